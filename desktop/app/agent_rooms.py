@@ -97,7 +97,8 @@ class AgentRooms:
         )
         self._desk = AgentDesk(
             self.files, lambda: runtime, mine=home / FOLDER, trash=home / "data" / "deleted-agents",
-            tool_problems=lambda: self.tools.problems if self.tools is not None else {}, changed=self.refresh,
+            tool_problems=lambda: self.tools.problems if self.tools is not None else {},
+            cycles=lambda: self.tools.cycles if self.tools is not None else {}, changed=self.refresh,
         )  # fmt: skip
         self._ends.append(self._skills.fabric.on_change(lambda _changes: self.refresh()))
         self._settings.subscribe(self._settings_changed)

@@ -1,4 +1,4 @@
-"""What closing the window means: the end where nothing works, a question where something does."""
+"""What closing the window or Ctrl+Q means: the end where nothing works, a question where something does."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ AWAY = "away"
 
 
 class Closing(QObject):
-    """``running`` tells how many runs are under way. Quitting by a command or a signal does not ask."""
+    """``running`` tells how many runs are under way, those that wait for an answer too. A signal does not ask, nor does
+    the tray's *Quit*: the icon says how many work."""
 
     def __init__(self, window: MainWindow, shell: ShellViewModel, running: Callable[[], int]) -> None:
         super().__init__(window)
@@ -25,7 +26,7 @@ class Closing(QObject):
         shell.on_window_close = self.closed
 
     def closed(self) -> None:
-        """The person closed the window."""
+        """The person closed the window, or quits."""
         running = self._running()
         if not running:
             self._shell.close_requested()

@@ -8,6 +8,7 @@ from typing import Any, cast
 from PySide6.QtWidgets import QWidget
 
 from desktop.app.debate_drafts import DebateDrafts
+from desktop.app.font_notes import name_fonts
 from desktop.app.late_request import LateRequest
 from desktop.app.remembered import Remembered
 from desktop.app.view_models import ViewModels
@@ -50,6 +51,8 @@ class DebatePages:
         made.command_wanted.connect(self._shell.run_command)
         made.inbox_wanted.connect(self._show_inbox)
         made.thread_wanted.connect(lambda thread_id: self._shell.run_command(f"thread:{thread_id}"))
+        debates = m.debates.debates
+        name_fonts((debates.open, debates.beside), made.toast.say, self._remembered, made)
         made.show_agents(self._remembered.values.get(AGENTS_BESIDE) is True)
         made.agents_shown.connect(lambda shown: self._remembered.put(AGENTS_BESIDE, shown))
         return cast(QWidget, made)

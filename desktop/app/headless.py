@@ -32,8 +32,10 @@ from desktop.conversation.rule_text import problem_of, read_rule
 from desktop.domain.cancellation import STOPPED as BY_PERSON
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound, ToolAborted, ValidationFailure
 from desktop.domain.events import AgentTraced, Event, MessageClosed, RunEnded, TextArrived, ToolCallFinished
+from desktop.domain.messages import ImageBlock
 from desktop.domain.models import ModelRef
 from desktop.domain.skills import SkillDef
+from desktop.domain.words import count_words
 from desktop.pipeline.code_mode import result_in
 from desktop.presenter.activity_words import BROKEN
 from desktop.settings import SettingsService
@@ -323,9 +325,18 @@ class _Headless:
             self._out.text(event.text)
         elif isinstance(event, ToolCallFinished):
             self._out.newline()
-            say_error(f"[{event.tool}: {event.state}]")
+            gave = media_words(event, "see this chat in the app" if own else "see it with --json")
+            say_error(f"[{event.tool}: {event.state}{gave}]")
             if own and event.facts.get("finished") is True:
                 self._out.text(result_in(event.text) + "\n")
+
+
+def media_words(event: ToolCallFinished, where: str) -> str:
+    """What a terminal cannot show of a result, and where it can be seen or heard."""
+    images = sum(isinstance(one, ImageBlock) for one in event.media)
+    counts = ((images, "image"), (len(event.media) - images, "sound"))
+    given = " and ".join(count_words(count, noun) for count, noun in counts if count)
+    return f"; {given}: {where}" if given else ""
 
 
 def _reference(name: str) -> str:

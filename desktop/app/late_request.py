@@ -74,9 +74,14 @@ class LateRequest(QObject):
                 self._host, m.approvals, self._title, self._composer, m.rules, self._beside
             )
             self.dialog.open_inbox.connect(self.open_inbox)
+            m.board.run_ended.connect(self._run_over)
             if self._thread_id is not None:
                 self.dialog.show_for(self._thread_id)
         return self.dialog
+
+    def _run_over(self, thread_id: str, _event: object) -> None:
+        if self.dialog is not None:
+            self.dialog.run_over(thread_id)
 
     def _look(self) -> None:
         if self._models.approvals.requests:

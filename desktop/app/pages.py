@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.app.debate_drafts import DebateDrafts
 from desktop.app.debate_pages import DebatePages
+from desktop.app.font_notes import name_fonts
 from desktop.app.late_request import LateRequest, warm_with_first_run
 from desktop.app.remembered import Remembered
 from desktop.app.rooms import Rooms
@@ -20,7 +21,6 @@ from desktop.app.text_zoom import TextZoom
 from desktop.app.view_models import ViewModels
 from desktop.domain.safety import ConfinementReport
 from desktop.presenter.shell import ShellViewModel
-from desktop.ui.chat.missing_fonts import MissingFonts
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.page import ChatPage
 from desktop.ui.shell.loading import load, page
@@ -31,7 +31,6 @@ OPEN_THREAD = "chat.thread"
 BESIDE = {"trace": "chat.trace", "agents": "chat.agents"}
 """What stands beside the thread, and under which name that is remembered."""
 NOTIFY = "notifications.desktop"
-FONTS_TOLD = "fonts_told"
 
 
 class Pages(QObject):
@@ -256,9 +255,11 @@ class Pages(QObject):
             self._window.show_toast(why)
 
     def _model_chosen(self, ref: str) -> None:
-        self._models.chat.set_model(ref)
-        self._shell.set_first_run(False)
-        self._shell.go("chats")
+        """The model of new chats; only the first page is left for the chats by it."""
+        self._models.chat.set_model_of_new_chats(ref)
+        if self._shell.first_run:
+            self._shell.set_first_run(False)
+            self._shell.go("chats")
 
     def _pending(self) -> None:
         """How many requests wait has changed, or whether the desktop may be told of it."""
@@ -295,6 +296,5 @@ def _settings_page(m: ViewModels, report: ConfinementReport, shell: ShellViewMod
 def _chat_page(models: ChatModels, remembered: Remembered) -> ChatPage:
     """The page, which says once what no font here draws."""
     made = ChatPage(models)
-    told = remembered.text(FONTS_TOLD, "").split()
-    MissingFonts(models.chat, made.toast.say, told, partial(remembered.put, FONTS_TOLD), made)
+    name_fonts((models.chat,), made.toast.say, remembered, made)
     return made

@@ -38,7 +38,7 @@ async def _choose(window: MainWindow, text: str, *, movable: bool) -> str:
     if movable:
         answers += [Answer("copy", "Copy the file"), Answer("fresh", "Set it aside and start empty", kind="danger")]
     answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-    dialog = Dialog(window, "Your threads cannot be opened", text, answers, width=560)
+    dialog = Dialog(window, "Your chats cannot be opened", text, answers, width=560)
     dialog.answered.connect(answer.set_result)
     dialog.open()
     return await answer

@@ -23,7 +23,7 @@ from desktop.app.code_rooms import CodeRoom, open_code
 from desktop.app.key_rooms import KeyRooms, open_keys
 from desktop.app.mcp_rooms import mcp_servers
 from desktop.app.rule_rooms import RuleRooms, open_rules
-from desktop.app.skill_rooms import account_of, follow_settings, keep_current, open_skills
+from desktop.app.skill_rooms import DELETED, account_of, follow_settings, keep_current, open_skills
 from desktop.conversation.agent_saving import saver
 from desktop.conversation.agents import AgentBook
 from desktop.conversation.call_log import call_journal, logged
@@ -58,6 +58,7 @@ from desktop.safety.consents import Consents
 from desktop.safety.environment import EnvironmentBuilder
 from desktop.safety.grants import SessionGrants
 from desktop.safety.late_shell import LateShellReader
+from desktop.safety.memory import limit_of
 from desktop.safety.model_text import MaskedModel
 from desktop.safety.opening import GuardedFiles
 from desktop.safety.permission import PermissionGate
@@ -165,6 +166,7 @@ def safety_of(settings: SettingsService, home: Path, grants: SessionGrants) -> C
             environment_allowlist=at.tools.env_allowlist,
             tool_timeout_s=at.tools.bash.timeout_s,
             output_limit=at.tools.output_limit_bytes,
+            memory_limit=limit_of(at.tools.memory_gb),
             relax_plain_rm=at.security.rm_without_recursion == "ask",
             blocked_patterns=at.security.blocklist_extra,
             auto_approve_workspace_writes=at.security.auto_approve_workspace_writes,
@@ -248,7 +250,7 @@ async def _rooms(
     store.audit.mask = redactor.mask_known
     gate = PermissionGate(asker, rules.book, log.add, safety, redactor=redactor, consents=walls.consents)
     skills = await asyncio.to_thread(_open_skills, home, settings, walls, safety, keys)
-    live = _live(store, bus, redactor)
+    live = _live(store, bus, redactor, skills)
     pipeline = _pipeline(skills, owner, gate, ActivityJournal(log, redactor), redactor, safety, live)
     bus.listen(lambda event: _over(event, gate, skills))
     child, code, modes = model_host(secrets=redactor.values), open_code(skills), await ToolModes.opened(store.state)
@@ -303,7 +305,7 @@ async def _jobs(
 def _desk(runtime: Runtime, home: Path, host: Callable[[], Host | None]) -> SkillDesk:
     made: SkillDesk = importlib.import_module(SKILL_DESK).SkillDesk(
         runtime.skills, runtime.pipeline, runtime.agents, mine=home / "skills",
-        trash=home / "data" / "deleted-skills", host=host,
+        trash=home / "data" / DELETED, host=host,
     )  # fmt: skip
     return made
 
@@ -321,8 +323,9 @@ def _pipeline(
     return made
 
 
-def _live(store: Store, bus: Bus, redactor: Redactor) -> LiveRuns:
-    """Runs at work: their trees, and their calls written down before they are made."""
+def _live(store: Store, bus: Bus, redactor: Redactor, skills: SkillWorld) -> LiveRuns:
+    """Runs at work: their trees, and their calls written down before they are made; of middleware it is told."""
+    skills.levels.told = bus.publish
     live = LiveRuns(store.effects, call_journal(), bus.publish, redact=redactor.redact_text, mask=redactor.mask_known)
     bus.listen(live.hear)
     return live

@@ -20,10 +20,12 @@ from desktop.models.credentials import credentials
 from desktop.pipeline.python_worker import PythonWorker
 from desktop.pipeline.table import Registered
 from desktop.settings import SettingsService
+from desktop.skills.editing.files import SkillFiles
 from desktop.skills.resolution.fabric import SkillFabric
 from desktop.skills.resolution.roots import Project, SearchRoot, conventional_roots
 
 INDEX = "skills.index"
+DELETED = "deleted-skills"
 PINS = "skill-pins.json"
 KEYS = frozenset({"skills.projects", "skills.trusted_projects"})
 
@@ -88,6 +90,7 @@ def open_skills(
     mask: Callable[[str], str] = lambda text: text,
 ) -> SkillWorld:  # fmt: skip
     """Read the index. Blocks for some 30 ms: use a thread; then ``keep_current`` goes on in the background."""
+    SkillFiles(home / "data" / DELETED, lambda: (), lambda _path: None).bring_back_unfinished()
     roots = roots_of(settings, home, library)
     fabric = SkillFabric.open(
         roots, str(home / "data" / INDEX), cwd=safety().workspace, project=project_of(roots),

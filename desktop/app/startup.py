@@ -99,6 +99,7 @@ class Startup(QObject):
         await asyncio.sleep(PREWARM_AFTER)
         await self._join_desktop()
         rooms.child.start()
+        rooms.owner.spawn(rooms.models.catalogue.prewarm(), "model host: what requests need")
         rooms.mcp.begin()
         rooms.owner.spawn(rooms.jobs.keep(), "jobs: keep to the clock")
         self._models.setup.look()

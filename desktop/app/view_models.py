@@ -112,6 +112,7 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
         agents_editor=_agents(rooms, bridge, board, setup),
     )
     setup.demo_started.connect(chat.start_demo)
+    rooms.secrets.on_late.append(setup.keyring_answered)
     shell.add_source(lambda: _thread_rows(threads))
     shell.add_source(lambda: (*_debate_rows(made.debates.debates), *_debate_agent_rows(made.agents_editor)))
     shell.add_source(lambda: _model_rows(setup))
@@ -168,8 +169,13 @@ def _saved(rooms: Rooms) -> Saved:
         await settings.update("models.default", ref)
 
     async def note() -> str:
+        if rooms.secrets.waiting:
+            return (
+                "Your keyring has not taken the key yet: your system may be asking for a password. Until it is "
+                "answered, the key is forgotten when Assent is closed."
+            )
         report = await rooms.secrets.probe()
-        return "" if report.usable else f"{report.sentence} Until one answers, keys last until Assent is closed."
+        return "" if report.usable else f"{report.sentence} Keys are forgotten when Assent is closed."
 
     return Saved(
         connections=lambda: settings.current.models.connections,
@@ -177,6 +183,8 @@ def _saved(rooms: Rooms) -> Saved:
         default_model=lambda: settings.current.models.default,
         keep_default_model=keep_default,
         keyring_note=note,
+        key_place=rooms.secrets.place_of,
+        keyring_waiting=lambda: rooms.secrets.waiting,
     )
 
 
@@ -229,7 +237,7 @@ def _icon(kind: str) -> str:
 
 def _thread_rows(threads: ThreadsViewModel) -> Iterable[PaletteRow]:
     newest = sorted(threads.threads, key=lambda thread: thread.updated_at, reverse=True)
-    return (PaletteRow(f"thread:{t.thread_id}", t.title or "New chat", "", "Threads", "chats") for t in newest)
+    return (PaletteRow(f"thread:{t.thread_id}", t.title or "New chat", "", "Chats", "chats") for t in newest)
 
 
 def _debate_rows(debates: DebatesViewModel) -> Iterable[PaletteRow]:
@@ -252,6 +260,6 @@ def _debate_agent_rows(agents: AgentsViewModel) -> Iterable[PaletteRow]:
 
 def _model_rows(setup: ModelSetupViewModel) -> Iterable[PaletteRow]:
     return (
-        PaletteRow(f"model:{m.ref}", m.title, m.ref.connection_id, "Models for this thread", "model")
+        PaletteRow(f"model:{m.ref}", m.title, m.ref.connection_id, "Models for this chat", "model")
         for m in setup.models
     )

@@ -24,7 +24,7 @@ from desktop.conversation.side_stops import as_text
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.debates import NO_RESPONSE
-from desktop.domain.definitions import AgentDefinition
+from desktop.domain.definitions import MOST_AGENTS_DEEP, AgentDefinition
 from desktop.domain.errors import ConfigurationError, Denied, KnownError, ToolFailure
 from desktop.domain.events import RunEnded
 from desktop.domain.ids import AgentId, new_id
@@ -37,8 +37,6 @@ from desktop.domain.tools import ToolCallContext, ToolResult
 from desktop.pipeline.context import Call
 from desktop.supervision.tasks import TaskOwner
 
-MAX_DEPTH = 8
-"""Agents below agents: the root has depth 0 (R-AAT-8)."""
 TASK = "Execute the task."
 NOTHING = "(it answered with nothing)"
 _TITLE = 60
@@ -97,13 +95,13 @@ class AgentCalls:
         call = context.scope
         host = call.invocation.inherited.get(HOST) if isinstance(call, Call) else None
         if not isinstance(call, Call) or not isinstance(host, Host):
-            raise ToolFailure("No model is at hand here to run an agent with.")
+            raise ToolFailure("There is no model here to run an agent with.")
         node = _node(call.meta)
         if agent.handoff == "transfer" and await self._handed_over(agent, call, node):
             facts = {"handoff": "transfer", "agent": agent.name}
             return ToolResult(f"{agent.shown} has taken over this conversation.", facts=facts)
-        if node.depth + 1 >= MAX_DEPTH:
-            raise Denied(f"Agents call each other more than {MAX_DEPTH} deep.", code="denied.limit")
+        if node.depth + 1 >= MOST_AGENTS_DEEP:
+            raise Denied(f"Agents call each other more than {MOST_AGENTS_DEEP} deep.", code="denied.limit")
         begun = await begun_by(self._runtime().store, call.meta.call)
         place = self._place(agent, call, host, node, begun)
         ended: list[Answer] = []
@@ -216,7 +214,7 @@ class AgentCalls:
             elif child.definition.type == "ai_human":
                 answer = await self._one_side(child)
             elif two is None:
-                raise ConfigurationError(f"{child.definition.shown} is of two sides, which cannot be called here.")
+                raise ConfigurationError(f"{child.definition.shown} has two sides, so it cannot be called here.")
             else:
                 answer = await two(child)
         except KnownError as error:

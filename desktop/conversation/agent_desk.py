@@ -115,6 +115,7 @@ class AgentDesk:
     def __init__(
         self, files: AgentFiles, runtime: Callable[[], Runtime], *, mine: Path, trash: Path,
         tool_problems: Callable[[], Mapping[str, DefinitionProblem]] = dict,
+        cycles: Callable[[], Mapping[str, tuple[str, ...]]] = dict,
         changed: Callable[[], object] = lambda: None,
     ) -> None:  # fmt: skip
         self._files = files
@@ -122,21 +123,25 @@ class AgentDesk:
         self._mine = mine
         self._trash = trash
         self._tool_problems = tool_problems
+        self._cycles = cycles
         self._changed = changed
 
     # -- what there is ------------------------------------------------------------------------------------------------
 
     def rows(self) -> tuple[AgentRow, ...]:
         """All files, the person's first; from memory."""
-        wrong = self._tool_problems()
-        return tuple(self._row(file, wrong) for file in self._files.book.files)
+        wrong, ways = self._tool_problems(), self._cycles()
+        return tuple(self._row(file, wrong, ways) for file in self._files.book.files)
 
-    def _row(self, file: AgentFile, wrong: Mapping[str, DefinitionProblem]) -> AgentRow:
-        problem = wrong.get(file.definition.name) if file.definition is not None else None
+    def _row(
+        self, file: AgentFile, wrong: Mapping[str, DefinitionProblem], ways: Mapping[str, tuple[str, ...]]
+    ) -> AgentRow:
+        name = file.definition.name if file.definition is not None else ""
+        problem = wrong.get(name)
         writable = file.source == "mine"
         return AgentRow(
             file.path, file.source, file.definition, file.problems, file.kept, writable,
-            problem.text if problem else "", file.unseen,
+            problem.text if problem else "", file.unseen, ways.get(name, ()),
         )  # fmt: skip
 
     def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:

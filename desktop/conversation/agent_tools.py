@@ -11,6 +11,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Protocol
 
+from desktop.conversation.agent_cycles import agent_cycles
 from desktop.conversation.agents import AgentBook
 from desktop.conversation.side_prompt import prompt_skill_now
 from desktop.conversation.skill_world import SkillWorld
@@ -65,7 +66,8 @@ class AgentTool:
 
 
 class AgentTools:
-    """``reserved`` says who has a name that is not free, or ""; ``problems`` are agents that cannot be tools now."""
+    """``reserved`` says who has a name that is not free, or ""; ``problems`` are agents that cannot be tools now,
+    ``cycles`` those that can come to call themselves, with the names by way of which."""
 
     def __init__(
         self, book: AgentBook, world: SkillWorld, registry: Registry, carry: Carry,
@@ -80,6 +82,7 @@ class AgentTools:
         self._now: dict[str, AgentTool] = {}
         self._names: dict[str, str] = {}
         self.problems: Mapping[str, DefinitionProblem] = {}
+        self.cycles: Mapping[str, tuple[str, ...]] = {}
 
     def refresh(self) -> None:
         """Put the exposed agents of the book in force. Blocks."""
@@ -91,8 +94,17 @@ class AgentTools:
             categories = self._categories(free)
             tools = {self._names[one.name]: self._tool(one, categories[one.name]) for one in free}
             self._registry.replace_source(SOURCE, tools.values())
-            self._now, self.problems = tools, problems
+            self._now, self.problems, self.cycles = tools, problems, self._cycles(free)
         self._world.shown.refresh()
+
+    def _cycles(self, agents: list[AgentDefinition]) -> dict[str, tuple[str, ...]]:
+        prompts: dict[str, list[SkillDef]] = {}
+        for agent in agents:
+            sides = filter(None, (agent.side_a, agent.side_b))
+            found = (prompt_skill_now(self._world, agent, side) for side in sides)
+            prompts[self._names[agent.name]] = [prompt for prompt in found if prompt is not None]
+        ways = agent_cycles(self._world, prompts, self._world.fabric.list_tools())
+        return {agent.name: ways[tool] for agent in agents if (tool := self._names[agent.name]) in ways}
 
     def _is_free(self, agent: AgentDefinition, problems: dict[str, DefinitionProblem]) -> bool:
         """Whether nothing else has its name or alias; an agent never takes a tool's place (R-DEF-17). Of two agents

@@ -13,6 +13,7 @@ from desktop.conversation.masking import masked_blocks
 from desktop.conversation.unfinished import unfinished_above
 from desktop.domain.errors import ConfigurationError, KnownError
 from desktop.domain.events import ThreadChanged
+from desktop.domain.hidden_characters import without_hidden
 from desktop.domain.ids import new_id
 from desktop.domain.messages import Block
 from desktop.domain.threads import DraftRecord, LeftAtEnd, MessageRecord, SearchHit, ThreadRecord
@@ -75,7 +76,7 @@ class ThreadDesk:
 
     async def rename(self, thread_id: str, title: str) -> None:
         """A person's title; it is never replaced by an automatic one."""
-        await self._store.threads.rename(thread_id=thread_id, title=self._mask(title), by_person=True)
+        await self._store.threads.rename(thread_id=thread_id, title=self._mask(without_hidden(title)), by_person=True)
         self._changed(thread_id, "title")
 
     async def pin(self, thread_id: str, pinned: bool) -> None:

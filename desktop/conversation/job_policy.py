@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from desktop.conversation.masking import HOLDS_A_KEY, Mask, place_of_key
-from desktop.conversation.rule_text import SOURCE, read_rule
+from desktop.conversation.rule_text import ANY_COMMAND, SOURCE, allows_any_command, read_rule
 from desktop.conversation.trust import ELSEWHERE, Entry, RuleSet, binds
 from desktop.domain.definitions import DefinitionProblem
 from desktop.domain.jobs import JobPolicy
@@ -126,6 +126,9 @@ def tool_problems(policy: JobPolicy, tools: Iterable[ToolSpec]) -> Iterator[Defi
             sources = {known[name].source for name in fits}
         except PatternError:
             continue
+        if pattern.policy != "deny" and allows_any_command(pattern) and "bash" in fits:
+            words = f"{text[:80]}: {ANY_COMMAND[0].lower()}{ANY_COMMAND[1:]}"
+            yield DefinitionProblem(f"policy.allowed_tools[{at}]", "job.any_command", words, warning=True)
         if not fits:
             yield _no_tool(f"policy.allowed_tools[{at}]", text, pattern.selector, known)
         elif sources <= ELSEWHERE and not binds(pattern):

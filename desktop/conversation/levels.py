@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from desktop.domain.events import Event, EventSink
 from desktop.domain.middleware import AgentContext, ChatContext
 from desktop.domain.skills import LEVELS, Level, SkillDef
 from desktop.pipeline.level_layer import LevelEntry, LevelLayer
@@ -82,13 +83,19 @@ class Levels:
         self._known: frozenset[str] = frozenset()
         self._lock = threading.Lock()
         self._ready = False
+        self.told: EventSink = lambda _event: None
+        """Told of each time that middleware of a person's own stood around something."""
 
         def pipeline() -> Any:
             return runs.pipeline
 
-        self.agent: LevelLayer[AgentContext] = LevelLayer(lambda: self.entries("agent"), pipeline, runs.library, shared)
-        self._limiter: LevelLayer[AgentContext] = LevelLayer(self._of_starts, pipeline, runs.library, shared)
-        self.chat: LevelLayer[ChatContext] = LevelLayer(lambda: self.entries("chat"), pipeline, runs.library, shared)
+        def tell(event: Event) -> None:
+            self.told(event)
+
+        around = (pipeline, runs.library, shared, tell)
+        self.agent: LevelLayer[AgentContext] = LevelLayer(lambda: self.entries("agent"), *around)
+        self._limiter: LevelLayer[AgentContext] = LevelLayer(self._of_starts, *around)
+        self.chat: LevelLayer[ChatContext] = LevelLayer(lambda: self.entries("chat"), *around)
 
     async def begins(self, context: AgentContext) -> None:
         """A start around which the chain of agents does not stand: a skill's agent, a whole debate. The rate limit

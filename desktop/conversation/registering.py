@@ -6,6 +6,7 @@ deleted. Both go the way of that page. Nobody attends a job, so in one they are 
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -17,6 +18,7 @@ from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult
 from desktop.skills.formats.loader import load_from_bytes
 
 MAX_TEXT = 100_000
+ENDING = ".skill.md"
 
 SCHEDULE_CREATE = ToolSpec(
     "schedule-create",
@@ -106,7 +108,7 @@ class SkillRegister:
     async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
         """The whole file is shown. Nobody is asked about one that could not be kept, or would take another's place."""
         try:
-            path = self._place(args["text"])
+            path = await asyncio.to_thread(self._place, args["text"])
         except ToolFailure as failure:
             return PreCheck(Category.ADMIN, denied=failure)
         size = len(args["text"].encode("utf-8", "replace"))
@@ -115,20 +117,22 @@ class SkillRegister:
         return PreCheck(Category.ADMIN, paths=(path,), preview=preview, identity={path: "absent"})
 
     def _place(self, text: str) -> str:
+        """Where it would be kept. Reads the text and looks at the disk: blocks. Raises ToolFailure."""
         name = _name_in(text, self._desk().mine)
         folder = os.path.join(self._desk().mine, name)
-        taken = next((one for one in (f"{folder}.skill.md", folder) if os.path.lexists(one)), "")
+        taken = next((one for one in (f"{folder}{ENDING}", folder) if os.path.lexists(one)), "")
         taken = taken or self._desk().holder(name)
         if taken:
             raise ToolFailure(f"There is {name} already: {taken}. Take another name.", code="tool.validation")
-        return f"{folder}.skill.md"
+        return f"{folder}{ENDING}"
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
         """Keep it, as the Skills page does."""
         _attended(context)
-        path = self._place(args["text"])
-        await self._desk().register(_name_in(args["text"], self._desk().mine), args["text"])
-        return ToolResult(f"Kept as {path}. The Skills page shows it, where it can be changed and deleted.")
+        path = await asyncio.to_thread(self._place, args["text"])
+        name = os.path.basename(path).removesuffix(ENDING)
+        await self._desk().register(name, args["text"])
+        return ToolResult(f"Saved as {path}. The Skills page shows it, where it can be changed and deleted.")
 
 
 def _job(args: Mapping[str, Any]) -> Job:
@@ -137,7 +141,7 @@ def _job(args: Mapping[str, Any]) -> Job:
 
 def _attended(context: ToolCallContext) -> None:
     if context.meta.unattended is not None:
-        raise Denied("This is asked of a person, and none attends a job.", code="denied.permission")
+        raise Denied("This needs a person's answer, and nobody is asked while a job runs.", code="denied.permission")
 
 
 def _name_in(text: str, folder: str) -> str:

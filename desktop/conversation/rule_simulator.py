@@ -15,7 +15,7 @@ from typing import Protocol
 
 from desktop.conversation.rule_calls import facts_of, text_of
 from desktop.conversation.rule_suggest import narrower
-from desktop.conversation.rule_text import problem_of, read_rule
+from desktop.conversation.rule_text import ANY_COMMAND, allows_any_command, problem_of, read_rule
 from desktop.conversation.rule_trial import Judges, Trial, unlisted
 from desktop.conversation.trust import RuleSet, TrustRules
 from desktop.domain.permission import RecordedCall
@@ -126,6 +126,7 @@ class _Attempt:
             tried, tricks, tuple(passing.shown), passing.count, tuple(stopped.shown), stopped.count,
             tuple(through.shown), through.count, tuple(held.shown), held.count, suggestion, lets,
             unlisted(self._pattern) if self._draft.decision == "allow" else (),
+            ANY_COMMAND if self._draft.decision == "allow" and allows_any_command(self._pattern) else "",
         )  # fmt: skip
 
     def _with(self, pattern: Pattern) -> RuleSet:

@@ -28,6 +28,10 @@ from desktop.skills.patterns.syntax import MAX_GLOB
 
 OBJECT, DIGEST, SOURCE = "call-object", "call-digest", "call-source"
 ABOUT = (OBJECT, DIGEST, SOURCE)
+ANY_COMMAND = (
+    "Every command then runs without asking, also what its files tell a program to do (make, python x.py, npm test). "
+    "Not covered: what Assent refuses, what counts as admin or cannot be read, and the network."
+)
 _KNOWN = {"bash": "command", "write-file": "path", "read-file": "path", "list-directory": "path"}
 """The argument that a remembered constraint of the app's own tools is about."""
 _TOKEN = re.compile(r"\\[*?\\]|.", re.DOTALL)
@@ -84,6 +88,13 @@ def problem_of(text: str, decision: RuleDecision) -> RuleProblem | None:
 def names_a_tool(pattern: Pattern) -> bool:
     """Whether the rule names its tools exactly or by a glob with letters (R-PRM-11)."""
     return pattern.selector.kind == "glob" and compile_glob(pattern.selector.text).specificity > BARE
+
+
+def allows_any_command(pattern: Pattern) -> bool:
+    """Whether it says nothing about which command: ``bash``, or ``bash(command=*)``."""
+    said = (one.glob for one in pattern.constraints if one.name in ("command", OBJECT, DIGEST))
+    kind, name = pattern.selector
+    return kind == "glob" and compile_glob(name).matches("bash") and not any(glob.strip("* ") for glob in said)
 
 
 def pattern_from(rule: TrustRule) -> Pattern:

@@ -14,15 +14,16 @@ from pathlib import Path
 from typing import Literal
 
 from desktop.conversation.skill_world import SkillWorld
-from desktop.domain.errors import KnownError
 from desktop.domain.ids import new_id
 from desktop.domain.skills import SkillSource
 from desktop.domain.tools import Category
 from desktop.pipeline.skill_tool import category_of
 from desktop.skills.editing.files import CannotSave, Deleted, SkillFiles
+from desktop.skills.editing.replacement import Replacement, TakenBack
 from desktop.skills.importing.staging import Candidate, Staged, Staging
-from desktop.skills.names import MAX_NAME
+from desktop.skills.names import numbered
 from desktop.skills.resolution.roots import SearchRoot
+from desktop.skills.resolution.scan import FOLDER_FILES
 
 Collision = Literal["both", "replace"]
 """What to do where a skill of this name is there already."""
@@ -76,6 +77,7 @@ class SkillImports:
         self._files = files
         self._staging = staging
         self._rename_inside = rename_inside
+        self._done: dict[str, Replacement] = {}
 
     async def stage(self, path: str) -> Staged:
         """A folder, an archive, or a skill's file, to be looked at. Raises ImportRefused."""
@@ -104,8 +106,11 @@ class SkillImports:
         """Nothing of it stays."""
         await asyncio.to_thread(self._staging.discard, staged)
 
-    def targets(self) -> tuple[Target, ...]:
-        """Where it can go: one's own skills first, then one folder for each project. From memory."""
+    async def targets(self) -> tuple[Target, ...]:
+        """Where it can go: one's own skills first, then one folder for each project."""
+        return await asyncio.to_thread(self._targets)
+
+    def _targets(self) -> tuple[Target, ...]:
         roots = self._world.fabric.roots
         found = [Target(root.path, root.source) for root in roots if root.source == "mine"]
         for project in dict.fromkeys(root.project for root in roots if root.project):
@@ -128,17 +133,28 @@ class SkillImports:
         source = staged.folder / candidate.rel
         place = self._files.place_of(source, target.root, definition.name)
         taken = bool(here) or place.exists()
-        alone = len(here) == 1 and self._only_one_in(here[0].path) and self._files.may_change(here[0].path)
+        mine = here[0].path if len(here) == 1 else ""
+        alone = mine and self._only_one_in(mine) and self._makes_room(mine, target.root, place)
         order = [root.path for root in self._world.fabric.roots]
         elsewhere = [row for row in rows if row not in here and row.state != "untrusted"]
         at = order.index(target.root) if target.root in order else 0
         later = [row for row in elsewhere if _rank(row.path, order) > at]
         sooner = [row for row in elsewhere if row not in later]
         return Fits(
-            category_of(replace(definition, source=target.source)), taken, here[0].path if alone else "",
+            category_of(replace(definition, source=target.source)), taken, mine if alone else "",
             self._free(source, target.root, definition.name) if taken else definition.name,
             tuple(dict.fromkeys(row.source for row in later)), sooner[0].source if sooner else "",
         )  # fmt: skip
+
+    def _makes_room(self, path: str, root: str, place: Path) -> bool:
+        """Whether ``place`` is free once this is put aside. What is a link, or lies behind one, stays where it is; so
+        does the folder of all skills."""
+        own = os.path.dirname(path) if os.path.basename(path) in FOLDER_FILES else path
+        within = os.path.relpath(path, root)
+        linked = os.path.realpath(path) != os.path.join(os.path.realpath(root), within)
+        if linked or own.rstrip(os.sep) == root.rstrip(os.sep) or (own != str(place) and os.path.lexists(place)):
+            return False
+        return self._files.may_change(path)
 
     def _only_one_in(self, path: str) -> bool:
         """Putting a file aside puts aside all that is in it."""
@@ -148,8 +164,7 @@ class SkillImports:
         """``name-2`` and so on: the first that neither a file nor a skill of this folder has."""
         catalog = self._world.fabric.catalog()
         for number in range(2, 1000):
-            end = f"-{number}"
-            wanted = name[: MAX_NAME - len(end)].rstrip("-") + end
+            wanted = numbered(name, number)
             if not catalog.named(wanted) and not self._files.place_of(source, root, wanted).exists():
                 return wanted
         raise CannotSave(f"There are too many skills called {name}.", next_step="Rename some of them.")
@@ -163,38 +178,37 @@ class SkillImports:
     def _keep(self, staged: Staged, wanted: tuple[Candidate, ...], target: Target, collision: Collision) -> Kept:
         names: list[str] = []
         paths: list[str] = []
-        aside: list[Deleted] = []
+        work = Replacement(self._files)
         try:
             for candidate in wanted:
                 fits = self._fits(staged, candidate, target)
+                name = fits.free
                 if fits.replaced and collision == "replace" and candidate.name not in names:
-                    aside.append(self._files.delete(fits.replaced, candidate.name))
+                    work.put_aside(fits.replaced, candidate.name)
                     name = candidate.name
-                else:
-                    name = fits.free
-                paths.append(self._bring_in(staged, candidate, target, name))
+                files = [file.path for file in candidate.files]
+                paths.append(work.bring_in(staged.folder / candidate.rel, files, target.root, name))
                 names.append(name)
-        except KnownError:
-            self._take_back(tuple(zip(paths, names, strict=False)), tuple(aside))
+                if name != candidate.name:
+                    self._rename_inside(paths[-1], name)
+            work.finish()
+        except BaseException:
+            work.take_back()
             raise
         self._staging.discard(staged)
-        return Kept(new_id(), tuple(names), tuple(paths), tuple(aside))
+        kept = Kept(new_id(), tuple(names), tuple(paths), work.put_aside_so_far)
+        self._done[kept.token] = work
+        return kept
 
-    def _bring_in(self, staged: Staged, candidate: Candidate, target: Target, name: str) -> str:
-        files = [file.path for file in candidate.files]
-        path = self._files.bring_in(staged.folder / candidate.rel, files, target.root, name)
-        if name != candidate.name:
-            self._rename_inside(path, name)
-        return path
-
-    async def undo(self, kept: Kept) -> tuple[str, ...]:
-        """Take out what was imported, and bring back what it replaced; the paths of that. Raises KnownError."""
-        return await asyncio.to_thread(self._take_back, tuple(zip(kept.paths, kept.names, strict=True)), kept.put_aside)
-
-    def _take_back(self, imported: tuple[tuple[str, str], ...], aside: tuple[Deleted, ...]) -> tuple[str, ...]:
-        for path, name in imported:
-            self._files.delete(path, name)
-        return tuple(self._files.undo(one) for one in aside)
+    async def undo(self, kept: Kept) -> TakenBack:
+        """Take out what was imported, and bring back what it replaced. Raises KnownError where some of it could not
+        be; another call goes on with that."""
+        work = self._done.get(kept.token)
+        if work is None:
+            return TakenBack()
+        found = await asyncio.to_thread(work.take_back)
+        self._done.pop(kept.token, None)
+        return found
 
 
 def _usual(roots: list[SearchRoot]) -> SearchRoot:

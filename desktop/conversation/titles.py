@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from desktop.domain.hidden_characters import without_hidden
+
 MAX_WORDS = 6
 MAX_CHARACTERS = 60
 MAX_TOPIC, LEAST = 100, 20
@@ -23,20 +25,20 @@ _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 
 def title_from(text: str) -> str:
     """A title, or "" when the text holds none (only code, only white space)."""
-    plain = _MARKS.sub(" ", _LINK.sub(r"\1", _FENCE.sub(" ", text[:_LOOK])))
+    plain = _MARKS.sub(" ", _LINK.sub(r"\1", _FENCE.sub(" ", without_hidden(text[:_LOOK]))))
     for sentence in _SENTENCE.split(plain):
         words = " ".join(sentence.split())
         shorter = _OPENING.sub("", words).strip() or words
         title = " ".join(shorter.split()[:MAX_WORDS])[:MAX_CHARACTERS].strip(" ,;:.!?-–—。")
         if any(character.isalnum() for character in title):
             return title[0].upper() + title[1:]
-    return " ".join(text[:_LOOK].split())[:MAX_CHARACTERS]
+    return " ".join(without_hidden(text[:_LOOK]).split())[:MAX_CHARACTERS]
 
 
 def topic_title(text: str) -> str:
     """A debate's title: the first sentence of its topic; of a long one what stands before a comma, else whole words
     and "…". The list has one line for it and cuts what it must."""
-    plain = _MARKS.sub(" ", _LINK.sub(r"\1", _FENCE.sub(" ", text[:_LOOK])))
+    plain = _MARKS.sub(" ", _LINK.sub(r"\1", _FENCE.sub(" ", without_hidden(text[:_LOOK]))))
     for sentence in _SENTENCE.split(plain):
         whole = " ".join(sentence.split()).rstrip(" ,;:.。-–—")
         if any(character.isalnum() for character in whole):

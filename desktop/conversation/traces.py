@@ -21,6 +21,7 @@ from desktop.domain.errors import NotFound
 from desktop.domain.events import (
     AgentTraced,
     Event,
+    MiddlewareRan,
     RetryScheduled,
     RunEnded,
     RunStarted,
@@ -145,7 +146,7 @@ def _wanted(event: Event, run: _Open) -> bool:
         run.nested.add(event.call_id)
         return True
     of_nested = isinstance(event, _OF_CALLS) and event.call_id in run.nested
-    return of_nested or isinstance(event, AgentTraced | RetryScheduled)
+    return of_nested or isinstance(event, AgentTraced | RetryScheduled | MiddlewareRan)
 
 
 def _complain(done: asyncio.Future[None], run_id: str, run: _Open) -> None:

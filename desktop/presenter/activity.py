@@ -30,7 +30,7 @@ KEPT = 2000
 again when they are wanted."""
 STEP = 100
 """Milliseconds between two looks at how far a check or an export is."""
-DELETED = "That thread was deleted. What is kept of this call is in this entry."
+DELETED = "That chat was deleted. What is kept of this call is in this entry."
 _GROWS = (ToolCallStarted, ToolCallAnswered, ToolCallFinished, RunEnded)
 
 

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from desktop.domain.agent_names import tool_name_of
 from desktop.domain.debates import SidePreview
-from desktop.domain.definitions import AgentDefinition, AgentRow, SideName
+from desktop.domain.definitions import MOST_AGENTS_DEEP, AgentDefinition, AgentRow, SideName
 from desktop.domain.errors import AssentError
 from desktop.domain.skills import SkillProblem
 from desktop.presenter.skills_lines import LineEnds
+from desktop.presenter.skills_words import calls_itself
 from desktop.presenter.yaml_file import YamlFileViewModel
 from desktop.skills.editing.yaml_text import REMOVE
 from desktop.tools.person_file import ABSENT, ToolsFile
@@ -272,3 +274,9 @@ class AgentsViewModel(YamlFileViewModel):
     def close(self) -> None:
         """No longer follow the files."""
         self._stop_listening()
+
+
+def cycle_words(row: AgentRow) -> str:
+    """That an agent can end up calling itself."""
+    tool = tool_name_of(row.agent.name) if row.agent is not None else ""
+    return f"It can call itself {calls_itself(tool, row.cycle, MOST_AGENTS_DEEP)}."

@@ -16,7 +16,7 @@ from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.messages import Block
 from desktop.domain.threads import ThreadRecord
 from desktop.presenter.drafts import Draft, Edit
-from desktop.presenter.exporting import write_whole
+from desktop.presenter.exporting import write_made
 from desktop.presenter.open_thread import OpenThread
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ async def _just(action: Callable[[], Awaitable[object]]) -> None:
 DEMO_BEGINS = "start"
 """What the demo model is told to play its scene."""
 
-GONE = "This agent’s conversation is not kept any more. Settings, Chats, says how long it is."
+GONE = "This agent’s chat is no longer kept. Settings, Chats, says how long chats of called agents are kept."
 
 
 class ChatViewModel(OpenThread):
@@ -172,6 +172,14 @@ class ChatViewModel(OpenThread):
         self._chosen_model = ref
         self._set(replace(self._record, model=ref) if self._record else None, self._service.set_model, ref)
 
+    def set_model_of_new_chats(self, ref: str) -> None:
+        """Chats that have a model keep it: what was said there may not go to another provider unasked."""
+        if self._record is not None and not self._record.model:
+            self.set_model(ref)
+        else:
+            self._chosen_model = ref
+            self._tell_all()
+
     def set_agent(self, name: str) -> None:
         """The agent of this thread and of the next new one."""
         self._chosen_agent = name
@@ -213,13 +221,13 @@ class ChatViewModel(OpenThread):
 
     def save_export(self, path: str, data: bytes) -> None:
         """Write an export where the person chose: whole or not at all."""
-        self.save_file(path, data, "Exported.")
+        self.save_file(path, lambda: data, "Exported.")
 
-    def save_file(self, path: str, data: bytes, said: str = "Saved.") -> None:
-        """The same of anything, with what is said then."""
+    def save_file(self, path: str, make: Callable[[], bytes], said: str = "Saved.") -> None:
+        """The same of anything, which is made in a thread, with what is said then."""
 
         async def work() -> None:
-            await self._bridge.in_thread(write_whole, path, data)
+            await self._bridge.in_thread(write_made, path, make)
             self.announced.emit(said)
 
         self._spawn(work(), "save a file")

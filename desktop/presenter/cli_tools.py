@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class CliRow:
     """One tool in force. ``command`` is its vector with placeholders; ``note`` why all its calls are admin;
-    ``reads`` the denied folders that it names, ``agreed`` those that it really reads since a person agreed."""
+    ``reads`` the denied folders that it names, ``agreed`` those that it really reads since a person agreed; ``offline``
+    why it has no network, or ""."""
 
     name: str
     alias: str
@@ -36,6 +37,7 @@ class CliRow:
     line: int
     reads: tuple[str, ...] = ()
     agreed: tuple[str, ...] = ()
+    offline: str = ""
 
 
 class CliToolsViewModel(YamlFileViewModel):
@@ -100,5 +102,5 @@ def _row(tool: CliTool) -> CliRow:
     command = (definition.cmd, *map(str, definition.args), *groups)
     return CliRow(
         definition.name, tool.spec.provider_name, tool.spec.category.value, definition.description, command,
-        tool.always_admin, definition.line, definition.reads, tool.reads.agreed,
+        tool.always_admin, definition.line, definition.reads, tool.reads.agreed, definition.offline,
     )  # fmt: skip

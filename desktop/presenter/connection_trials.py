@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from desktop.domain.errors import KnownError, SecretsUnavailable
+from desktop.domain.keyring import KeyPlace
 from desktop.domain.models import Connection, ModelInfo, ProviderInfo, SecretStore
 from desktop.domain.scrub import scrub
 
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
     from desktop.models.catalogue import Catalogue
 
 NAME_MAX = 60
+NOT_KEPT = " No keyring could save the key, so it is forgotten when Assent is closed."
+NOT_KEPT_YET = (
+    " The key is saved as soon as your keyring takes it: your system may be asking for a password. Until then it is "
+    "forgotten when Assent is closed."
+)
 _ABOUT_ADDRESS = ("model.unreachable", "model.redirected", "model.unknown", "model.unreadable", "model.bad_request")
 
 
@@ -31,6 +37,10 @@ class Saved:
     default_model: Callable[[], str]
     keep_default_model: Callable[[str], Awaitable[None]]
     keyring_note: Callable[[], Awaitable[str]]
+    key_place: Callable[[str], KeyPlace]
+    """Where a secret of this name lies."""
+    keyring_waiting: Callable[[], bool]
+    """Whether the system may be asking the person about one."""
 
 
 def found_models(models: Sequence[ModelInfo]) -> str:
@@ -57,16 +67,14 @@ class ConnectionTrials:
         await self._saved.keep_connections([*self._saved.connections(), connection])
         title = connection.title
         found = f"{title} works: {found_models(models)}." if models else f"{title} works."
-        if not kept:
-            found += " No keyring took the key, so it is forgotten when Assent is closed."
-        return found, connection, models
+        return found + self._unkept(kept), connection, models
 
     async def replace_key(self, info: ProviderInfo, connection: Connection, secrets: Mapping[str, str]) -> str:
         """Test other secrets; the old ones stay until they work."""
         models = await self._ask(info, connection, secrets)
-        await self._keep(info, connection, secrets)
+        kept = await self._keep(info, connection, secrets)
         await self._catalogue.forget(connection.connection_id)
-        return f"The new key works: {found_models(models)}."
+        return f"The new key works: {found_models(models)}." + self._unkept(kept)
 
     async def edit(self, info: ProviderInfo, connection: Connection, fields: dict[str, str]) -> str:
         """Change what is given; a secret that is empty stays as it is."""
@@ -84,10 +92,15 @@ class ConnectionTrials:
         kept = await self._kept_secrets(info, connection)
         _complete(info, {**fields, **options, "base_url": address, **kept, **given})
         wanted, models = await self._tried(info, wanted, {**kept, **given})
-        await self._keep(info, wanted, {**kept, **given})
+        saved = await self._keep(info, wanted, {**kept, **given})
         await self._catalogue.forget(connection.connection_id)
         await self._replace(wanted)
-        return f"It works: {found_models(models)}."
+        return f"It works: {found_models(models)}." + self._unkept(saved)
+
+    def _unkept(self, kept: bool) -> str:
+        if kept:
+            return ""
+        return NOT_KEPT_YET if self._saved.keyring_waiting() else NOT_KEPT
 
     async def _kept_secrets(self, info: ProviderInfo, connection: Connection) -> dict[str, str]:
         names = info.secret_names(connection.secret_name)

@@ -222,7 +222,7 @@ class DebateSetupViewModel(QObject):
 
         async def work() -> None:
             path = await self._desk.save_as_agent(self.setup, name, description)
-            self.said.emit(f"Kept as {path}.")
+            self.said.emit(f"Saved as {path}.")
             self.reload()
 
         self._bridge.spawn(work(), name="save agent", on_error=self._failed)

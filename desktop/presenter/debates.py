@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,7 +20,7 @@ from desktop.presenter.approvals import ApprovalsViewModel
 from desktop.presenter.debate_open import OpenDebate, ReadPath
 from desktop.presenter.debate_setup import DebateSetupViewModel
 from desktop.presenter.debate_words import fork_words
-from desktop.presenter.exporting import write_whole
+from desktop.presenter.exporting import write_made
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.presenter.run_board import RunBoard
 from desktop.presenter.run_tree import RunTreeViewModel
@@ -262,9 +262,9 @@ class DebatesViewModel(QObject):
 
         self._do(work(), "fork debate")
 
-    def save_file(self, path: str, data: bytes) -> None:
-        """Write what a tool gave where the person chose: whole or not at all."""
-        self._do(self._bridge.in_thread(write_whole, path, data), "save a file")
+    def save_file(self, path: str, make: Callable[[], bytes]) -> None:
+        """Write what a tool gave where the person chose: whole or not at all. ``make`` is called in a thread."""
+        self._do(self._bridge.in_thread(write_made, path, make), "save a file")
 
     def export(self, path: str, form: Literal["md", "html", "json"]) -> None:
         """Write it where the person chose."""

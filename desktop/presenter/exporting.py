@@ -7,7 +7,7 @@ import io
 import os
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from desktop.domain.errors import KnownError
@@ -30,6 +30,11 @@ def write_whole(path: str, data: bytes) -> None:
         with contextlib.suppress(OSError):
             os.unlink(name)
         raise _refused(target, error) from error
+
+
+def write_made(path: str, make: Callable[[], bytes]) -> None:
+    """The same of what ``make`` gives."""
+    write_whole(path, make())
 
 
 def file_name(title: str) -> str:

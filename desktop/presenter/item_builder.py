@@ -6,8 +6,6 @@ their results, notices. ``build_items`` is linear in the number of messages.
 
 from __future__ import annotations
 
-import base64
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -27,7 +25,7 @@ from desktop.domain.messages import (
 )
 from desktop.domain.permission import NOBODY_ANSWERED, UNANSWERED
 from desktop.domain.threads import LeftAtEnd, MessageRecord
-from desktop.domain.words import arguments_words, size_of, size_words
+from desktop.domain.words import arguments_words, json_beginning, size_of, size_words
 from desktop.presenter.code_calls import code_of, ran, summary_of
 from desktop.presenter.figures import clock, human_cost, human_count
 from desktop.presenter.folding import fold_calls
@@ -48,7 +46,7 @@ from desktop.presenter.transcript_items import (
 SUMMARY_LIMIT = 400
 """Longest one-line summary of arguments handed to the view, in characters; the view elides further."""
 
-ARGUMENTS_LIMIT = 200_000
+ARGUMENTS_LIMIT = 64_000
 """Longest pretty-printed arguments handed to a card, in characters."""
 
 CALLS_SHOWN = 200
@@ -68,7 +66,7 @@ def summarise(arguments: Mapping[str, Any] | None, raw: str = "") -> str:
 
     Nothing is left out but the end: what it shows is escaped by the view, where a person agrees to it (R-PRM-2).
     """
-    text = raw if arguments is None else arguments_words(arguments)
+    text = raw if arguments is None else arguments_words(arguments, SUMMARY_LIMIT)
     return text[:SUMMARY_LIMIT].strip(" ")
 
 
@@ -79,7 +77,7 @@ def canonical(tool: str) -> str:
 
 def pretty(arguments: Mapping[str, Any] | None, raw: str = "") -> str:
     """Arguments as indented JSON, or exactly what the model sent where that was not JSON."""
-    text = raw if arguments is None else json.dumps(dict(arguments), indent=2, ensure_ascii=False, default=str)
+    text = raw if arguments is None else json_beginning(dict(arguments), ARGUMENTS_LIMIT + 1, indent=2)
     return text if len(text) <= ARGUMENTS_LIMIT else text[:ARGUMENTS_LIMIT] + "\n…"
 
 
@@ -230,20 +228,12 @@ def simple_part(message_id: str, index: int, block: Block) -> Part | None:
     if isinstance(block, FileBlock):
         return AttachmentPart(part_id, block.name, size_words(size_of(block.text)))
     if isinstance(block, ImageBlock):
-        return AttachmentPart(part_id, block.name or "image", block.media_type, _image(block))
+        return AttachmentPart(part_id, block.name or "image", block.media_type, block.data)
     if isinstance(block, NoticeBlock):
         return notice_part(part_id, block)
     if isinstance(block, UnknownBlock):
         return NoticePart(part_id, "This part was written by another version of Assent and cannot be shown.")
     return None
-
-
-def _image(block: ImageBlock) -> bytes:
-    # Only the text form is undone here; the view decodes the bytes with a cap and trusts nothing in them.
-    try:
-        return base64.b64decode(block.data, validate=True)
-    except ValueError:
-        return b""
 
 
 def results_by_call(messages: Iterable[MessageRecord]) -> dict[str, ToolResultBlock]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import KnownError, SecretsUnavailable
-from desktop.domain.keyring import OWN_SERVICE, KeyringEntry
+from desktop.domain.keyring import OWN_SERVICE, KeyPlace, KeyringEntry
 from desktop.domain.words import count_words
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from desktop.presenter.model_setup import ModelSetupViewModel
     from desktop.safety.tool_secrets import ToolSecrets
 
-KeyState = Literal["looking", "kept", "session", "missing", "silent", "not_agreed", "never"]
+KeyState = Literal["looking", "kept", "waiting", "session", "missing", "silent", "not_agreed", "never"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,7 @@ class KeysViewModel(QObject):
         self._looking = self._again = self._wanted = False
         setup.changed.connect(self._setup_changed)
         setup.tested.connect(self._tested)
+        setup.keys_moved.connect(self.refresh)
         self._connections = tuple(setup.connections)
 
     # -- reading ------------------------------------------------------------------------------------------------------
@@ -163,24 +164,26 @@ class KeysViewModel(QObject):
             self._looking = False
             self.changed.emit()
 
-    async def _length_of_key(self, at: Connection) -> tuple[int | None, bool]:
+    async def _length_of_key(self, at: Connection) -> tuple[int | None, KeyPlace]:
         value = await self._secrets.get(at.secret_name)
-        return None if value is None else len(value), self._tools.only_here(KeyringEntry(OWN_SERVICE, at.secret_name))
+        return None if value is None else len(value), self._tools.place(KeyringEntry(OWN_SERVICE, at.secret_name))
 
-    async def _length_of_entry(self, entry: KeyringEntry) -> tuple[int | None, bool]:
-        return await self._tools.length(entry), self._tools.only_here(entry)
+    async def _length_of_entry(self, entry: KeyringEntry) -> tuple[int | None, KeyPlace]:
+        return await self._tools.length(entry), self._tools.place(entry)
 
-    async def _state(self, look: Callable[..., Awaitable[tuple[int | None, bool]]], what: object) -> KeyState:
+    async def _state(self, look: Callable[..., Awaitable[tuple[int | None, KeyPlace]]], what: object) -> KeyState:
         if self._note:  # it said why: the rest of the list would be told the same, each after its own deadline
             return "silent"
         try:
-            length, here = await look(what)
+            length, place = await look(what)
         except SecretsUnavailable as error:
             self._note = _words(error)
             return "silent"
         except KnownError:
             return "not_agreed"
-        return "missing" if length is None else "session" if here else "kept"
+        if length is None:
+            return "missing"
+        return place if place in ("waiting", "session") else "kept"
 
     def _setup_changed(self) -> None:
         connections = tuple(self._setup.connections)
@@ -240,7 +243,9 @@ class KeysViewModel(QObject):
             clean, _ = cleaned(value)
             if await self._tools.keep(entry, clean, tools):
                 return f"It is in the keyring: {count_words(len(clean), 'character')}."
-            return "There is no keyring that takes it, so it is kept only until you quit."
+            if self._tools.place(entry) == "waiting":
+                return "It is saved as soon as your keyring takes it: your system may be asking for a password."
+            return "No keyring could save it, so it is forgotten when Assent is closed."
 
         self._act(str(entry), work)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import KnownError
+from desktop.domain.keyring import KeyPlace, place_of_all
 from desktop.domain.models import Connection, LocalServer, ModelInfo, ProviderInfo, SecretStore
 from desktop.presenter.connection_trials import ConnectionTrials, Saved, found_models, wrong_field
 
@@ -33,6 +34,7 @@ class ModelSetupViewModel(QObject):
     tested = Signal(str, bool, str)
     chosen = Signal(str)
     demo_started = Signal()
+    keys_moved = Signal()
 
     def __init__(
         self, catalogue: Catalogue, secrets: SecretStore, bridge: Bridge, saved: Saved, parent: QObject | None = None
@@ -95,9 +97,27 @@ class ModelSetupViewModel(QObject):
         return self._saved.default_model()
 
     @property
+    def instead_of_demo(self) -> ModelInfo | None:
+        """A model of the person's that new chats could use, while they use the demo; never taken unasked."""
+        if self.default_model != DEMO_MODEL:
+            return None
+        own = {connection.connection_id for connection in self.connections}
+        return next((model for model in self._models if model.ref.connection_id in own), None)
+
+    @property
     def keyring_note(self) -> str:
         """A plain notice when keys cannot be kept by the system, else ""."""
         return self._note
+
+    @property
+    def keyring_waiting(self) -> bool:
+        """Whether a key is to be kept as soon as the person has answered the system."""
+        return self._saved.keyring_waiting()
+
+    def key_place(self, connection: Connection) -> KeyPlace:
+        """Where the key of a connection lies."""
+        names = self.info(connection).secret_names(connection.secret_name).values()
+        return place_of_all([self._saved.key_place(name) for name in names])
 
     def place(self, connection_id: str) -> str:
         """The name of a connection or server, as every list shows it."""
@@ -118,11 +138,7 @@ class ModelSetupViewModel(QObject):
 
     def priced(self, ref: str) -> bool:
         """Whether it is known what a model costs; those of this machine cost nothing."""
-        for model in self._models:
-            if str(model.ref) == ref:
-                known = model.input_price is not None and model.output_price is not None
-                return known or model.locality in ("local", "demo")
-        return False
+        return any(str(model.ref) == ref and _is_priced(model) for model in self._models)
 
     # -- acting -----------------------------------------------------------------------------------------------------
 
@@ -144,6 +160,20 @@ class ModelSetupViewModel(QObject):
         finally:
             self._looking = False
             self.changed.emit()
+
+    async def _read_models(self) -> None:
+        """After a test that worked: every list shows what can be used now."""
+        self._models = tuple(await self._catalogue.models())
+        self.changed.emit()
+
+    def keyring_answered(self) -> None:
+        """It did so late, perhaps once the person had unlocked it: take up what it knows."""
+        self.keys_moved.emit()
+        self._read_again()
+
+    def _read_again(self) -> None:
+        self._bridge.spawn(self._ask_keyring(), name="ask keyring")
+        self._bridge.spawn(self._read_models(), name="list models")
 
     async def _ask_keyring(self) -> None:
         note = await self._saved.keyring_note()
@@ -174,6 +204,7 @@ class ModelSetupViewModel(QObject):
                 self.tested.emit(name, False, f"{error} {error.next_step} Nothing was kept.".replace("  ", " "))
             else:
                 self.tested.emit(name, True, sentence)
+                self._read_again()
             finally:
                 self._testing -= 1
                 self.changed.emit()
@@ -246,3 +277,8 @@ class ModelSetupViewModel(QObject):
             self.demo_started.emit()
 
         self._bridge.spawn(work(), name="start demo")
+
+
+def _is_priced(model: ModelInfo) -> bool:
+    known = model.input_price is not None and model.output_price is not None
+    return known or model.locality in ("local", "demo")

@@ -37,7 +37,7 @@ def from_words(rule: RuleView) -> str:
     words = _ORIGIN[rule.origin]
     if rule.origin in ("project", "library") and rule.detail:
         words = f"{words}: {rule.detail}"
-    return f"{words}, one thread" if rule.thread_id else words
+    return f"{words}, one chat" if rule.thread_id else words
 
 
 def last_used(at: float | None, now: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import QObject, Signal
@@ -84,6 +84,12 @@ class RunBoard(QObject):
     def state(self, thread_id: str) -> ThreadState:
         """The live state of a thread; made empty when first asked for."""
         return self._threads.setdefault(thread_id, ThreadState())
+
+    def mark_of(self, thread_ids: Sequence[str]) -> str:
+        """The mark of what stands in one line of a list, the newest first: what waits for a person, else what runs,
+        else that of the newest."""
+        marks = [state.mark if (state := self._threads.get(one)) else "" for one in thread_ids]
+        return next((mark for mark in ("waiting", "running") if mark in marks), marks[0] if marks else "")
 
     def forget(self, thread_id: str) -> None:
         """A deleted thread has no live state."""

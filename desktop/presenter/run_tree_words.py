@@ -31,7 +31,7 @@ _LOOKS = {
 }  # fmt: skip
 _LONGER = {
     NodeState.QUEUED: "It waits for its turn with the model.",
-    NodeState.PREEMPTED: "An agent of higher priority has its place; it goes on when one is free.",
+    NodeState.PREEMPTED: "A more important agent has its place; it goes on when one is free.",
     NodeState.PAUSED: "It makes no call until you resume it.",
 }
 _STOPPING = "It was cancelled and is stopping."

@@ -61,8 +61,8 @@ COMMANDS = (
     Command("debate-act:column", "Debate: in one column", "Actions", "", "debates"),
     Command("debate-act:a", "Debate: as side A sees it", "Actions", "", "debates"),
     Command("debate-act:b", "Debate: as side B sees it", "Actions", "", "debates"),
-    Command("find", "Find in this thread", "Actions", "Ctrl+F", "search"),
-    Command("search-threads", "Search all threads", "Actions", "Ctrl+Shift+F", "search"),
+    Command("find", "Find in this chat", "Actions", "Ctrl+F", "search"),
+    Command("search-threads", "Search all chats", "Actions", "Ctrl+Shift+F", "search"),
     Command("stop", "Stop the run", "Actions", "Ctrl+.", "stop"),
     Command("trace", "Show or hide the trace", "Actions", "Ctrl+Shift+T", "trace"),
     Command("agents", "Show or hide the agents at work", "Actions", "Ctrl+Shift+A", "agent"),
@@ -107,7 +107,7 @@ class ShellViewModel(QObject):
         self.on_close: Callable[[], None] | None = None
         """The end of the app."""
         self.on_window_close: Callable[[], None] | None = None
-        """What closing the window does instead; None: it is the end."""
+        """What closing the window and *Quit Assent* do instead; None: it is the end."""
 
     # -- pages ------------------------------------------------------------------------------------------------------
 
@@ -169,13 +169,13 @@ class ShellViewModel(QObject):
         if prefix == "page":
             self.go(rest)
         elif prefix == "quit":
-            self.close_requested()
+            self.window_closed()
         elif prefix in self._handlers:
             self._handlers[prefix](rest)
         self.command_run.emit(command_id)
 
     def window_closed(self) -> None:
-        """The person closed the window, which need not be the end."""
+        """The person closed the window or pressed Ctrl+Q, which need not be the end."""
         if self.on_window_close is not None:
             self.on_window_close()
         else:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from desktop.conversation.skill_imports import Candidate, Collision, Fits, Kept, Staged, Target
-from desktop.domain.errors import AssentError
+from desktop.domain.errors import AssentError, KnownError
 from desktop.domain.tools import Category
 from desktop.domain.words import count_words, size_words
 from desktop.presenter.skills import words_of
+from desktop.presenter.skills_import_plan import Choice, Planned, planned
 from desktop.presenter.skills_words import KIND_WORDS, source_word
 
 if TYPE_CHECKING:
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from desktop.presenter.bridge import Bridge
     from desktop.presenter.skills import SkillsViewModel
 
-__all__ = ["Candidate", "Note", "SkillImport", "facts_of", "notes_of", "target_words"]
+__all__ = [
+    "Candidate", "Fits", "Note", "SkillImport", "Staged", "Target", "facts_of", "notes_of", "target_words",
+]  # fmt: skip
 
 UNDONE = 20
 SCRIPTS_NAMED = 12
@@ -60,6 +63,7 @@ class SkillImport(QObject):
         self.target: Target | None = None
         self.ticked: set[int] = set()
         self.fits: dict[int, Fits] = {}
+        self.choice: Choice = "both"
         self.busy = False
 
     # -- looking ------------------------------------------------------------------------------------------------------
@@ -78,12 +82,10 @@ class SkillImport(QObject):
         self._work = self._bridge.spawn(self._look(work, self._number), name="look at import", on_error=self._refused)
 
     async def _look(self, work: Callable[[], Coroutine[Any, Any, Staged]], number: int) -> None:
-        staged = await work()
-        if number != self._number:  # cancelled in between
-            await self._imports.cancel(staged)
-            return
+        targets = await self._imports.targets()
+        staged = await work()  # the last that is waited for: a copy that nobody holds would stay
         self.busy = False
-        self.staged, self.targets = staged, self._imports.targets()
+        self.staged, self.targets = staged, targets
         self.target = self.targets[0]
         self.ticked = {0} if len(staged.candidates) == 1 and staged.candidates[0].definition is not None else set()
         self.staged_changed.emit()
@@ -106,7 +108,7 @@ class SkillImport(QObject):
             self._work.cancel()
         self._work = None
         staged, self.staged = self.staged, None
-        self.ticked, self.fits = set(), {}
+        self.ticked, self.fits, self.choice = set(), {}, "both"
         if staged is not None:
             self._bridge.spawn(self._imports.cancel(staged), name="cancel import")
             self.staged_changed.emit()
@@ -134,11 +136,16 @@ class SkillImport(QObject):
         """Whether a ticked one has a name that is taken where it would go."""
         return any(at in self.fits and self.fits[at].taken for at in self.ticked)
 
+    def resolve(self, choice: Choice) -> None:
+        """What to do with those."""
+        self.choice = choice
+        self.fitted.emit()
+
     @property
-    def may_replace(self) -> bool:
-        """Whether all of those could be replaced."""
-        taken = [self.fits[at] for at in self.ticked if at in self.fits and self.fits[at].taken]
-        return bool(taken) and all(fit.replaced for fit in taken)
+    def plan(self) -> dict[int, Planned]:
+        """What each ticked one would be called, and why."""
+        found = self.staged.candidates if self.staged is not None else ()
+        return planned({at: found[at] for at in self.ticked if at < len(found)}, self.fits, self.choice)
 
     def warning(self) -> str:
         """What the ticked ones would do that nobody may have looked at, or "". For an import of several."""
@@ -154,23 +161,26 @@ class SkillImport(QObject):
     @property
     def ready(self) -> bool:
         """Whether there is something to import, and how it fits is known."""
-        return self.staged is not None and not self.busy and bool(self.ticked) and self.ticked <= self.fits.keys()
+        known = self.staged is not None and not self.busy and self.ticked <= self.fits.keys()
+        return known and any(one.name for one in self.plan.values())
 
     # -- keeping ------------------------------------------------------------------------------------------------------
 
-    def keep(self, collision: Collision = "both") -> None:
+    def keep(self) -> None:
         """Take what is ticked. What was looked at is what is kept: the same staged files."""
         staged, target = self.staged, self.target
         if staged is None or target is None or not self.ready:
             return
         self.busy = True
-        wanted = tuple(staged.candidates[at] for at in sorted(self.ticked))
-        work = self._keep(staged, wanted, target, collision)
+        plan = self.plan
+        wanted = tuple(staged.candidates[at] for at in sorted(plan) if plan[at].name)
+        work = self._keep(staged, wanted, target, self.choice)
         self._bridge.spawn(work, name="import skills", on_error=self._refused)
 
     async def _keep(
-        self, staged: Staged, wanted: tuple[Candidate, ...], target: Target, collision: Collision
+        self, staged: Staged, wanted: tuple[Candidate, ...], target: Target, choice: Choice
     ) -> None:
+        collision: Collision = "replace" if choice == "replace" else "both"
         kept = await self._imports.keep(staged, wanted, target, collision)
         self.busy = False
         self.staged = None
@@ -192,8 +202,15 @@ class SkillImport(QObject):
             self._bridge.spawn(self._take_back(kept), name="undo import", on_error=self._skills.tell)
 
     async def _take_back(self, kept: Kept) -> None:
-        back = await self._imports.undo(kept)
-        self._skills.wrote(*back)
+        try:
+            back = await self._imports.undo(kept)
+        except KnownError as error:
+            self._undo[kept.token] = kept  # another try goes on with the rest
+            self._skills.said.emit(words_of(error), kept.token)
+            return
+        self._skills.wrote(*back.paths)
+        if back.words:
+            self._skills.said.emit(back.words, "")
         self._skills.select(None)
         await self._skills.renew()
 

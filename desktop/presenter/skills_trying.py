@@ -22,8 +22,11 @@ from desktop.domain.events import (
     ToolCallWaiting,
 )
 from desktop.domain.skills import SkillDef
+from desktop.presenter.exporting import write_made
+from desktop.presenter.media_parts import media_parts
 from desktop.presenter.nested_calls import nested_calls
 from desktop.presenter.skills import words_of
+from desktop.presenter.transcript_items import MediaPart
 
 if TYPE_CHECKING:
     from desktop.conversation.skill_desk import SkillDesk
@@ -47,7 +50,8 @@ class TriedCall:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One try. ``state``: running | waiting | done | failed | denied | aborted; ``is_json``: ``text`` is a value."""
+    """One try. ``state``: running | waiting | done | failed | denied | aborted; ``is_json``: ``text`` is a value;
+    ``media``: images and sounds of the result."""
 
     name: str
     state: str = "running"
@@ -58,6 +62,7 @@ class Trial:
     elapsed_ms: int = 0
     started_at: float = 0.0
     calls: tuple[TriedCall, ...] = field(default=())
+    media: tuple[MediaPart, ...] = field(default=())
 
     @property
     def over(self) -> bool:
@@ -123,11 +128,19 @@ class SkillTrials(QObject):
             raise
         text, is_json = shown_result(outcome)
         code = outcome.result.code if outcome.result.is_error else ""
-        self._set(state=outcome.state, text=text, is_json=is_json, code=code, elapsed_ms=outcome.elapsed_ms)
+        media = media_parts(self._run_id, outcome.result.media)
+        self._set(
+            state=outcome.state, text=text, is_json=is_json, code=code, elapsed_ms=outcome.elapsed_ms, media=media
+        )
         inner = nested_calls(outcome.facts)
         if inner:  # all of them, also those that nobody was asked about
             calls = tuple(TriedCall(str(at), one.tool, one.state, one.elapsed_ms or 0) for at, one in enumerate(inner))
             self._set(calls=calls)
+
+    def save_file(self, path: str, make: Callable[[], bytes]) -> None:
+        """Write what a tool gave where the person chose: whole or not at all. ``make`` is called in a thread."""
+        saving = self._bridge.in_thread(write_made, path, make)
+        self._bridge.spawn(saving, name="save a file", on_error=self._broke)
 
     def _broke(self, error: AssentError) -> None:
         self._set(state="failed", text=words_of(error), code=getattr(error, "code", ""))

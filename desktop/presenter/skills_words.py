@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from desktop.domain.skills import SkillSource
+from desktop.domain.words import compact
 from desktop.pipeline.context import MAX_DEPTH
 from desktop.skills.resolution.rows import SkillRow
 
@@ -23,6 +23,41 @@ SOURCES: tuple[tuple[str, str, str], ...] = (
 YOURS: frozenset[SkillSource] = frozenset({"mine", "project", "shared", "mcp"})
 """What a person made, put there or connected. What Assent brings is behind *Internal* and *Built in*."""
 YOURS_WORD, EVERYTHING, EVERYTHING_WORD = "Yours", "all", "Everything"
+
+TIPS: Mapping[str, str] = {
+    "": "What you made, installed or connected", EVERYTHING: "Also what comes with Assent",
+    "mine": "In your own skills folder", "project": "In the project folders that you opened",
+    "shared": "In ~/.agents and ~/.claude, which other apps use too",
+    "library": "Instructions that come with Assent, for its own agents",
+    "mcp": "Tools of your MCP servers",
+    "program": "Tools that come with Assent, those of tools.yaml, and agents that others can call",
+    "text": "Text that an agent follows", "code": "Programs that run when an agent calls them",
+    "tool": "What agents call directly, without a file of its own",
+    "problems": "Files with mistakes or warnings",
+    "off": "Changed since you read them, or of a project that you do not trust",
+    "shown": "Agents find these by themselves", "hidden": "Only agents whose list names them can use these",
+    "all": "Both",
+}  # fmt: skip
+"""What a filter shows, by its value, for its tooltip."""
+
+EMPTY: Mapping[str, tuple[str, str]] = {
+    "project": ("No skills of a project", "Open a project folder, and its skills are listed here."),
+    "shared": ("Nothing installed", "Skills in ~/.agents/skills and ~/.claude/skills are listed here."),
+    "mcp": ("No tools of MCP servers", "Add a server in Settings, MCP servers."),
+    "code": ("No skills in code", "A skill can be a Python or JavaScript file too."),
+    "problems": ("No problems", "Every skill can be read."),
+    "off": ("Nothing is switched off", "Agents can use every skill."),
+    "hidden": ("Nothing is hidden", "A skill is hidden when its file says visibility: hidden."),
+}  # fmt: skip
+"""(title, sentence) where a single filter shows nothing."""
+
+
+def nothing_words(source: str, kind: str, look: str, visibility: str, *, more: bool) -> tuple[str, str]:
+    """Why the list is empty. ``more``: something else than these filters narrows it, such as a search."""
+    chosen = [one for one in (source, kind, look) if one] or ([visibility] if visibility == "hidden" else [])
+    usual = ("Nothing found", "No skill matches all of this.")
+    return EMPTY.get(chosen[0], usual) if len(chosen) == 1 and not more else usual
+
 
 KINDS: tuple[tuple[str, str, str, frozenset[str]], ...] = (
     ("text", "Instructions", "quote", frozenset({"markdown", "folder"})),
@@ -110,7 +145,7 @@ def _many(words: str) -> str:
 
 
 def _json(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    text = compact(value, 41)
     return text if len(text) <= 40 else text[:39] + "…"
 
 
@@ -136,9 +171,9 @@ def _row(name: str, part: Any, required: bool) -> tuple[str, str, str]:
     return name, ", ".join(words), str(schema.get("description", ""))
 
 
-def calls_itself(name: str, peers: Sequence[str]) -> str:
-    """That a skill can come to call itself, by way of which others, and where that ends."""
+def calls_itself(name: str, peers: Sequence[str], most: int = MAX_DEPTH) -> str:
+    """How a skill, or an agent, can end up calling itself, through which others, and where that ends."""
     others = [one for one in peers if one != name]
     more = f" and {len(others) - MOST_PEERS:,} more" if len(others) > MOST_PEERS else ""
-    how = f"by way of {', '.join(others[:MOST_PEERS])}{more}" if others else "its own list names it"
-    return f"{how}; calls are nested at most {MAX_DEPTH} deep"
+    how = f"through {', '.join(others[:MOST_PEERS])}{more}" if others else "directly, as its own list names it"
+    return f"{how}. Calls are nested at most {most} deep"

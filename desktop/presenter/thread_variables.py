@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from desktop.presenter.bridge import Bridge
 
 MAX_TEXT = MAX_ENVIRONMENT * (MAX_VALUE * 6 + 100)
-KEPT = "The variables of this chat are kept; the next message is answered with them."
+MOST_SAID = 10
+"""Problems that are told at once."""
+KEPT = "The variables of this chat are saved; they count from the next message on."
 UNDONE = "The variables of this chat are as they were."
 
 
@@ -104,12 +107,14 @@ def problems_in(text: str) -> str:
     """What keeps the lines from being kept, a sentence each, or ""."""
     if len(text) > MAX_TEXT:
         return f"There are {len(text):,} characters; {MAX_TEXT:,} is the most."
-    names = [line.partition("=")[0].strip() for line in _lines(text)]
-    found = [f"{line[:40]}: write NAME=value" for line in _lines(text) if "=" not in line]
-    found += [f"{name[:60]}: it is there twice" for name in dict.fromkeys(names) if names.count(name) > 1]
+    lines = _lines(text)
+    counts = Counter(line.partition("=")[0].strip() for line in lines)
+    found = [f"{line[:40]}: write NAME=value" for line in lines if "=" not in line]
+    found += [f"{name[:60]}: it is there twice" for name, count in counts.items() if count > 1]
     if not found:
         found = [problem.shown for problem in environment_problems(variables_in(text))]
-    return ". ".join(found) + "." if found else ""
+    more = [f"And {len(found) - MOST_SAID:,} more"] if len(found) > MOST_SAID else []
+    return ". ".join([*found[:MOST_SAID], *more]) + "." if found else ""
 
 
 def _lines(text: str) -> list[str]:

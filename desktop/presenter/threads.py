@@ -12,8 +12,10 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 
 from desktop.domain.errors import AssentError
 from desktop.domain.events import Event, MessageOpened, RunEnded, RunStarted, ThreadChanged
+from desktop.domain.hidden_characters import without_hidden
 from desktop.domain.ids import new_id
 from desktop.domain.threads import ThreadJob, ThreadRecord
+from desktop.domain.words import count_words
 from desktop.presenter.exporting import write_whole, zip_of
 from desktop.presenter.run_board import RunBoard
 from desktop.presenter.snippets import readable
@@ -62,8 +64,7 @@ class ThreadListModel(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return row.title
         if role == ThreadRole.STATE:
-            newest = row.thread_id or next(iter(row.runs), "")
-            return (self._board.state(newest).mark or row.state) if newest else ""
+            return self._board.mark_of((row.thread_id,) if row.thread_id else row.runs) or row.state
         read = _READ.get(role)
         return read(row) if read is not None else None
 
@@ -91,10 +92,6 @@ class ThreadListModel(QAbstractListModel):
     def place(self, thread_id: str) -> int:
         """The row of a thread, or of a job by its ``job_key``; -1: it is not listed."""
         return self._places.get(thread_id, -1)
-
-    def neighbour(self, thread_id: str) -> str:
-        """The thread below this one in the list, else the one above, else ""."""
-        return self.beside({thread_id})
 
     def beside(self, thread_ids: Collection[str]) -> str:
         """The thread below the last of these in the list, else the one above the first, else ""."""
@@ -128,9 +125,17 @@ _READ: dict[int, Callable[[Row], Any]] = {
 }
 
 
+UNDONE = 20
+"""So many of the latest can be taken back."""
 _DONE = {
     "delete": "deleted", "archive": "archived", "restore": "back in the list", "pin": "pinned", "unpin": "unpinned",
 }  # fmt: skip
+
+
+def _named(done: Sequence[ThreadRecord], wanted: int) -> str:
+    if wanted == 1:
+        return f"“{(done[0].title or 'New chat')[:60]}”"
+    return f"{wanted:,} chats" if len(done) == wanted else f"{len(done):,} of {wanted:,} chats"
 
 
 def _begins(event: Event) -> bool:
@@ -143,13 +148,13 @@ class ThreadsViewModel(QObject):
 
     hits_changed = Signal(str, object)
     open_requested = Signal(str)
-    deleted = Signal(str, str, str)
-    """thread, its title, the thread that stood next to it (or "")"""
     rearranged = Signal()
     said = Signal(str, str)
-    """what was done to several threads, and what takes it back"""
+    """what was done to one or several threads, and what takes it back"""
     left = Signal(object, str)
-    """the threads that left the list together, and the one that stood next to them (or "")"""
+    """the threads that left the list, and the one that stood next to them (or "")"""
+    came_back = Signal(object)
+    """the threads that are in the list again, because that was taken back"""
 
     def __init__(
         self, service: ConversationService, bridge: Bridge, board: RunBoard, parent: QObject | None = None
@@ -161,6 +166,7 @@ class ThreadsViewModel(QObject):
         self._model = ThreadListModel(board, self)
         self._threads: dict[str, ThreadRecord] = {}
         self._unfolded: set[str] = set()
+        self._going: set[str] = set()
         self._undo: dict[str, tuple[str, tuple[ThreadRecord, ...]]] = {}
         self._search = 0
         self._reading = False
@@ -193,7 +199,7 @@ class ThreadsViewModel(QObject):
             records = await self._service.threads()
         finally:
             self._reading = False
-        self._threads = {record.thread_id: record for record in records}
+        self._threads = {one.thread_id: one for one in records if one.thread_id not in self._going}
         self._show()
         if self._read_again:
             self._read_again = False
@@ -235,7 +241,7 @@ class ThreadsViewModel(QObject):
 
     def rename(self, thread_id: str, title: str) -> None:
         """A person's title; never replaced by an automatic one."""
-        clean = " ".join(title.split())[:200]
+        clean = " ".join(without_hidden(title).split())[:200]
         if clean and thread_id in self._threads:
             self._change(replace(self._threads[thread_id], title=clean))
             self._bridge.spawn(self._service.rename(thread_id, clean), name="rename thread")
@@ -247,32 +253,48 @@ class ThreadsViewModel(QObject):
             self._bridge.spawn(self._service.pin(thread_id, pinned), name="pin thread")
 
     def delete(self, thread_id: str) -> None:
-        """Take it from the list at once; ``undo_delete`` brings it back until the app is closed."""
-        beside = self._model.neighbour(thread_id)
-        record = self._threads.pop(thread_id, None)
-        if record is None:
-            return
-        self._show()
-        self._bridge.spawn(self._service.delete(thread_id), name="delete thread")
-        self.deleted.emit(thread_id, record.title or "New chat", beside)
+        """One thread, as several are deleted."""
+        self.act("delete", (thread_id,))
 
     def act(self, what: str, thread_ids: Sequence[str]) -> None:
-        """delete | archive | restore | pin | unpin several threads, or one, together; ``undo`` takes it back."""
+        """delete | archive | restore | pin | unpin several threads, or one; ``undo`` takes it back. What is deleted
+        leaves the list at once; a run in it is stopped, and the sentence says so."""
         records = tuple(self._threads[one] for one in thread_ids if one in self._threads)
-        if records:
-            beside = self._model.beside({record.thread_id for record in records})
-            token = f"{what} {new_id()}"
-            self._undo[token] = (what, records)
-            self._bridge.spawn(self._act(what, records, token), name=f"{what} threads")
-            if what in ("delete", "archive"):
-                self.left.emit(tuple(record.thread_id for record in records), beside)
+        if not records:
+            return
+        ids = tuple(record.thread_id for record in records)
+        beside = self._model.beside(ids)
+        working = len({*ids}.intersection(self._board.running_threads)) if what == "delete" else 0
+        if what == "delete":
+            self._going.update(ids)
+            self._threads = {key: record for key, record in self._threads.items() if key not in self._going}
+            self._show()
+        self._bridge.spawn(self._act(what, records, working), name=f"{what} threads")
+        if what in ("delete", "archive"):
+            self.left.emit(ids, beside)
 
-    async def _act(self, what: str, records: Sequence[ThreadRecord], token: str) -> None:
-        for record in records:
-            await self._one(what, record.thread_id)
-        self.refresh()
-        named = f"“{(records[0].title or 'New chat')[:60]}”" if len(records) == 1 else f"{len(records):,} chats"
-        self.said.emit(f"{named} {_DONE[what]}", token)
+    async def _act(self, what: str, records: Sequence[ThreadRecord], working: int) -> None:
+        """What was done is told and can be taken back, also where another one of them failed, which is told too."""
+        work = (self._one(what, record.thread_id) for record in records)
+        try:
+            outcomes = await asyncio.gather(*work, return_exceptions=True)
+        finally:
+            self._going.difference_update(record.thread_id for record in records)
+            self.refresh()
+        done = tuple(one for one, outcome in zip(records, outcomes, strict=True) if outcome is None)
+        if done:
+            stopped = f", {count_words(working, 'run')} stopped" if working else ""
+            self.said.emit(f"{_named(done, len(records))} {_DONE[what]}{stopped}", self._undo_of(what, done))
+        for outcome in outcomes:
+            if outcome is not None:
+                raise outcome
+
+    def _undo_of(self, what: str, records: tuple[ThreadRecord, ...]) -> str:
+        token = f"{what} {new_id()}"
+        self._undo[token] = (what, records)
+        while len(self._undo) > UNDONE:
+            del self._undo[next(iter(self._undo))]
+        return token
 
     async def _one(self, what: str, thread_id: str) -> None:
         service = self._service
@@ -284,11 +306,9 @@ class ThreadsViewModel(QObject):
             await service.pin(thread_id, what == "pin")
 
     def undo(self, token: str) -> None:
-        """Take back what ``act`` did, or a deletion by the thread's id."""
+        """Take back what ``act`` did."""
         what, records = self._undo.pop(token, ("", ()))
-        if not what:
-            self.undo_delete(token)
-        else:
+        if what:
             self._bridge.spawn(self._take_back(what, records), name=f"undo {what}")
 
     async def _take_back(self, what: str, records: Sequence[ThreadRecord]) -> None:
@@ -301,6 +321,8 @@ class ThreadsViewModel(QObject):
             else:
                 await self._service.pin(record.thread_id, record.pinned)
         self.refresh()
+        if what in ("delete", "archive"):
+            self.came_back.emit(tuple(record.thread_id for record in records))
 
     def export(self, thread_ids: Sequence[str], path: str) -> None:
         """A zip file with each of them as Markdown."""
@@ -319,15 +341,6 @@ class ThreadsViewModel(QObject):
         """Whether it is out of the list by day."""
         record = self._threads.get(thread_id)
         return record is not None and record.archived
-
-    def undo_delete(self, thread_id: str) -> None:
-        """Bring a deleted thread back."""
-
-        async def work() -> None:
-            await self._service.undo_delete(thread_id)
-            self.refresh()
-
-        self._bridge.spawn(work(), name="undo delete")
 
     def _change(self, record: ThreadRecord) -> None:
         self._threads[record.thread_id] = record

@@ -49,6 +49,7 @@ class TraceTree:
             "reasoning": self._said, "tool-call": self._called, "tool-waiting": self._calls.asked,
             "tool-answered": self._calls.answered, "tool-result": self._calls.result, "retry": self._retried,
             "error": self._erred, "turn-end": self._round_ended, "agent-complete": self._agent_over,
+            "middleware": self._stood_around,
         }  # fmt: skip
 
     @property
@@ -191,6 +192,12 @@ class TraceTree:
         node = self._round_of(entry)
         if node.entries[-1] is not entry:
             node.entries.append(entry)
+
+    def _stood_around(self, entry: TraceEntry) -> None:
+        """Middleware around an agent, or around the request of a round."""
+        agent = self._calls.known(entry.call) or self._agent_of(entry)
+        around = self._rounds.get(agent.context) if entry.data.get("level") == "chat" else None
+        (around or agent).entries.append(entry)
 
     def _retried(self, entry: TraceEntry) -> None:
         node = self._round_of(entry)

@@ -43,6 +43,11 @@ _ENDED = {
     "global_limit": "a limit was reached", "max_session_turns": "a limit was reached",
 }  # fmt: skip
 
+_DID = {
+    "watched": "went on, changed nothing", "changed": "changed the answer", "answered": "answered itself",
+    "refused": "refused", "stopped": "was stopped",
+}  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Fact:
@@ -138,6 +143,7 @@ def detail_of(node: TraceNode, axis: Axis, now: float) -> Detail:
         facts += _about_round(node)
     if node.is_call:
         facts += _about_call(node, now)
+    facts += (Fact("Middleware", middleware_words(entry)) for entry in node.entries if entry.type == "middleware")
     facts.append(Fact("Time", seconds_words(duration(node, axis, now))))
     quotes: tuple[Quote, ...] = ()
     if node.kind == "round":
@@ -149,6 +155,14 @@ def detail_of(node: TraceNode, axis: Axis, now: float) -> Detail:
         _arguments(node) if node.is_call else None, _result(node) if node.is_call else None,
         node.call_id if not node.call_id.startswith("#") else "",
     )  # fmt: skip
+
+
+def middleware_words(entry: TraceEntry) -> str:
+    """``shouts changed the answer, 0.2 s``; of a refusal its reason."""
+    data, elapsed = entry.data, _number(entry.data.get("elapsedMs"))
+    took = f", {seconds_words(elapsed / 1000)}" if elapsed is not None else ""
+    why = f": {str(data['detail'])[:300]}" if data.get("detail") else ""
+    return f"{str(data.get('name'))[:80]} {_DID.get(str(data.get('did')), 'ran')}{took}{why}"
 
 
 def _about_agent(node: TraceNode) -> Iterator[Fact]:
@@ -310,6 +324,8 @@ def event_words(entry: TraceEntry) -> str:
     if entry.type == "tool-result":
         sign = "failed: " if data.get("isError") else ""
         return f"{data.get('tool') or ''} {sign}{str(data.get('result'))[:SHOWN]}"[:SHOWN].replace("\n", " ").strip()
+    if entry.type == "middleware":
+        return middleware_words(entry)[:SHOWN].replace("\n", " ")
     hidden = ("messageId", "callId", "requestId")
     kept = {key: value for key, value in data.items() if key not in hidden and value not in ("", None)}
     return ", ".join(f"{key} {compact(value)}" for key, value in kept.items())[:SHOWN].replace("\n", " ")

@@ -58,6 +58,13 @@ class CodeText:
     finished: bool = False
 
 
+def _unpacked(data: str) -> bytes:
+    try:
+        return base64.b64decode(data, validate=True)
+    except ValueError:
+        return b""
+
+
 @dataclass(frozen=True, slots=True)
 class MediaPart:
     """An image or a sound that a tool gave: ``data`` is base64 of bytes that nobody has looked at, ``name`` has the
@@ -71,11 +78,8 @@ class MediaPart:
 
     @property
     def whole(self) -> bytes:
-        """Its bytes; none of what is no base64."""
-        try:
-            return base64.b64decode(self.data, validate=True)
-        except ValueError:
-            return b""
+        """Its bytes; none of what is no base64. Slow for a large one: call it in a thread."""
+        return _unpacked(self.data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +125,17 @@ class CallsPart:
 
 @dataclass(frozen=True, slots=True)
 class AttachmentPart:
-    """A file or image on a person's message."""
+    """A file or image on a person's message; of an image ``data`` is base64, as in ``MediaPart``."""
 
     part_id: str
     name: str
     facts: str = ""
-    image: bytes = b""
+    data: str = field(repr=False, default="")
+
+    @property
+    def whole(self) -> bytes:
+        """The bytes of an image. Slow for a large one: call it in a thread."""
+        return _unpacked(self.data)
 
 
 @dataclass(frozen=True, slots=True)

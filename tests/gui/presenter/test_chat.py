@@ -51,7 +51,7 @@ async def test_the_conversation_of_a_called_agent_that_is_gone_leaves_what_is_op
     known = page.chat.thread_id
     page.chat.open_child("0123456789abcdef")
     await page.until(lambda: page.failures, "a word about it")
-    assert "not kept any more" in str(page.failures[0])
+    assert "no longer kept" in str(page.failures[0])
     assert (page.chat.thread_id, page.texts) == (known, ["first", "one"])
     await page.open("")
     page.chat.open_child(known)
@@ -281,10 +281,12 @@ async def test_a_deleted_thread_is_gone_at_once_and_comes_back_with_undo(make_pa
     thread_id = page.chat.thread_id
     page.threads.refresh()
     await page.until(lambda: page.threads.model().place(thread_id) >= 0, "listed")
+    said: list[str] = []
+    page.threads.said.connect(lambda _words, token: said.append(token))
     page.threads.delete(thread_id)
     assert page.threads.model().place(thread_id) < 0
-    await page.at_rest()
-    page.threads.undo_delete(thread_id)
+    await page.until(lambda: said, "the sentence")
+    page.threads.undo(said[0])
     await page.until(lambda: page.threads.model().place(thread_id) >= 0, "back")
     await page.at_rest()
 

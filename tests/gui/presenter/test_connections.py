@@ -19,7 +19,7 @@ LAB = {"body": {"data": [{"id": "lab-model", "max_model_len": 4096}]}}
 
 @pytest.fixture
 async def page() -> AsyncIterator[Page]:
-    async with running_host() as host:
+    async with running_host(loaded=False) as host:
         yield Page(host)
 
 
@@ -30,7 +30,7 @@ async def test_a_connection_is_named_changed_and_keeps_its_key(page: Page, provi
     outcome = await page.done(lambda: page.setup.test_and_keep("openai_compatible", fields))
     assert outcome == (
         "new:openai_compatible", True,
-        "The lab works: 1 model. No keyring took the key, so it is forgotten when Assent is closed."
+        "The lab works: 1 model. No keyring could save the key, so it is forgotten when Assent is closed."
     )
     (made,) = page.connections
     assert (made.title, made.base_url) == ("The lab", provider.openai_url), "the address was completed"

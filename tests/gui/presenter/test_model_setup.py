@@ -11,8 +11,8 @@ from desktop.domain.models import Connection, Finished, ModelInfo, ModelRef
 from desktop.models.client import Models, build
 from desktop.models.providers import PROVIDERS, LocalAddresses, provider_info
 from desktop.presenter.bridge import Bridge
-from desktop.presenter.connection_trials import Saved
-from desktop.presenter.model_setup import ModelSetupViewModel
+from desktop.presenter.connection_trials import NOT_KEPT, Saved
+from desktop.presenter.model_setup import DEMO_MODEL, ModelSetupViewModel
 from desktop.workers.model_child import model_host
 from tests.harness.patience import PATIENCE_S
 from tests.servers.fixtures import ProviderSpace, provider, provider_process
@@ -40,7 +40,8 @@ class Page:
         self.models: Models = build(child, self.secrets, lambda: self.connections, addresses=LocalAddresses({}))
         self.setup = ModelSetupViewModel(
             self.models.catalogue, self.secrets, self.bridge,
-            Saved(lambda: self.connections, self._keep, lambda: "", self._nothing, self._no_note),
+            Saved(lambda: self.connections, self._keep, lambda: "", self._nothing, self._no_note,
+                  lambda name: "kept" if name in self.secrets.values else "missing", lambda: False),
         )  # fmt: skip
         self.outcomes: list[tuple[str, bool, str]] = []
         self.setup.tested.connect(lambda *outcome: self.outcomes.append(outcome))
@@ -99,7 +100,7 @@ async def test_an_access_key_lies_in_the_keyring_in_parts_and_goes_with_its_conn
         page.connections = (here,)
         given = {"access_key_id": ACCESS_KEY_ID, "secret_access_key": SECRET_ACCESS_KEY, "session_token": ""}
         outcome = await page.done(lambda: page.setup.replace_key(kind, given))
-        assert outcome[1:] == (True, "The new key works: 1 model.")
+        assert outcome[1:] == (True, "The new key works: 1 model." + NOT_KEPT)
         assert page.secrets.values == {
             f"connection/{kind}": SECRET_ACCESS_KEY, f"connection/{kind}/access_key_id": ACCESS_KEY_ID,
         }  # fmt: skip
@@ -149,7 +150,7 @@ class Listed:
 
 async def test_a_models_cost_is_known_by_both_prices_or_because_it_runs_here() -> None:
     page = Page(None)
-    saved = Saved(lambda: (), page._keep, lambda: "", page._nothing, page._no_note)
+    saved = Saved(lambda: (), page._keep, lambda: "", page._nothing, page._no_note, lambda _: "kept", lambda: False)
     setup = ModelSetupViewModel(Listed(), page.secrets, page.bridge, saved)  # type: ignore[arg-type]
     setup.look()
     async with asyncio.timeout(PATIENCE_S):
@@ -158,3 +159,43 @@ async def test_a_models_cost_is_known_by_both_prices_or_because_it_runs_here() -
     known = {ref: setup.priced(ref) for ref in ("p/dear", "p/half", "o/own", "gone/m")}
     assert known == {"p/dear": True, "p/half": False, "o/own": True, "gone/m": False}
     await page.bridge.shutdown(5.0)
+
+
+class Unlocked(Listed):
+    """Its test works; what it lists is known from then on."""
+
+    async def test_saved(self, connection_id: str) -> tuple[ModelInfo, ...]:
+        return tuple(model for model in await self.models() if model.ref.connection_id == connection_id)
+
+
+async def test_a_good_test_and_a_late_keyring_have_the_models_read_again() -> None:
+    for act in (lambda setup: setup.test_connection("p"), lambda setup: setup.keyring_answered()):
+        page = Page(None)
+        saved = Saved(lambda: (), page._keep, lambda: "", page._nothing, page._no_note, lambda _: "kept", lambda: False)
+        setup = ModelSetupViewModel(Unlocked(), page.secrets, page.bridge, saved)  # type: ignore[arg-type]
+        act(setup)
+        async with asyncio.timeout(PATIENCE_S):
+            while page.bridge.task_names:
+                await asyncio.sleep(0.01)
+        assert [str(model.ref) for model in setup.models] == ["p/dear", "p/half", "o/own"]
+        await page.bridge.shutdown(5.0)
+
+
+async def test_a_model_of_ones_own_is_offered_only_while_new_chats_use_the_demo() -> None:
+    own = Connection("p", "mistral", "Mistral", "", "")
+    for default, connections, offered in (
+        (DEMO_MODEL, (own,), "p/dear"), (DEMO_MODEL, (), None), ("p/half", (own,), None), ("", (own,), None),
+    ):  # fmt: skip
+        page = Page(None)
+        saved = Saved(
+            lambda connections=connections: connections, page._keep, lambda default=default: default, page._nothing,
+            page._no_note, lambda _: "kept", lambda: False,
+        )  # fmt: skip
+        setup = ModelSetupViewModel(Listed(), page.secrets, page.bridge, saved)  # type: ignore[arg-type]
+        setup.look()
+        async with asyncio.timeout(PATIENCE_S):
+            while page.bridge.task_names:
+                await asyncio.sleep(0.01)
+        instead = setup.instead_of_demo
+        assert (str(instead.ref) if instead else None) == offered
+        await page.bridge.shutdown(5.0)

@@ -13,6 +13,7 @@ CHANGES = [
     ("tools.bash.path", "/opt/bash", "bash_path", "/opt/bash"),
     ("tools.bash.timeout_s", 30, "tool_timeout_s", 30),
     ("tools.output_limit_bytes", 5_000, "output_limit", 5_000),
+    ("tools.memory_gb", 4, "memory_limit", 4_000_000_000),
     ("tools.env_allowlist", ["PATH"], "environment_allowlist", ("PATH",)),
     ("security.approval_timeout_s", 90, "approval_timeout_s", 90),
     ("security.approval_timeout_s", 0, "approval_timeout_s", None),

@@ -63,6 +63,7 @@ class World:
         self.skills = levelled.skills() if levelled is not None else skill_world(registered, *roots, middleware=chosen)
         if middleware is not None:
             options |= {"agent_layers": (self.skills.levels.agent,)}
+        self.skills.levels.told = self.bus.publish
         self.live = LiveRuns(self.store.effects, call_journal(), self.bus.publish, queue=options.pop("queue", None))
         self.bus.listen(self.live.hear)
         if options.pop("supervised", False):

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from desktop.conversation.agent_calls import MAX_DEPTH, AgentCalls
+from desktop.conversation.agent_calls import AgentCalls
 from desktop.conversation.agent_retention import CHILD, CLOSING, forget_children
 from desktop.conversation.agent_tools import AgentTools
 from desktop.conversation.agents import AgentBook
-from desktop.domain.definitions import AgentDefinition, SideDefinition
+from desktop.domain.definitions import MOST_AGENTS_DEEP, AgentDefinition, SideDefinition
 from desktop.domain.errors import ModelServerError
 from desktop.domain.events import RunEnded, RunTreeChanged, TextArrived
 from desktop.domain.messages import NoticeBlock, ToolResultBlock
@@ -397,12 +397,12 @@ async def test_a_child_that_takes_too_long_is_an_error_result(tmp_path: Path) ->
 
 @pytest.mark.spec("R-AAT-8")
 async def test_two_agents_may_call_each_other_until_they_are_eight_deep(tmp_path: Path) -> None:
-    turns = [calls(HELPER if at % 2 == 0 else BOSS, {"message": f"Level {at + 1}."}) for at in range(MAX_DEPTH)]
-    model = ScriptedModel([*turns, *[says("Enough.")] * MAX_DEPTH])
+    turns = [calls(HELPER if at % 2 == 0 else BOSS, {"message": f"Level {at + 1}."}) for at in range(MOST_AGENTS_DEEP)]
+    model = ScriptedModel([*turns, *[says("Enough.")] * MOST_AGENTS_DEEP])
     async with house(tmp_path, model, one(BOSS, "boss"), one(HELPER, "helper")) as h:
         await h.ask()
         children = await h.children()
-        assert len(children) == MAX_DEPTH - 1
+        assert len(children) == MOST_AGENTS_DEEP - 1
         assert [child.agent for child in children[:3]] == [HELPER, BOSS, HELPER]
         deepest = await h.world.service.path(children[-1].thread_id)
         refused = [b for m in deepest for b in m.blocks if isinstance(b, ToolResultBlock)]
@@ -462,3 +462,15 @@ async def test_an_agent_below_another_cannot_give_the_persons_conversation_away(
         assert result.text == "One."
         assert (await h.world.service.thread(thread)).agent == BOSS
         assert len(await h.children()) == 2
+
+
+async def test_agents_that_can_come_to_call_themselves_are_known_with_the_way(tmp_path: Path) -> None:
+    agents = (one(BOSS, "boss"), one(HELPER, "helper"), one(OTHER, "other"), one("alone_agent", "alone"))
+    skills = {
+        "boss": "allowed-tools: helper-agent", "helper": "allowed-tools: way", "way": "allowed-tools: boss-agent",
+        "other": "allowed-tools: boss-agent *", "alone": "allowed-tools: alone-agent",
+    }  # fmt: skip
+    async with house(tmp_path, ScriptedModel([]), *agents, skills=skills) as at:
+        assert dict(at.tools.cycles) == {
+            BOSS: ("helper-agent", "way"), HELPER: ("boss-agent", "way"), "alone_agent": ("alone-agent",),
+        }  # fmt: skip

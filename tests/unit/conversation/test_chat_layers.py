@@ -16,6 +16,7 @@ from desktop.presenter.live_answer import LiveAnswer
 from desktop.presenter.transcript_items import TextPart
 from tests.unit.conversation.debate_kit import debate_world, setup
 from tests.unit.conversation.kit import world
+from tests.unit.pipeline.kit import FakeTool
 
 
 class Layer:
@@ -67,9 +68,9 @@ async def test_an_answer_that_a_layer_gives_in_the_place_of_the_model_stands_in_
 async def test_what_a_layer_makes_of_an_answer_replaces_what_had_streamed_in_the_thread_and_on_the_screen(
     tmp_path: Path,
 ) -> None:
-    leak = [*says("a secret, "), *calls("write_file", {"path": "x"}, unoffered=True)]
+    leak = [*says("a secret, "), *calls("look", {"path": "x"})]
     model = ScriptedModel([leak, says("the secret is out")])
-    async with world(tmp_path, model, chat_layers=(Layer(after=redacted),)) as w:
+    async with world(tmp_path, model, FakeTool("look"), chat_layers=(Layer(after=redacted),)) as w:
         path = await w.ask(await w.thread(), "hello")
         said = [message.text for message in path if message.role == "assistant"]
         assert "secret" not in "".join(said)

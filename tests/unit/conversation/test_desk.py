@@ -82,6 +82,15 @@ def test_a_title_is_at_most_six_words_of_the_question(text: str, title: str) -> 
     assert len(title_from(text)) <= 60
 
 
+async def test_no_title_holds_what_turns_the_words_around_or_cannot_be_seen(tmp_path: Path) -> None:
+    evil = "safe\u202etxt.exe\u2066 and\u00a0more\u200b"
+    assert title_from(evil) == topic_title(evil) == "Safetxt.exe and more"
+    async with world(tmp_path, ScriptedModel([])) as w:
+        thread = (await w.service.create_thread()).thread_id
+        await w.service.rename(thread, evil)
+        assert [one.title for one in await w.service.threads()] == ["safetxt.exe and more"]
+
+
 @pytest.mark.parametrize(
     ("topic", "title"),
     [

@@ -247,7 +247,7 @@ async def test_a_job_reads_unlisted_and_does_what_its_list_names(
 ) -> None:
     categories = {"look": Category.READ, "listen": Category.READ, "change": Category.WRITE}
     tools = tuple(FakeTool(name, category=category) for name, category in categories.items())
-    async with jobs(tmp_path, calls(tool, {"path": "a"}, unoffered=True), says("Done."), tools=tools) as made:
+    async with jobs(tmp_path, calls(tool, {"path": "a"}, unoffered=bool(code)), says("Done."), tools=tools) as made:
         job = await made.service.save(replace(HOURLY, policy=JobPolicy(listed)))
         await made.at(60.1)
         assert await made.history(job) == [("done", 60)]

@@ -174,3 +174,11 @@ def test_a_skill_of_a_folder_of_others_is_allowed_only_with_its_source_and_the_p
         assert bool(permission.refusal(facts)) is (entry != f"tidy-up(call-source={source})")
         if warned:
             assert f"(call-source={source})" in said[0].text
+
+
+@pytest.mark.parametrize(
+    ("entry", "warned"), [("bash", True), ("bash(command=**)", True), ("bash(command=git *)", False)]
+)
+def test_the_page_of_a_job_says_what_it_means_to_list_every_command(entry: str, warned: bool) -> None:
+    said = list(tool_problems(JobPolicy((entry,)), [ToolSpec("bash", "Runs.", {}, WRITE)]))
+    assert [(one.code, one.warning) for one in said] == ([("job.any_command", True)] if warned else [])

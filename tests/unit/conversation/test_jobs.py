@@ -163,9 +163,10 @@ async def test_what_its_policy_does_not_list_a_job_cannot_do_and_the_model_is_to
         FakeTool("look", category=Category.READ), FakeTool("change", category=Category.WRITE),
         FakeTool("rule-all", category=Category.ADMIN),
     )  # fmt: skip
-    asked = (*(calls(tool.name, {"path": "a"}, unoffered=True) for tool in tools), says("Tried."))
 
-    async def states(name: str, policy: JobPolicy, *, admin: bool) -> list[str]:
+    async def states(name: str, policy: JobPolicy, *unoffered: str, admin: bool) -> list[str]:
+        names = [tool.name.replace("-", "_") for tool in tools]
+        asked = (*(calls(tool, {"path": "a"}, unoffered=tool in unoffered) for tool in names), says("Tried."))
         async with jobs(tmp_path / name, *asked, tools=tools, admin=admin) as made:
             job = await made.service.save(replace(HOURLY, policy=policy))
             thread_id = await made.service.try_once(job.job_id)
@@ -175,14 +176,15 @@ async def test_what_its_policy_does_not_list_a_job_cannot_do_and_the_model_is_to
             return [event.state for event in ended]
 
     both = JobPolicy(("look", "change", "rule-all"), ("rule-all",))
+    no_look, any_rule = JobPolicy(("change", "look($deny)")), JobPolicy(("*", "rule-*"))
     for name in "abcdef":
         (tmp_path / name).mkdir()
-    assert await states("a", JobPolicy(), admin=True) == ["done", "denied", "denied"]
-    assert await states("b", JobPolicy(("change",)), admin=True) == ["done", "done", "denied"]
-    assert await states("f", JobPolicy(("change", "look($deny)")), admin=True) == ["denied", "done", "denied"]
+    assert await states("a", JobPolicy(), "change", "rule_all", admin=True) == ["done", "denied", "denied"]
+    assert await states("b", JobPolicy(("change",)), "rule_all", admin=True) == ["done", "done", "denied"]
+    assert await states("f", no_look, "look", "rule_all", admin=True) == ["denied", "done", "denied"]
     assert await states("c", both, admin=False) == ["done", "done", "denied"]
     assert await states("d", both, admin=True) == ["done", "done", "done"]
-    assert await states("e", JobPolicy(("*", "rule-*")), admin=True) == ["done", "denied", "denied"]
+    assert await states("e", any_rule, admin=True) == ["done", "denied", "denied"]
 
 
 @pytest.mark.spec("R-CRON-2")

@@ -115,7 +115,7 @@ async def test_an_agent_that_a_job_called_is_bound_by_the_jobs_policy_when_a_per
     tmp_path: Path,
 ) -> None:
     """Where a person says something else in its thread, that is theirs."""
-    answers = (CHANGE, LOOK, says("ok"), CHANGE, says("changed"))
+    answers = (CHANGE, LOOK, says("ok"), calls("change", {"path": "a"}), says("changed"))
     async with jobs(tmp_path, *answers, tools=tools()) as made:
         w, store = made.world, made.world.store
         job = await made.service.save(replace(HOURLY, policy=JobPolicy(("look",))))

@@ -165,32 +165,6 @@ def test_what_stands_around_requests_never_stands_around_calls(tmp_path: Path) -
 FILTER: dict[str, Any] = {"switched_on": ("content-filter",)}
 
 
-async def test_the_content_filter_replaces_before_anything_is_shown_whatever_the_pieces(tmp_path: Path) -> None:
-    script = ScriptedModel([says("the Project Titan is on, titanic too!", pieces=12)])
-    chosen = ContentFilter(patterns=(r"project titan\b", "tita[a-z]+"))
-    bench = Levelled(tmp_path, script, **FILTER, content_filter=chosen)
-    async with bench.worlds() as w:
-        path = await w.ask(await w.thread(), "hello")
-        assert "itan" not in streamed(w)
-        assert path[-1].text == streamed(w)
-        assert path[-1].text == "the [removed] is on, [removed] too!"
-        assert notices(path) == ["answer.filtered"]
-
-
-async def test_the_content_filter_refuses_an_answer_and_the_calls_in_it(tmp_path: Path) -> None:
-    chosen = ContentFilter(patterns=("titan",), action="refuse")
-    script = ScriptedModel([says("all of this is fine, and titan is not"), calls("write_file", {"path": "titan"})])
-    bench = Levelled(tmp_path, script, **FILTER, content_filter=chosen)
-    async with bench.worlds() as w:
-        thread = await w.thread()
-        path = await w.ask(thread, "hello")
-        assert (w.ends()[0].reason, "expression 1 of 1" in w.ends()[0].detail) == ("terminated", True)
-        assert path[-1].text == streamed(w) == "all of this is fine, and "
-        await w.ask(thread, "again")
-        assert w.ends()[1].reason == "terminated"
-        assert "ToolCallStarted" not in w.kinds()
-
-
 @pytest.mark.spec("R-MW-2")
 async def test_a_skill_called_as_the_content_filter_does_not_take_its_place(tmp_path: Path) -> None:
     chosen = ContentFilter(patterns=("titan",))

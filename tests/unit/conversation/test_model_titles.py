@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 
 import pytest
 
 from desktop.conversation.model_titles import SYSTEM, clean_title
 from desktop.domain.cancellation import CancellationToken
-from desktop.domain.events import ThreadChanged
+from desktop.domain.events import RunEnded, RunStarted, ThreadChanged
 from desktop.domain.models import ModelRequest
 from desktop.domain.supervision import Priority
 from desktop.models.scripted import ScriptedModel, fails, says
 from desktop.supervision.model_queue import ModelQueue
-from tests.harness.patience import PATIENCE_S
+from tests.harness.patience import HELD_S, PATIENCE_S
 from tests.unit.agents.script import Hang, Script
 from tests.unit.agents.script import says as speaks
+from tests.unit.conversation.debate_kit import debate_world, setup
 from tests.unit.conversation.kit import World, world
 
 ON = {"titles": lambda: True}
@@ -105,6 +107,19 @@ async def asked_for(w: World, model: Script) -> None:
             await asyncio.sleep(0.002)
 
 
+async def test_it_gives_way_to_a_debate_too_and_is_asked_again_after_it(tmp_path: Path) -> None:
+    turns = [speaks(text) for text in ("a1", "b1", "a2", "b2")]
+    model = Script(speaks("One."), [Hang()], *turns, speaks("The model's"))
+    async with debate_world(tmp_path, model, **ON) as w:
+        thread = await w.thread()
+        await w.ask(thread, "look at this")
+        await asked_for(w, model)
+        await w.run(setup())
+        assert model.cancelled == 1
+        await quiet(w)
+        assert (await w.service.thread(thread)).title == "The model's"
+
+
 async def test_closing_the_app_ends_the_asking(tmp_path: Path) -> None:
     model = Script(speaks("One."), [Hang()])
     async with world(tmp_path, model, **ON) as w:
@@ -114,6 +129,28 @@ async def test_closing_the_app_ends_the_asking(tmp_path: Path) -> None:
         assert await w.service.close() == []
         assert model.cancelled == 1
         assert (await w.service.thread(thread)).title == "Look at this"
+
+
+async def test_what_is_owed_is_not_asked_for_by_the_end_of_a_run_once_it_is_off_or_closed(tmp_path: Path) -> None:
+    model, on = Script(speaks("One."), [Hang()]), [True]
+    where = {"thread_id": "another", "run_id": "another"}
+    begins = RunStarted(**where, agent="", model="", user_message_id="")
+    async with world(tmp_path, model, titles=lambda: on[0]) as w:
+        await w.ask(await w.thread(), "look at this")
+        await asked_for(w, model)
+        w.bus.publish(begins)
+        await quiet(w)
+        on[0] = False
+        w.bus.publish(RunEnded(**where, reason="response"))
+        assert w.owner.alive == 0
+    model = Script(speaks("One."), [Hang()])
+    async with world(tmp_path / "second", model, **ON) as w:
+        await w.ask(await w.thread(), "look at this")
+        await asked_for(w, model)
+        w.bus.publish(begins)
+        await w.service.close()
+        w.bus.publish(RunEnded(**where, reason="response"))
+        assert w.owner.alive == 0
 
 
 class Noting(ModelQueue):
@@ -168,3 +205,10 @@ async def test_a_failure_is_silent_and_the_first_words_stay(said: object, tmp_pa
 )  # fmt: skip
 def test_a_title_is_one_line_of_plain_words(said: str, title: str) -> None:
     assert clean_title(said) == title
+
+
+@pytest.mark.parametrize("said", ["[" * 50_000, "[a](" * 20_000, "<" * 50_000, "\n".join(["[](" * 20_000] * 9)])
+def test_a_hostile_line_is_not_read_for_long(said: str) -> None:
+    begun = time.thread_time()
+    clean_title(said)
+    assert time.thread_time() - begun < HELD_S

@@ -81,7 +81,7 @@ async def test_in_a_job_both_are_refused_whatever_its_policy_says(tmp_path: Path
         found = a.w.runtime.pipeline.table.find(tool)
         assert found is not None
         meta = RunMeta("run", CancellationToken(), "thread", unattended=Anything())
-        with pytest.raises(Denied, match="none attends a job"):
+        with pytest.raises(Denied, match="nobody is asked while a job runs"):
             await found.execute(arguments, ToolCallContext(meta, "c1"))
         assert (list(a.mine.iterdir()), list(await a.jobs.jobs())) == ([], [])
 

@@ -16,6 +16,7 @@ import pytest
 from desktop.conversation.rule_calls import facts_of, recorded
 from desktop.conversation.rule_desk import RuleDesk
 from desktop.conversation.rule_simulator import Simulator, outcome
+from desktop.conversation.rule_text import ANY_COMMAND
 from desktop.conversation.rule_trial import Judges, Trial
 from desktop.conversation.rule_tricks_shell import FAMILIES, shell_tricks
 from desktop.conversation.trust import TrustRules
@@ -289,3 +290,13 @@ async def test_a_trial_names_the_programs_whose_options_nobody_knows(
     lab: Lab, pattern: str, decision: str, unlisted: tuple[str, ...]
 ) -> None:
     assert (await lab.try_on(pattern, decision)).unlisted == unlisted
+
+
+@pytest.mark.parametrize(("pattern", "decision", "said"), [
+    ("bash", "allow", True), ("bash(command=*)", "allow", True), ("ba*", "allow", True), ("bash", "deny", False),
+    ("bash(command=git *)", "allow", False), ("write-file", "allow", False),
+])  # fmt: skip
+async def test_a_rule_that_allows_any_command_says_what_that_means(
+    lab: Lab, pattern: str, decision: str, said: bool
+) -> None:
+    assert (await lab.try_on(pattern, decision)).note == (ANY_COMMAND if said else "")
