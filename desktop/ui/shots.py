@@ -16,8 +16,8 @@ from typing import Any, cast
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
-from desktop.domain.models import Connection
 from desktop.domain.permission import PermissionRequest
+from desktop.ui import shots_moments as moments
 from desktop.ui import shots_samples as samples
 from desktop.ui.approvals import activity_shots, rules_shots
 from desktop.ui.approvals.page import ApprovalsPage
@@ -143,12 +143,7 @@ def _first_run(stage: Stage, **state: Any) -> QWidget:
 
 
 def _settings(stage: Stage, name: str) -> QWidget:
-    stage.setup.set(
-        connections=(
-            Connection("mistral", "mistral", "Mistral", "", "connection/mistral"),
-            Connection("lab", "openai_compatible", "Lab server", "http://lab.example:8000/v1"),
-        )
-    )
+    stage.setup.set(connections=samples.CONNECTIONS)
     stage.page("settings").show_settings(name)
     return stage.window
 
@@ -349,6 +344,9 @@ def _skills(stage: Stage, show: Callable[[SkillsPage], Any]) -> QWidget:
 
 
 PICTURES: dict[str, Callable[[Stage], QWidget]] = {
+    **moments.PICTURES,
+    "02-approval-shell-960": lambda s: _approval(s, "r2"),
+    "02-approval-write-960": lambda s: _approval(s, "r3"),
     **{
         f"settings-{name.lower()}{size}": partial(_limits, name=name)
         for name in ("Approvals", "Tools", "Middleware")
@@ -406,6 +404,7 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
 ALSO_AT_200 = (
     *rules_shots.AT_200,
     *activity_shots.AT_200,
+    *moments.AT_200,
     "02-approval-write",
     "02-approval-shell",
     "02-dialog-over-thread",

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from PySide6.QtCore import QObject, Signal
 
+from desktop.domain.keyring import KeyPlace
 from desktop.domain.models import Connection, LocalServer, ModelInfo, ModelRef, ProviderInfo
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.reach import ProofLine
@@ -126,6 +127,13 @@ def shell_request() -> PermissionRequest:
     )  # fmt: skip
 
 
+CONNECTIONS = (
+    Connection("mistral", "mistral", "Mistral", "", "connection/mistral"),
+    Connection("lab", "openai_compatible", "Lab server", "http://lab.example:8000/v1"),
+)
+"""What is connected on the page of models."""
+
+
 class SampleApprovals(QObject):
     """Answers close the request; nothing runs."""
 
@@ -207,6 +215,9 @@ class SampleSetup(QObject):
     changed = Signal()
     tested = Signal(str, bool, str)
     chosen = Signal(str)
+    keys_moved = Signal()
+    keyring_waiting = False
+    instead_of_demo: ModelInfo | None = None
 
     wrong_field = ""
 
@@ -229,6 +240,10 @@ class SampleSetup(QObject):
     def models(self) -> tuple[ModelInfo, ...]:
         """Of all servers."""
         return tuple(model for server in self.servers for model in server.models)
+
+    def key_place(self, connection: Connection) -> KeyPlace:
+        """As the keyring is."""
+        return "session" if self.keyring_note else "kept"
 
     def problem(self, connection_id: str) -> str:
         """Of the lab's server."""
@@ -404,8 +419,8 @@ def sample_shell() -> ShellViewModel:
     """The real one, keeping nothing."""
     shell = ShellViewModel(lambda _key, _value: None)
     shell.add_source(lambda: (
-        PaletteRow("thread:t1", "Gaps in the March tide data", "today", "Threads", "chats"),
-        PaletteRow("thread:t2", "Tide gauges: March clean-up", "pinned", "Threads", "chats"),
+        PaletteRow("thread:t1", "Gaps in the March tide data", "today", "Chats", "chats"),
+        PaletteRow("thread:t2", "Tide gauges: March clean-up", "pinned", "Chats", "chats"),
         PaletteRow("skill:gauge-plot", "gauge-plot", "Plots gauges over time", "Skills", "skills", mono=True),
         PaletteRow("agent:gauge", "New chat with Gauge watch", "gauge_watch_agent", "Agents and settings", "agent"),
     ))  # fmt: skip

@@ -27,7 +27,7 @@ BESIDE = 440
 GROWN_AFTER = 400
 """Milliseconds after a call before a list that is seen is read anew."""
 EMPTY = ("Nothing here yet", "Each call and each decision will be listed here.")
-NOTHING = ("Nothing found", "No entry fits all of this.")
+NOTHING = ("Nothing found", "No entry matches all of this.")
 
 
 class Activity(QWidget):

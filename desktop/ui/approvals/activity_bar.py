@@ -47,7 +47,7 @@ class ActivityBar(QFrame):
         self.choosers = {
             name: Chooser(words) for name, words in (
                 ("decision", "Decision"), ("category", "Category"), ("tool", "Tool"), ("by", "By whom"),
-                ("thread_id", "Thread"),
+                ("thread_id", "Chat"),
             )
         }  # fmt: skip
         self.count = Text("", "small", "3")
@@ -87,7 +87,7 @@ class ActivityBar(QFrame):
         self._fill("category", (("Any category", ""), *_named(choices.categories)), chosen.category)
         self._fill("tool", (("Any tool", ""), *_named(choices.tools)), chosen.tool)
         self._fill("by", (("By anyone", ""), *((BY.get(b, shown_line(b[:40])), b) for b in choices.by)), chosen.by)
-        self._fill("thread_id", (("Any thread", ""), *threads), chosen.thread_id)
+        self._fill("thread_id", (("Any chat", ""), *threads), chosen.thread_id)
         self.clear_button.setVisible(chosen.narrowed)
 
     def _fill(self, name: str, choices: Sequence[tuple[str, str]], current: str) -> None:

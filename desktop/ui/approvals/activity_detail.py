@@ -49,7 +49,7 @@ class ActivityDetail(QFrame):
         column.addWidget(self._scroller, 1)
         foot = pane("footer")
         row = Row(foot, margins=(24, 12, 24, 12), spacing=8)
-        self.open_thread = Button("Open thread", icon="chats", shrinks=True, tip="Go where the call was made")
+        self.open_thread = Button("Open chat", icon="chats", shrinks=True, tip="Go where the call was made")
         self.rule = Button("Show rule", "quiet", icon="rules", shrinks=True, tip="The rule that decided")
         self.copy_button = IconButton("copy", "Copy the entry", shortcut="Ctrl+C")
         row.addWidget(self.open_thread)

@@ -143,7 +143,7 @@ def facts(row: AuditRow, thread_title: str) -> list[Fact]:
         Fact("The model had asked for", readable(_text(extra.get("original"))), machine=True),
         Fact("Edited to", readable(_text(extra.get("edited"))), machine=True),
         Fact("Rule", _rule_text(extra.get("rule")), machine=True),
-        Fact("Thread", thread_title),
+        Fact("Chat", thread_title),
         Fact("Run", entry.run_id, machine=True),
         Fact("Call", entry.call_id, machine=True),
         Fact("Digest of the arguments", entry.digest, machine=True),

@@ -45,7 +45,8 @@ class Answers(QWidget):
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         admin = request.category is Category.ADMIN
-        self.deny = PatientButton("Deny", key="Esc", tip="Deny this call (Esc)")
+        keys = "F6, then Esc" if compact else "Esc"
+        self.deny = PatientButton("Deny", key="" if compact else "Esc", tip=f"Deny this call ({keys})")
         self.reason = PatientButton(REASON, tip="Deny, and tell the model why")
         self.edit = OneClickButton(
             EDIT, "quiet", tip="Edit and allow: change the arguments; you see what they would do before anything runs"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
 
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.words import count_words, size_of, size_words
 from desktop.ui.approvals.background import Background
-from desktop.ui.approvals.diffing import Diff, DiffRow, diff, new_file, plain_rows, void_rows
+from desktop.ui.approvals.diffing import Diff, DiffRow, diff, is_small, new_file, plain_rows, void_rows
 from desktop.ui.approvals.lines_view import LinesView
 from desktop.ui.theme import theme
 from desktop.ui.widgets.properties import pane
@@ -22,9 +22,6 @@ from desktop.ui.widgets.toggles import Segmented
 
 MAXIMUM = 16_777_215
 """Qt's own largest height."""
-
-AT_ONCE = 12_000
-"""Characters up to which a difference is found without leaving the Qt thread (under 3 ms)."""
 
 
 Found = tuple[Diff, tuple[DiffRow, ...]]
@@ -58,6 +55,18 @@ class Card(QFrame):
         self.views = QStackedLayout(holder)
         self.views.setContentsMargins(0, 0, 0, 0)
         column.addWidget(holder, 1)
+
+    def add_view(self, view: QWidget) -> None:
+        """Another thing to see."""
+        self.views.addWidget(view)
+        if isinstance(view, LinesView):
+            view.viewport().installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """At another width lines take another height, as with a scroll bar below."""
+        if event.type() == QEvent.Type.Resize:
+            self.fit()
+        return False
 
     def fit(self) -> None:
         """Grow no higher than what there is to see."""
@@ -103,7 +112,7 @@ class DiffCard(Card):
         self._result = LinesView("The file afterwards")
         self._arguments = arguments_view(request.arguments)
         for view in (self.diff_view, self._result, self._arguments):
-            self.views.addWidget(view)
+            self.add_view(view)
         self._result.set_rows(plain_rows(self._after))
         self._plus, self._minus = Text("", "small", "diff-add"), Text("", "small", "diff-del")
         self.facts.addWidget(self._plus)
@@ -113,7 +122,7 @@ class DiffCard(Card):
 
     def start(self) -> None:
         """Find the difference, now if it is small; ``settled`` follows either way."""
-        if len(self._before) + len(self._after) + sum(map(len, _sides(self._voided))) <= AT_ONCE:
+        if is_small(self._before, self._after) and is_small(*_sides(self._voided)):
             self._show(self._find())
         else:
             self.diff_view.set_rows((DiffRow("hunk", 0, "comparing…"),))
@@ -155,14 +164,14 @@ class ArgumentsCard(Card):
             super().__init__("The program and its arguments, one a line", (("argv", "Words"), ("all", "Arguments")))
             words = LinesView("Argument vector")
             words.set_text("\n".join(_text(word).replace("\n", "\\n") for word in argv), numbered=True)
-            self.views.addWidget(words)
+            self.add_view(words)
             self.words = words
         else:
             super().__init__("Arguments", (("all", "Arguments"),))
             self.noun = "the arguments"
         everything = arguments_view(request.arguments)
         self.words = self.words or everything
-        self.views.addWidget(everything)
+        self.add_view(everything)
 
 
 def frame_height() -> int:

@@ -88,7 +88,7 @@ class CommandCard(Card):
             self._parts.addWidget(_nothing())
         self._parts.addStretch(1)
         self.views.addWidget(parts)
-        self.views.addWidget(arguments_view(request.arguments))
+        self.add_view(arguments_view(request.arguments))
         self.fit()
 
     def fit(self) -> None:

@@ -7,6 +7,7 @@ wholly replaced.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -22,10 +23,17 @@ Mark = tuple[int, int]
 CONTEXT = 3
 MIDDLE_LIMIT = 1500
 """Lines of the changed middle, on either side, up to which lines are compared with each other."""
-WORDS_LIMIT = 300
+WORDS_LIMIT, WORDS_LENGTH = 300, 400
+SMALL, SMALL_LINES, SMALL_CHANGED, SMALL_PAIRS = 12_000, 200, 20, 1_500
+"""Up to which a difference is found while the window waits: characters, and of the changed middle the lines of either
+side, those that can be held against each other word by word, and pairs of equal ones. Lines count by themselves: equal
+ones far apart make the comparison go over all of them again and again."""
+LINE_PAIRS, WORD_PAIRS, ALL_WORD_PAIRS = 60_000, 800, 4_000
+"""Equal lines, or words, of both sides in pairs, up to which they are compared: SequenceMatcher looks at each pair over
+and over, so that a few hundred short lines took it seconds."""
 VOID_SHOWN = 8
 """Lines of a difference that no longer holds: enough to know it again."""
-_WORD = re.compile(r"[\w:./-]*\w|\s+|[^\w\s]")
+_WORD = re.compile(r"[:./-]{0,3}\w+(?:[:./-]{1,3}\w+)*+|\s+|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +55,20 @@ class Diff:
     rows: tuple[DiffRow, ...]
     added: int
     removed: int
+
+
+def is_small(before: str, after: str) -> bool:
+    """Whether ``diff`` takes a few milliseconds, and not a thread."""
+    if len(before) + len(after) > SMALL:
+        return False
+    old, new = lines_of(before), lines_of(after)
+    if not old or not new:
+        return True
+    head = _common(old, new)
+    tail = _common(old[head:][::-1], new[head:][::-1])
+    old, new = old[head : len(old) - tail], new[head : len(new) - tail]
+    fewer, more = sorted((len(old), len(new)))
+    return fewer <= SMALL_CHANGED and more <= SMALL_LINES and _pairs(old, new) <= SMALL_PAIRS
 
 
 def diff(before: str, after: str) -> Diff:
@@ -120,7 +142,7 @@ def _common(left: Sequence[str], right: Sequence[str]) -> int:
 def _compare(old: Sequence[str], new: Sequence[str], at: int) -> list[Code]:
     if not old and not new:
         return []
-    if not old or not new or max(len(old), len(new)) > MIDDLE_LIMIT:
+    if not old or not new or max(len(old), len(new)) > MIDDLE_LIMIT or _pairs(old, new) > LINE_PAIRS:
         return [("replace", at, at + len(old), at, at + len(new))]
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     return [(tag, a1 + at, a2 + at, b1 + at, b2 + at) for tag, a1, a2, b1, b2 in matcher.get_opcodes()]
@@ -153,16 +175,28 @@ def _changed(old: Sequence[str], new: Sequence[str], a: int, b: int) -> list[Dif
     """Removed and added lines; lines that stand at the same place mark the words that differ."""
     paired = len(old) <= WORDS_LIMIT and len(new) <= WORDS_LIMIT
     rows: list[DiffRow] = []
+    marks = _marks_of(old, new) if paired else [((), ())] * min(len(old), len(new))
     if paired and len(old) == len(new):
-        for offset, (one, other) in enumerate(zip(old, new, strict=True)):
-            left, right = word_marks(shown(one), shown(other))
+        for offset, (one, other, (left, right)) in enumerate(zip(old, new, marks, strict=True)):
             rows += _rows("del", a + offset + 1, one, left) + _rows("add", b + offset + 1, other, right)
         return rows
-    marks = [word_marks(shown(x), shown(y)) if paired else ((), ()) for x, y in zip(old, new, strict=False)]
     for sign, lines, start, side in (("del", old, a, 0), ("add", new, b, 1)):
         for offset, (line, mark) in enumerate(zip_longest(lines, marks[: len(lines)])):
             rows += _rows("del" if sign == "del" else "add", start + offset + 1, line, mark[side] if mark else ())
     return rows
+
+
+def _marks_of(old: Sequence[str], new: Sequence[str]) -> list[tuple[tuple[Mark, ...], tuple[Mark, ...]]]:
+    """Of lines that stand at the same place, until they have cost enough."""
+    found: list[tuple[tuple[Mark, ...], tuple[Mark, ...]]] = []
+    left = ALL_WORD_PAIRS
+    for one, other in zip(old, new, strict=False):
+        before, after = shown(one), shown(other)
+        short = left > 0 and max(len(before), len(after)) <= WORDS_LENGTH
+        words = _Words(before, after) if short else None
+        left -= min(words.pairs, WORD_PAIRS) if words else 0
+        found.append(words.marks() if words else ((), ()))
+    return found
 
 
 def _numbered(kind: RowKind, lines: Sequence[str], start: int | None, columns: int = LINE) -> list[DiffRow]:
@@ -182,19 +216,46 @@ def _rows(kind: RowKind, number: int, line: str, marks: tuple[Mark, ...], column
 
 def word_marks(old: str, new: str) -> tuple[tuple[Mark, ...], tuple[Mark, ...]]:
     """Which parts of two lines differ; nothing when they have little in common or are long."""
-    if max(len(old), len(new)) > 400:
-        return (), ()
-    left, right = _WORD.findall(old), _WORD.findall(new)
-    matcher = SequenceMatcher(None, left, right, autojunk=False)
-    if matcher.ratio() < 0.4:
-        return (), ()
+    return _marks_of([old], [new])[0]
+
+
+class _Words:
+    """Two lines as words, without those that both begin and end with."""
+
+    def __init__(self, old: str, new: str) -> None:
+        left, right = _WORD.findall(old), _WORD.findall(new)
+        head = _common(left, right)
+        tail = _common(left[head:][::-1], right[head:][::-1])
+        self._left, self._right, self._head = left, right, head
+        self._old, self._new = left[head : len(left) - tail], right[head : len(right) - tail]
+        self.pairs = _pairs(self._old, self._new)
+
+    def marks(self) -> tuple[tuple[Mark, ...], tuple[Mark, ...]]:
+        """What differs."""
+        if self.pairs > WORD_PAIRS:
+            return (), ()
+        matcher = SequenceMatcher(None, self._old, self._new, autojunk=False)
+        words = len(self._left) + len(self._right)
+        same = words - len(self._old) - len(self._new) + 2 * sum(block.size for block in matcher.get_matching_blocks())
+        return _marked(self._left, self._right, matcher, self._head) if same >= 0.4 * words else ((), ())
+
+
+def _pairs(old: Sequence[str], new: Sequence[str]) -> int:
+    there = Counter(new)
+    return sum(count * there[one] for one, count in Counter(old).items())
+
+
+def _marked(
+    left: Sequence[str], right: Sequence[str], matcher: SequenceMatcher[str], head: int
+) -> tuple[tuple[Mark, ...], tuple[Mark, ...]]:
     marks: tuple[list[Mark], list[Mark]] = ([], [])
     for tag, a1, a2, b1, b2 in matcher.get_opcodes():
         if tag == "equal":
             continue
         for words, start, end, out in ((left, a1, a2, marks[0]), (right, b1, b2, marks[1])):
             if end > start:
-                _add_mark(out, sum(map(len, words[:start])), sum(map(len, words[start:end])))
+                first, last = start + head, end + head
+                _add_mark(out, sum(map(len, words[:first])), sum(map(len, words[first:last])))
     return tuple(marks[0]), tuple(marks[1])
 
 

@@ -126,7 +126,7 @@ def _facts(request: PermissionRequest, thread_title: str) -> list[tuple[str, QWi
         facts = [("Asked by", Crumbs(request.chain))]
     if request.place:
         facts.append(("From code", _beside(_mono(request.place))))
-    facts.append(("Thread", Text(shown_line(thread_title), elide="right")))
+    facts.append(("Chat", Text(shown_line(thread_title), elide="right")))
     if request.preview.get("kind") == "command":
         facts.append(("Runs in", _beside(_mono(str(request.preview.get("cwd", ""))))))
         facts += _variables(request)

@@ -21,16 +21,18 @@ from desktop.ui.approvals.request_view import RequestView
 from desktop.ui.approvals.unknown import ASKS
 from desktop.ui.theme import theme
 from desktop.ui.widgets.buttons import Button, IconButton, OneClickButton
+from desktop.ui.widgets.marks import KeyCaps
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shadow import REACH, RaisedBox
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.side_room import SideRoom
 from desktop.ui.widgets.text import Text
+from desktop.ui.widgets.tips import plain_tip
 
 WIDTH, TOP, HEIGHT, HEIGHT_BESIDE = 720, 56, 600, 800
-BESIDE, NARROWEST, READABLE, EDGE = 1280, 340, 472, 16
+BESIDE, NARROWEST, READABLE, EDGE, KEYS = 1280, 340, 472, 16, 600
 """Pixels at 100 %: from this width of the window on it stands beside the conversation that explains it, at least so
-wide, and leaves it this width where it can; so far from the edge."""
+wide, and leaves it this width where it can; so far from the edge; from this width of its own it names its key."""
 LINGER_MS = 2000
 """How long the conversation stays narrow after a request: the next one often follows, and reading should not jump."""
 MAY_IT = "May it do this?"
@@ -90,6 +92,9 @@ class RequestDialog(RaisedBox):
         row = Row(head, margins=(20, 4, 8, 0), spacing=8)
         self._asks = Text(MAY_IT, "title")
         row.addWidget(self._asks)
+        self._keys = KeyCaps("F6")
+        self._keys.setToolTip(plain_tip("F6: answer by keyboard, beginning at Deny"))
+        row.addWidget(self._keys)
         row.addStretch(1)
         self._pending = Button("", "quiet", small=True, tip="Open all requests (Ctrl+4)")
         self._pending.clicked.connect(self._open_inbox)
@@ -138,14 +143,7 @@ class RequestDialog(RaisedBox):
         self._aside &= {r.request_id for r in waiting}
         current = next((r for r in waiting if r.request_id not in self._aside), None)
         if current is None:
-            self.view.close_dialog()
-            self._give_keys_back()
-            if not self.isHidden() and self._conversation is not None:
-                self.hide()
-                self._conversation.uncovered.emit()
-            self.hide()
-            self.view.clear()
-            self._linger.start()
+            self._leave()
             return
         fresh = self.view.request is None or self.view.request.request_id != current.request_id
         had_keys = self.isAncestorOf(self.window().focusWidget() or self)
@@ -163,6 +161,22 @@ class RequestDialog(RaisedBox):
             self._announce(current)
             if had_keys:
                 self.view.focus_safe()
+
+    def _leave(self) -> None:
+        """Nothing waits here any more; what changes elsewhere afterwards does not keep the conversation narrow."""
+        self.view.close_dialog()
+        self._give_keys_back()
+        shown = not self.isHidden()
+        self.hide()
+        if shown and self._conversation is not None:
+            self._conversation.uncovered.emit()
+            self._linger.start()
+        self.view.clear()
+
+    def run_over(self, thread_id: str) -> None:
+        """The run of a thread has ended, as by Stop: nothing more can follow, so the conversation has all its room."""
+        if thread_id == self._thread_id and self.isHidden():
+            self._keep_room(0)
 
     def take_keys(self) -> None:
         """F6: the person wants to answer by keyboard; keys go to Deny."""
@@ -241,6 +255,7 @@ class RequestDialog(RaisedBox):
         left = self._host.width() - px(EDGE) - width if beside else (self._host.width() - width) // 2
         top = min(px(TOP) if beside else min(px(TOP), end // 12), max(0, end - needed))
         height = min(px(HEIGHT_BESIDE if beside else HEIGHT), end - top)
+        self._keys.setVisible(width >= px(KEYS))
         self.place(QRect(left, top, width, height))
 
     def _width_beside(self) -> int:

@@ -104,7 +104,7 @@ class RuleForm(QWidget):
             return
         here = (self._editor.request.seen_in if self._editor.request else self._thread(), draft.thread_id)
         named = [(f"only “{self._title(thread_id)}”", thread_id) for thread_id in dict.fromkeys(here) if thread_id]
-        self.scope.fill([("all threads", ""), *named], draft.thread_id)
+        self.scope.fill([("all chats", ""), *named], draft.thread_id)
         self.scope.setEnabled(bool(named))
         self._scroller.verticalScrollBar().setValue(0)
         self.refresh()
@@ -238,12 +238,13 @@ def suggestion_pieces(pattern: str, suggestion: str, lets: int, of: int) -> tupl
 
 
 def _said(pattern: str, found: Simulation) -> tuple[tuple[str, str], ...]:
-    """The suggestion, and of which programs nobody knows the options."""
+    """What else it means, the suggestion, and of which programs nobody knows the options."""
     pieces = (
         suggestion_pieces(pattern, found.suggestion, found.suggestion_lets, found.passing_count)
         if found.suggestion
         else ()
     )
+    pieces = ((f"{found.note} " if pieces else found.note, ""), *pieces) if found.note else pieces
     if not found.unlisted:
         return pieces
     begin = (" Assent does not know" if pieces else "Assent does not know", "")

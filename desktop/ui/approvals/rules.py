@@ -289,7 +289,7 @@ class RuleList(QFrame):
         self._stack = QStackedLayout(holder)
         everything = Button("Show all rules")
         everything.clicked.connect(self._clear)
-        nothing = EmptyState("search", "Nothing found", "No rule fits all of this.", (everything,))
+        nothing = EmptyState("search", "Nothing found", "No rule matches all of this.", (everything,))
         make = Button("New rule", icon="new")
         make.clicked.connect(self.new.click)
         words = "Every write and every command asks. A rule lets those pass that you always allow, or stops others."

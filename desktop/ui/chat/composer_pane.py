@@ -31,7 +31,7 @@ class ComposerPane(QWidget):
         self._agent = ""
         self.composer = Composer()
         self.editing = MessageEdit()
-        self.offers = Picker(page, name="Offers", empty="Nothing fits", field=False)
+        self.offers = Picker(page, name="Offers", empty="Nothing found", field=False)
         self.offers.rows.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._draft = QTimer(self)
         self._draft.setSingleShot(True)
@@ -162,8 +162,7 @@ class ComposerPane(QWidget):
     def take_image(self, image: object) -> None:
         """A picture that was pasted or dropped becomes an attachment."""
         picture = image.toImage() if isinstance(image, QPixmap) else image
-        if isinstance(picture, QImage) and not picture.isNull():
-            self._models.attaching.image(lambda: png_of(picture))
+        self._models.attaching.image(lambda: png_of(picture if isinstance(picture, QImage | bytes) else b""))
 
     # -- offers -----------------------------------------------------------------------------------------------------
 

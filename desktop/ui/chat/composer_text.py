@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QMimeData, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent, QTextOption
-from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from desktop.ui.theme import theme
+from desktop.ui.widgets.held_image import held_image
+from desktop.ui.widgets.undo_text import UndoText
 
 LINES = 10
 """Most lines before the text scrolls inside the composer."""
@@ -18,7 +20,7 @@ WORD_AS_FILE = 10_000
 """So is one with a longer word, such as data in base64: an editor lays it out in quadratic time, at every key."""
 
 
-class ComposerText(QPlainTextEdit):
+class ComposerText(UndoText):
     """Enter sends, Shift+Enter breaks the line; an input method's Enter only commits its composition."""
 
     send_pressed = Signal()
@@ -42,7 +44,6 @@ class ComposerText(QPlainTextEdit):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.document().setDocumentMargin(0)
-        self.setMaximumBlockCount(0)
         self.document().documentLayout().documentSizeChanged.connect(lambda _: self.updateGeometry())
         self.dress()
         theme().changed.connect(self.dress)
@@ -119,7 +120,7 @@ class ComposerText(QPlainTextEdit):
         if files:
             self.files_dropped.emit(tuple(files))
         elif source.hasImage() and not source.hasFormat("text/plain"):  # a browser adds the address of its picture
-            self.image_pasted.emit(source.imageData())
+            self.image_pasted.emit(held_image(source))
         elif source.hasText():
             text = source.text()
             if len(text) > PASTE_AS_FILE or max(map(len, text.split()), default=0) > WORD_AS_FILE:

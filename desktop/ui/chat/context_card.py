@@ -1,4 +1,4 @@
-"""What the model reads of this thread: the account, the summary, what is pinned, and how to change it."""
+"""What the model reads of this chat: the account, the summary, what is pinned, and how to change it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from desktop.ui.widgets.scrolled_dialog import ScrolledDialog
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
-INTRO = "The thread itself is never changed. This is what the model was sent last. It updates while a run is working."
-NOTHING_YET = "Nothing has been sent in this thread since Assent was started."
+INTRO = "The chat itself is never changed. This is what the model was sent last. It updates while a run is working."
+NOTHING_YET = "Nothing has been sent in this chat since Assent was started."
 OFF = "Older messages are dropped where a chat outgrows the model's window, unless summaries are on in Settings, Chats."
 WRITING = "A summary of the older part is being written. It stands here when it is there."
-DECLINED = "You removed the summary, so none is made in this thread."
+DECLINED = "You removed the summary, so none is made in this chat."
 NO_PINS = "Nothing is pinned. A pinned message is in every request, however old it is."
 ELSEWHERE = "on another branch, not sent here"
 NAMES = 160
@@ -103,7 +103,7 @@ class ContextCard(ScrolledDialog):
         row.addWidget(Text(words, "body", "" if here else "3", elide="right"), 1)
         if not here:
             row.addWidget(Text(ELSEWHERE, "small", "3"))
-        go = Button("Show", "quiet", small=True, tip="Show it in the thread")
+        go = Button("Show", "quiet", small=True, tip="Show it in the chat")
         go.clicked.connect(lambda: self._jump(message_id))
         unpin = IconButton("close", "Unpin")
         unpin.clicked.connect(lambda: self._context.pin(message_id, False))

@@ -18,7 +18,7 @@ class FindBar(QFrame):
     wanted = Signal(str, bool)
     closed = Signal()
 
-    def __init__(self, parent: QWidget | None = None, *, name: str = "Find in this thread") -> None:
+    def __init__(self, parent: QWidget | None = None, *, name: str = "Find in this chat") -> None:
         super().__init__(parent)
         self.setProperty("pane", "header")
         self.field = sized(Field(name, hint=name, icon="search"), max_width=360)

@@ -40,7 +40,7 @@ class TitleField(QLineEdit):
     def __init__(self) -> None:
         super().__init__()
         self.setMaxLength(200)
-        self.setAccessibleName("Title of this thread")
+        self.setAccessibleName("Title of this chat")
         self.editingFinished.connect(self._finished)
         self._over = True
 
@@ -85,8 +85,8 @@ class ThreadHeader(QFrame):
         self.trace.setCheckable(True)
         self.agents = IconButton("agent", "Show the agents", shortcut=AGENTS_KEYS, side=32)
         self.agents.setCheckable(True)
-        self.more = IconButton("more", "More for this thread", side=32)
-        self._fold = IconButton("sidebar", "Show the list of threads", side=32)
+        self.more = IconButton("more", "More for this chat", side=32)
+        self._fold = IconButton("sidebar", "Show the list of chats", side=32)
         self._fold.setVisible(False)
         self._lay_out()
         self.title.edit_wanted.connect(self.edit_title)

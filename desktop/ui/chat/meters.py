@@ -15,7 +15,7 @@ from desktop.ui.widgets.scaling import Row, sized
 from desktop.ui.widgets.text import Text
 from desktop.ui.widgets.tips import plain_tip
 
-TIP = "What the model reads of this thread"
+TIP = "What the model reads of this chat"
 GAP = 8
 
 
@@ -87,7 +87,7 @@ class ThreadMeters(QWidget):
             more, short = ("older messages are left out", "some left out") if meters.dropped else (
                 "older messages are summarised", "summarised")  # fmt: skip
         elif share >= 0.95:
-            more, short = "full: start a new thread", "full"
+            more, short = "full: start a new chat", "full"
         self._words = (f"{figures}, {more}" if more else figures, f"{figures}, {short}" if short else figures)
         self.context.set_tone("failed" if share >= 0.95 else "ask" if share >= 0.8 else "2")
         self.level.set_fraction(share)

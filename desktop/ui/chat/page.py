@@ -48,6 +48,7 @@ class ChatPage(QWidget):
         super().__init__(parent)
         self._models = models
         self._narrow = False
+        self._was_open = ("", "")
         self.setProperty("pane", "surface")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.threads = ThreadList(models.threads)
@@ -72,7 +73,6 @@ class ChatPage(QWidget):
         models, chat = self._models, self._models.chat
         chat.opened.connect(self.threads.select)
         chat.exported.connect(self._save_export)
-        models.threads.deleted.connect(self._deleted)
         models.threads.open_requested.connect(self.open)
         chat.announced.connect(self.toast.say)
         models.attaching.refused.connect(self.toast.say)
@@ -83,6 +83,7 @@ class ChatPage(QWidget):
         self._variables = Variables(self, models, self.toast)
         models.threads.said.connect(self.toast.say)
         models.threads.left.connect(self._left)
+        models.threads.came_back.connect(self._came_back)
         self.pane.header.fold.clicked.connect(self._toggle_list)
         self.pane.new_chat.connect(self.new_chat)
         self.pane.job_wanted.connect(self.job_wanted)
@@ -121,9 +122,8 @@ class ChatPage(QWidget):
 
     def open(self, thread_id: str, message_id: str = "") -> None:
         """Show a thread, at a message if one is named."""
-        self.pane.foot.keep_draft()
         if thread_id != self._models.chat.thread_id:
-            self._models.chat.open_thread(thread_id)
+            self._show(thread_id)
         if message_id:
             self.pane.jump(message_id)
         if self._narrow:
@@ -136,7 +136,7 @@ class ChatPage(QWidget):
         if again and self.pane.jump_to_call(call_id):
             return
         if again:
-            self._models.chat.open_thread(thread_id)
+            self._show(thread_id)
         self.pane.await_call(call_id)
 
     def show_context(self) -> None:
@@ -213,21 +213,28 @@ class ChatPage(QWidget):
         self.open(thread_id)
         self.pane.header.edit_title()
 
-    def _deleted(self, thread_id: str, title: str, beside: str) -> None:
-        """Of the open thread its neighbour in the list is shown."""
-        self.toast.say(f"“{title[:60]}” deleted", thread_id)
-        if thread_id == self._models.chat.thread_id:
-            self.pane.foot.keep_draft()
-            self._models.chat.open_thread(beside)
-
     def _left(self, thread_ids: tuple[str, ...], beside: str) -> None:
-        """Several left the list: of the open one its neighbour is shown."""
-        if self._models.chat.thread_id in thread_ids:
-            self.pane.foot.keep_draft()
-            self._models.chat.open_thread(beside)
+        """One or several left the list: of the open one its neighbour is shown."""
+        was = self._models.chat.thread_id
+        if was not in thread_ids:
+            return
+        self._was_open = (was, beside)
+        self._show(beside)
+        if not beside:  # the list has nothing left to keep the keys
+            self.first_focus().setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _came_back(self, thread_ids: tuple[str, ...]) -> None:
+        """The open one was among them, and nothing else was opened since."""
+        if self._was_open[0] in thread_ids and self._models.chat.thread_id == self._was_open[1]:
+            self._show(self._was_open[0])
+
+    def _show(self, thread_id: str) -> None:
+        """Another chat; what is typed stays with the one it was typed in."""
+        self.pane.foot.keep_draft()
+        self._models.chat.open_thread(thread_id)
 
     def _save_export(self, fmt: str, data: bytes) -> None:
-        dialog = FileDialog(self, "Export this thread")
+        dialog = FileDialog(self, "Export this chat")
         dialog.setAcceptMode(FileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix(fmt)
         dialog.selectFile(f"{file_name(self._models.chat.title)}.{fmt}")

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
 from PySide6.QtGui import QImage, QImageWriter
 
 from desktop.presenter.attachments import AttachmentRefused
+from desktop.ui.theme.raster_images import raster_image
 
-WIDEST = 2048
-"""A pasted image wider than this many pixels is made smaller."""
+WIDEST, HIGHEST = 2048, 20_000
+"""A pasted image wider or higher than this many pixels is made smaller."""
 
 
-def png_of(image: QImage) -> bytes:
-    """The image as PNG, at most ``WIDEST`` pixels wide. Raises AttachmentRefused for one that cannot be written."""
+def png_of(held: QImage | bytes) -> bytes:
+    """The image as PNG, at most ``WIDEST`` pixels wide. Raises AttachmentRefused for one that cannot be read or
+    written."""
+    image = held if isinstance(held, QImage) else raster_image(held, QSize(WIDEST, HIGHEST)) or QImage()
     if image.width() > WIDEST:
         image = image.scaledToWidth(WIDEST, Qt.TransformationMode.SmoothTransformation)
     data = QByteArray()
@@ -21,5 +24,8 @@ def png_of(image: QImage) -> bytes:
     # Not QImage.save(): for its format the stubs of PySide want bytes, and 6.11.3 itself takes only str.
     writer = QImageWriter(buffer, b"png")
     if not writer.write(image):
-        raise AttachmentRefused("The pasted picture cannot be read.", next_step="Save it, and attach the file.")
+        raise AttachmentRefused(
+            "This picture cannot be read: Assent reads PNG, JPEG, GIF and WebP.",
+            next_step="Save it in one of these formats, and attach the file.",
+        )
     return bytes(data.data())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QFrame, QWidget
 
@@ -150,7 +150,7 @@ class Picker(QFrame):
 
     def _show(self, row: int) -> None:
         rows = self.count
-        self._empty.setText("Nothing fits" if self._choices.any else self._none)
+        self._empty.setText("Nothing found" if self._choices.any else self._none)
         self._empty.setVisible(rows == 0)
         self.rows.setVisible(rows > 0)
         self.rows.setFixedHeight(theme().px(32) * min(ROWS, max(1, rows)) + 2)
@@ -158,15 +158,16 @@ class Picker(QFrame):
             self.rows.setCurrentIndex(self._choices.index(row))
         self.adjustSize()
 
-    def open_at(self, anchor: QWidget) -> None:
-        """Above the widget that was pressed, below where there is no room."""
+    def open_at(self, anchor: QWidget, part: QRect | None = None) -> None:
+        """Above the widget, or the part of it, that was pressed; below where there is no room."""
         self.field.clear()
         self.adjustSize()
-        corner = anchor.mapToGlobal(QPoint(0, 0))
+        part = part or anchor.rect()
+        corner = anchor.mapToGlobal(part.topLeft())
         top = corner.y() - self.height() - theme().px(6)
         screen = anchor.screen().availableGeometry()
         if top < screen.top():
-            top = corner.y() + anchor.height() + theme().px(6)
+            top = corner.y() + part.height() + theme().px(6)
         left = max(screen.left(), min(corner.x(), screen.right() - self.width()))
         self.move(left, top)
         self.show()

@@ -67,7 +67,7 @@ class ToolModePicker(Picker):
     """The ways in which an agent may call its tools, with a sentence about them."""
 
     def __init__(self, parent: QWidget, modes: ToolModesViewModel, agent: str, title: str) -> None:
-        super().__init__(parent, name=f"How {title[:40]} calls its tools", empty="Nothing fits")
+        super().__init__(parent, name=f"How {title[:40]} calls its tools", empty="Nothing found")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setAccessibleDescription(EXPLAINED)
         foot = QWidget()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any, cast
 
 from PySide6.QtCore import QObject
@@ -21,8 +22,8 @@ from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.presenter.offers import OffersViewModel
 from desktop.presenter.run_board import RunBoard
 from desktop.presenter.shell import ShellViewModel
-from desktop.presenter.thread_lines import arrange
-from desktop.presenter.thread_variables import ThreadVariables
+from desktop.presenter.thread_lines import ARCHIVED, arrange
+from desktop.presenter.thread_variables import ChatVariables, ThreadVariables
 from desktop.presenter.threads import ThreadsViewModel
 from desktop.presenter.tool_modes import ToolModesViewModel
 from desktop.presenter.transcript_items import (
@@ -37,6 +38,7 @@ from desktop.presenter.transcript_items import (
 from desktop.ui.chat.code_shots import OPENED, SampleModes, code_items, says_direct
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.page import ChatPage
+from desktop.ui.chat.variables_dialog import VariablesDialog
 from desktop.ui.run_panel import shots as run_shots
 from desktop.ui.run_panel.panel import RunPanel
 from desktop.ui.shots_samples import SampleApprovals, SampleSetup, new_file_request, sample_shell
@@ -198,6 +200,34 @@ def _page(
     return page
 
 
+def _held() -> ChatPage:
+    """Stopped, with messages that wait for the person."""
+    waiting = ("then plot gauge 7 against gauge 8 for that night", "and write two sentences about what the gap means")
+    return _page(sample_items(), queue=tuple(QueuedMessage(f"q{n}", text, True) for n, text in enumerate(waiting)))
+
+
+def _archived() -> ChatPage:
+    """With the archive open below the list."""
+    page = _page(sample_items())
+    threads, now = page._models.threads, time.time()
+    records = [ThreadRecord(f"t{n}", title, now, now - days * DAY) for n, (title, days, _) in enumerate(TITLES)]
+    records[2:5] = [replace(record, archived=True) for record in records[2:5]]
+    threads._threads = {record.thread_id: record for record in records}
+    threads.unfold(ARCHIVED, True)
+    page.threads.select("t2")
+    return page
+
+
+def _variables() -> ChatPage:
+    """The dialog of a chat's variables."""
+    page = _page(sample_items())
+    page.resize(1280, 800)
+    page.show()
+    variables = ChatVariables("t2", {"CITY": "Oslo", "UNIT": "metre"}, {"FOLDER": "notes", "CITY": "Bergen"})
+    VariablesDialog(page, variables).open()
+    return page
+
+
 def _job_page(status: str) -> ChatPage:
     """A job's thread, with its other runs in the list."""
     page = _page(sample_items(), running=status == "running")
@@ -236,6 +266,9 @@ def pictures() -> dict[str, Callable[[], QWidget]]:
         "chat-job-960": lambda: _job_page("running"),
         "01-chat-calls": lambda: _opened(_page(many_calls(), running=True), "d"),
         "01-chat-failed": lambda: _page(failed_items()),
+        **{f"01-chat-held{size}": _held for size in ("", "-200", "-960")},
+        **{f"01-chat-archived{size}": _archived for size in ("", "-200")},
+        **{f"01-chat-variables{size}": _variables for size in ("", "-200", "-960")},
         **trace_pictures(),
         **agent_pictures(),
     }

@@ -243,7 +243,7 @@ class ThreadPane(QFrame):
         chat = self._models.chat
         rows: tuple[tuple[str, Callable[[], None]], ...] = (
             ("Rename\tF2", self.header.edit_title),
-            ("Find in this thread\tCtrl+F", self.find_bar.begin),
+            ("Find in this chat\tCtrl+F", self.find_bar.begin),
             ("Variables…", lambda: self._models.variables.look(chat.thread_id)),
             ("Export as Markdown", lambda: chat.export("md")),
             ("Export as a web page", lambda: chat.export("html")),

@@ -6,19 +6,24 @@ The chat's list and the debates' list both stand on it.
 from __future__ import annotations
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QRect, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QPainter
-from PySide6.QtWidgets import QAbstractItemView, QStyleOptionViewItem
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QKeyEvent, QPainter
+from PySide6.QtWidgets import QAbstractItemView, QStyleOptionViewItem, QToolTip
 
 from desktop.presenter.threads import ThreadListModel, ThreadRole
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided
 from desktop.ui.widgets.rows import Index, RowDelegate, RowList
+from desktop.ui.widgets.shown import shown_line
+from desktop.ui.widgets.tips import plain_tip
 
 SPIN = 50
 """Milliseconds between two pictures of a turning glyph; only while a listed thread runs."""
 
 ONE_TURN = 1200
 """Milliseconds of a whole turn."""
+
+TOOLS = 52
+"""Pixels at 100 % at the right end of a row under the pointer, where its pin and menu stand."""
 
 LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
 RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight | Qt.TextFlag.TextSingleLine)
@@ -43,6 +48,15 @@ class ThreadRowDelegate(RowDelegate):
         painter.setPen(t.color("text-3"))
         painter.drawText(option.rect.adjusted(t.px(16), t.px(8), 0, 0), LEFT, index.data())
         painter.restore()
+
+    def helpEvent(self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index) -> bool:
+        """The whole of a title that is cut."""
+        t = theme()
+        title = shown_line(" ".join(str(index.data() or "").split()))
+        room = option.rect.width() - t.px(32 + TOOLS)
+        cut = QFontMetrics(t.font("body", 500)).horizontalAdvance(title) > room
+        QToolTip.showText(event.globalPos(), plain_tip(title) if cut else "", view)
+        return True
 
     @staticmethod
     def title(painter: QPainter, box: QRect, index: Index, tail: int, selected: bool) -> None:
@@ -130,7 +144,9 @@ class ThreadRows(RowList):
             self.clearSelection()
             self.setCurrentIndex(QModelIndex())
         elif self.currentIndex().row() != row:
-            self.setCurrentIndex(self._threads.index(row))
+            # Not the view's own setCurrentIndex: with Ctrl held (Ctrl+Z) that adds the row to those selected before.
+            alone = QItemSelectionModel.SelectionFlag.ClearAndSelect
+            self.selectionModel().setCurrentIndex(self._threads.index(row), alone)
 
     def watch(self) -> None:
         """Turn glyphs while a listed thread runs, and only then."""

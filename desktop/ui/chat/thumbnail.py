@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Callable
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF, QSize, Qt
-from PySide6.QtGui import QImage, QImageReader, QPainter, QPainterPath, QPaintEvent
+from PySide6.QtCore import QRectF, QSize
+from PySide6.QtGui import QImage, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 from shiboken6 import isValid
 
 from desktop.domain.messages import ImageBlock
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import glyph, outline
+from desktop.ui.theme.raster_images import raster_image
 
 SIDE = 40
-MOST_PIXELS = 100_000_000
-"""An image that claims more pixels than this is not read."""
 Run = Callable[[Callable[[], object], Callable[[object], None]], None]
 
 
@@ -67,20 +65,10 @@ class Thumbnail(QWidget):
         outline(painter, box, radius, t.color("border"))
 
 
-def small_image(data: str, side: int) -> QImage:
-    """The middle square of a base64 image at ``side`` pixels; null where it is none. Runs in a thread."""
+def small_image(data: str, side: int) -> QImage | None:
+    """The middle square of a base64 image at ``side`` pixels; None where it is none. Runs in a thread."""
     try:
         raw = base64.b64decode(data, validate=True)
-    except (binascii.Error, ValueError):
-        return QImage()
-    buffer = QBuffer()
-    buffer.setData(QByteArray(raw))
-    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
-    reader = QImageReader(buffer)
-    reader.setAutoTransform(True)
-    size = reader.size()
-    if not size.isValid() or size.width() * size.height() > MOST_PIXELS:
-        return QImage()
-    reader.setScaledSize(size.scaled(side, side, Qt.AspectRatioMode.KeepAspectRatioByExpanding))
-    image = reader.read()
-    return image.copy((image.width() - side) // 2, (image.height() - side) // 2, side, side)
+    except ValueError:
+        return None
+    return raster_image(raw, QSize(side, side), cover=True)

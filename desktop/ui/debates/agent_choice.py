@@ -22,7 +22,7 @@ class AgentChoice(QWidget):
     def __init__(self, setup: DebateSetupViewModel) -> None:
         super().__init__()
         self._setup = setup
-        self.box = Combo("Agent of two sides to begin with")
+        self.box = Combo("Agent with two sides to begin with")
         row = Row(self, spacing=8)
         self._icon = Icon("agent", "text-2", 16)
         row.addWidget(self._icon)

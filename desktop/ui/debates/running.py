@@ -167,7 +167,7 @@ class RunningPage(QFrame):
         item = self._debates.open.items.get(message_id)
         acts: dict[str, Callable[[], None]] = {
             "branch": lambda: self.begin_fork(item.number if isinstance(item, TurnItem) else 0),
-            "fork": self.begin_fork, "judge": self.ask_judge,
+            "fork": self.begin_fork, "judge": lambda: self.ask_judge(message_id),
             "more-turns": self._debates.more_turns, **dict.fromkeys(("retry", "continue"), self._debates.go_on),
         }  # fmt: skip
         if action in acts:
@@ -177,15 +177,16 @@ class RunningPage(QFrame):
         elif action not in ("copy", "new-chat"):
             self.command_wanted.emit(action)
 
-    def ask_judge(self) -> None:
-        """Which model judges."""
+    def ask_judge(self, message_id: str = "") -> None:
+        """Which model judges; beside the button that was pressed."""
         state, setup = self._debates.state, self._models.models
         if state is None or not state.turn or state.judging:
             self.said.emit("A judge needs at least one finished turn.")
             return
         choices = [model_choice(model, setup.place(model.ref.connection_id)) for model in setup.models]
         self.judges.fill(choices, setup.default_model)
-        self.judges.open_at(self.header.more if not self.footer.isVisible() else self.footer.resume)
+        pressed = self.view.pointer.rect_of(message_id, "judge") if self._searched is self.view else None
+        self.judges.open_at(*((self.view.viewport(), pressed) if pressed else (self.header.more, None)))
 
     def _judge_chosen(self, model: str) -> None:
         self.view.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -282,7 +282,7 @@ class SetupPage(QFrame):
 
     def _ask_name(self) -> None:
         answers = (Answer("cancel", "Cancel", key="Esc"), Answer("save", "Save", "primary"))
-        words = "It is kept in your agents folder, without the topic."
+        words = "It is saved in your agents folder, without the topic."
         dialog = self.dialog = Dialog(self.window(), "Save as agent", words, answers)
         name, about = Field("Name", hint="snake_case", mono=True), Field("What it is for")
         dialog.body.addWidget(Labelled("Name", name))

@@ -17,7 +17,7 @@ from desktop.ui.widgets.text import Paragraph, Text
 
 NAMES, FIELD = 72, 116
 NONE = "no limit"
-ENDED = "It has ended: its budget can be changed no more."
+ENDED = "It has ended, so its budget can no longer be changed."
 
 
 class LimitRow(QFrame):

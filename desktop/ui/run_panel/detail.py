@@ -48,7 +48,7 @@ class AgentDetail(QFrame):
         self.request = Button("Show request", small=True, icon="ask", tip="Show what it is asking you (Return)")
         self.pause = Button("Pause", small=True, icon="pause")
         self.cancel = Button("Cancel", "danger", small=True, icon="stop")
-        self.open_thread = IconButton("chats", "Open its thread", side=24)
+        self.open_thread = IconButton("chats", "Open its chat", side=24)
         for button, signal in (
             (self.request, self.request_wanted), (self.pause, self.pause_wanted),
             (self.cancel, self.cancel_wanted), (self.open_thread, self.thread_wanted),

@@ -15,7 +15,7 @@ TABS = (("trace", "Trace"), ("agents", "Agents"))
 
 def panel_tabs(value: str) -> Tabs:
     """Trace and Agents, of which ``value`` shows."""
-    made = Tabs("Beside the thread", TABS, spacing=16)
+    made = Tabs("Beside the chat", TABS, spacing=16)
     made.set_value(value)
     return made
 

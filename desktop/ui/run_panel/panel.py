@@ -233,7 +233,7 @@ class RunPanel(QFrame):
             ("Show request\tReturn", agents.go, agents.request_of(line.path) is not None),
             (pause, agents.toggle_pause, lives),
             ("Cancel\tDel", self.ask_cancel, lives),
-            ("Open its thread", agents.open_thread_of, bool(agents.thread_of(line.path))),
+            ("Open its chat", agents.open_thread_of, bool(agents.thread_of(line.path))),
         )
 
     # -- places -------------------------------------------------------------------------------------------------------

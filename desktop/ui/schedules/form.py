@@ -15,6 +15,7 @@ from desktop.presenter.jobs import EXAMPLES, JobsViewModel
 from desktop.presenter.run_tree_budget import read_limit, shown
 from desktop.ui.schedules.turning import Turning
 from desktop.ui.skills.flowing import FlowRow
+from desktop.ui.widgets.agent_combo import AgentCombo
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import Notice
 from desktop.ui.widgets.fields import Combo, Field, Labelled, TextArea
@@ -26,7 +27,7 @@ from desktop.ui.widgets.toggles import Segmented
 
 READS, LISTED = "reads", "listed"
 PASSED = "When its time passed while Assent was closed or the computer slept"
-MISSED = (("skip", "Only note it"), ("once", "Run once when Assent is open again"))
+MISSED = (("skip", "Leave this run out"), ("once", "Run once when Assent is open again"))
 NOBODY = (
     "Nobody is asked while a job runs. It may read, and do what its list allows; everything else is denied, and the "
     "model is told so. To deny a tool that reads, write NAME($deny) in the list. Folders, the blocklist and your "
@@ -74,7 +75,7 @@ class JobForm(QWidget):
         self.name.setMaxLength(200)
         self.message = TextArea("Message", hint="What to do, as you would write it to the agent")
         sized(self.message, height=96)
-        self.agent, self.model = Combo("Agent"), Combo("Model")
+        self.agent, self.model = AgentCombo("Agent"), Combo("Model")
         column.addWidget(self._field("name", "Name", self.name))
         column.addWidget(self._field("message", "Message", self.message))
         agent, model = self._field("agent", "Agent", self.agent), self._field("model", "Model", self.model)

@@ -21,7 +21,7 @@ from desktop.ui.widgets.text import Paragraph, Text
 TONES = {"allow": "allow", "failed": "failed"}
 
 KEPT = (
-    f"The threads of the newest {KEPT_THREADS} runs are kept, and older ones in which you wrote or that you pinned or "
+    f"The chats of the newest {KEPT_THREADS} runs are kept, and older ones in which you wrote or that you pinned or "
     "renamed."
 )
 
@@ -70,8 +70,8 @@ class JobHistory(QWidget):
         row.addWidget(Text(said, "body", "2", elide="right"), 1)
         holder.setAccessibleName(f"{moment(run.planned_at, now)}: {said}")
         if run.thread_id:
-            button = Button("Open", "quiet", small=True, tip="Open the thread of this run")
-            button.setAccessibleName(f"Open the thread of {moment(run.planned_at, now)}")
+            button = Button("Open", "quiet", small=True, tip="Open the chat of this run")
+            button.setAccessibleName(f"Open the chat of {moment(run.planned_at, now)}")
             button.clicked.connect(lambda: self._jobs.thread_wanted.emit(run.thread_id))
             row.addWidget(button)
             self._opens[run.job_run_id] = button

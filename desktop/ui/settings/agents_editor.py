@@ -50,7 +50,7 @@ class AgentEditor(CliEditor):
         row.addWidget(leave)
         self.title = Text("", "strong", elide="right")
         row.addWidget(self.title, 1)
-        self.accept = Button("Switch it on", small=True, tip="Agents use it as it stands here from the next run")
+        self.accept = Button("Switch it on", small=True, tip="Agents use this version from the next run on")
         self.accept.clicked.connect(self._agents.accept)
         self.accept.hide()
         row.addWidget(self.accept)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from desktop.domain.definitions import AgentRow
-from desktop.presenter.agents_editing import AgentsViewModel
+from desktop.presenter.agents_editing import AgentsViewModel, cycle_words
 from desktop.ui.settings.agents_editor import AgentEditor
 from desktop.ui.skills import asking
 from desktop.ui.theme.agent_looks import agent_icon
@@ -18,7 +18,7 @@ from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Selectable, Text
 
 INTRO = (
-    "An agent is a prompt with rules: who talks, what ends a turn, what bounds it. Each is a file of yours, used "
+    "An agent is a prompt with rules: who talks, what ends a turn, what limits it. Each is a file of yours, used "
     "from the next run on. Nothing here lets an agent do more than the rules and your answers allow."
 )
 KEPT = "This file has a mistake. The last version without one is used until you correct it."
@@ -55,7 +55,7 @@ class AgentsPage(QFrame):
     def _make_head(self) -> QWidget:
         head = sized(pane("header"), height=48)
         row = Row(head, margins=(24, 0, 16, 1), spacing=8)
-        row.addWidget(Text("Definitions", "strong"))
+        row.addWidget(Text("All agents", "strong"))
         row.addStretch(1)
         self.add = Button("New agent", "quiet", icon="new", small=True)
         self.add.clicked.connect(self._agents.create)
@@ -124,6 +124,8 @@ class AgentsPage(QFrame):
             column.addWidget(Notice("ask", KEPT))
         if row.tool_problem:
             column.addWidget(Notice("ask", shown(f"It cannot be called by others: {row.tool_problem}.")))
+        if row.cycle:
+            column.addWidget(Notice("info", shown(cycle_words(row))))
         if row.errors or row.kept:
             column.addWidget(Selectable(row.path, "small", "3"))
         return card
@@ -131,7 +133,7 @@ class AgentsPage(QFrame):
     def _buttons(self, row: AgentRow, title: str) -> list[Button]:
         edit = Button("Edit" if row.writable else "Look", small=True, tip=f"Open {shown_line(title)}")
         edit.clicked.connect(lambda: self._agents.choose(row.path))
-        copy = Button("Copy", "quiet", small=True, icon="copy", tip=f"Make a copy of {shown_line(title)} of your own")
+        copy = Button("Copy", "quiet", small=True, icon="copy", tip=f"Make your own copy of {shown_line(title)}")
         copy.clicked.connect(lambda: self._agents.duplicate(row.path))
         copy.setEnabled(row.agent is not None and not row.kept)
         found = [copy, edit]

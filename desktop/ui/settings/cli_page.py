@@ -109,6 +109,8 @@ class CliPage(QFrame):
         column.addWidget(Text(shown_line("  ".join(row.command)), "code", "2", elide="right"))
         if row.note:
             column.addWidget(Paragraph(f"Every call asks you, as an admin call: {shown(row.note)}.", "small", "2"))
+        if row.offline:
+            column.addWidget(Paragraph(f"It has no network: {shown(row.offline)}.", "small", "2"))
         if row.reads:
             column.addLayout(self._reads(row))
         return card

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFrame
 
 from desktop.domain.models import Connection
 from desktop.presenter.model_setup import ModelSetupViewModel
-from desktop.ui.settings.provider_form import HINTS, NOT_KEPT, entry_field, label_of
+from desktop.ui.settings.provider_form import HINTS, NOT_KEPT, WAITING, entry_field, label_of
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.columns import Columns
 from desktop.ui.widgets.containers import Notice
@@ -88,7 +88,7 @@ class ConnectionEdit(QFrame):
     def _make_foot(self) -> Row:
         foot = Row(spacing=8)
         foot.addWidget(Icon("lock", "text-2", 14, line="small"), 0, Qt.AlignmentFlag.AlignTop)
-        foot.addWidget(Paragraph(NOT_KEPT if self._setup.keyring_note else KEPT, "small", "2"), 1)
+        foot.addWidget(Paragraph(self._kept_words(), "small", "2"), 1)
         self.cancel = Button("Cancel", "quiet", small=True, key="Esc")
         self.cancel.clicked.connect(self._give_up)
         self.save = Button("Test and save", "primary", small=True, tip="Make one request, and keep this if it works")
@@ -96,6 +96,11 @@ class ConnectionEdit(QFrame):
         foot.addWidget(self.cancel, 0, Qt.AlignmentFlag.AlignTop)
         foot.addWidget(self.save, 0, Qt.AlignmentFlag.AlignTop)
         return foot
+
+    def _kept_words(self) -> str:
+        if self._setup.keyring_waiting:
+            return WAITING
+        return NOT_KEPT if self._setup.keyring_note else KEPT
 
     def _edited(self) -> None:
         for field in self.fields.values():

@@ -112,7 +112,7 @@ class KeyDialogs:
             f"The entry {shown_line(str(row.entry))} belongs to another program. {tools} would get its value as "
             f"{variables} each time it runs, and can do with it what it likes. Agree only if you know what it does."
         )
-        dialog = self._dialog(f"Let {tools} read a secret?", text, Answer("agree", "Let it read this", "admin"))
+        dialog = self._dialog(f"Let {tools} read a secret?", text, Answer("agree", "Allow it", "admin"))
         self._decide(dialog, "agree", partial(self._keys.agree, row.entry, row.waiting))
 
     # -- inside -------------------------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ NO_PROVIDER = "No provider has a key. Connect one under Models and keys."
 STATES: dict[KeyState, tuple[str, str]] = {
     "looking": ("running", "looking"),
     "kept": ("allow", "in the keyring"),
+    "waiting": ("ask", "waiting for you"),
     "session": ("ask", "until you quit"),
     "missing": ("failed", "missing"),
     "silent": ("warning", "the keyring does not answer"),

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
+from desktop.presenter.mcp_paste import Pasted, PastedServer, read_pasted
+from desktop.presenter.mcp_secrets import exposed
 from desktop.presenter.mcp_servers import McpServersViewModel
 from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.containers import Scroller
+from desktop.ui.widgets.containers import Notice, Scroller
 from desktop.ui.widgets.fields import Combo, Field, Labelled, TextArea
 from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 from desktop.ui.widgets.toggles import Check, Segmented
 
 CATEGORIES = (
     ("admin", "admin: asks each time, never remembered"), ("write", "write: asks each time"), ("read", "read: runs"),
 )  # fmt: skip
+PROGRAM_HELP = "a name or a full path; or paste the whole command line or JSON that the server's page shows"
 
 
 class ServerForm(QFrame):
@@ -28,7 +32,7 @@ class ServerForm(QFrame):
         super().__init__()
         self._mcp = mcp
         self.setProperty("pane", "surface")
-        scroller = Scroller(margins=(24, 16, 24, 24), spacing=12)
+        self.scroller = scroller = Scroller(margins=(24, 16, 24, 24), spacing=12)
         Column(self, spacing=0).addWidget(scroller)
         inside = scroller.column
         head = Row(spacing=8)
@@ -40,21 +44,35 @@ class ServerForm(QFrame):
         inside.addLayout(head)
         self.kind = Segmented("Kind of server", (("program", "A program here"), ("web", "An address")), small=True)
         inside.addWidget(self.kind, 0, Qt.AlignmentFlag.AlignLeft)
+        self.pasted = PastedNotice(self)
+        inside.addWidget(self.pasted)
+        self._make_rows()
+        for row in self._rows.values():
+            inside.addWidget(row)
+        self._make_foot(inside)
+        self.kind.chosen.connect(self._show_kind)
+        self._show_kind("program")
+
+    def _make_rows(self) -> None:
+        """What is filled in, for a program and for an address."""
         self.name, self.command, self.url, self.bearer = (Field(name) for name in ("Name", "Program", "Address", "Key"))
         self.args = sized(TextArea("Arguments", mono=True), height=92)
         self.env = sized(TextArea("Variables", mono=True), height=72)
         self.headers = sized(TextArea("Headers", mono=True), height=72)
         self._rows = {
             "name": _row("Name", self.name, "a to z, 0 to 9 and hyphens; its tools are called name-tool"),
-            "command": _row("Program", self.command, "a name or a full path"),
+            "command": _row("Program", self.command, PROGRAM_HELP),
             "args": _row("Arguments, one a line", self.args, ""),
             "env": _row("Variables, NAME=value, one a line", self.env, "a key as ${keyring:service/user}"),
             "url": _row("Address", self.url, "https://…; an http:// address only on this computer if there is a key"),
             "bearer": _row("Key", self.bearer, "${keyring:service/user}, or nothing"),
             "headers": _row("Headers, Name: value, one a line", self.headers, "a key as ${keyring:service/user}"),
         }
-        for row in self._rows.values():
-            inside.addWidget(row)
+        self.command.textChanged.connect(self.pasted.look_at)
+        self.url.textChanged.connect(self.pasted.look_at_address)
+
+    def _make_foot(self, inside: QVBoxLayout) -> None:
+        """What it may, and the button."""
         self.network = Check("It may use the network")
         inside.addWidget(self.network)
         self.category = Combo("Category of its tools")
@@ -71,16 +89,14 @@ class ServerForm(QFrame):
         inside.addLayout(foot)
         inside.addStretch(1)
         self.put.clicked.connect(self._write)
-        self.kind.chosen.connect(self._show_kind)
-        self._show_kind("program")
 
     def begin(self) -> None:
         """Empty again."""
         for field in (self.name, self.command, self.url, self.bearer):
             field.clear()
-        self.args.clear()
-        self.env.clear()
-        self.headers.clear()
+        for area in (self.args, self.env, self.headers):
+            area.clear()
+        self.pasted.forget()
         self.network.setChecked(False)
         self.enabled.setChecked(False)
         self.category.setCurrentIndex(0)
@@ -115,9 +131,120 @@ class ServerForm(QFrame):
         entry["category"] = self.category.currentData()
         return {key: value for key, value in entry.items() if value not in ([], {})}
 
-    def _write(self) -> None:
-        self._mcp.put_in(self.entry())
+    def fill(self, server: PastedServer) -> None:
+        """With what was pasted; the name that a person wrote stays."""
+        self._show_kind("web" if server.url else "program")
+        if not self.name.text().strip():
+            self.name.setText(server.name)
+        self.command.setText(server.command)
+        self.args.setPlainText("\n".join(server.args))
+        self.env.setPlainText("\n".join(f"{name}={value}" for name, value in server.env.items()))
+        self.url.setText(server.url)
+        self.bearer.setText(server.bearer)
+        self.headers.setPlainText("\n".join(f"{name}: {value}" for name, value in server.headers.items()))
+        self.name.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def add_all(self, servers: tuple[PastedServer, ...]) -> None:
+        """Several at once go into the text as they are, each switched off; none where one of them holds a secret."""
+        entries = [server.entry() for server in servers]
+        if said := "\n".join(f"{one['name']}: {why}" for one in entries if (why := exposed(one))):
+            self.pasted.refuse(said, waits=True)
+            return
+        for entry in entries:
+            self._mcp.put_in(entry)
         self.written.emit()
+
+    def _write(self) -> None:
+        if self.pasted.waits:  # what was pasted is no program: it is taken apart first, and looked at
+            self.pasted.button.setFocus(Qt.FocusReason.OtherFocusReason)
+            return
+        entry = self.entry()
+        if said := exposed(entry):
+            self.pasted.refuse(said)
+            return
+        self._mcp.put_in(entry)
+        self.written.emit()
+
+
+class PastedNotice(Notice):
+    """What was pasted into a field is more than that field takes: says what it is, and takes it apart."""
+
+    def __init__(self, form: ServerForm) -> None:
+        super().__init__("info")
+        self._form = form
+        self._found = Pasted()
+        self.button = Button("Fill in the form", "normal", small=True)
+        self.button.clicked.connect(self._take_apart)
+        self.row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
+        self.hide()
+
+    @property
+    def waits(self) -> bool:
+        """Whether what was pasted still has to be taken apart, or cannot be."""
+        return bool(self._found.servers or self._found.problem) and not self._found.perhaps
+
+    def forget(self) -> None:
+        """Nothing was pasted."""
+        self._found = Pasted()
+        self.hide()
+
+    def refuse(self, why: str, *, waits: bool = False) -> None:
+        """A secret would stand in the file: says where, and nothing is added. ``waits``: until the text is another."""
+        self._found = Pasted(problem=why if waits else "")
+        self.button.hide()
+        self.say(shown(f"Nothing was added: a secret would stand in mcp.yaml.\n{why}"), "ask")
+        self.show()
+        self._form.scroller.verticalScrollBar().setValue(0)
+
+    def look_at(self, text: str) -> None:
+        """The program's field has another text."""
+        self._found = read_pasted(text)
+        self._offer()
+
+    def look_at_address(self, text: str) -> None:
+        """The same for the address: a block or a line does not belong there either."""
+        plain = text.strip().startswith(("http://", "https://")) or not text.strip()
+        self._found = Pasted() if plain else read_pasted(text)
+        self._offer()
+
+    def _offer(self) -> None:
+        servers = self._found.servers
+        self.button.setVisible(bool(servers))
+        self.button.set_label(f"Add all {len(servers)} to mcp.yaml" if len(servers) > 1 else "Fill in the form")
+        if self._found.problem:
+            self.say(shown(self._found.problem), "ask")
+        elif servers:
+            path = " If it is one program with a blank in its path, add it as it is." if self._found.perhaps else ""
+            self.say(shown(_words(servers) + path), "info")
+        self.setVisible(bool(servers or self._found.problem))
+
+    def _take_apart(self) -> None:
+        servers = self._found.servers
+        self._found = Pasted()
+        if len(servers) > 1:
+            self.hide()
+            self._form.add_all(servers)
+            return
+        self._form.fill(servers[0])
+        self._found = Pasted()  # filling in changed the fields
+        self.button.hide()
+        self.setVisible(bool(servers[0].notes))
+        self.say(shown("\n".join(servers[0].notes)), "ask")
+
+
+def _words(servers: tuple[PastedServer, ...]) -> str:
+    if len(servers) > 1:
+        named = ", ".join(shown_line(one.name or "server") for one in servers)
+        notes = "".join(f"\n{one.name}: {note}" for one in servers for note in one.notes)
+        return f"This is {len(servers)} servers: {named}.{notes}"
+    one = servers[0]
+    if one.url:
+        return "This is a server at an address, not a program."
+    count = len(one.args)
+    rest = [f"{count} argument{'s' if count != 1 else ''}"] if count else []
+    rest += [f"{len(one.env)} variable{'s' if len(one.env) != 1 else ''}"] if one.env else []
+    more = f" with {' and '.join(rest)}" if rest else ""
+    return f"This is a whole command line: {shown_line(one.command)[:80]}{more}."
 
 
 def _row(caption: str, control: QWidget, help_text: str) -> Labelled:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QWidget
 
+from desktop.domain.keyring import KeyPlace
 from desktop.domain.models import Connection, LocalServer
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.ui.first_run.local_card import context_words, port_of
@@ -25,6 +26,14 @@ from desktop.ui.widgets.secret_field import SecretField, taken
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
+KEY_WORDS: dict[KeyPlace, str] = {
+    "kept": "key in the system keyring",
+    "unasked": "keyring not asked yet",
+    "missing": "key missing",
+    "silent": "the keyring does not answer",
+    "session": "key for this session only",
+    "waiting": "key waits for your keyring",
+}
 CANCEL = Answer("cancel", "Cancel", key="Esc")
 
 
@@ -43,6 +52,11 @@ class ModelsPage(Scroller):
         self.default = Combo("Default model")
         self.default.activated.connect(self._default_chosen)
         self.column.addWidget(self._default_card())
+        self.demo = Notice("info")
+        self.use = Button("Use it for new chats", small=True)
+        self.use.clicked.connect(self._use_instead)
+        self.demo.add(self.use)
+        self.column.addWidget(self.demo)
         self.column.addWidget(Text("Connections", "strong"))
         self._connections = Column(spacing=8)
         self.column.addLayout(self._connections)
@@ -98,7 +112,14 @@ class ModelsPage(Scroller):
             choices.insert(0, (f"{setup.default_model}  ·  not available now", setup.default_model))
         self.default.fill([*choices] if choices else [("No model yet", "")], setup.default_model)
         self.default.setEnabled(bool(choices))
-        state = (setup.connections, setup.servers, setup.looking, dict(self._outcomes))
+        keys = [setup.key_place(connection) for connection in setup.connections]
+        instead = setup.instead_of_demo
+        self.demo.setVisible(instead is not None)
+        if instead is not None:
+            place = shown_line(setup.place(instead.ref.connection_id))
+            ready = f"{shown_line(instead.title)} of {place} is ready."
+            self.demo.say(f"New chats still use the demo, which is no AI. {ready}")
+        state = (setup.connections, setup.servers, setup.looking, dict(self._outcomes), keys)
         if state != self._shown:
             self._shown = state
             self._fill()
@@ -137,9 +158,7 @@ class ModelsPage(Scroller):
         words = Column(about, spacing=2)
         words.addWidget(Text(shown_line(connection.title), "medium", elide="right"))
         where = shown_line(connection.base_url) or self._setup.info(connection).title
-        key = "key in the system keyring" if connection.secret_name else "no key"
-        if connection.secret_name and self._setup.keyring_note:
-            key = "key for this session only"
+        key = KEY_WORDS[self._setup.key_place(connection)] if connection.secret_name else "no key"
         words.addWidget(Text(f"{where}, {key}", "small", "2", elide="right"))
         column.addWidget(Beside(about, self._actions(connection), least=0))
         outcome = self._outcomes.get(connection.connection_id)
@@ -224,17 +243,27 @@ class ModelsPage(Scroller):
         return field
 
     def _delete(self, connection: Connection) -> None:
+        gone, does = "The connection is", "Delete connection"
+        if connection.secret_name:
+            gone, does = "The connection and its key are", "Delete connection and key"
+        title = shown_line(connection.title)
         dialog = Dialog(
             self.window(),
-            f"Delete {shown_line(connection.title)}?",
-            "The connection and its key are forgotten. Chats that used it stay, and need another model to go on.",
-            (CANCEL, Answer("delete", "Delete connection and key", "admin")),
+            f"Delete {title}?",
+            f"{gone} forgotten: {title}. Chats that used it stay, and need another model to go on.",
+            (CANCEL, Answer("delete", does, "admin")),
             width=440,
         )
         dialog.answered.connect(
             lambda value: self._setup.delete_connection(connection.connection_id) if value == "delete" else None
         )
         dialog.open()
+
+    def _use_instead(self) -> None:
+        instead = self._setup.instead_of_demo
+        if instead is not None:
+            self.default.setFocus(Qt.FocusReason.OtherFocusReason)  # the button goes with its notice
+            self._setup.use(str(instead.ref))
 
     def _default_chosen(self) -> None:
         ref = self.default.currentData()

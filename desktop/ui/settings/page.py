@@ -175,7 +175,7 @@ class SettingsPage(QFrame):
         if problems:
             lines = "\n".join(problems[:8])
             more = f"\nand {len(problems) - 8} more" if len(problems) > 8 else ""
-            self.problems.say(f"{lines}{more}\nWhat is wrong is not used; the last good values stay in force.")
+            self.problems.say(f"{lines}{more}\nWrong values are not used; the last good ones stay in force.")
 
     def _moved(self, index: QModelIndex) -> None:
         if not index.isValid():

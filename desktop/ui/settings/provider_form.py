@@ -42,8 +42,9 @@ OPTIONAL = {
     "name": "if you like",
 }
 KEPT = "Kept in the system keyring, never in a file"
-NOT_KEPT = "The key lasts until Assent is closed"
+NOT_KEPT = "The key is forgotten when Assent is closed"
 """Where the page says above why."""
+WAITING = "The key is saved as soon as your keyring takes it"
 
 
 def label_of(need: str) -> tuple[str, str, bool]:
@@ -72,6 +73,8 @@ class ProviderForm(QWidget):
         self._more = ("name?",) if servers else ()
         self._fields: dict[str, Field] = {}
         self._asked = ""
+        self._before: set[str] = set()
+        self._added: set[str] = set()
         self._column = Column(self, spacing=12)
         self._choice = Combo("Provider")
         self._choice.currentIndexChanged.connect(self._provider_chosen)
@@ -134,15 +137,22 @@ class ProviderForm(QWidget):
         if [self._choice.itemData(i) for i in range(self._choice.count())] != [p.provider for p in shown]:
             self._choice.fill([(p.title, p.provider) for p in shown], self._choice.currentData())
             self._provider_chosen()
+        if not self._added <= self._connected():  # what it says of a connection goes with it
+            self._added = set()
+            self.outcome.hide()
         testing = self._setup.testing and bool(self._asked)
         self.test.setVisible(not testing)
         self.help.setVisible(not testing and bool(self.provider and self.provider.key_url))
         self.busy.setVisible(testing)
         self.cancel.setVisible(testing and callable(getattr(self._setup, "cancel_test", None)))
         note = self._setup.keyring_note
-        self._note.set_pieces((NOT_KEPT if self._more else note) if note else KEPT)
+        unkept = WAITING if self._setup.keyring_waiting else NOT_KEPT
+        self._note.set_pieces((unkept if self._more else note) if note else KEPT)
         self._note.set_tone("ask" if note else "2")
         self._lock.set_icon("failed" if note else "lock", "ask" if note else "text-2")
+
+    def _connected(self) -> set[str]:
+        return {connection.connection_id for connection in self._setup.connections}
 
     def _provider_chosen(self) -> None:
         clear(self._holder)
@@ -178,6 +188,7 @@ class ProviderForm(QWidget):
             return
         self.outcome.hide()
         self._asked = NEW + provider.provider
+        self._before, self._added = self._connected(), set()
         given = {name: field.text() for name, field in self._fields.items()}
         if not given.get("name", "").strip():
             given.pop("name", None)
@@ -202,7 +213,19 @@ class ProviderForm(QWidget):
                 secret.setText("")  # and nothing to undo, which ``clear`` would leave
         QTimer.singleShot(0, self, self.refresh)
         if worked:
+            self._added = self._connected() - self._before
+            if self._more:
+                self._begin_again()
             self.kept.emit(provider.removeprefix(NEW))
+
+    def _begin_again(self) -> None:
+        """Where more can be added: another Return adds no second connection to the same server."""
+        provider = self.provider
+        for name in ("name", "base_url"):
+            if name in self._fields:
+                self._fields[name].setText(provider.address if provider is not None and name == "base_url" else "")
+        if any(field.hasFocus() for field in self._fields.values()) or self.cancel.hasFocus():
+            self._choice.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _secret_fields(self) -> list[Field]:
         provider = self.provider

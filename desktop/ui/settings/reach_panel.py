@@ -14,9 +14,9 @@ from desktop.domain.reach import Agreement, Proof, ProofLine
 from desktop.presenter.reach import ReachViewModel
 from desktop.presenter.reach_tree import ROW, Shown
 from desktop.ui.settings.reach_list import ReachList
+from desktop.ui.widgets.agent_combo import AgentCombo
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import Notice, Scroller, clear
-from desktop.ui.widgets.fields import Combo
 from desktop.ui.widgets.marks import Icon, StateLabel
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
@@ -171,7 +171,7 @@ class ReachPanel(QFrame):
         row.addWidget(Text("What can be reached", "strong"))
         row.addStretch(1)
         row.addWidget(Text("by", "small", "2"))
-        self.agent = Combo("Agent", quiet=False)
+        self.agent = AgentCombo("Agent")
         self.agent.fill([(shown_line(title), name) for title, name in self._reach.agents()], self._reach.agent)
         self.agent.activated.connect(lambda _: self._reach.set_agent(str(self.agent.currentData())))
         row.addWidget(self.agent)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.presenter.skills_trying import SkillTrials, Trial
 from desktop.ui.approvals.lines_view import LinesView
+from desktop.ui.transcript.media_cards import media_card
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import Notice, clear
 from desktop.ui.widgets.marks import StateLabel
@@ -80,6 +81,7 @@ class TrialView(QWidget):
             code = f"  ·  {shown_line(trial.code)}" if trial.code else ""
             widgets.append(Text(f"{'What went wrong' if failed else 'Result'}{code}", "strong"))
             widgets.append(_lines("Result", trial.text or "(nothing)", failed=failed))
+            widgets += [media_card(part, self._trials.save_file) for part in trial.media]
         return widgets
 
 

@@ -12,6 +12,8 @@ from PySide6.QtWidgets import QMainWindow
 
 DEFAULT = (1280, 800)
 SMALLEST = (520, 420)
+FRAME = (8, 40, -8, -8)
+"""Pixels that a window manager may want around a window; how many is not known before it is shown."""
 
 
 def state_of(window: QMainWindow) -> dict[str, Any]:
@@ -24,13 +26,16 @@ def restore(window: QMainWindow, state: Mapping[str, Any]) -> None:
     """Size and place the window, and maximize it if it was, before it is first shown; anything odd gives the default
     size. What it is when it is not maximized is kept beside that.
 
-    It is never larger than the screen has room for, be that less than its smallest size.
+    It is never larger than the screen has room for, be that less than its smallest size; where it has to be made to
+    fit, as when its screen has gone, its title bar has room as well.
     """
     box = state.get("box")
     known = isinstance(box, list | tuple) and len(box) == 4 and all(isinstance(n, int) for n in box)
     wanted = QRect(*box) if known and box is not None else QRect(0, 0, *DEFAULT)
     screens = [screen.availableGeometry() for screen in QGuiApplication.screens()]
     best = max(screens, key=lambda screen: _area(screen.intersected(wanted)), default=wanted)
+    fits = best.contains(wanted) if known else best.width() > wanted.width() and best.height() > wanted.height()
+    best = best if fits else best.adjusted(*FRAME)
     low, least = min(SMALLEST[0], best.width()), min(SMALLEST[1], best.height())
     window.setMinimumSize(low, least)
     width = max(low, min(wanted.width(), best.width()))

@@ -230,6 +230,7 @@ class MainWindow(QMainWindow):
         self.first_painted.emit()
         load("desktop.ui.widgets.spoken_role", "install")()
         load("desktop.ui.shell.shortcuts", "bind")(self, self._shell, self.open_palette)
+        load("desktop.ui.shell.place_memory", "PlaceMemory")(self, self._shell.save_window)
         self._theme.settle()
         current = self.stack.currentWidget()
         if current is not None:

@@ -44,7 +44,7 @@ class Palette(Scrim):
         self._box = _Box(self)
         self._field = QLineEdit()
         self._field.setProperty("kind", "bare")
-        self._field.setPlaceholderText("Find a thread, a skill, a setting or an action")
+        self._field.setPlaceholderText("Find a chat, a skill, a setting or an action")
         self._field.setAccessibleName("Command palette")
         self._field.textEdited.connect(self._typed)
         self._field.installEventFilter(self)

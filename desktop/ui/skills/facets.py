@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, Qt
 from PySide6.QtWidgets import QAbstractButton, QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop.presenter.skills import SkillsViewModel
-from desktop.presenter.skills_words import EVERYTHING, EVERYTHING_WORD, KINDS, SOURCES, YOURS, YOURS_WORD
+from desktop.presenter.skills_words import EVERYTHING, EVERYTHING_WORD, KINDS, SOURCES, TIPS, YOURS, YOURS_WORD
 from desktop.ui.skills.flowing import FlowRow
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph, row_background
@@ -122,6 +122,7 @@ class Facets(QFrame):
         self.visibility = Segmented("Visibility", (("shown", "Shown"), ("hidden", "Hidden"), ("all", "All")))
         self.visibility.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.visibility.chosen.connect(lambda value: self._skills.choose(visibility=value))
+        self.visibility.set_tips(TIPS)
         column.addWidget(self.visibility)
         self._tags_head = _caption("Tags")
         column.addWidget(self._tags_head)
@@ -144,6 +145,8 @@ class Facets(QFrame):
         for value, word, icon in choices:
             token = {"problems": "failed", "off": "ask"}.get(value, "text-2")
             row = FacetRow(word, icon, token)
+            row.setToolTip(plain_tip(TIPS.get(value, "")))
+            row.setAccessibleDescription(TIPS.get(value, ""))
             row.clicked.connect(lambda _=False, facet=facet, value=value: self._press(facet, value))
             self._rows[facet, value] = row
             column.addWidget(row)

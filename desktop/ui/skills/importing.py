@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QStyleOptionViewItem, QWidget
 
+from desktop.presenter.skills_import_plan import Choice, Planned, row_words
 from desktop.presenter.skills_importing import Candidate, SkillImport, facts_of, notes_of, target_words
 from desktop.ui.skills.cards import fact, problem_rows
 from desktop.ui.theme import theme
@@ -22,13 +23,17 @@ from desktop.ui.widgets.rows import Index, RowDelegate, RowList
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
+from desktop.ui.widgets.tips import plain_tip
 from desktop.ui.widgets.toggles import Segmented
 
 WIDTH, HEIGHT, ROWS = 640, 520, 5
 MOST_TEXT = 24_000
+SAID = 3
+"""Names that are taken, said below the choice; all of them stand in their rows."""
 ARCHIVES = "Archives (*.zip *.skill *.tar *.tar.gz *.tgz);;Skill files (*.md *.skill.md *.skill.py *.skill.js)"
 CHECKED = Qt.ItemDataRole.CheckStateRole
 LINE = Qt.ItemDataRole.UserRole
+TONE = Qt.ItemDataRole.UserRole + 1
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
 
 
@@ -58,7 +63,7 @@ class CandidateDelegate(RowDelegate):
         painter.drawText(QRect(room.x(), room.y(), width, room.height()), _LEFT, elided(name, "code", width))
         rest = room.adjusted(width + t.px(10), 0, 0, 0)
         painter.setFont(t.font("small"))
-        painter.setPen(t.color("text-2"))
+        painter.setPen(t.color(str(index.data(TONE) or "text-2")))
         painter.drawText(rest, _LEFT, elided(str(index.data(LINE)), "small", rest.width()))
 
     def editorEvent(
@@ -98,13 +103,19 @@ class CandidateList(RowList):
     def _item(candidate: Candidate) -> QStandardItem:
         item = QStandardItem(shown_line(candidate.name))
         usable = candidate.definition is not None
-        words = candidate.definition.description if candidate.definition is not None else "holds no skill"
-        item.setData(shown_line(words[:300]), LINE)
         item.setCheckable(usable)
         if usable:
             item.setCheckState(Qt.CheckState.Unchecked)
-        item.setAccessibleText(f"{item.text()}: {shown_line(words[:200])}")
+        _say_line(item, *row_words(candidate, None))
         return item
+
+    def show_plan(self, candidates: Sequence[Candidate], plan: Mapping[int, Planned]) -> None:
+        """What each would be called, and why."""
+        self._rows.blockSignals(True)  # the boxes stay as they are
+        for at, candidate in enumerate(candidates):
+            _say_line(self._rows.item(at), *row_words(candidate, plan.get(at)))
+        self._rows.blockSignals(False)
+        self.viewport().update()
 
     def tick_all(self) -> None:
         """All that can be imported."""
@@ -116,6 +127,15 @@ class CandidateList(RowList):
     def sizeHint(self) -> QSize:
         """As wide as it is given."""
         return QSize(theme().px(200), self.height())
+
+
+def _say_line(item: QStandardItem, words: str, tone: str) -> None:
+    """What stands beside the name."""
+    line = shown_line(words[:300])
+    item.setData(line, LINE)
+    item.setData(tone, TONE)
+    item.setToolTip(plain_tip(line))
+    item.setAccessibleText(f"{item.text()}: {line}")
 
 
 class _Preview(Scroller):
@@ -172,9 +192,10 @@ class ImportDialog(Dialog):
         self.where = Combo("Where it goes")
         self.where.currentIndexChanged.connect(self._imports.go_to)
         self._where = Labelled("Where it goes", self.where)
-        self.collision = Segmented("Where the name is taken", (("both", "Keep both"), ("replace", "Replace")))
-        self.collision.chosen.connect(lambda _: self._say())
-        self._collision = Labelled("The name is taken there", self.collision, " ")
+        ways = (("both", "Keep both"), ("replace", "Replace"), ("skip", "Leave out"))
+        self.collision = Segmented("Where the name is taken", ways)
+        self.collision.chosen.connect(lambda way: self._imports.resolve(cast("Choice", way)))
+        self._collision = Labelled("You have something of this name already", self.collision, " ")
         for part in (self._where, self._collision):
             part.hide()
             self._below.addWidget(part)
@@ -243,7 +264,10 @@ class ImportDialog(Dialog):
     def _say(self) -> None:
         """What the button would do."""
         imports = self._imports
-        count = len(imports.ticked)
+        plan = imports.plan
+        count = sum(bool(one.name) for one in plan.values())
+        if self.list is not None and imports.staged is not None:
+            self.list.show_plan(imports.staged.candidates, plan)
         button = self.buttons["yes"]
         button.setEnabled(imports.ready)
         button.set_label(f"Import {count:,} skills" if count > 1 else "Import")
@@ -258,16 +282,10 @@ class ImportDialog(Dialog):
             self.resized()
 
     def _say_collision(self) -> None:
-        imports = self._imports
-        self.collision.setEnabled(imports.may_replace)
-        if not imports.may_replace:
-            self.collision.set_value("both")
-        names = [imports.fits[at].free for at in sorted(imports.ticked) if imports.fits[at].taken]
-        if self.collision.value == "replace":
-            words = "What is there is put aside. Undo brings it back."
-        else:
-            words = f"{'It is' if len(names) == 1 else 'They are'} imported as {', '.join(names[:6])}."
-        self._collision.set_note(words)
+        said = [f"{one.words[:1].upper()}{one.words[1:]}." for one in self._imports.plan.values() if one.words]
+        more = f" And {len(said) - SAID:,} more." if len(said) > SAID else ""
+        undo = " Undo brings back what is replaced." if any(p.replaces for p in self._imports.plan.values()) else ""
+        self._collision.set_note(shown_line(" ".join(said[:SAID]) + more + undo))
 
     def _refused(self, sentence: str) -> None:
         self._wrong.say(shown(sentence))
@@ -280,8 +298,7 @@ class ImportDialog(Dialog):
 
     def _keep(self) -> None:
         self._wrong.hide()
-        replace = self._imports.collides and self.collision.value == "replace"
-        self._imports.keep("replace" if replace else "both")
+        self._imports.keep()
         self._say()
 
     def _kept(self) -> None:
@@ -322,7 +339,8 @@ class PasteDialog(Dialog):
         answers = (Answer("no", "Cancel", key="Esc"), Answer("yes", "Look at it", "primary"))
         super().__init__(window, "Paste a skill", words, answers, width=WIDTH)
         self.field = TextArea("Text of the skill", hint="---\nname: …\ndescription: …\n---", mono=True)
-        self.field.setFixedHeight(theme().px(260))
+        self.field.setMinimumHeight(theme().px(64))  # at 200 % the buttons below need their room
+        self.field.setMaximumHeight(theme().px(260))
         self.body.addWidget(self.field)
         self.buttons["yes"].setEnabled(False)
         self.field.textChanged.connect(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from functools import partial
@@ -12,7 +11,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.domain.skills import SkillProblem
-from desktop.domain.words import size_words
+from desktop.domain.words import compact, size_words
 from desktop.presenter.skills import SkillDetail, SkillsViewModel
 from desktop.presenter.skills_words import KIND_WORDS, OFF, calls_itself, source_word, table_of
 from desktop.ui.skills.cards import fact, linked, problem_rows, row_card, schema_card, titled
@@ -207,9 +206,7 @@ def _origin(detail: SkillDetail) -> QWidget:
     root = f", {_home(definition.root)}" if definition.root else ""
     rows.append(fact("From", source_word(definition.source) + root))
     rows.append(fact("Kind", KIND_WORDS.get(definition.kind, definition.kind)))
-    callers = [one.name for one in detail.may_call if one.allowed]
-    named = ", ".join(callers[:CALLERS]) + (f" and {len(callers) - CALLERS:,} more" if len(callers) > CALLERS else "")
-    rows.append(fact("Called by", named or "nobody yet"))
+    rows.append(fact("Called by", _callers(detail) or "nobody yet"))
     allowed = definition.allowed_tools
     if allowed is None:
         rows.append(fact("May call", "every skill that is not hidden"))
@@ -224,6 +221,17 @@ def _origin(detail: SkillDetail) -> QWidget:
     if detail.pinned:
         rows.append(fact("Pinned", "switched off when it changes, until you have read the change"))
     return titled("Origin", *rows)
+
+
+def _callers(detail: SkillDetail) -> str:
+    """Agents, and skills that call others: an agent and the skill that it works by often have one name."""
+    said = []
+    for kind, word in (("agent", "agent"), ("skill", "skill")):
+        names = [one.name for one in detail.may_call if one.allowed and one.kind == kind]
+        more = f" and {len(names) - CALLERS:,} more" if len(names) > CALLERS else ""
+        if names:
+            said.append(f"{word}{'s' if len(names) > 1 else ''} {', '.join(names[:CALLERS])}{more}")
+    return "; ".join(said)
 
 
 def _home(path: str) -> str:
@@ -274,7 +282,7 @@ def _metadata(detail: SkillDetail) -> QWidget | None:
 def _key_row(key: str, value: Any, origin: str, own: str) -> QWidget:
     holder = QWidget()
     row = Row(holder, spacing=12)
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    text = compact(value, 400)
     row.addWidget(Text(shown_line(key), "code"))
     row.addWidget(Text(shown_line(text[:400]), "code", "2", elide="right"), 1)
     whose = "set here" if origin in ("", own) else f"set by {origin}"

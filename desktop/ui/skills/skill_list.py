@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QStackedLayout, QStyleOptionViewItem, QWid
 
 from desktop.presenter.skills import SkillsViewModel
 from desktop.presenter.skills_list import SkillRole
-from desktop.presenter.skills_words import EVERYTHING
+from desktop.presenter.skills_words import EVERYTHING, nothing_words
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import badge, badge_size, elided, keycap, keycap_width
 from desktop.ui.widgets.buttons import Button
@@ -194,6 +194,9 @@ class SkillList(QFrame):
         empty = not skills.model.rowCount()
         own = empty and skills.chosen.source in ("", "mine") and not replace(skills.chosen, source="").narrowed
         page = self._wait if not skills.loaded else self._own if own else self._nothing if empty else self.rows
+        chosen = skills.chosen
+        more = bool(chosen.query.strip() or chosen.tags)
+        self._nothing.say(*nothing_words(chosen.source, chosen.kind, chosen.look, chosen.visibility, more=more))
         self._stack.setCurrentWidget(page)
         self.mark()
         self.clear.setVisible(skills.chosen.narrowed)

@@ -18,6 +18,7 @@ from desktop.ui.skills.cards import row_card
 from desktop.ui.skills.markdown_view import MarkdownView
 from desktop.ui.skills.overview import arguments_of
 from desktop.ui.skills.try_form import ArgumentForm
+from desktop.ui.transcript.media_cards import media_card
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import Notice, Scroller, clear
 from desktop.ui.widgets.fields import Labelled, TextArea
@@ -246,13 +247,14 @@ class TryPane(QFrame):
         title.addStretch(1)
         holder = QWidget()
         holder.setLayout(title)
+        given = [media_card(part, self._trials.save_file) for part in trial.media]
         definition = self._detail.definition if self._detail is not None else None
         prose = definition is not None and self._trials.needs_model(definition) and not trial.is_json and not failed
         if prose and len(trial.text) <= MARKDOWN_RESULT:
             view = MarkdownView("Result")
             view.set_markdown(trial.text)
-            return [holder, view]
-        return [holder, _lines("Result", trial.text or "(nothing)", "failed" if failed else "plain")]
+            return [holder, view, *given]
+        return [holder, _lines("Result", trial.text or "(nothing)", "failed" if failed else "plain"), *given]
 
 
 def _lines(name: str, text: str, kind: str) -> QWidget:

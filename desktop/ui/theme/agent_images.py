@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ElementTree
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QImage, QImageReader, QPainter
+from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
-IMAGE_BYTES, SVG_BYTES, IMAGE_PIXELS, SIDE = 512_000, 32_000, 2048, 128
-"""Caps of a file, of its text if it is SVG, of its width and height; and how large it is kept."""
-_MAGIC = ((b"\x89PNG\r\n", b"png"), (b"\xff\xd8\xff", b"jpeg"), (b"RIFF", b"webp"))
+from desktop.ui.theme.raster_images import raster_format, raster_image
+
+IMAGE_BYTES, SVG_BYTES, IMAGE_PIXELS, SIDE = 512_000, 32_000, 2048 * 2048, 128
+"""Caps of a file, of its text if it is SVG, of its pixels; and how large it is kept."""
 _SHAPES = frozenset(("svg", "g", "path", "circle", "ellipse", "rect", "line", "polyline", "polygon", "title", "desc"))
 _ATTRIBUTE = re.compile(r"on.*|href|style|class|id|src|.*url.*")
 _SVG = "{http://www.w3.org/2000/svg}"
@@ -25,22 +26,9 @@ def decoded(data: bytes) -> QImage | None:
     """An image file, made small; None for what is none, is too large, or (SVG) holds more than shapes. Blocks."""
     if len(data) > IMAGE_BYTES:
         return None
-    kind = next((name for magic, name in _MAGIC if data.startswith(magic)), b"")
-    return _raster(data, kind) if kind else _drawing(data)
-
-
-def _raster(data: bytes, kind: bytes) -> QImage | None:
-    buffer = QBuffer()
-    buffer.setData(QByteArray(data))
-    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
-    reader = QImageReader(buffer, QByteArray(kind))
-    reader.setAutoDetectImageFormat(False)
-    size = reader.size()
-    if not size.isValid() or max(size.width(), size.height()) > IMAGE_PIXELS:
-        return None
-    reader.setScaledSize(size.scaled(QSize(SIDE, SIDE), Qt.AspectRatioMode.KeepAspectRatio).expandedTo(QSize(1, 1)))
-    image = reader.read()
-    return None if image.isNull() else image
+    if raster_format(data):
+        return raster_image(data, QSize(SIDE, SIDE), most_bytes=IMAGE_BYTES, most_pixels=IMAGE_PIXELS)
+    return _drawing(data)
 
 
 def _drawing(data: bytes) -> QImage | None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import platform
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
-from PySide6.QtGui import QFont, QFontMetrics
+from PySide6.QtGui import QFont, QFontMetrics, QTextLayout
 
 SCRIPTS: Mapping[str, re.Pattern[str]] = {
     "emoji": re.compile("[\U0001f300-\U0001faff]"),
@@ -35,15 +35,28 @@ MOST = 40
 """Different characters of one script that are looked up."""
 
 
-def missing_scripts(text: str, font: QFont, known: Collection[str] = ()) -> tuple[str, ...]:
-    """The scripts of which this text has characters that nothing draws; those that are ``known`` are left out."""
-    metrics, found = QFontMetrics(font), []
-    for script, characters in SCRIPTS.items():
-        if script not in known and characters.search(text):
-            different = sorted(set(characters.findall(text)))[:MOST]
-            if not all(metrics.inFontUcs4(ord(one)) for one in different):
-                found.append(script)
-    return tuple(found)
+def characters_by_script(text: str, known: Collection[str] = ()) -> dict[str, list[str]]:
+    """Different characters of the scripts that a text has; those that are ``known`` are left out."""
+    found = {name: set(has.findall(text)) for name, has in SCRIPTS.items() if name not in known and has.search(text)}
+    return {script: sorted(different)[:MOST] for script, different in found.items()}
+
+
+def draws(font: QFont, script: str, characters: Iterable[str]) -> bool:
+    """Whether something draws all of them. For the first of a script this takes 1 to 6 ms on the Qt thread, most of
+    which the page would take later to draw it: ask for one script at a time."""
+    if script == "emoji":  # QFontMetrics would load every font that comes before the one with emoji: 11 ms
+        return all(_has_glyphs(font, one) for one in characters)
+    metrics = QFontMetrics(font)
+    return all(metrics.inFontUcs4(ord(one)) for one in characters)
+
+
+def _has_glyphs(font: QFont, character: str) -> bool:
+    layout = QTextLayout(character, font)
+    layout.beginLayout()
+    layout.createLine()
+    layout.endLayout()
+    glyphs = [glyph for run in layout.glyphRuns() for glyph in run.glyphIndexes()]
+    return bool(glyphs) and all(glyphs)
 
 
 def advice(scripts: Collection[str], system: Mapping[str, str] | None = None) -> str:
@@ -61,7 +74,7 @@ def _listed(names: list[str]) -> str:
 
 
 def os_release() -> Mapping[str, str] | None:
-    """What the system says of itself, or None where it says nothing."""
+    """What the system says of itself, or None where it says nothing. Reads a file: call it in a thread."""
     try:
         return platform.freedesktop_os_release()
     except OSError:

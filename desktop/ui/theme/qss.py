@@ -142,6 +142,7 @@ QScrollBar::handle:horizontal { min-width: 32px; margin: 3px 2px; border: none; 
 QScrollBar::handle:hover, QScrollBar::handle:pressed { background: $control-border; }
 QScrollBar::add-line, QScrollBar::sub-line { width: 0px; height: 0px; border: none; background: none; }
 QScrollBar::add-page, QScrollBar::sub-page { background: none; }
+QAbstractScrollArea::corner { background: transparent; border: none; }
 QMenu { background: $raised; color: $text; border: 1px solid $border-strong; border-radius: 8px; padding: 4px; }
 QMenu::item { padding: 6px 24px 6px 12px; border-radius: 6px; min-height: 20px; }
 QMenu::item:selected { background: $selected; }

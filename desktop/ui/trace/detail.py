@@ -60,7 +60,7 @@ class DetailView(QFrame):
         self.arguments = Button("Arguments", "quiet", small=True, tip="All arguments of the call")
         self.result = Button("Result", "quiet", small=True, tip="The result, as far as it is kept")
         self.activity = Button("Show in activity", "quiet", small=True, tip="Its decisions in the activity log")
-        self.card = IconButton("chats", "Show its card in the thread", side=24)
+        self.card = IconButton("chats", "Show its card in the chat", side=24)
         self.arguments.clicked.connect(lambda: self._open(result=False))
         self.result.clicked.connect(lambda: self._open(result=True))
         self.activity.clicked.connect(self.activity_wanted)

@@ -40,8 +40,8 @@ class RunPicker(Ringed, QToolButton):
         name = f"run {self._words}" if run_id else ""
         self.setVisible(bool(run_id))
         self.setEnabled(count > 1)
-        self.setAccessibleName(f"{name}, one of {count} of this thread" if count > 1 else name)
-        self.setToolTip("Show another run of this thread" if count > 1 else "The only run of this thread")
+        self.setAccessibleName(f"{name}, one of {count} of this chat" if count > 1 else name)
+        self.setToolTip("Show another run of this chat" if count > 1 else "The only run of this chat")
         self.updateGeometry()
         self.update()
 

@@ -190,6 +190,8 @@ class PageArea(Ground):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Another width means another layout; another height only another stretch of the page."""
         super().resizeEvent(event)
+        if self.look.scale != self.theme.scale:
+            return  # amid a change of text size: everything is laid out once it is over
         if self.width_wanted() != self.page.frame.width:
             self.relayout()
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from desktop.presenter.transcript_items import (
@@ -33,8 +34,12 @@ from desktop.ui.transcript.tool_card import ToolCard
 PASS = 24_000
 """Characters of streamed text parsed and laid out in one go (about 12 ms); the rest follows with the next frames."""
 
-LONG_TEXT = 64_000
-"""Characters of a stored text that are laid out at once; more on asking."""
+LONG_TEXT, LONG_LINES = 64_000, 1_000
+"""Characters and lines of a stored text that are laid out at once; more on asking. A line of two letters costs as much
+as one of eighty. Amid code, which shows pages of its own, there may be twice as many lines."""
+_PAGE = re.compile(rf"(?>[^\n]*\n){{{LONG_LINES}}}")
+_CODE_PAGE = re.compile(rf"(?>[^\n]*\n){{{2 * LONG_LINES}}}")
+_FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 
 Openable = ToolCard | ReasoningPiece
 
@@ -129,7 +134,7 @@ class SingleFlow(Flow):
     def __init__(self, part: Part, tools: Tools, opened: bool) -> None:
         super().__init__(part, tools)
         self._fresh = ""
-        piece = _single_piece(part)
+        piece = _single_piece(part, tools.pictures)
         if isinstance(piece, Openable):
             piece.open = opened
         if isinstance(piece, ToolCard):
@@ -172,7 +177,7 @@ class SingleFlow(Flow):
         return self.part
 
 
-def _single_piece(part: Part) -> Piece:
+def _single_piece(part: Part, pictures: Pictures) -> Piece:
     if isinstance(part, ToolPart):
         return make_card(part.part_id, part)
     if isinstance(part, ReasoningPart):
@@ -182,7 +187,7 @@ def _single_piece(part: Part) -> Piece:
     if isinstance(part, PlainPart):
         return PlainPiece(part.part_id, part)
     assert isinstance(part, AttachmentPart)
-    return AttachmentPiece(part.part_id, part)
+    return AttachmentPiece(part.part_id, part, pictures)
 
 
 class TextFlow(Flow):
@@ -193,7 +198,7 @@ class TextFlow(Flow):
         self._keep_breaks = keep_breaks
         self._splitter = MarkdownSplitter()
         self._fresh, self._rest = part.markdown, ""
-        if len(part.markdown) > LONG_TEXT and not part.live:
+        if not part.live:
             self._fresh, self._rest = _page(part.markdown)
         self._chunks = [part.markdown]
         self._live = self._streamed = part.live
@@ -337,9 +342,15 @@ class TextFlow(Flow):
 
 def _page(text: str) -> tuple[str, str]:
     """(a page's worth of text up to the end of a line, the rest)."""
-    if len(text) <= LONG_TEXT:
+    page = _PAGE.match(text, 0, LONG_TEXT)
+    if page is not None and len(_FENCE.findall(page[0])) % 2:
+        page = _CODE_PAGE.match(text, 0, LONG_TEXT)
+    if page is not None:
+        end = page.end()
+    elif len(text) > LONG_TEXT:
+        end = text.rfind("\n", LONG_TEXT // 2, LONG_TEXT) + 1 or LONG_TEXT
+    else:
         return text, ""
-    end = text.rfind("\n", LONG_TEXT // 2, LONG_TEXT) + 1 or LONG_TEXT
     return text[:end], text[end:]
 
 

@@ -10,7 +10,8 @@ from desktop.presenter.transcript_items import CallsPart, MediaPart, ToolPart, T
 from desktop.ui.transcript.media_strip import SAVE
 from desktop.ui.widgets.files import FileDialog
 
-Save = Callable[[str, bytes], None]
+Save = Callable[[str, Callable[[], bytes]], None]
+"""Where to, and what gives the bytes: base64 of megabytes is not undone in the window's thread."""
 
 
 def media_of(item: TranscriptItem | None, action: str) -> MediaPart | None:
@@ -29,6 +30,6 @@ def ask_where(parent: QWidget, media: MediaPart, save: Save) -> FileDialog:
     dialog.setAcceptMode(FileDialog.AcceptMode.AcceptSave)
     dialog.setDefaultSuffix(media.name.rpartition(".")[2])
     dialog.selectFile(media.name)
-    dialog.fileSelected.connect(lambda path: save(path, media.whole))
+    dialog.fileSelected.connect(lambda path: save(path, lambda: media.whole))
     dialog.open()
     return dialog

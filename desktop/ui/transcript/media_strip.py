@@ -1,7 +1,7 @@
 """Images and sounds that a tool gave, at the end of its call's card: small pictures, chips, and a way to save each.
 
-The bytes are a stranger's: they are decoded in a worker thread, never larger than they are drawn and only in a few
-formats. Until then, and for what is no image or too large a one, there is a chip with its name.
+The bytes are a stranger's: they are decoded in a worker thread, never larger than they are drawn. Until then, and for
+what is no image or too large a one, there is a chip with its name.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, QPointF, QRectF, QSize, QSizeF, Qt, Signal
-from PySide6.QtGui import QImage, QImageReader, QPainter
+from PySide6.QtCore import QObject, QPointF, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtGui import QImage, QPainter
 
-from desktop.presenter.transcript_items import MediaPart
+from desktop.presenter.transcript_items import AttachmentPart, MediaPart
+from desktop.ui.theme.raster_images import fitted, raster_image
 from desktop.ui.transcript.look import Look
 from desktop.ui.transcript.piece import Canvas, Spot
 
@@ -22,9 +23,7 @@ RunInThread = Callable[[Callable[[], Any], Callable[[Any], None]], None]
 WIDTH, HEIGHT = 360, 240
 """Of a picture on a card, at 100 %."""
 CHIP, LINE, GAP = 32, 24, 6
-MOST_PIXELS = 24_000_000
 KEPT = 60
-FORMATS = (b"png", b"jpeg", b"gif", b"webp")
 SAVE = "save-media:"
 """What the action begins with that saves one; its part's id follows."""
 
@@ -40,7 +39,7 @@ class Pictures(QObject):
         self._known: OrderedDict[tuple[str, int, int], QImage | None] = OrderedDict()
         self._asked: set[tuple[str, int, int]] = set()
 
-    def get(self, part: MediaPart, room: QSize) -> QImage | None:
+    def get(self, part: MediaPart | AttachmentPart, room: QSize) -> QImage | None:
         """The picture at most this large, or None while there is none."""
         key = (part.part_id, room.width(), room.height())
         if key in self._known:
@@ -48,7 +47,7 @@ class Pictures(QObject):
             return self._known[key]
         if key not in self._asked:
             self._asked.add(key)
-            self._run(lambda: decoded(part.whole, room), lambda found: self._arrived(key, found))
+            self._run(lambda: raster_image(part.whole, room), lambda found: self._arrived(key, found))
         return None
 
     def _arrived(self, key: tuple[str, int, int], found: QImage | None) -> None:
@@ -57,27 +56,6 @@ class Pictures(QObject):
         while len(self._known) > KEPT:
             self._known.popitem(last=False)
         self.ready.emit()
-
-
-def decoded(data: bytes, room: QSize) -> QImage | None:
-    """In a worker: an image from untrusted bytes, never larger than ``room``; None for what is none."""
-    buffer = QBuffer()
-    buffer.setData(QByteArray(data))
-    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
-    reader = QImageReader(buffer)
-    size = reader.size() if bytes(reader.format().data()) in FORMATS else QSize()
-    if not size.isValid() or not 0 < size.width() * size.height() <= MOST_PIXELS:
-        return None
-    reader.setScaledSize(fitted(size, room))
-    image = reader.read()
-    return None if image.isNull() else image
-
-
-def fitted(size: QSize, room: QSize) -> QSize:
-    """As it is, or smaller in the same proportions; never nothing."""
-    if size.width() > room.width() or size.height() > room.height():
-        size = size.scaled(room, Qt.AspectRatioMode.KeepAspectRatio)
-    return size.expandedTo(QSize(1, 1))
 
 
 @dataclass(frozen=True, slots=True)

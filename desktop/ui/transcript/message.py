@@ -12,6 +12,7 @@ from dataclasses import replace
 from PySide6.QtCore import QPointF, QRectF
 
 from desktop.presenter.transcript_items import (
+    AttachmentPart,
     CallsPart,
     Part,
     PlainPart,
@@ -280,7 +281,9 @@ def _gap(look: Look, before: Piece | None, piece: Piece) -> int:
 
 
 def has_media(message: Message) -> bool:
-    """Whether tools gave images or sounds in it."""
+    """Whether there are images or sounds in it, attached or given by tools."""
     parts = message.item.parts
+    if any(isinstance(part, AttachmentPart) and part.data for part in parts):
+        return True
     calls = [call for part in parts if isinstance(part, CallsPart) for call in part.calls]
     return any(part.media for part in (*parts, *calls) if isinstance(part, ToolPart))

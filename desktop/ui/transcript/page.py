@@ -70,16 +70,15 @@ class Page:
         return self._places.get(message_id)
 
     def set_frame(self, frame: Frame) -> None:
-        """Another width or look: every layout is given up; known heights serve as estimates where only the width
-        changed."""
-        rescaled = frame.look.scale != self.frame.look.scale
+        """Another width or look: every layout is given up; known heights serve as estimates, grown with the text."""
+        grown = frame.look.scale / self.frame.look.scale
         self.frame = frame
         for message in list(self._used):
             message.release()
         self._used.clear()
-        if rescaled:
+        if grown != 1:
             for message in self.messages:
-                message.height = 0
+                message.height = max(1, round(message.height * grown))
             self._take(self.messages)
 
     # --------------------------------------------------------------------------------------------------------- layout

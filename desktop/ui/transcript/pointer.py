@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPointF, QRectF, Qt, QTimer
+from PySide6.QtCore import QObject, QPointF, QRect, QRectF, Qt, QTimer
 from PySide6.QtGui import QCursor, QGuiApplication, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication
 
@@ -63,6 +63,16 @@ class Pointer(QObject):
             if spot.kind != "link" and rect.contains(local):
                 return index, spot, rect.translated(x, top)
         return None
+
+    def rect_of(self, message_id: str, action: str) -> QRect | None:
+        """Where the button of a message for this lies in the viewport; None where there is none."""
+        index = self._view.page.place(message_id)
+        if index is None:
+            return None
+        x, _ = self._view.span(index)
+        top = self._view.page.top(index) - self._view.offset()
+        spots = self._view.page.messages[index].spots()
+        return next((r.translated(x, top).toRect() for spot, r in spots if spot.payload == action), None)
 
     def piece_at(self, point: QPointF) -> tuple[Piece, QPointF] | None:
         """(piece, point in it)."""

@@ -6,12 +6,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QImage, QImageReader
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QImage
 
 from desktop.domain.words import size_words
 from desktop.presenter.transcript_items import AttachmentPart, NoticePart, ReasoningPart
 from desktop.ui.transcript.look import Look
+from desktop.ui.transcript.media_strip import Pictures
 from desktop.ui.transcript.piece import Canvas, Piece, Placed, Spot
 from desktop.ui.transcript.text_box import TextBox
 
@@ -25,8 +26,6 @@ SEVERITIES = {
 }
 """severity -> (ink token, fill token, glyph)."""
 IMAGE_WIDTH, IMAGE_HEIGHT = 360, 240
-DECODED_PIXELS = 40_000_000
-IMAGE_BYTES = 40_000_000
 
 
 class ReasoningPiece(Piece):
@@ -212,21 +211,22 @@ class NoticePiece(Piece):
 
 
 class AttachmentPiece(Piece):
-    """A file as a chip, an image as a small picture; the bytes are decoded at most at picture size."""
+    """A file as a chip, an image as a small picture once it is decoded."""
 
-    __slots__ = ("_image", "_rect", "part")
+    __slots__ = ("_image", "_pictures", "_rect", "part")
 
-    def __init__(self, key: str, part: AttachmentPart) -> None:
+    def __init__(self, key: str, part: AttachmentPart, pictures: Pictures) -> None:
         super().__init__(key)
         self.part = part
+        self._pictures = pictures
         self._image: QImage | None = None
         self._rect = QRectF()
 
     def lay_out(self, look: Look, width: float, before: Piece | None) -> None:
         del before
-        if self.part.image and self._image is None:
-            self._image = decoded(self.part.image, QSize(look.px(IMAGE_WIDTH) * 2, look.px(IMAGE_HEIGHT) * 2))
-        if self._image is not None and not self._image.isNull():
+        if self.part.data and self._image is None:
+            self._image = self._pictures.get(self.part, QSize(look.px(IMAGE_WIDTH) * 2, look.px(IMAGE_HEIGHT) * 2))
+        if self._image is not None:
             room = QSize(min(look.px(IMAGE_WIDTH), int(width)), look.px(IMAGE_HEIGHT))
             half = QSize(max(1, self._image.width() // 2), max(1, self._image.height() // 2))
             size = half.scaled(room, Qt.AspectRatioMode.KeepAspectRatio) if _exceeds(half, room) else half
@@ -239,7 +239,7 @@ class AttachmentPiece(Piece):
 
     def draw(self, canvas: Canvas, origin: QPointF) -> None:
         look, rect = canvas.look, self._rect.translated(origin)
-        if self._image is not None and not self._image.isNull():
+        if self._image is not None:
             canvas.painter.drawImage(rect, self._image)
             return
         canvas.frame(rect, "surface", "border")
@@ -253,25 +253,6 @@ class AttachmentPiece(Piece):
 
 def _exceeds(size: QSize, room: QSize) -> bool:
     return size.width() > room.width() or size.height() > room.height()
-
-
-def decoded(data: bytes, room: QSize) -> QImage:
-    """An image from untrusted bytes, never larger than ``room``; a null image for what is none or is too much."""
-    if len(data) > IMAGE_BYTES:
-        return QImage()
-    buffer = QBuffer()
-    buffer.setData(QByteArray(data))
-    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
-    reader = QImageReader(buffer)
-    if bytes(reader.format().data()) not in (b"png", b"jpeg", b"gif", b"webp", b"bmp"):
-        return QImage()
-    size = reader.size()
-    if not size.isValid() or size.width() * size.height() > DECODED_PIXELS:
-        return QImage()
-    if _exceeds(size, room):
-        reader.setScaledSize(size.scaled(room, Qt.AspectRatioMode.KeepAspectRatio))
-    reader.setAutoTransform(True)
-    return reader.read()
 
 
 def now() -> float:

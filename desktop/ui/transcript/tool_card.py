@@ -282,8 +282,9 @@ class ToolCard(Piece):
         return QRectF(self._width / 3, self.height - look.px(FOOT), self._width * 2 / 3 - look.px(9), look.px(FOOT) - 1)
 
     def state_rect(self, look: Look) -> QRectF:
-        """The part that changes while a call runs."""
-        return QRectF(self._width / 2, 0, self._width / 2, look.px(FOLDED))
+        """What changes while a call runs: the whole line. A longer clock leaves less room for the command, which is
+        then cut elsewhere; drawn anew by half, it would read as a command that nobody wrote."""
+        return QRectF(0, 0, self._width, look.px(FOLDED))
 
     def markdown(self, start: int, end: int) -> str:
         whole = start == 0 and end == len(self.text)

@@ -3,11 +3,20 @@ file."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QIcon, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QPushButton, QSizePolicy, QStyle, QStyleOptionButton, QStylePainter, QToolButton, QWidget
+from PySide6.QtGui import QFontMetrics, QIcon, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QPushButton,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionButton,
+    QStylePainter,
+    QToolButton,
+    QWidget,
+)
 
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import glyph, keycap, keycap_width
@@ -16,12 +25,30 @@ from desktop.ui.widgets.properties import set_property
 from desktop.ui.widgets.scaling import sized
 from desktop.ui.widgets.tips import plain_tip
 
+if TYPE_CHECKING:
+    _Button = QAbstractButton
+else:
+    _Button = object  # a second Qt class among the bases would make a second widget
+
 Kind = Literal["primary", "normal", "quiet", "admin", "danger", "deaf"]
 _INK = {"primary": "on-accent", "quiet": "text-2", "admin": "admin", "danger": "deny", "deaf": "text-2"}
 GAP = 6
 
 
-class Button(Ringed, QPushButton):
+class PressedByReturn(_Button):
+    """Return presses it as Space does, on every platform; a key that is held presses once (it comes first among the
+    bases, before the Qt class)."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Return without Control and the like: those have meanings of their own around it."""
+        plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and plain and not event.isAutoRepeat():
+            self.click()
+        else:
+            super().keyPressEvent(event)
+
+
+class Button(PressedByReturn, Ringed, QPushButton):
     """A push button. ``key`` is a key cap drawn inside ("Esc"); ``tip`` the tooltip, which should name the shortcut.
 
     ``shrinks``: where there is no room its label is cut with an ellipsis, at last to nothing but the icon.
@@ -176,7 +203,7 @@ class OneClickButton(Button):
         event.accept()
 
 
-class IconButton(Ringed, QToolButton):
+class IconButton(PressedByReturn, Ringed, QToolButton):
     """A quiet square button with an icon; ``name`` is what it does, read aloud and shown with the shortcut."""
 
     def __init__(

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import outline
+from desktop.ui.widgets.held_image import held_image
 
 VEIL = 0.85
 """How much of the ground covers what is below."""
@@ -56,7 +57,7 @@ class DropZone(QWidget):
         if paths:
             self._files(paths)
         elif self._image is not None:
-            self._image(held.imageData())
+            self._image(held_image(held))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """A veil, a frame in the accent colour, and the words."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QFileInfo, Qt
+import os
+
+from PySide6.QtCore import QDir, QFileInfo, Qt
 from PySide6.QtGui import QAbstractFileIconProvider, QIcon, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QToolButton, QWidget
 
@@ -23,6 +25,10 @@ KINDS = {QAbstractFileIconProvider.IconType.File: "file", QAbstractFileIconProvi
 """Other kinds of place are folders."""
 
 
+FOLDER = "lastFolder"
+"""The window's property with the folder in which a file was chosen last."""
+
+
 class FileIcons(QAbstractFileIconProvider):
     """Folders and files in our family of icons."""
 
@@ -41,6 +47,14 @@ class FileDialog(QFileDialog):
         self._icons = FileIcons()
         self.setIconProvider(self._icons)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._window = parent.window()
+        last = str(self._window.property(FOLDER) or "")
+        self.setDirectory(last if os.path.isdir(last) else QDir.homePath())
+        self.accepted.connect(self._remember)
+
+    def _remember(self) -> None:
+        """The next dialog of this window begins where this one ended."""
+        self._window.setProperty(FOLDER, self.directory().absolutePath())
 
     def showEvent(self, event: QShowEvent) -> None:
         """Qt's own dialog has its widgets by now; the desktop's has none of them."""

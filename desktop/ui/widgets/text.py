@@ -80,12 +80,20 @@ class Text(QLabel):
         painter.setPen(t.color(token))
         painter.drawText(self.rect(), int(self.alignment()) | int(Qt.TextFlag.TextSingleLine), text)
 
+    def setText(self, text: str) -> None:
+        """Other words may fit, or no longer."""
+        super().setText(text)
+        self._tell_whole()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Name the whole text in the tooltip while it is cut."""
+        self._tell_whole()
+        super().resizeEvent(event)
+
+    def _tell_whole(self) -> None:
         if self._elide != "none":
             cut = self.sizeHint().width() > self.width() + 1
             self.setToolTip(plain_tip(self.text() if cut else ""))
-        super().resizeEvent(event)
 
 
 class Selectable(QLabel):

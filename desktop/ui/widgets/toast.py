@@ -1,22 +1,32 @@
 """One toast at a time, bottom left of its pane: a sentence and perhaps Undo; pointer and focus keep it.
 
-It stands above what is in use at the pane's foot (``above``), so that it covers no button.
+It stands above what is in use at the pane's foot (``above``), and above what else is pressed there (``find_spot``).
+Ctrl+Z takes back what it tells of, as long as it shows and keys are in no text: there it takes back what was typed.
 """
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEasingCurve, QEvent, QObject, QPoint, QRect, QSize, QTimer, QVariantAnimation, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QEnterEvent, QKeyEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEasingCurve, QEvent, QObject, QPoint, QRect, Qt, QTimer, QVariantAnimation, Signal
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QEnterEvent,
+    QKeyEvent,
+    QKeySequence,
+    QShortcut,
+)
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 from shiboken6 import isValid
 
 from desktop.ui.theme import theme
 from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.free_spot import find_spot
 from desktop.ui.widgets.scaling import Row
 from desktop.ui.widgets.shadow import REACH, RaisedBox
 from desktop.ui.widgets.text import Text
+from desktop.ui.widgets.undo_text import UndoText
 
-EDGE = 24
+EDGE, GAP, HEIGHT = 24, 8, 40
 
 
 class Toast(RaisedBox):
@@ -30,7 +40,11 @@ class Toast(RaisedBox):
         self._above = above
         self._token = ""
         self._words = Text("", elide="right")
-        self._undo = Button("Undo", "quiet", icon="undo", small=True, tip="Undo")
+        self._undo = Button("Undo", "quiet", icon="undo", small=True, tip="Undo (Ctrl+Z)")
+        self._keys = QShortcut(QKeySequence(QKeySequence.StandardKey.Undo), self)
+        self._keys.activated.connect(self._undo.click)
+        self._spot = QRect()
+        self._before: QWidget | None = None
         row = Row(self, margins=(16 + REACH, REACH, 8 + REACH, REACH), spacing=12)
         row.addWidget(self._words, 1)
         row.addWidget(self._undo)
@@ -61,8 +75,11 @@ class Toast(RaisedBox):
         self._token = undo_token
         self._words.setText(text)
         self._undo.setVisible(bool(undo_token))
+        self._keys.setEnabled(bool(undo_token))
         self.setAccessibleName(text)
-        self._place(0)
+        if not self._undo.hasFocus():
+            self._before = self.window().focusWidget()
+        self._find_spot()
         self.show()
         self.raise_()
         self._timer.start(theme().duration("toast"))
@@ -71,18 +88,28 @@ class Toast(RaisedBox):
         self._slide.setStartValue(float(theme().px(8)))
         self._slide.setEndValue(0.0)
         self._slide.start()
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.spoken))
 
     @property
     def text(self) -> str:
         """What it says."""
         return self._words.text()
 
+    @property
+    def spoken(self) -> str:
+        """What is read aloud of it: the keys only where they work."""
+        at = self.window().focusWidget()
+        typing = at.takes_undo if isinstance(at, UndoText) else isinstance(at, QLineEdit | QPlainTextEdit | QTextEdit)
+        return f"{self.text}. Ctrl+Z takes it back." if self._token and not typing else self.text
+
     def dismiss(self) -> None:
-        """Take it away now."""
+        """Take it away now; keys that are at its button go back to where they were."""
         self._timer.stop()
         self._slide.stop()
+        had_keys, before = self._undo.hasFocus(), self._before
         self.hide()
+        if had_keys and before is not None and isValid(before) and before.isVisible():
+            before.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _undone(self) -> None:
         token = self._token
@@ -96,25 +123,25 @@ class Toast(RaisedBox):
             self.dismiss()
 
     def _moved(self, offset: float) -> None:
-        self._place(round(offset))
+        self.place(self._spot.translated(0, round(offset)))
 
-    def _place(self, offset: int) -> None:
+    def _find_spot(self) -> None:
         px = theme().px
         wanted = self._words.sizeHint().width() + px(40)
         if self._token:
             wanted += self._undo.sizeHint().width() + px(12)
         width = min(wanted, self._pane.width() - 2 * px(EDGE))
-        size = QSize(width, px(40))
         foot = self._pane.height() - px(EDGE)
         if self._above is not None and isValid(self._above) and self._above.isVisible():
-            foot = self._above.mapTo(self._pane, QPoint(0, 0)).y() - px(8)
-        corner = QPoint(px(EDGE), foot - size.height() + offset)
-        self.place(QRect(corner, size))
+            foot = self._above.mapTo(self._pane, QPoint(0, 0)).y() - px(GAP)
+        box = QRect(px(EDGE), foot - px(HEIGHT), width, px(HEIGHT))
+        self._spot = find_spot(self._pane, box, self, px(GAP))
+        self._moved(0)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Stay in the corner."""
         if event.type() in (QEvent.Type.Resize, QEvent.Type.Move) and self.isVisible():
-            self._place(0)
+            self._find_spot()
         return False
 
     def enterEvent(self, event: QEnterEvent) -> None:

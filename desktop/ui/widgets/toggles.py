@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QCheckBox, QFrame, QRadioButton, QSizePolicy, QWidget
@@ -10,6 +12,7 @@ from desktop.ui.theme import theme
 from desktop.ui.theme.paint import glyph, outline
 from desktop.ui.widgets.focus import Ringed
 from desktop.ui.widgets.scaling import Row
+from desktop.ui.widgets.tips import plain_tip
 
 
 class Switch(Ringed, QCheckBox):
@@ -228,6 +231,12 @@ class Segmented(QFrame):
     def value(self) -> str:
         """The chosen value."""
         return self._values[max(0, self._group.checkedId())]
+
+    def set_tips(self, tips: Mapping[str, str]) -> None:
+        """What each choice means, by its value."""
+        for index, value in enumerate(self._values):
+            self._group.button(index).setToolTip(plain_tip(tips.get(value, "")))
+            self._group.button(index).setAccessibleDescription(tips.get(value, ""))
 
     def set_value(self, value: str) -> None:
         """Choose without a signal; an unknown value is ignored."""

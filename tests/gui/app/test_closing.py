@@ -1,4 +1,4 @@
-"""Closing the window while something works asks what becomes of it; quitting does not."""
+"""Closing the window or quitting while something works asks what becomes of it."""
 
 import asyncio
 from typing import Any
@@ -9,7 +9,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QSystemTrayIcon
 
 from desktop.ui.widgets.dialog import Dialog
-from tests.gui.app.kit import HELLO, Running
+from tests.gui.app.kit import HELLO, Running, call
+from tests.harness.windows import activated
 
 LONG = [{"text": "One. "}, {"wait": 600}, {"text": "Two."}]
 
@@ -72,11 +73,28 @@ async def test_without_a_tray_the_window_is_minimised_and_the_run_goes_on(start)
     assert app.quits == []
 
 
+async def test_ctrl_q_asks_as_well_where_a_request_waits(start):
+    app: Running = await start(call("write_file", path="a.txt", content="x"))
+    app.say("Write it")
+    await app.asked()
+    await activated(app.window)
+    for _ in range(2):
+        QTest.keyClick(app.window.focusWidget(), Qt.Key.Key_Q, Qt.KeyboardModifier.ControlModifier)
+    assert app.quits == []
+    asked = question(app)
+    assert [d for d in app.window.findChildren(Dialog) if d.isVisible() and "keep" in d.buttons] == [asked], "once"
+    assert asked.accessibleName() == "A run is still working"
+    asked.buttons["stay"].click()
+    assert app.quits == []
+    assert len(app.models.approvals.requests) == 1, "it waits on"
+
+
 @pytest.mark.spec("R-UI-8")
-async def test_quitting_by_a_command_does_not_ask(start):
+async def test_quitting_by_a_command_stops_what_works_once_it_is_said(start):
     app: Running = await start(LONG)
     app.say("go")
     await app.until(lambda: "One." in app.text and app.running, "a run under way")
     app.startup._shell.run_command("quit")
-    assert question(app) is None
+    assert app.quits == []
+    question(app).buttons["stop"].click()
     assert app.quits == [True]

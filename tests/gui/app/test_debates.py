@@ -11,6 +11,7 @@ import pytest
 from desktop.app.debate_drafts import DebateDrafts, draft_of
 from desktop.domain.debates import DebateSetup, SideSetup
 from desktop.ui.theme import theme
+from desktop.ui.transcript.missing_fonts import MissingFonts
 from tests.gui.app.kit import call
 from tests.gui.debates.kit import said
 
@@ -51,6 +52,10 @@ async def test_a_debate_runs_asks_in_its_lane_and_is_there_again_after_a_restart
     assert debates.state.meters["a"].calls == 1
     thread = debates.open.thread_id
     assert not run.models.threads.threads, "a debate is no chat"
+    fonts = page.findChild(MissingFonts)
+    await run.until_true(lambda: not fonts.busy, "its texts are looked through")
+    debates.open.item_changed.emit(page.running.view.page.messages[-1].item)
+    assert fonts.busy, "what is missing to draw a turn is named, too"
     run.startup._shell.run_command("agents")
     assert agents(page) == [("Worker", "a"), ("Reviewer", "b")]
     assert not run.page.side.shown, "it is for the page that is shown"

@@ -9,6 +9,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QImage
 from PySide6.QtWidgets import QApplication
 
 from desktop.domain.messages import FileBlock, ImageBlock
+from desktop.ui.widgets.held_image import held_image
 from tests.gui.app.kit import HELLO
 
 COPY, LEFT, NONE = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
@@ -47,6 +48,15 @@ async def test_what_is_dropped_anywhere_on_the_thread_is_attached(start: Callabl
     drop(pane, picture)
     await app.until(lambda: len(app.composer.attachments) == 2, "the picture")
     assert isinstance(app.composer.attachments[1], ImageBlock)
+
+
+async def test_a_picture_in_a_format_that_is_not_read_says_which_are(start: Callable[..., Any]) -> None:
+    app = await start(HELLO)
+    held = QMimeData()
+    held.setData("image/tiff", b"II*\0")
+    app.page.pane.foot.take_image(held_image(held))
+    await app.until(lambda: "PNG, JPEG, GIF and WebP" in app.page.toast.text, "why")
+    assert app.composer.attachments == ()
 
 
 async def test_words_dragged_over_the_thread_are_nothing_to_attach(start: Callable[..., Any]) -> None:

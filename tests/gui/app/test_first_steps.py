@@ -6,6 +6,7 @@ from typing import Any
 from PySide6.QtTest import QTest
 
 from desktop.presenter.threads import ThreadRole
+from desktop.ui.settings.models_page import ModelsPage
 from tests.gui.app.kit import HELLO
 
 
@@ -56,7 +57,7 @@ async def test_after_deleting_the_open_thread_its_neighbour_is_shown(start: Call
     await app.until(lambda: app.models.threads.model().place(made[2]) >= 0, "the list")
     app.page.open(made[1])
     await app.until(lambda: "two" in app.text, "the second")
-    below = app.models.threads.model().neighbour(made[1])
+    below = app.models.threads.model().beside((made[1],))
     assert below == made[0]
     app.models.threads.delete(made[1])
     await app.until(lambda: app.models.chat.thread_id == made[0], "the one below")
@@ -64,3 +65,27 @@ async def test_after_deleting_the_open_thread_its_neighbour_is_shown(start: Call
     await app.until(lambda: app.models.chat.thread_id == made[2], "the one above, for want of one below")
     app.models.threads.delete(made[2])
     await app.until(lambda: app.models.chat.thread_id == "", "a new chat")
+
+
+async def test_the_model_of_new_chats_leaves_the_open_chat_and_the_settings_as_they_are(
+    start: Callable[..., Any],
+) -> None:
+    app = await start(HELLO)
+    app.say("hello")
+    await app.answered("Hello there.")
+    thread_id = app.models.chat.thread_id
+    app.startup._pages._show_settings("Models and keys")
+    page = app.window.page("settings").findChild(ModelsPage)
+    place = lambda: page.default.findData("demo/demo")  # noqa: E731
+    await app.until(lambda: place() >= 0, "the models to choose from")
+    page.default.setCurrentIndex(place())
+    page.default.activated.emit(place())
+    await app.until(lambda: app.models.setup.default_model == "demo/demo", "it is kept")
+    await app.until(lambda: "choose model" not in app.bridge.task_names, "and told")
+    await app.until(lambda: "save choice" not in app.bridge.task_names, "to all")
+    assert app.startup._shell.page == "settings"
+    assert app.models.chat.meters.model == "scripted/scripted"
+    assert (await app.models.threads._service.thread(thread_id)).model == "scripted/scripted"
+    app.models.chat.new_thread()
+    assert app.models.chat.thread_id == ""
+    await app.until(lambda: app.models.chat.meters.model == "demo/demo", "a new chat has it")

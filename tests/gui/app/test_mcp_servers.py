@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QWidget
 
 from desktop.ui.settings.mcp_instructions import InstructionsRow
@@ -235,3 +236,54 @@ def shoot(page: QWidget, name: str) -> None:
     """A picture where somebody wants to look: ``ASSENT_SHOTS`` names a folder."""
     if folder := os.environ.get("ASSENT_SHOTS"):
         page.window().grab().save(f"{folder}/mcp-{name}.png")
+
+
+async def test_what_a_servers_page_shows_can_be_pasted_where_its_program_is_asked_for(start, tmp_path):
+    home = home_with(tmp_path)
+    app = await start([{"text": "Hello."}])
+    page = await open_page(app)
+    await app.until(lambda: app.models.mcp._file is not None, "the text")
+    page.add_server()
+    form = page.form
+    QGuiApplication.clipboard().setText("TEAM=blue npx -y \\\n  @modelcontextprotocol/server-everything")
+    form.command.paste()
+    assert form.pasted.isVisible()
+    assert form.pasted.words == "This is a whole command line: npx with 2 arguments and 1 variable."
+    form.put.click()
+    assert page.stack.currentWidget() is form, "nothing is written that the file would refuse"
+    form.pasted.button.click()
+    assert form.entry() == {
+        "name": "everything", "command": "npx", "args": ["-y", "@modelcontextprotocol/server-everything"],
+        "env": {"TEAM": "blue"}, "enabled": False, "category": "admin",
+    }  # fmt: skip
+    assert "network" in form.pasted.words
+    form.command.setText("npx x | tee log")
+    assert "shell" in form.pasted.words
+    assert not form.pasted.button.isVisible()
+    form.command.setText("/opt/My Programs/server")
+    assert "one program with a blank" in form.pasted.words
+    assert not form.pasted.waits
+    form.args.setPlainText("--api-key\nS3CRET")
+    bar = form.scroller.verticalScrollBar()
+    await app.until(lambda: bar.maximum() > 0, "more than the window shows")
+    bar.setValue(bar.maximum())
+    form.put.click()
+    assert page.stack.currentWidget() is form, "a secret never reaches the file"
+    assert bar.value() == 0, "why stands at the top"
+    assert "--api-key" in form.pasted.words
+    assert "S3CRET" not in form.pasted.words
+    several = {"a": {"command": "x", "args": ["--token=S3CRET"]}, "b": {"command": "y"}}
+    form.command.setText(json.dumps(several))
+    form.pasted.button.click()
+    assert "Nothing was added" in form.pasted.words
+    assert page.stack.currentWidget() is form
+    form.args.clear()
+    block = {"mcpServers": {"Git": {"command": "uvx", "args": ["mcp-server-git"]}, "exa": {"url": "https://mcp.exa.ai"}}}
+    form.command.setText(json.dumps(block, indent=2))
+    assert form.pasted.button.label == "Add all 2 to mcp.yaml"
+    form.pasted.button.click()
+    await app.until(page.editor.save.isEnabled, "something to save")
+    page.editor.save.click()
+    await app.until((home / "mcp.yaml").exists, "saved")
+    await app.until(lambda: [row.name for row in app.models.mcp.rows] == ["git", "exa"], "both servers, off")
+    assert [row.state for row in app.models.mcp.rows] == ["off", "off"]

@@ -8,6 +8,7 @@ from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QWidget
 
 from tests.gui.app.kit import HELLO, Running, call
+from tests.harness.patience import PATIENCE_MS
 
 WRITE = call("write_file", path="a.txt", content="x\n" * 30)
 
@@ -73,3 +74,33 @@ async def test_another_thread_has_all_its_room(start: Callable[..., Any]) -> Non
     await app.until(lambda: pane.conversation.kept > 0, "room beside it")
     app.page.new_chat()
     await app.until(lambda: pane.conversation.kept == 0, "no room")
+
+
+async def test_after_stop_with_a_message_waiting_the_conversation_has_its_room_at_once(
+    start: Callable[..., Any],
+) -> None:
+    """Nothing can follow that it would have to stay narrow for."""
+    app = await start(WRITE, HELLO)
+    app.window.resize(1440, 800)
+    await asked(app)
+    pane, dialog = app.page.pane, app.startup._pages._dialog.dialog
+    await app.until(lambda: pane.conversation.kept > 0, "room beside it")
+    dialog._linger.setInterval(PATIENCE_MS * 2)
+    app.say("And this")
+    app.models.chat.stop()
+    await app.until(lambda: not app.running, "its end")
+    await app.until(lambda: pane.conversation.kept == 0, "all the room")
+
+
+async def test_what_another_chat_asks_does_not_keep_this_one_narrow(start: Callable[..., Any]) -> None:
+    app = await start(WRITE, [{"text": "On. "}, {"wait": 600}])
+    app.window.resize(1440, 800)
+    await asked(app)
+    dialog = app.startup._pages._dialog.dialog
+    (request,) = app.models.approvals.requests
+    app.models.approvals.answer(request.request_id, "deny", digest=request.digest)
+    await app.until(dialog.isHidden, "it goes")
+    assert dialog._linger.isActive()
+    dialog._linger.stop()
+    app.models.approvals.changed.emit()
+    assert not dialog._linger.isActive()

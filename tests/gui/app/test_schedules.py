@@ -26,7 +26,7 @@ def write(page: Any, name: str, message: str, *, schedule: str = "0 9 * * mon-fr
 
 
 @pytest.mark.spec("R-CRON-1", "R-CRON-2", "R-CRON-6")
-async def test_a_job_made_on_the_page_runs_when_it_is_tried_and_its_thread_is_opened(start: Any) -> None:
+async def test_a_job_made_on_the_page_runs_when_it_is_tried_but_for_what_it_may_not_do(start: Any) -> None:
     app = await start(unoffered("write_file", path="a.txt", content="x"), [{"text": "I could not."}])
     page = await page_of(app)
     assert page._stack.currentWidget() is page._empty
@@ -85,6 +85,13 @@ async def test_what_is_wrong_stands_below_its_field_and_nothing_is_saved(start: 
     await app.until_true(lambda: "was not saved" in page.toast.text, "the refusal")
     assert page.form.name.wrong
     assert (jobs.rows, jobs.dirty) == ((), True)
+    page.form.schedule.setText("0 9 * * *")
+    page.form.schedule.textEdited.emit("0 9 * * *")
+    page.form.name.setText("Morning")
+    page.form.name.textEdited.emit("Morning")
+    QTest.keyClick(page.form.name, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    await app.until_true(lambda: "is saved" in page.toast.text, "the job")
+    await app.until_true(lambda: not (page.form.name.wrong or page.form.schedule.wrong), "fields without mistakes")
 
 
 @pytest.mark.spec("R-CRON-2")

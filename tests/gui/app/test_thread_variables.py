@@ -1,11 +1,14 @@
 """A chat's own variables: written in its menu's dialog, refused where they look like a secret, undone."""
 
+import time
+
 import pytest
 from PySide6.QtWidgets import QApplication, QMenu
 
-from desktop.presenter.thread_variables import lines_of, problems_in, variables_in
+from desktop.presenter.thread_variables import MOST_SAID, lines_of, problems_in, variables_in
 from desktop.ui.chat.variables_dialog import VariablesDialog
 from tests.gui.app.kit import HELLO
+from tests.harness.patience import HELD_S
 
 
 def dialog_of(app):
@@ -33,7 +36,7 @@ async def test_a_chats_variables_are_written_in_its_menu_told_to_the_agent_and_u
     dialog.area.setPlainText("CITY=Oslo\n# a note\n\nUNIT = metre")
     dialog.buttons["yes"].click()
     service, thread = app.models.rooms.service, app.models.chat.thread_id
-    await app.until_true(lambda: "are kept" in app.page.toast.text, "the sentence")
+    await app.until_true(lambda: "are saved" in app.page.toast.text, "the sentence")
     assert await service.environment(thread) == {"CITY": "Oslo", "UNIT": "metre"}
     app.page.toast._undo.click()
     await app.until_true(lambda: "as they were" in app.page.toast.text, "the undo")
@@ -56,3 +59,12 @@ def test_lines_say_the_same_when_they_are_read_again() -> None:
 def test_each_line_that_is_none_is_named(text: str, wrong: str) -> None:
     assert wrong in problems_in(text)
     assert bool(problems_in(text)) is bool(wrong)
+
+
+def test_many_wrong_lines_are_told_in_a_few_sentences_and_at_once() -> None:
+    lines = "\n".join(f"A{n}=1\nA{n}=2\nB{n}" for n in range(20_000))
+    begun = time.thread_time()
+    told = problems_in(lines)
+    assert time.thread_time() - begun < HELD_S, "the window was held up"
+    assert told.count("write NAME=value") == MOST_SAID
+    assert told.endswith(". And 39,990 more.")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from desktop.domain.permission import PermissionRequest
 from desktop.ui.approvals.body import DiffCard
-from desktop.ui.approvals.diffing import diff, new_file, plain_rows, word_marks
+from desktop.ui.approvals.diffing import diff, is_small, new_file, plain_rows, word_marks
 from desktop.ui.widgets.folded import lines_of
 from desktop.ui.widgets.shown import arguments_text, shown
 from tests.gui.approvals.conftest import Desk, settled
@@ -111,3 +111,33 @@ async def test_a_large_difference_is_found_beside_the_window_and_allow_waits_for
     assert card.ready
     assert "+changed" in card.diff_view.text()
     assert desk.dialog.view.answers.allow.deaf
+
+
+def test_words_and_lines_that_stand_there_often_are_not_compared_pair_by_pair() -> None:
+    often, other = "a b " * 100, "a c " * 100
+    assert word_marks(often, other) == ((), ())
+    assert word_marks(":" * 400, ":" * 399 + "x") == (((396, 4),), ((396, 4),))
+    assert word_marks(often[:360] + "z", often[:360] + "y") == (((360, 1),), ((360, 1),))
+    before, after = "a\nsame\n" * 700, "c\nsame\n" * 700
+    found = diff(before, after)
+    assert (found.added, found.removed) == (1_399, 1_399)  # the last line is common
+    assert not is_small(before[:5_000], after[:5_000])
+    assert is_small("one\ntwo\n\nthree\n", "one\n2\n\nthree\n")
+    assert not is_small("x" * 13_000, "")
+
+
+@pytest.mark.parametrize("apart", [("ab", "xy"), ("k: 1", "k: 1,")], ids=["short lines", "commas"])
+def test_many_lines_of_which_every_second_one_changed_are_not_small(apart: tuple[str, str]) -> None:
+    before = [f"{apart[0]}{n}" for n in range(400)]
+    after = [f"{apart[1]}{n}" if n % 2 else line for n, line in enumerate(before)]
+    assert not is_small("\n".join(before), "\n".join(after))
+    assert is_small("\n".join(before[:20]), "\n".join(after[:20]))
+
+
+def test_the_words_of_many_lines_are_marked_until_they_have_cost_enough() -> None:
+    before = [" ".join(f"w{n}{m}" for m in range(20)) for n in range(200)]
+    after = [line.replace("w", "v", 1).replace("5", "6") for line in before]
+    rows = diff("\n".join(before), "\n".join(after)).rows
+    marked = [bool(row.marks) for row in rows if row.kind == "add"]
+    assert marked[0]
+    assert not marked[-1]

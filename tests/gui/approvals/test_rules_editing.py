@@ -194,7 +194,7 @@ async def test_editing_puts_another_rule_in_the_place_of_the_old_one(room: Room)
 async def test_a_rule_for_this_thread_only_is_saved_for_it(room: Room) -> None:
     await room.write(NARROW)
     scope = room.tab.panel.form.scope
-    assert [scope.itemText(at) for at in range(scope.count())] == ["all threads", "only “Title of t1”"]
+    assert [scope.itemText(at) for at in range(scope.count())] == ["all chats", "only “Title of t1”"]
     scope.setCurrentIndex(1)
     await room.tried()
     room.foot.save.click()

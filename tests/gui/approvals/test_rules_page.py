@@ -265,4 +265,4 @@ def test_when_a_rule_was_used_last_is_said_as_people_say_it() -> None:
 def test_where_a_rule_comes_from_names_its_project_and_its_thread() -> None:
     rule = RuleView("r", "bash", "allow", "project", "harbour")
     assert from_words(rule) == "Project: harbour"
-    assert from_words(replace(rule, origin="request", thread_id="t1")) == "You, from a request, one thread"
+    assert from_words(replace(rule, origin="request", thread_id="t1")) == "You, from a request, one chat"

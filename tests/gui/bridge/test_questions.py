@@ -10,6 +10,7 @@ from desktop.domain.permission import Asker, Decision
 from desktop.domain.tools import Category
 from desktop.presenter.bridge import Bridge
 from tests.gui.bridge.conftest import Heard, request
+from tests.harness.patience import until
 
 
 async def settled() -> None:
@@ -21,6 +22,7 @@ async def settled() -> None:
 async def test_asking_waits_for_the_answer_while_the_loop_goes_on(bridge: Bridge, heard: Heard) -> None:
     asker: Asker = bridge
     asking = bridge.spawn(asker.ask(request(1)), name="ask")
+    await until(lambda: heard.asked, "the question")
     await asyncio.sleep(0.03)
     assert heard.asked == ["q1"]
     assert not asking.done()

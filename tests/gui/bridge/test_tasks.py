@@ -12,7 +12,7 @@ from PySide6.QtCore import QTimer
 from desktop.domain.errors import AssentError, BugError, CancellationError, ModelKeyRefused, StoreFull
 from desktop.presenter.bridge import Bridge
 from tests.gui.bridge.conftest import Heard
-from tests.harness.patience import PATIENCE_S
+from tests.harness.patience import PATIENCE_S, until
 
 
 async def fails(error: BaseException) -> None:
@@ -42,8 +42,7 @@ async def test_a_task_that_nobody_else_holds_is_not_collected(bridge: Bridge) ->
 
     bridge.spawn(work(), name="lonely")
     gc.collect()
-    await asyncio.sleep(0.04)
-    assert seen == ["done"]
+    await until(lambda: seen == ["done"], "its end")
 
 
 async def test_a_slot_can_spawn(bridge: Bridge) -> None:
@@ -54,8 +53,7 @@ async def test_a_slot_can_spawn(bridge: Bridge) -> None:
         seen.append("ran")
 
     QTimer.singleShot(0, lambda: bridge.spawn(work(), name="from a slot"))
-    await asyncio.sleep(0.02)
-    assert seen == ["ran"]
+    await until(lambda: seen == ["ran"], "its turn")
 
 
 async def test_an_error_of_the_world_arrives_as_it_is(bridge: Bridge, heard: Heard) -> None:

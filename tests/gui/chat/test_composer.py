@@ -236,5 +236,24 @@ def test_an_attached_picture_is_shown_small_and_one_that_is_none_as_a_file(compo
 def test_an_image_that_claims_a_thousand_million_pixels_is_not_read():
     header = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + struct.pack(">II", 40_000, 40_000) + b"\x08\x02\x00\x00\x00"
     header += struct.pack(">I", zlib.crc32(header[12:]))
-    assert small_image(base64.b64encode(header).decode(), 40).isNull()
-    assert small_image("no base64 at all", 40).isNull()
+    assert small_image(base64.b64encode(header).decode(), 40) is None
+    assert small_image("no base64 at all", 40) is None
+
+
+def test_what_was_typed_is_undone_and_redone_and_never_across_chats_or_messages(composer):
+    def press(key, *more):
+        QTest.keyClick(composer.text, key, Qt.KeyboardModifier.ControlModifier, *more)
+
+    QTest.keyClicks(composer.text, "plain")
+    press(Qt.Key.Key_Z)
+    assert composer.text.toPlainText() == ""
+    composer.text.redo()
+    assert composer.text.toPlainText() == "plain"
+    composer.load_draft("of another chat")
+    press(Qt.Key.Key_Z)
+    assert composer.text.toPlainText() == "of another chat"
+    QTest.keyClicks(composer.text, "!")
+    composer.load_draft("")
+    press(Qt.Key.Key_Z)
+    composer.text.redo()
+    assert composer.text.toPlainText() == ""

@@ -14,7 +14,7 @@ def test_its_columns_can_be_read_and_its_buttons_are_ours(qtbot, theme, mode):
     parent = QWidget()
     qtbot.addWidget(parent)
     parent.show()
-    dialog = FileDialog(parent, "Export this thread")
+    dialog = FileDialog(parent, "Export this chat")
     dialog.setViewMode(FileDialog.ViewMode.Detail)
     dialog.setDirectory("/")
     dialog.open()
@@ -30,3 +30,25 @@ def test_its_columns_can_be_read_and_its_buttons_are_ours(qtbot, theme, mode):
         assert button.accessibleName() == words
     dialog.close()
     spin(50)
+
+
+def test_it_begins_at_home_and_then_where_one_was_last(qtbot, theme, tmp_path, monkeypatch):
+    home, other = tmp_path / "home", tmp_path / "other"
+    home.mkdir()
+    other.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    window = QWidget()
+    qtbot.addWidget(window)
+    part = QWidget(window)
+    first = FileDialog(part, "Attach files or images")
+    assert first.directory().absolutePath() == str(home)
+    first.selectFile(str(other / "a.txt"))
+    first.setDirectory(str(other))
+    first.reject()
+    assert FileDialog(part, "Attach files or images").directory().absolutePath() == str(home), "nothing was chosen"
+    second = FileDialog(part, "Export this chat")
+    second.setDirectory(str(other))
+    second.done(FileDialog.DialogCode.Accepted)
+    assert FileDialog(window, "Choose a folder").directory().absolutePath() == str(other)
+    other.rmdir()
+    assert FileDialog(window, "Choose a folder").directory().absolutePath() == str(home), "it is gone"

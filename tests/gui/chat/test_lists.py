@@ -1,14 +1,16 @@
 """The picker and the list of threads."""
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, QRect, QStringListModel, Qt
+from PySide6.QtGui import QHelpEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QStyleOptionViewItem, QToolTip, QWidget
 
 from desktop.presenter.exporting import file_name
 from desktop.presenter.threads import ThreadRole
 from desktop.ui.chat.picker import Choice, Picker
 from desktop.ui.chat.shots import pictures
+from desktop.ui.chat.thread_rows import ThreadRows
 
 
 @pytest.fixture
@@ -48,11 +50,33 @@ def test_escape_closes_and_changes_nothing(picker):
 def test_what_fits_nothing_says_so(picker):
     QTest.keyClicks(picker.field, "zzz")
     assert picker.count == 0
-    assert picker._empty.text() == "Nothing fits", "there are models, only not with these letters"
+    assert picker._empty.text() == "Nothing found", "there are models, only not with these letters"
     picker.fill([])
     assert picker._empty.text() == "No model yet"
     QTest.keyClick(picker, Qt.Key.Key_Return)
     assert picker.picked == []
+
+
+@pytest.mark.qt_log_ignore("does not support (raise|propagateSizeHints)")
+def test_a_title_that_is_cut_stands_whole_in_a_plain_tooltip(theme, qtbot):
+    page = pictures()["01-chat"]()
+    qtbot.addWidget(page)
+    page.resize(960, 600)
+    page.show()
+    rows = page.window().findChildren(ThreadRows)[0]
+    long = "A <b>long</b> title \u202e that has no room in the list of all the chats"
+    tips = []
+    for title in ("Short", long):
+        model = QStringListModel([title], rows)
+        option = QStyleOptionViewItem()
+        option.rect = QRect(0, 0, 264, 32)
+        event = QHelpEvent(QEvent.Type.ToolTip, QPoint(9, 9), rows.viewport().mapToGlobal(QPoint(9, 9)))
+        assert rows.itemDelegate().helpEvent(event, rows, option, model.index(0))
+        tips.append(QToolTip.text())
+    QToolTip.hideText()
+    assert tips[0] == ""
+    assert "&lt;b&gt;long&lt;/b&gt;" in tips[1]
+    assert "\\u{202e}" in tips[1]
 
 
 def test_headers_of_the_thread_list_open_nothing_and_rows_open_their_thread(theme, qtbot):

@@ -304,7 +304,7 @@ def test_the_menu_of_an_agent_has_what_can_be_done_with_it(panel: Make) -> None:
     shown.rows.select("0.2")
     acts = {text.partition("\t")[0]: (act, enabled) for text, act, enabled in shown._acts(shown.rows.current)}
     assert {name: enabled for name, (_, enabled) in acts.items()} == {
-        "Show request": True, "Pause": True, "Cancel": True, "Open its thread": False,
+        "Show request": True, "Pause": True, "Cancel": True, "Open its chat": False,
     }  # fmt: skip
     acts["Pause"][0]("0.2")
     assert desk.done == [("pause", "0.2")]

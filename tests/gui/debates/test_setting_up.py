@@ -250,7 +250,7 @@ def test_what_the_readme_says_of_debates_is_so() -> None:
     assert all(template.title.lower() in told for template in templates())
     keys = {command.title: command.shortcut for command in COMMANDS}
     assert f"(`{keys['Go to Debates']}`, a new one with `{keys['New debate']}`)" in told
-    assert f"`{keys['Find in this thread']}` finds in its turns, and `{keys['Search all threads']}`" in told
+    assert f"`{keys['Find in this chat']}` finds in its turns, and `{keys['Search all chats']}`" in told
     assert f"answers of {ANSWER} tokens" in told
 
 

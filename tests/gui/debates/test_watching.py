@@ -370,3 +370,19 @@ async def test_an_export_is_written_where_the_person_chose(theme: Any, tmp_path:
             w.debates.export(str(tmp_path / f"out.{form}"), form)  # type: ignore[arg-type]
             await w.until((tmp_path / f"out.{form}").exists, form)
             assert "a1" in (tmp_path / f"out.{form}").read_text()
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support", "propagateSizeHints")
+async def test_the_choice_of_a_judge_opens_beside_the_button_that_asks_for_it(theme: Any, tmp_path: Path) -> None:
+    async with watched(tmp_path, ScriptedModel([says("a1"), says("b1")])) as w:
+        thread, _ = await w.world.run(setup(max_turns=2))
+        await w.open(thread)
+        await w.until(lambda: w.running.view.pointer.rect_of(END, "judge"), "its button")
+        button = w.running.view.pointer.rect_of(END, "judge")
+        corner = w.running.view.viewport().mapToGlobal(button.topLeft())
+        w.running._act(END, "judge")
+        judges = w.running.judges
+        assert judges.isVisible()
+        gap = min(abs(judges.geometry().bottom() - corner.y()), abs(judges.y() - corner.y() - button.height()))
+        assert gap < 12
+        assert judges.x() <= corner.x() <= judges.geometry().right(), "further left only where the screen ends"

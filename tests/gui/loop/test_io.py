@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from desktop.app.event_loop import AssentEventLoop
-from tests.harness.patience import PATIENCE_S
+from tests.harness.patience import PATIENCE_S, until
 
 
 def watched() -> tuple[int, int]:
@@ -130,8 +130,7 @@ async def test_two_megabytes_go_through_a_stream_both_ways(family: str, short_tm
     await writer.wait_closed()
     server.close()
     await server.wait_closed()
-    await asyncio.sleep(0.01)
-    assert watched() == before
+    await until(lambda: watched() == before, "as it was")
 
 
 async def test_a_refused_connection_and_a_cancelled_read_are_errors_at_once() -> None:

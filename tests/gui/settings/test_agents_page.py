@@ -16,7 +16,8 @@ from desktop.app.agent_looks import looks_of, shown_agents
 from desktop.app.skill_rooms import PinFile
 from desktop.conversation.agent_desk import AgentDesk
 from desktop.conversation.agents import AgentFiles, AgentFolder
-from desktop.presenter.agents_editing import AgentsViewModel
+from desktop.domain.definitions import AgentDefinition, AgentRow, SideDefinition
+from desktop.presenter.agents_editing import AgentsViewModel, cycle_words
 from desktop.presenter.bridge import Bridge
 from desktop.skills.resolution.pins import Pins
 from desktop.ui.settings.agents_page import AgentsPage
@@ -446,3 +447,15 @@ async def test_a_new_agent_begins_in_its_first_field_with_nothing_written_for_th
     form.kind.chosen.emit("dual_ai")
     await shown.rest()
     assert "Side A" in shown.words
+
+
+def test_an_agent_that_can_come_to_call_itself_says_through_which_others() -> None:
+    agent = AgentDefinition("night_agent", SideDefinition("night"))
+    around = AgentRow("a.yaml", "mine", agent, cycle=("day-agent", "dusk"))
+    assert cycle_words(around) == (
+        "It can call itself through day-agent, dusk. Calls are nested at most 8 deep."
+    )
+    itself = AgentRow("a.yaml", "mine", agent, cycle=("night-agent",))
+    assert cycle_words(itself) == (
+        "It can call itself directly, as its own list names it. Calls are nested at most 8 deep."
+    )

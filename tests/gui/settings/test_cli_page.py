@@ -167,6 +167,7 @@ async def test_tools_in_force_and_entries_that_are_left_out_are_listed(shown: Sh
     assert "Some entries of tools.yaml have mistakes" in shown.words
     assert "bad (tools[2]).category" in shown.words
     assert "Every call asks you, as an admin call: sh runs what {{code}} says." in shown.words
+    assert shown.words.count("It has no network: a tool that says it reads, and takes free text") == 1
 
 
 async def test_a_consent_to_read_a_denied_folder_is_shown_and_taken_back(

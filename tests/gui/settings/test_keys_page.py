@@ -351,9 +351,9 @@ async def test_without_a_keyring_it_says_so_once_and_keeps_secrets_until_the_end
     world = World()
     world.keys.look()
     assert set((await world.settled()).values()) == {"silent", "not_agreed", "never"}
-    assert "There is no keyring" in world.keys.note
+    assert "found no safe keyring" in world.keys.note
     assert await world.after(world.keys.keep, world.mine, SECRET) == (
-        True, "There is no keyring that takes it, so it is kept only until you quit.",
+        True, "No keyring could save it, so it is forgotten when Assent is closed.",
     )  # fmt: skip
     assert world.tools.only_here(world.mine)
     await world.keyring.close()

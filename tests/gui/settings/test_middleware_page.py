@@ -23,6 +23,7 @@ from desktop.ui.shots_middleware import SampleMiddleware
 from desktop.ui.shots_samples import SampleSettings
 from desktop.ui.theme import Theme
 from tests.gui.shell.test_window import spin
+from tests.harness.patience import until
 from tests.unit.pipeline.kit import Table
 
 
@@ -87,9 +88,8 @@ async def test_a_switch_is_kept_in_the_settings_and_holds_for_the_runtime(tmp_pa
     model.changed.connect(lambda: changed.append(None))
     model.switch("content-filter", True)
     model.switch("retry", False)
-    async with asyncio.timeout(20):
-        while (chosen().switched_on, chosen().switched_off) != (("content-filter",), ("retry",)):
-            await asyncio.sleep(0.002)
+    wanted = (("content-filter",), ("retry",))
+    await until(lambda: (chosen().switched_on, chosen().switched_off) == wanted, "both in force")
     states = {row.title: row.on for level in ("chat", "call") for row in model.rows(level)}  # type: ignore[arg-type]
     assert (states["content-filter"], states["retry"], states["timeout"]) == (True, False, True)
     assert changed

@@ -11,10 +11,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from desktop.domain.models import Connection
+from desktop.domain.models import Connection, ModelInfo, ModelRef
 from desktop.domain.safety import ConfinementReport
 from desktop.models.providers import PROVIDERS
 from desktop.ui.settings.binding import bind_theme
+from desktop.ui.settings.models_page import KEY_WORDS
 from desktop.ui.settings.page import PAGES, SettingsPage
 from desktop.ui.settings.provider_form import ProviderForm
 from desktop.ui.settings.rows import SettingRow, parsed
@@ -158,7 +159,7 @@ def test_mistakes_of_the_file_are_named_with_their_line(shown: Shown) -> None:
     shown.settings.problems = ("config.yaml line 12, column 3: not a number.",)
     shown.settings.problems_changed.emit()
     assert "line 12, column 3" in shown.words
-    assert "the last good values stay in force" in shown.words
+    assert "the last good ones stay in force" in shown.words
 
 
 @pytest.mark.parametrize(("kind", "text", "value"), [
@@ -292,14 +293,74 @@ def test_the_second_line_of_a_connection_names_its_provider(shown: Shown) -> Non
     assert "Mistral, key in the system keyring" in [line.text() for line in card(shown, "Work").findChildren(Text)]
 
 
+def test_while_new_chats_use_the_demo_a_connected_model_is_offered_and_never_taken_unasked(shown: Shown) -> None:
+    model = ModelInfo(ModelRef("mistral", "large"), "Mistral Large")
+    assert "New chats still use the demo" not in shown.words
+    shown.setup.set(instead_of_demo=model)
+    assert "New chats still use the demo, which is no AI. Mistral Large of Mistral is ready." in shown.words
+    assert not [call for call in shown.setup.calls if call[0] == "use"]
+    shown.button("Use it for new chats").click()
+    shown.setup.set(instead_of_demo=None)
+    assert [call for call in shown.setup.calls if call[0] == "use"] == [("use", "mistral/large")]
+    assert "New chats still use the demo" not in shown.words
+    assert shown.page.window().focusWidget().accessibleName() == "Default model"
+
+
+def test_after_success_another_return_adds_nothing_and_what_is_said_goes_with_the_connection(shown: Shown) -> None:
+    form = shown.page.findChildren(ProviderForm)[0]
+    form.choose("openai_compatible")
+    address = form.field("base_url")
+    address.setFocus()
+    address.setText("http://127.0.0.1:9/v1")
+    QTest.keyClick(address, Qt.Key.Key_Return)
+    added = Connection("openai_compatible", "openai_compatible", "Lab")
+    shown.setup.set(connections=(MISTRAL, added))
+    shown.setup.tested.emit("new:openai_compatible", True, "Lab works: 2 models.")
+    spin()
+    assert (address.text(), form.outcome.isVisible()) == ("", True)
+    QTest.keyClick(shown.page.window().focusWidget(), Qt.Key.Key_Return)
+    assert len([call for call in shown.setup.calls if call[0] == "test_and_keep"]) == 1
+    shown.setup.set(connections=(MISTRAL,))
+    assert not form.outcome.isVisible()
+
+
+def test_deleting_a_connection_names_it_in_full_and_its_key_only_where_there_is_one(shown: Shown) -> None:
+    long = "Other server that speaks the format of OpenAI 2"
+    shown.setup.set(connections=(Connection("lab2", "openai_compatible", long),))
+    spin()
+    shown.button("Delete…").click()
+    spin()
+    said = "\n".join(label.text() for label in shown.page.window().findChildren(QLabel) if label.isVisible())
+    assert f"The connection is forgotten: {long}." in said
+    assert shown.button("Delete connection")
+
+
+@pytest.mark.spec("R-SEC-2")
+def test_a_card_says_where_the_keyring_says_that_the_key_lies(shown: Shown) -> None:
+    for place, words in KEY_WORDS.items():
+        shown.setup.set(key_place=lambda _, place=place: place)
+        assert f"Mistral, {words}" in [line.text() for line in card(shown, "Mistral").findChildren(Text)]
+
+
+def test_while_the_keyring_waits_the_forms_do_not_say_that_the_key_is_forgotten(shown: Shown) -> None:
+    shown.setup.set(keyring_note="Your keyring has not taken the key yet.", keyring_waiting=True)
+    spin()
+    shown.button("Edit").click()
+    spin()
+    said = [line.text() for line in shown.page.findChildren(QLabel) if line.isVisible()]
+    assert said.count("The key is saved as soon as your keyring takes it") == 2
+    assert "The key is forgotten when Assent is closed" not in said
+
+
 def test_without_a_keyring_the_page_says_why_once_and_the_forms_what_follows(shown: Shown) -> None:
-    note = "There is no keyring that keeps secrets safely on this computer."
+    note = "Assent found no safe keyring on this computer."
     shown.setup.set(keyring_note=note)
+    spin()
     shown.button("Edit").click()
     spin()
     said = [line.text() for line in shown.page.findChildren(QLabel) if line.isVisible()]
     assert sum(note in text for text in said) == 1
-    assert said.count("The key lasts until Assent is closed") == 2
+    assert said.count("The key is forgotten when Assent is closed") == 2
 
 
 @pytest.mark.parametrize(("scale", "width"), [(1.0, 1216), (1.0, 832), (2.0, 832)])

@@ -24,7 +24,7 @@ class Found:
         self.ran: list[str] = []
         self.shell = ShellViewModel(lambda _key, _value: None)
         self.shell.command_run.connect(self.ran.append)
-        self.shell.add_source(lambda: [PaletteRow("thread:1", "Gaps in the March data", "today", "Threads", "chats")])
+        self.shell.add_source(lambda: [PaletteRow("thread:1", "Gaps in the March data", "today", "Chats", "chats")])
         self.shell.add_source(lambda: [PaletteRow("skill:gap", "gap-plot", "", "Skills", "skills", mono=True)])
         self.field = QLineEdit()
         self.window = MainWindow(theme, self.shell, {"chats": self._page})

@@ -21,6 +21,7 @@ from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.dialog import Answer, Dialog
 from desktop.ui.widgets.folding import FoldingPane
 from desktop.ui.widgets.shadow import REACH
+from tests.harness.patience import PATIENCE_MS
 from tests.harness.windows import activate
 
 Key = Qt.Key
@@ -132,6 +133,19 @@ def test_place_and_page_come_back_after_a_restart(qtbot: QtBot, theme: Theme) ->
     assert again.shown == "skills"
 
 
+def test_its_place_is_remembered_while_it_is_used_and_not_only_when_it_is_closed(qtbot: QtBot, theme: Theme) -> None:
+    """Quitting by a key, by the end of the session or by a crash closes no window."""
+    house = House(theme)
+    qtbot.addWidget(house.window)
+    activate(house.window)
+    house.window.setGeometry(40, 30, 700, 500)
+    wanted = {"box": [40, 30, 700, 500], "maximized": False}
+    qtbot.waitUntil(lambda: house.saved.get("shell.window") == wanted, timeout=PATIENCE_MS)
+    house.window.showMaximized()
+    wanted["maximized"] = True
+    qtbot.waitUntil(lambda: house.saved.get("shell.window") == wanted, timeout=PATIENCE_MS)
+
+
 def test_a_window_left_maximized_is_shown_so_and_keeps_its_size_of_before(qtbot: QtBot, theme: Theme) -> None:
     house = House(theme, {"shell.window": {"box": [40, 30, 700, 500], "maximized": True}})
     qtbot.addWidget(house.window)
@@ -150,6 +164,25 @@ def test_an_odd_remembered_place_still_gives_a_window_on_the_screen(qtbot: QtBot
     screen = QGuiApplication.primaryScreen().availableGeometry()
     assert house.window.width() >= 520
     assert screen.intersects(house.window.geometry())
+
+
+@pytest.mark.parametrize("box", [[2000, 300, 1500, 900], [-400, -200, 700, 500], [0, 0, 4000, 3000]])
+def test_a_window_whose_screen_has_gone_can_be_taken_by_its_title_bar(
+    qtbot: QtBot, theme: Theme, box: list[int]
+) -> None:
+    house = House(theme, {"shell.window": {"box": box}})
+    qtbot.addWidget(house.window)
+    room = QGuiApplication.primaryScreen().availableGeometry()
+    assert room.adjusted(1, 30, -1, -5).contains(house.window.geometry())
+
+
+def test_one_that_fits_is_where_it_was_to_the_pixel(qtbot: QtBot, theme: Theme) -> None:
+    """Also at the very edge, as a window that fills half of the screen."""
+    room = QGuiApplication.primaryScreen().availableGeometry()
+    half = [room.x(), room.y(), 600, room.height()]
+    house = House(theme, {"shell.window": {"box": half}})
+    qtbot.addWidget(house.window)
+    assert list(house.window.geometry().getRect()) == half
 
 
 def test_a_first_window_is_never_larger_than_the_screen_has_room_for(qtbot: QtBot, theme: Theme) -> None:

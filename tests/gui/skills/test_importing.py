@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 import zipfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +136,29 @@ async def test_cancelling_leaves_nothing_behind(open_page: Any, desk: Desk, sour
     assert desk.failed == []
 
 
+async def test_cancelling_right_after_it_was_copied_leaves_nothing_behind(
+    open_page: Any, desk: Desk, source: Path
+) -> None:
+    """What is asked for next waits for a thread: that is when it is cancelled."""
+    window = await open_page(desk)
+    held, free = threading.Event(), threading.Event()
+    with ThreadPoolExecutor(1) as only:
+        loop = asyncio.get_running_loop()
+        loop.set_default_executor(only)
+        window.desk.imports.look_at(str(source))
+        await asyncio.sleep(0)  # its first piece of work is in the queue
+        holding = loop.run_in_executor(None, lambda: (held.set(), free.wait()))
+        await until(held.is_set, "the first piece of work is done")
+        for _ in range(10):
+            await asyncio.sleep(0)
+        window.desk.imports.cancel()
+        free.set()
+        await holding
+        await desk.rest()
+        loop.set_default_executor(ThreadPoolExecutor())
+    assert staged(desk) == []
+
+
 async def test_a_name_that_is_taken_asks_and_both_are_kept_or_one_is_replaced_with_undo(
     open_page: Any, desk: Desk, source: Path
 ) -> None:
@@ -148,7 +174,7 @@ async def test_a_name_that_is_taken_asks_and_both_are_kept_or_one_is_replaced_wi
     window.page.import_path(str(source))
     dialog = await looked_at(window)
     dialog.collision._group.button(1).click()
-    assert "put aside" in words(dialog)
+    assert "Replaces your tide. Undo brings back what is replaced." in words(dialog)
     dialog.buttons["yes"].click()
     await until((desk.mine / "tide" / "SKILL.md").exists, "the new one")
     await desk.rest()
@@ -228,3 +254,76 @@ async def test_the_menu_has_four_ways_that_keys_reach(open_page: Any, desk: Desk
     ]  # fmt: skip
     menu.actions()[3].trigger()
     assert window.dialog.accessibleName() == "Paste a skill"
+
+
+async def test_a_double_with_a_long_name_comes_under_the_name_that_its_row_says(
+    open_page: Any, desk: Desk, tmp_path: Path
+) -> None:
+    long, source = "m" * 63, tmp_path / "from"
+    for folder in ("one", "two"):
+        (source / folder / long).mkdir(parents=True)
+        (source / folder / long / "SKILL.md").write_text(skill(long))
+    window = await open_page(desk)
+    window.page.import_path(str(source))
+    dialog = await looked_at(window)
+    dialog.list.tick_all()
+    said = {one.name for one in desk.imports.plan.values()}
+    dialog.buttons["yes"].click()
+    await until(lambda: desk.said, "the end")
+    await desk.rest()
+    assert {path.name for path in desk.mine.iterdir()} == said == {long, "m" * 62 + "-2"}
+
+
+async def test_each_row_says_what_it_will_be_called_and_why_and_what_is_taken_is_left_out(
+    open_page: Any, desk: Desk, source: Path
+) -> None:
+    desk.put("tide", skill("tide", "My own."))
+    (source.parent / "moon.skill.md").write_text(skill("moon", "Reads the moon."))
+    twice = source.parent / "again" / "moon"
+    twice.mkdir(parents=True)
+    (twice / "SKILL.md").write_text(skill("moon", "Another moon."))
+    (source.parent / "bad.skill.md").write_text("---\nname: bad\ndescription: [\n---\n")
+    window = await open_page(desk)
+    window.page.import_path(str(source.parent))
+    dialog = await looked_at(window)
+    model = dialog.list.model()
+
+    def line(name: str, last: bool = False) -> str:
+        found = [model.index(at, 0) for at in range(model.rowCount()) if model.index(at, 0).data() == name]
+        return str(found[-1 if last else 0].data(Qt.ItemDataRole.AccessibleTextRole))
+
+    assert line("bad.skill.md").startswith("bad.skill.md: cannot be imported: ")
+    assert line("tide") == "tide: Reads tide tables.", "nothing is made of it until it is ticked"
+    dialog.list.tick_all()
+    assert line("tide") == "tide: will be tide-2: the tide that you have stays"
+    assert line("moon", last=True) == "moon: will be moon-2: there are two called moon here"
+    assert dialog.buttons["yes"].label == "Import 3 skills"
+    dialog.collision._group.button(1).click()
+    assert line("tide") == "tide: replaces your tide"
+    dialog.collision._group.button(2).click()
+    assert line("tide") == "tide: left out: you have tide already"
+    assert dialog.buttons["yes"].label == "Import 2 skills"
+    dialog.buttons["yes"].click()
+    await until(lambda: desk.said, "the end")
+    await desk.rest()
+    assert sorted(path.name for path in desk.mine.iterdir()) == ["moon-2", "moon.skill.md", "tide.skill.md"]
+    assert "My own." in (desk.mine / "tide.skill.md").read_text()
+
+
+@pytest.mark.parametrize("mine", ["tide/skill.md", "SKILL.md", "linked"])
+async def test_replacing_is_offered_only_where_it_can_be_done(
+    open_page: Any, desk: Desk, source: Path, mine: str
+) -> None:
+    old = desk.put("repo/tide/SKILL.md" if mine == "linked" else mine, skill("tide", "My own."))
+    if mine == "linked":
+        (desk.mine / "tide").symlink_to(old.parent)
+    await open_page(desk)
+    imports = desk.desk.imports
+    staged = await imports.stage(str(source))
+    target = (await imports.targets())[0]
+    fits = await imports.fits(staged, staged.candidates[0], target)
+    assert fits.replaced == (str(old) if mine == "tide/skill.md" else "")
+    kept = await imports.keep(staged, staged.candidates, target, "replace")
+    assert len(kept.put_aside) == bool(fits.replaced)
+    await imports.undo(kept)
+    assert "My own." in old.read_text()

@@ -126,11 +126,11 @@ async def test_a_skill_that_can_come_to_call_itself_says_by_way_of_which(open_pa
         filled.put(name, f"---\nname: {name}\ndescription: x\nallowed-tools: {other}\n---\nGo.\n")
     window = await open_page(filled)
     await window.show("ebb")
-    assert "by way of flow; calls are nested at most 32 deep" in words(window.skill.overview)
+    assert "through flow. Calls are nested at most 32 deep" in words(window.skill.overview)
     await window.show("round")
-    assert "its own list names it; calls are nested" in words(window.skill.overview)
+    assert "its own list names it. Calls are nested" in words(window.skill.overview)
     await window.show("clean")
-    assert "calls are nested" not in words(window.skill.overview)
+    assert "Calls are nested" not in words(window.skill.overview)
 
 
 async def test_shadowing_is_said_on_both_sides_and_one_leads_to_the_other(open_page: Any, filled: Desk) -> None:
@@ -437,3 +437,29 @@ async def test_one_click_on_a_row_opens_its_skill_at_every_width(open_page: Any,
     await until(lambda: filled.skills.detail is not None, "the skill")
     assert window.skill.isVisible()
     assert not (width < 1040 and rows.hasFocus()), "what lies over the list has the keys, so that Escape goes back"
+
+
+async def test_an_agent_and_the_skill_that_it_works_by_are_told_apart(open_page: Any, filled: Desk) -> None:
+    window = await open_page(filled)
+    await window.show("clean")
+    said = words(window.skill.overview)
+    assert "agent Assistant; skill assistant" in said, said
+
+
+@pytest.mark.parametrize(("facet", "value", "title"), [
+    ("source", "mcp", "No tools of MCP servers"), ("look", "off", "Nothing is switched off"),
+    ("source", "shared", "Nothing installed"),
+])  # fmt: skip
+async def test_a_filter_that_shows_nothing_says_what_would_be_there(
+    open_page: Any, desk: Desk, facet: str, value: str, title: str
+) -> None:
+    window = await open_page(desk)
+    desk.skills.choose(**{facet: value})
+    await until(lambda: title in words(window.list), title)
+    desk.skills.choose(query="tide")
+    await until(lambda: "Nothing found" in words(window.list), "with a search it is the search")
+
+
+async def test_each_filter_says_what_it_shows(open_page: Any, desk: Desk) -> None:
+    window = await open_page(desk)
+    assert all(row.toolTip() and row.accessibleDescription() for row in window.page.facets._rows.values())

@@ -63,7 +63,7 @@ def test_an_svg_with_anything_else_is_not(inside: str) -> None:
 def test_what_is_too_large_broken_or_no_picture_is_none() -> None:
     bomb = '<!DOCTYPE svg [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>' + SHAPE.format("<title>&b;</title>")
     for data in (
-        picture("PNG", 3000, 10), picture() + b"\0" * IMAGE_BYTES, picture()[:60], b"", b"GIF89a", b"<html/>",
+        picture("PNG", 3000, 3000), picture() + b"\0" * IMAGE_BYTES, picture()[:60], b"", b"GIF89a", b"<html/>",
         bomb.encode(), SHAPE.format(CIRCLE * 2000).encode(), b"RIFF" + b"\0" * 40, b"\x89PNG\r\n\x1a\n" + b"\xff" * 99,
     ):  # fmt: skip
         assert decoded(data) is None, data[:20]

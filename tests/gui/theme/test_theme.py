@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QColor, QFontInfo, QFontMetrics, QGuiApplication, QPainter, QPalette, QPixmap
-from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionViewItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QLabel, QStyle, QStyleOptionViewItem, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.ui.theme import Theme, parse_color
@@ -172,3 +172,27 @@ def test_what_is_only_said_has_no_warning_triangle() -> None:
     assert glyphs == {"info"}
     used = {*glyphs, *Notice.ICONS.values(), *(look[2] for look in SEVERITIES.values())}
     assert all((ICONS / f"{name}.svg").is_file() for name in used)
+
+
+def test_a_redress_tells_each_widget_a_few_times_however_deep_it_stands(theme: Theme, qtbot: QtBot) -> None:
+    changes: list[QEvent.Type] = []
+
+    class Told(QLabel):
+        def changeEvent(self, event: QEvent) -> None:
+            changes.append(event.type())
+            super().changeEvent(event)
+
+    top = inner = QFrame()
+    qtbot.addWidget(top)
+    for _ in range(24):
+        inner = QFrame(inner)
+        inner.setProperty("pane", "card")
+    label = Told("words", inner)
+    label.setProperty("tone", "2")
+    top.show()
+    for redress in (lambda: theme.set_scale(1.2), lambda: theme.set_choice("dark")):
+        changes.clear()
+        redress()
+        assert 0 < len(changes) <= 8
+    assert label.palette().color(label.foregroundRole()) == theme.color("text-2")
+    assert QFontInfo(label.font()).pixelSize() == theme.font("body").pixelSize()

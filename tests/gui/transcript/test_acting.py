@@ -1,12 +1,14 @@
 """Cards, answers, buttons and keys."""
 
+import base64
+import json
 import time
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPoint, Qt
-from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtCore import QBuffer, QByteArray, QEvent, QIODevice, QObject, QPoint, Qt
+from PySide6.QtGui import QGuiApplication, QImage, QPaintEvent, QRegion
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -23,9 +25,10 @@ from desktop.ui.theme import Theme
 from desktop.ui.transcript import TranscriptView
 from desktop.ui.transcript.overlays import MESSAGE_ACTIONS, UNPIN
 from desktop.ui.transcript.preview import preview_lines
-from desktop.ui.transcript.tool_card import ToolCard
+from desktop.ui.transcript.tool_card import FOLDED, ToolCard
 from tests.gui.transcript import scenes
 from tests.gui.transcript.conftest import edge, middle, said, spin, thread, until
+from tests.harness.patience import PATIENCE_S
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -286,7 +289,7 @@ def test_html_and_images_are_text_and_load_nothing(view: TranscriptView, tmp_pat
     assert "\ufffc" not in shown
 
 
-def test_attachments_are_decoded_small_or_not_at_all(view: TranscriptView) -> None:
+def test_attachments_are_decoded_small_or_not_at_all(qtbot: QtBot, view: TranscriptView) -> None:
     data = QByteArray()
     buffer = QBuffer(data)
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
@@ -294,13 +297,13 @@ def test_attachments_are_decoded_small_or_not_at_all(view: TranscriptView) -> No
     big.fill(0xFF336699)
     big.save(buffer, "PNG")
     parts = (
-        AttachmentPart("a1", "big.png", "2 MB", bytes(data.data())),
-        AttachmentPart("a2", "evil.png", "", b"\x89PNG nonsense"),
-        AttachmentPart("a3", "x.svg", "", b"<svg xmlns='http://www.w3.org/2000/svg'/>"),
+        AttachmentPart("a1", "big.png", "2 MB", base64.b64encode(data.data()).decode()),
+        AttachmentPart("a2", "evil.png", "", base64.b64encode(b"\x89PNG nonsense").decode()),
+        AttachmentPart("a3", "x.svg", "", base64.b64encode(b"<svg xmlns='http://www.w3.org/2000/svg'/>").decode()),
     )  # fmt: skip
     view.set_items((TranscriptItem("m", "human", "You", "1", parts),))
+    qtbot.waitUntil(lambda: next(view.page.messages[0].pieces())[0].height == 240, timeout=PATIENCE_S * 1000)
     pieces = [piece for piece, _, _ in view.page.messages[0].pieces()]
-    assert pieces[0].height == 240
     assert pieces[0]._image.width() <= 720  # type: ignore[attr-defined]
     assert [piece.height for piece in pieces[1:]] == [32, 32]
 
@@ -380,6 +383,39 @@ def test_a_running_call_counts_and_turns_only_while_it_is_seen(view: TranscriptV
     theme.set_motion("less")
     assert view.canvas is not None
     theme.set_motion("system")
+
+
+class Painted(QObject):
+    """What is painted anew of a widget while this is its event filter."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.region = QRegion()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QPaintEvent):
+            self.region = self.region.united(event.region())
+        return False
+
+
+def test_when_a_running_call_counts_its_whole_command_is_drawn_anew(view: TranscriptView) -> None:
+    """How much of the command fits depends on the clock beside it: half of a line would mix two cuts of it."""
+    line = json.dumps({"command": "ls -la && " + "echo hi > /tmp/some/where/" * 9 + "x.txt"})
+    running = ToolPart("p1", "c1", "bash", line, "admin", "running", line, started_at=time.time() - 8)
+    view.set_items((calls(running),))
+    shown = card(view)
+    assert until(view.stream._tick.isActive)
+    view.stream._tick.stop()
+    spin(20)
+    painted = Painted()
+    view.viewport().installEventFilter(painted)
+    view.stream._advance()
+    assert until(lambda: not painted.region.isEmpty())
+    spot = next(rect for found, rect in view.page.messages[0].spots() if found.kind == "toggle")
+    head = spot.toAlignedRect().translated(view.column()[0], view.page.top(0) - view.offset())
+    head.setHeight(view.look.px(FOLDED))
+    assert head.width() > view.look.px(400), f"the line of {shown.text[:20]} is long"
+    assert QRegion(head).subtracted(painted.region).isEmpty(), f"{head} was drawn anew only in {painted.region}"
 
 
 def test_code_scrolls_sideways_with_the_wheel_and_the_keys(view: TranscriptView) -> None:

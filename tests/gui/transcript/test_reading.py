@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from desktop.presenter.transcript_items import TextPart, TranscriptItem
 from desktop.ui.theme import Theme
 from desktop.ui.transcript import TranscriptView
+from desktop.ui.transcript.flow import TextFlow
 from desktop.ui.transcript.heights import Heights
 from tests.gui.transcript import scenes
 from tests.gui.transcript.conftest import picture, said, spin, thread, until
@@ -289,6 +290,29 @@ def test_a_stored_text_of_1_mb_is_shown_by_pages_and_copied_whole(view: Transcri
     assert "line 23999" in view.selected_text()
 
 
+@pytest.mark.parametrize(
+    ("text", "most"), [("-\n" * 30_000, 1_000), ("=\n" * 30_000, 1_000), ("```\n" + "x\n" * 30_000, 2_000)]
+)
+def test_a_stored_text_of_short_lines_is_shown_by_pages_too(view: TranscriptView, text: str, most: int) -> None:
+    view.set_items((said(1, text),))
+    flow = (view.page.messages[0].flows or [])[0]
+    assert isinstance(flow, TextFlow)
+    assert flow.hidden == len("".join(text.splitlines(keepends=True)[most:]))
+    assert len(flow.pieces) <= most + 1
+    spot = next(spot for spot, _ in view.page.messages[0].spots() if spot.kind == "more")
+    view.activate(0, spot)
+    assert flow.hidden < len(text) - 2 * most
+    view.select_all()
+    assert view.selected_text().strip()
+
+
+def test_code_of_a_thousand_lines_and_more_is_one_block_that_is_copied_whole(view: TranscriptView) -> None:
+    view.set_items((said(1, "```\n" + "x = 1\n" * 1_800 + "```\nthe end"),))
+    flow = (view.page.messages[0].flows or [])[0]
+    assert isinstance(flow, TextFlow)
+    assert flow.hidden == 0
+
+
 def test_the_column_stands_still_when_a_scroll_bar_comes(view: TranscriptView) -> None:
     view.set_items(thread(1))
     assert view.verticalScrollBar().maximum() == 0
@@ -297,3 +321,15 @@ def test_the_column_stands_still_when_a_scroll_bar_comes(view: TranscriptView) -
     assert view.verticalScrollBar().maximum() > 0
     spin(20)
     assert view.column() == before
+
+
+def test_at_another_text_size_known_heights_grow_with_it_and_what_is_off_the_screen_waits(
+    view: TranscriptView, theme: Theme
+) -> None:
+    view.set_items(tuple(thread(60)))
+    view.verticalScrollBar().setValue(0)
+    last = view.page.messages[-1]
+    assert last.flows is not None
+    before = last.height
+    theme.set_scale(1.2)
+    assert (last.flows, last.height) == (None, round(before * 1.2))

@@ -1,0 +1,63 @@
+"""An agent that makes way for a more important one is shown to do so, in the whole app (D-8)."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
+
+from desktop.domain.agent import AgentOutcome
+from desktop.domain.ids import AgentId
+from desktop.domain.run_tree import NodeState
+from desktop.domain.supervision import Priority
+from tests.gui.app.kit import HELLO, call
+from tests.gui.app.test_run_panel import allow, opened, panel_of
+
+WORKER = "---\nname: worker\ndescription: Works.\nallowed-tools: write-file\n---\nYou work.\n"
+
+
+@pytest.mark.spec("R-SUP-6")
+async def test_an_agent_whose_place_is_taken_says_so_in_the_panel_and_goes_on_when_one_is_free(
+    start: Any, tmp_path: Path
+) -> None:
+    skills = tmp_path / "home" / "skills"
+    skills.mkdir(parents=True)
+    (skills / "worker.skill.md").write_text(WORKER)
+    rounds = (call("skill_invoke", ref="worker"), call("write_file", path="o.txt", content="x"), [{"text": "W."}])
+    app = await opened(start, *rounds, HELLO)
+    panel, model = panel_of(app), app.models.run_tree
+    await app.asked()
+    tree = app.startup._rooms.service._runtime.live.tree(model.run_id)
+    above = tree.root.supervision
+
+    def comes(path: str) -> Any:
+        agent = AgentId("urgent", path)
+        return tree.add(tree.root, path, agent, above.spawn_child(tree.root.agent_id, priority=Priority.HIGH))
+
+    while tree.headcount.alive < above.spawn_budget.max_agents:
+        comes(f"0.{100 + tree.headcount.alive}")
+    urgent = comes("0.99")
+    (worker,) = [line.facts.path for line in model.lines() if line.facts.agent == "worker"]
+
+    def row() -> str:
+        texts = [panel.model.index(n).data(Qt.ItemDataRole.AccessibleTextRole) for n in range(panel.model.rowCount())]
+        return next(text for text in texts if text.startswith("worker"))
+
+    await app.until(lambda: "waiting for you" in row(), "what is under way comes to its end")
+    await allow(app)
+    await app.until(lambda: "made way for another" in row(), "the row")
+    assert tree.find(worker).state is NodeState.PREEMPTED
+    assert "W." not in app.text
+    panel.rows.select(worker)
+
+    def said() -> str:
+        return " ".join(label.text() for label in panel.detail.findChildren(QLabel) if label.isVisible())
+
+    await app.until(lambda: "A more important agent has its place; it goes on when one is free." in said(), "why")
+    assert panel.detail.state.accessibleName() == "made way for another"
+    assert panel.detail.state.state == "paused"
+    tree.end(urgent, AgentOutcome("completed"))
+    await app.answered("Hello there.")
+    assert tree.find(worker).state is NodeState.COMPLETED
+    await app.until(lambda: row().startswith("worker, done"), "its end")
