@@ -23,16 +23,15 @@ RUNTIME_ROOMS = (
     "pipeline", "supervision", "agents", "conversation",
 )  # fmt: skip
 HIDE_QT = ("-p", "tests.harness.hide_qt", "-p", "no:pytest-qt")
-LONG = (
-    ("tests/gui/app",),
-    ("tests/unit/safety",),
-    ("tests/end2end",),
-    ("tests/unit/workers", "tests/unit/models"),
-    ("tests/unit/tools",),
+LONG = (("tests/gui/app",), ("tests/end2end",), ("tests/unit/safety",))
+"""What takes longest, in the order in which it begins. Folders that stand nowhere here come after it, by their kind."""
+SHORT = (
     ("tests/unit/conversation",),
+    ("tests/unit/tools",),
+    ("tests/unit/workers", "tests/unit/models"),
     ("tests/gui/approvals", "tests/gui/transcript"),
 )
-"""What takes longest, in the order in which it begins. Folders that stand in no line here come last, by their kind."""
+"""What is left for the end, the shortest last: then no core waits long for another."""
 AT_ONCE = max(3, os.cpu_count() or 1)
 """One process more than two cores: much of what tests do is waiting for other processes."""
 FINE = (0, 5)
@@ -62,8 +61,8 @@ def stages() -> list[Stage]:
     kinds = {kind: _folders(kind) for kind in ("tests/gui", "tests/unit", "tests")}
     runtime = tuple(path for path in kinds["tests/unit"] if _hides_qt(path))
     others = tuple(path for path in (*kinds["tests/unit"], *kinds["tests"]) if path not in (*runtime, *kinds))
-    named = [path for group in LONG for path in group]
-    groups = [*LONG, *(_without(group, named) for group in (runtime, kinds["tests/gui"], others))]
+    named = [path for group in (*LONG, *SHORT) for path in group]
+    groups = [*LONG, *(_without(group, named) for group in (others, kinds["tests/gui"], runtime)), *SHORT]
     return [Stage(HIDE_QT if _hides_qt(group[0]) else (), group) for group in groups if group]
 
 

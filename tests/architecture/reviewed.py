@@ -10,6 +10,7 @@ TASK_OWNERS: dict[str, str] = {
     "desktop/workers/mcp_host/connection.py": "in a child process: two waits of one connection, ended with it",
     "desktop/workers/mcp_host/host.py": "in a child process: what a server tells is forwarded until it is gone",
     "desktop/workers/mcp_host/process.py": "in a child process: the last output of a server that ends is read away",
+    "desktop/safety/secrets.py": "values that the system's keyring has yet to take, ended by close",
     "desktop/workers/link.py": "the two readers of a child's pipes, ended with the child",
 }
 

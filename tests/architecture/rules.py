@@ -4,10 +4,13 @@ A finding is one line, `file:line: what is wrong`. Every rule is proven in test_
 """
 
 import ast
+import heapq
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from operator import itemgetter
 from pathlib import Path
 
 RUNTIME = frozenset({
@@ -33,6 +36,14 @@ class Source:
     def tree(self) -> ast.Module:
         return ast.parse(self.text, self.name)
 
+    @cached_property
+    def _nodes(self) -> dict[type[ast.AST], list[tuple[int, ast.AST]]]:
+        """All nodes by their kind, each with its place in the order of ``ast.walk``."""
+        found = defaultdict[type[ast.AST], list[tuple[int, ast.AST]]](list)
+        for place, node in enumerate(ast.walk(self.tree)):
+            found[type(node)].append((place, node))
+        return found
+
     @property
     def room(self) -> str:
         """The folder under desktop/ it lives in, or its own stem at the top."""
@@ -40,7 +51,9 @@ class Source:
         return parts[1].removesuffix(".py") if len(parts) > 1 else ""
 
     def find(self, kind: type[ast.AST] | tuple[type[ast.AST], ...]) -> Iterator[ast.AST]:
-        return (node for node in ast.walk(self.tree) if isinstance(node, kind))
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        found = heapq.merge(*(self._nodes.get(one, ()) for one in kinds), key=itemgetter(0))
+        return (node for _, node in found)
 
     def at(self, node: ast.AST, text: str) -> str:
         return f"{self.name}:{getattr(node, 'lineno', 1)}: {text}"
@@ -55,7 +68,13 @@ Rule = Callable[[list[Source]], list[str]]
 def sources(root: Path, *folders: str) -> list[Source]:
     """Every Python file of these folders, in order."""
     files = sorted(path for folder in folders for path in (root / folder).rglob("*.py"))
-    return [Source(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")) for path in files]
+    return [_read(root, path) for path in files]
+
+
+@cache
+def _read(root: Path, path: Path) -> Source:
+    """Read, and later parsed, once for all tests."""
+    return Source(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"))
 
 
 def length(node: Function | ast.ClassDef) -> int:

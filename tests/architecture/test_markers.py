@@ -15,11 +15,15 @@ def ill_formed(files: list[rules.Source]) -> list[str]:
     found = []
     for file in files:
         for node in file.find(ast.Call):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("mark.spec"):
+            if isinstance(node, ast.Call) and _is_spec(node.func):
                 values = [part.value if isinstance(part, ast.Constant) else None for part in node.args]
                 if not values or not all(isinstance(value, str) and NAME.fullmatch(value) for value in values):
                     found.append(file.at(node, ast.unparse(node)))
     return found
+
+
+def _is_spec(called: ast.expr) -> bool:
+    return isinstance(called, ast.Attribute) and called.attr == "spec" and rules.last_name(called.value) == "mark"
 
 
 def test_every_requirement_is_named_rightly() -> None:

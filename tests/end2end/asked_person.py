@@ -4,12 +4,14 @@ on the screen is told. What presses the buttons comes from outside as well."""
 import asyncio
 import os
 
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from desktop.app import wiring
 from desktop.app.composition import App, Hooks
 from desktop.app.home import Home
 from desktop.presenter.bridge import Bridge
+from desktop.ui.approvals.lines_view import LinesView
 from desktop.ui.approvals.request_dialog import RequestDialog
 from tests.end2end.person import Person, fact, inhabited, make_window  # noqa: F401 - the wiring's other half
 
@@ -21,7 +23,7 @@ def build(home: Home, window: QWidget, bridge: Bridge, hooks: Hooks) -> App:
 
 def _middle(button: QWidget) -> tuple[int, int]:
     """On the screen."""
-    return button.mapToGlobal(button.rect().center()).toTuple()
+    return button.mapToGlobal(button.visibleRegion().boundingRect().center()).toTuple()
 
 
 class AskedPerson(Person):
@@ -41,6 +43,11 @@ class AskedPerson(Person):
         dialog = self.window.findChild(RequestDialog)
         return dialog if dialog is not None and dialog.isVisible() and dialog.view.request is not None else None
 
+    @property
+    def lines(self) -> LinesView:
+        """What would be done, as it is shown."""
+        return next(one for one in self.request.view.findChildren(LinesView) if one.isVisible())
+
     async def _begun(self) -> None:
         """The keys are in the composer, and something is said to which a call answers."""
         self.window.activateWindow()
@@ -53,15 +60,24 @@ class AskedPerson(Person):
         await self.until(lambda: self.request, "the request")
         answers = self.request.view.answers
         await asyncio.sleep(0.1)
-        fact("asked", allow=_middle(answers.allow), deny=_middle(answers.deny), window=int(self.window.winId()))
+        fact(
+            "asked", allow=_middle(answers.allow), deny=_middle(answers.deny), reason=_middle(answers.reason),
+            edit=_middle(answers.edit), text=_middle(self.lines),
+            window=int(self.window.winId()),
+        )  # fmt: skip
 
     async def _state(self) -> None:
         focused, request = self.window.focusWidget(), self.request
         fact(
             "state", waiting=len(self.models.approvals.requests),
             deaf=request.view.answers.allow.deaf if request is not None else None,
-            active=self.window.isActiveWindow(), focus=focused.accessibleName() if focused is not None else "",
+            active=self.window.isActiveWindow(), clipboard=QGuiApplication.clipboard().text(), read=self._is_read(),
+            focus=focused.accessibleName() if focused is not None else "",
         )  # fmt: skip
+
+    def _is_read(self) -> bool:
+        """Whether all of what waits has been on the screen."""
+        return self.request is not None and self.lines.is_read
 
     async def _denied(self) -> None:
         """Whatever waits is denied, and the run is over."""

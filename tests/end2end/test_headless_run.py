@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from desktop.app.headless import main
+from tests.harness.patience import PATIENCE_S
 from tests.unit.store.auditing import unguarded
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -283,11 +284,11 @@ def test_an_interrupt_stops_the_run_and_leaves_nothing_behind(tmp_path: Path) ->
         home.command("assistant", "go", *MODEL), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
-    heard, until = "", time.monotonic() + 60
+    heard, until = "", time.monotonic() + PATIENCE_S
     while "begin" not in heard and time.monotonic() < until:
         heard += process.stdout.read(1)
     process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=60)
+    _, error = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, error
     again = home.run("skill-list", "{}")
     assert again.returncode == 0, again.stderr  # the home is free and whole
@@ -321,11 +322,11 @@ def test_an_interrupt_stops_a_skill_in_code_too(tmp_path: Path) -> None:
         home.command("sleeper", "{}", "--allow", "sleeper", *MODEL), cwd=ROOT, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    until, logs = time.monotonic() + 60, home.path / "data" / "assent.db"
+    until, logs = time.monotonic() + PATIENCE_S, home.path / "data" / "assent.db"
     while not logs.exists() and process.poll() is None and time.monotonic() < until:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=60)
+    _, error = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, error
     assert error == "assent: stopped\n"
 

@@ -1,10 +1,11 @@
 """The model host as the app runs it: killed and restarted, on the Qt loop, without network and without keys."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import sys
-import time
+from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from desktop.domain.errors import ModelError, ModelHostDied
 from desktop.domain.messages import ChatMessage, TextBlock, user_message
 from desktop.domain.models import StreamItem, TextDelta
+from desktop.domain.processes import ChildRefused
 from desktop.workers.child import ChildProcess, ChildSpec
 from desktop.workers.model_child import SERVICE, environment, model_host
 from tests.harness.patience import PATIENCE_S
@@ -22,14 +24,21 @@ __all__ = ["provider", "provider_process"]
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.qt
 @pytest.mark.expects_log("signal 9")
-async def test_a_host_killed_in_the_middle_costs_one_answer(provider: ProviderSpace) -> None:
-    """What came is kept, the error names the next step, and the same window works with the new host."""
+async def test_a_host_killed_in_the_middle_costs_one_answer_and_tells_no_key(provider: ProviderSpace) -> None:
+    """On the app's own loop. What came is kept, the error names the next step, the same window works with the new
+    host, and a key that a server repeats is in no word of it."""
     async with running_host() as host:
         models = models_over(host, connection("openai_compatible", provider.openai_url))
+        provider.refuse(401, {"error": {"message": f"Key {KEY} is wrong"}})
+        with pytest.raises(ModelError) as refused:
+            await collect(models, request("openai_compatible/m"))
+        assert KEY not in repr(refused.value)
         window = [user_message("one"), ChatMessage("assistant", (TextBlock("two"),)), user_message("three")]
         asked = request("openai_compatible/m", window)
-        await collect(models, asked)
+        provider.steps({"times": 300, "steps": [{"text": "word "}]}, {"finish": "stop"})
+        assert said(await collect(models, asked)) == "word " * 300
         provider.rounds({"steps": [{"times": -1, "steps": [{"text": "tick "}], "every": 0.01}]}, {"steps": [
             {"text": "again"}, {"finish": "stop"},
         ]})  # fmt: skip
@@ -46,29 +55,57 @@ async def test_a_host_killed_in_the_middle_costs_one_answer(provider: ProviderSp
         assert len(items) >= 5
         assert "started again" in str(died.value)
         assert died.value.transient
-        assert await collect(models, asked) != []
+        assert KEY not in host.health.detail + str(died.value)
+        assert said(await collect(models, asked)) == "again"
         assert [m["content"] for m in provider.requests()[-1]["body"]["messages"]] == ["one", "two", "three"]
         assert host.health.generation == 2
+    assert host.health.state == "stopped"
 
 
-async def test_it_answers_before_litellm_is_loaded() -> None:
+def said(items: Iterable[StreamItem]) -> str:
+    return "".join(item.text for item in items if isinstance(item, TextDelta))
+
+
+@pytest.fixture
+async def fresh() -> AsyncIterator[ChildProcess]:
+    """A model host from which nothing was asked yet."""
     host = model_host()
-    try:
-        host.start()
-        assert await host.call("ping", timeout=PATIENCE_S) == {"ready": False, "load_s": None}
-        found = await host.call("discover", {"servers": {"vllm": ["http://127.0.0.1:9"]}}, timeout=PATIENCE_S)
-        assert [row["running"] for row in found] == [False]
-        assert (await host.call("ping", timeout=PATIENCE_S))["ready"] is False
-    finally:
-        await host.stop()
-
-
-async def test_stopping_while_it_loads_is_quick() -> None:
-    host = model_host()
-    await host.call("ping", timeout=PATIENCE_S)
-    began = time.monotonic()
+    yield host
     await host.stop()
-    assert time.monotonic() - began < 1.5
+
+
+async def loading(host: ChildProcess) -> bool:
+    """Whether it has begun to load litellm. It answers while it does."""
+    return bool((await host.call("ping", timeout=PATIENCE_S))["loading"])
+
+
+async def test_who_has_no_model_to_ask_is_spared_the_loading_of_litellm(fresh: ChildProcess) -> None:
+    nowhere = {"servers": {"vllm": ["http://127.0.0.1:9"]}}
+    await models_over(fresh).catalogue.prewarm()
+    found = await fresh.call("discover", nowhere, timeout=PATIENCE_S)
+    assert [row["running"] for row in found] == [False]
+    assert not await loading(fresh)
+
+
+async def test_with_a_connection_litellm_is_loaded_before_the_first_request(fresh: ChildProcess) -> None:
+    await models_over(fresh, connection("openai_compatible", "http://127.0.0.1:9")).catalogue.prewarm()
+    assert await loading(fresh)
+    await fresh.stop()
+    assert fresh.health.state == "stopped", "also while it loads"
+
+
+async def test_a_server_that_was_found_is_about_to_be_asked(fresh: ChildProcess, provider: ProviderSpace) -> None:
+    provider.local(vllm={"models": [{"id": "m", "owned_by": "vllm", "max_model_len": 4096}]})
+    found = await fresh.call("discover", {"servers": {"vllm": [provider.base_url]}}, timeout=PATIENCE_S)
+    assert [row["running"] for row in found] == [True]
+    assert await loading(fresh)
+
+
+async def test_a_connection_whose_models_are_listed_is_about_to_be_asked(fresh: ChildProcess) -> None:
+    with contextlib.suppress(ChildRefused):
+        async for _ in fresh.stream("list", {"provider": "openai_compatible", "base_url": "http://127.0.0.1:9"}):
+            pass
+    assert await loading(fresh)
 
 
 NO_NETWORK = """
@@ -102,23 +139,3 @@ async def test_loading_touches_no_network_and_finds_no_key(monkeypatch: pytest.M
         assert "NETWORK" not in host.health.detail
     finally:
         await host.stop()
-
-
-@pytest.mark.qt
-async def test_on_the_apps_own_loop_a_stream_arrives_and_nothing_is_left(provider: ProviderSpace) -> None:
-    provider.steps({"times": 300, "steps": [{"text": "word "}]}, {"finish": "stop"})
-    async with running_host() as host:
-        models = models_over(host, connection("openai_compatible", provider.openai_url))
-        items = await collect(models, request("openai_compatible/m"))
-        assert "".join(i.text for i in items if isinstance(i, TextDelta)) == "word " * 300
-    assert host.health.state == "stopped"
-
-
-async def test_the_key_is_not_in_what_a_dying_host_says(provider: ProviderSpace) -> None:
-    provider.refuse(401, {"error": {"message": f"Key {KEY} is wrong"}})
-    async with running_host() as host:
-        models = models_over(host, connection("openai_compatible", provider.openai_url))
-        with pytest.raises(ModelError) as refused:
-            await collect(models, request("openai_compatible/m"))
-        assert KEY not in repr(refused.value)
-    assert KEY not in host.health.detail

@@ -1,7 +1,10 @@
 """Which event loop a coroutine test runs on: plain asyncio below the presenter, the app's own loop above it."""
 
 import asyncio
+import contextlib
+import threading
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 
@@ -30,6 +33,19 @@ def app_loop() -> asyncio.AbstractEventLoop:
 
 def factories(item: pytest.Item) -> Mapping[str, LoopFactory]:
     return {"assent": app_loop} if needs_qt(item) else {"asyncio": asyncio.new_event_loop}
+
+
+@contextlib.contextmanager
+def threads_ready(count: int = 4) -> Iterator[None]:
+    """Starts the threads of the running loop now: on a loop of several tests none is later taken for one that a test
+    left behind."""
+    with ThreadPoolExecutor(count, "shared loop") as pool:
+        started = threading.Barrier(count + 1)
+        for _ in range(count):
+            pool.submit(started.wait)
+        started.wait()
+        asyncio.get_running_loop().set_default_executor(pool)
+        yield
 
 
 async def _settled(loop: asyncio.AbstractEventLoop) -> set[asyncio.Task[object]]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Callable, Iterator
 
 PATIENCE_S = 120.0
 """Seconds until what a test waits for counts as never coming. No test waits so long unless it fails, so a slow machine
@@ -16,6 +17,23 @@ FOREVER_S = 3600.0
 HELD_S = 0.5
 """Seconds of its own work in one go after which a thread is held up. Far above what any of our pieces takes, far below
 what it takes to do everything at once."""
+
+
+async def until(true: Callable[[], object], what: str) -> None:
+    """Waits until something is so, looking every few milliseconds."""
+    end = time.monotonic() + PATIENCE_S
+    while not true():
+        assert time.monotonic() < end, f"never: {what}"
+        await asyncio.sleep(0.005)
+
+
+def longer_limits(first_s: float) -> Iterator[float]:
+    """Time limits for a command that has to get somewhere before it is ended: where a slow machine did not let it, the
+    next one is four times as long."""
+    limit_s = first_s
+    while limit_s < PATIENCE_S:
+        yield limit_s
+        limit_s *= 4
 
 
 class Beat:

@@ -46,8 +46,9 @@ def _start_bus(folder: Path) -> subprocess.Popen[bytes]:
     return bus
 
 
-def _start_keyring(environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    command = [_required("gnome-keyring-daemon"), "--foreground", "--unlock", "--components=secrets"]
+def _start_keyring(environment: dict[str, str], *, begun: bool) -> subprocess.Popen[bytes]:
+    unlock = ["--unlock"] if begun else []
+    command = [_required("gnome-keyring-daemon"), "--foreground", *unlock, "--components=secrets"]
     daemon = subprocess.Popen(
         command, env={**os.environ, **environment},
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -66,11 +67,17 @@ keyring.delete_password('assent-tests', 'probe')
 """
 
 
-def _wait_until_answers(environment: dict[str, str]) -> None:
+_LOOK = """
+import secretstorage
+assert list(secretstorage.get_all_collections(secretstorage.dbus_init())) is not None
+"""
+
+
+def _wait_until_answers(environment: dict[str, str], script: str) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while True:
         probe = subprocess.run(
-            [sys.executable, "-c", _PROBE],
+            [sys.executable, "-c", script],
             env={**os.environ, **environment}, capture_output=True, text=True, timeout=PATIENCE_S,
         )
         if probe.returncode == 0:
@@ -90,8 +97,9 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextlib.contextmanager
-def running_keyring() -> Iterator[KeyringDaemon]:
-    """A gnome-keyring of its own, with a home, runtime folder and bus that nobody else sees."""
+def running_keyring(*, begun: bool = True) -> Iterator[KeyringDaemon]:
+    """A gnome-keyring of its own, with a home, runtime folder and bus that nobody else sees. Not ``begun``: as on a
+    new computer, where there is no keyring in it yet."""
     with tempfile.TemporaryDirectory(prefix="assent-keyring-") as name:
         folder = Path(name)
         for part in ("data", "runtime"):
@@ -103,9 +111,9 @@ def running_keyring() -> Iterator[KeyringDaemon]:
             "HOME": str(folder),
         }
         bus = _start_bus(folder)
-        daemon = _start_keyring(environment)
+        daemon = _start_keyring(environment, begun=begun)
         try:
-            _wait_until_answers(environment)
+            _wait_until_answers(environment, _PROBE if begun else _LOOK)
             yield KeyringDaemon({"DBUS_SESSION_BUS_ADDRESS": environment["DBUS_SESSION_BUS_ADDRESS"]}, bus.pid, daemon)
         finally:
             _end(daemon)

@@ -162,7 +162,7 @@ def flooding() -> Iterator[Callable[[str], str]]:
             return
 
     server = Server(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield lambda name: f"http://127.0.0.1:{server.server_port}/{names.index(name)}"

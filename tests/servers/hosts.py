@@ -11,6 +11,7 @@ from desktop.models.client import Models, build
 from desktop.models.providers import LocalAddresses
 from desktop.workers.child import ChildProcess
 from desktop.workers.model_child import model_host
+from tests.harness.patience import PATIENCE_S
 from tests.servers.signed import ACCESS_KEY_ID, SECRET_ACCESS_KEY
 
 KEY = "sk-test-0123456789abcdefghij"
@@ -36,12 +37,12 @@ class Secrets:
 
 
 @contextlib.asynccontextmanager
-async def running_host() -> AsyncIterator[ChildProcess]:
-    """A model host that has loaded litellm. Ended with the block."""
+async def running_host(*, loaded: bool = True) -> AsyncIterator[ChildProcess]:
+    """A model host that has loaded litellm, where that is needed: it takes seconds. Ended with the block."""
     host = model_host(secrets=lambda: (KEY,))
     try:
         host.start()
-        await host.call("ping", {"wait": True}, timeout=60)
+        await host.call("ping", {"wait": loaded}, timeout=PATIENCE_S)
         yield host
     finally:
         await host.stop()

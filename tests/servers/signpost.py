@@ -65,7 +65,7 @@ def signpost() -> Iterator[Signpost]:
     with socket.create_server(("0.0.0.0", 0)) as listening:  # every loopback address has to be heard
         post.elsewhere = listening.getsockname()[1]
         threads = [
-            threading.Thread(target=server.serve_forever, daemon=True),
+            threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True),
             threading.Thread(target=_remember, args=(listening, post), daemon=True),
         ]
         for thread in threads:

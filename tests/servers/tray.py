@@ -1,40 +1,50 @@
 """A desktop's tray on the session bus: ``python -m tests.servers.tray``.
 
-It prints ``ready``, takes icons that are registered with it, and clicks the last one for each line on its stdin. It
-ends with its stdin.
+It prints ``ready``, takes icons that are registered with it, and clicks the last one for each line on its stdin, the
+first of them as soon as there is an icon. It ends with its stdin.
 """
 
-import select
+import sys
+from threading import Event, Thread
 
 from jeepney import DBusAddress, MessageType, new_method_call, new_method_return
 from jeepney.bus_messages import message_bus
 from jeepney.io.blocking import open_dbus_connection
 
-NAME, PLACE = "org.kde.StatusNotifierWatcher", "/StatusNotifierWatcher"
+NAME = "org.kde.StatusNotifierWatcher"
 
 
-def main() -> None:
-    connection = open_dbus_connection()
-    connection.send_and_get_reply(message_bus.RequestName(NAME))
-    print("ready", flush=True)
-    item, orders = "", open(0, "rb", buffering=0)  # noqa: SIM115 - nothing is read ahead, so that select sees it all
-    while True:
-        readable, _, _ = select.select([orders, connection.sock], [], [])
-        if orders in readable:
-            if not orders.readline():
-                return
-            address = DBusAddress("/StatusNotifierItem", item, "org.kde.StatusNotifierItem")
-            connection.send(new_method_call(address, "Activate", "ii", (0, 0)))
-        if connection.sock in readable:
-            message = connection.receive()
+class Tray:
+    """Answers on a connection of its own, in a thread; the clicks go out on another."""
+
+    def __init__(self) -> None:
+        self.item = ""
+        self.registered = Event()
+        self._connection = open_dbus_connection()
+        self._connection.send_and_get_reply(message_bus.RequestName(NAME))
+
+    def answer(self) -> None:
+        while True:
+            message = self._connection.receive()
             if message.header.message_type != MessageType.method_call:
                 continue
             fields = {key.name: value for key, value in message.header.fields.items()}
             if fields["member"] == "RegisterStatusNotifierItem":
-                item = str(fields["sender"])
-                connection.send(new_method_return(message))
+                self.item = str(fields["sender"])
+                self.registered.set()
+                self._connection.send(new_method_return(message))
             else:  # is there somebody who shows icons?
-                connection.send(new_method_return(message, "v", (("b", True),)))
+                self._connection.send(new_method_return(message, "v", (("b", True),)))
+
+
+def main() -> None:
+    tray, clicks = Tray(), open_dbus_connection()
+    Thread(target=tray.answer, daemon=True).start()
+    print("ready", flush=True)
+    for _ in sys.stdin:
+        tray.registered.wait()
+        address = DBusAddress("/StatusNotifierItem", tray.item, "org.kde.StatusNotifierItem")
+        clicks.send(new_method_call(address, "Activate", "ii", (0, 0)))
 
 
 if __name__ == "__main__":

@@ -263,11 +263,12 @@ async def test_a_killed_worker_is_replaced_and_the_model_is_told_that_memory_is_
 async def test_in_pure_code_mode_there_are_no_native_calls_and_in_both_there_are(
     tmp_path: Path, engine: JsEngine
 ) -> None:
-    native = calls("look", {"path": "x"}, unoffered=True)
-    bench = bench_of(tmp_path, engine, native, more='allowed-tools: "look"\n')
+    refused = calls("look", {"path": "x"}, unoffered=True)
+    bench = bench_of(tmp_path, engine, refused, more='allowed-tools: "look"\n')
     await bench.call("task")
     assert bench.model.requests[1].messages[-1].blocks[0].is_error
     (tmp_path / "b").mkdir()
+    native = calls("look", {"path": "x"})
     both = bench_of(tmp_path / "b", engine, native, "return 5", mode="both", more='allowed-tools: "look"\n')
     await both.call("task")
     assert [tool["name"] for tool in both.model.requests[0].tools] == ["look", "invoke"]

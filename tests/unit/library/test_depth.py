@@ -76,7 +76,8 @@ async def test_three_agents_deep_the_narrowest_list_on_the_way_holds(tmp_path: P
 
 @pytest.mark.spec("R-AG-5")
 async def test_a_narrow_agent_narrows_nobody_beside_it(tmp_path: Path) -> None:
-    deep = Deep(tmp_path, calls("narrow", {}), says("n"), calls("wide", {}), WRITES, says("w"), says("out"))
+    writes = calls("write_file", {"path": "a"})
+    deep = Deep(tmp_path, calls("narrow", {}), says("n"), calls("wide", {}), writes, says("w"), says("out"))
     deep.bench.write("outer.skill.md", skill("outer", "narrow wide look write-file"))
     deep.bench.write("narrow.skill.md", skill("narrow", "look"))
     deep.bench.write("wide.skill.md", skill("wide", "look write-file"))
