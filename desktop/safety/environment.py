@@ -10,8 +10,9 @@ from types import MappingProxyType
 
 from desktop.domain.errors import SecretsUnavailable, ToolFailure
 from desktop.domain.keyring import KeyringEntry, referred_to
-from desktop.domain.safety import DEFAULT_ENVIRONMENT, SettingsProvider
+from desktop.domain.safety import DEFAULT_ENVIRONMENT, SafetySettings, SettingsProvider
 from desktop.safety.environment_names import OF_A_PERSON, needs_admin, stays_out_of_commands, usable_path
+from desktop.safety.program_cache import CACHE_NAMES
 
 WINDOWS_NAMES = (
     "SYSTEMROOT", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "WINDIR",
@@ -22,7 +23,12 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _EXPANDED = re.compile(r"\$(?:\{[#!]?)?([A-Za-z_][A-Za-z0-9_]*)")
 _HOST_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
-__all__ = ["EnvironmentBuilder", "KeyringLookup", "MayRead", "needs_admin", "warning_for"]
+_PLACED = ("TMPDIR", *CACHE_NAMES)
+"""Variables that are set to folders when a process gets its walls."""
+
+__all__ = [
+    "EnvironmentBuilder", "KeyringLookup", "MayRead", "inherited", "met_by_commands", "needs_admin", "warning_for",
+]  # fmt: skip
 
 KeyringLookup = Callable[[str, str], Awaitable[str | None]]
 """``(service, user)`` -> the value or None; raises SecretsUnavailable."""
@@ -39,6 +45,27 @@ def warning_for(name: str) -> str:
         return f"{name} looks like a secret: every tool and every command of the agent could read it."
     usual = name in DEFAULT_ENVIRONMENT or name.upper() in OF_A_PERSON
     return f"{name} can make programs run other code." if needs_admin(name) and not usual else ""
+
+
+def inherited(
+    settings: SafetySettings, host: Mapping[str, str], *, windows: bool = sys.platform == "win32"
+) -> dict[str, str]:
+    """What every process gets of the app's own environment: the names of the allowlist that are set."""
+    names = (*settings.environment_allowlist, *(WINDOWS_NAMES if windows else ()))
+    kept: dict[str, str] = {}
+    for name in names:
+        value = host.get(f"{name}_ORIG", host.get(name))  # what a packaged launcher put aside (R-ENV-10)
+        if value and not _LAUNCHER.search(name):
+            kept[name] = value
+    if "PATH" in kept:
+        kept["PATH"] = usable_path(kept["PATH"], ";" if windows else ":")
+    return kept
+
+
+def met_by_commands(settings: SafetySettings, host: Mapping[str, str]) -> dict[str, str]:
+    """What a command finds in its environment before it sets anything, as far as its text can be judged by it; rather
+    a name too many. What its walls set are folders, whose names may be any text."""
+    return {**dict.fromkeys(_PLACED, "/"), **inherited(settings, host)}
 
 
 class EnvironmentBuilder:
@@ -96,17 +123,8 @@ class EnvironmentBuilder:
         }  # fmt: skip
 
     def _inherited(self) -> dict[str, str]:
-        host, names = self._host(), self._settings().environment_allowlist
-        if self._windows:
-            names = (*names, *WINDOWS_NAMES)
-        kept: dict[str, str] = {}
-        for name in names:
-            value = host.get(f"{name}_ORIG", host.get(name))  # what a packaged launcher put aside (R-ENV-10)
-            if value and not _LAUNCHER.search(name) and not self._is_secret(value):
-                kept[name] = value
-        if "PATH" in kept:
-            kept["PATH"] = usable_path(kept["PATH"], ";" if self._windows else ":")
-        return kept
+        found = inherited(self._settings(), self._host(), windows=self._windows)
+        return {name: value for name, value in found.items() if not self._is_secret(value)}
 
     def _value(self, name: str, value: str, thread: Mapping[str, str]) -> str:
         """A literal, or what a whole-value reference to the thread's or the host's environment stands for (R-ENV-3)."""

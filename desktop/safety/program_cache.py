@@ -19,6 +19,7 @@ _PLACES = {
     "DENO_DIR": "deno", "UV_CACHE_DIR": "uv", "UV_TOOL_DIR": "uv-tools", "UV_PYTHON_INSTALL_DIR": "uv-python",
     "PIP_CACHE_DIR": "pip",
 }  # fmt: skip
+CACHE_NAMES = tuple(_PLACES)
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 _SHOWN = 60
 _GOING = ".going"

@@ -8,13 +8,14 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from desktop.domain.errors import SettingsError
 from desktop.domain.safety import Access, Blocked, SafetySettings, SettingsProvider, ShellReading
 from desktop.domain.tools import Category, CommandPart, Judgement
 from desktop.safety import blocklist
 from desktop.safety.boundary import PathPolicy, workspace_of
+from desktop.safety.environment import met_by_commands
 from desktop.safety.environment_names import changes_programs
 from desktop.safety.shell_bound import Binder
 from desktop.safety.shell_builtins import computed_by
@@ -44,11 +45,14 @@ _SETTING = ("env", "export", "declare", "typeset", "local", "readonly")
 
 class ShellReader:
     """Implements ``domain.safety.ShellReader``. Reading happens in a thread: it looks at the disk, and the first one
-    imports the parser."""
+    imports the parser. ``host`` is the app's own environment, of which commands get a part."""
 
-    def __init__(self, policy: PathPolicy, settings: SettingsProvider) -> None:
+    def __init__(
+        self, policy: PathPolicy, settings: SettingsProvider, host: Callable[[], Mapping[str, str]] = lambda: os.environ
+    ) -> None:
         self._policy = policy
         self._settings = settings
+        self._host = host
 
     async def read(self, command: str) -> ShellReading:
         """Judge a command that would start in the workspace."""
@@ -64,7 +68,7 @@ class ShellReader:
         blocked = blocklist.blocked_by_pattern(command, patterns)
         if len(command) > MAX_COMMAND:
             return ShellReading(Category.ADMIN, blocked, "it is too long to be read")
-        reading = _Reading(settings, self._policy)
+        reading = _Reading(settings, self._policy, met_by_commands(settings, self._host()))
         try:
             if patterns and len(command) > blocklist.PATTERN_WINDOW:
                 reading.raise_for("it is longer than what the blocked patterns are compared with")
@@ -78,7 +82,7 @@ class ShellReader:
 class _Reading:
     """One command's reading while it grows."""
 
-    def __init__(self, settings: SafetySettings, policy: PathPolicy) -> None:
+    def __init__(self, settings: SafetySettings, policy: PathPolicy, environment: Mapping[str, str]) -> None:
         home = os.path.expanduser("~")
         start = os.path.realpath(workspace_of(settings))
         self._settings = settings
@@ -94,7 +98,7 @@ class _Reading:
         self._touched: dict[str, None] = {}
         self._bound: dict[str, None] = {}
         self._blocked: Blocked | None = None
-        self._talk, self._sums = Talk(), Sums()
+        self._talk, self._sums = Talk(), Sums.met(environment)
         self._scripts = 0
 
     def let_go(self) -> None:

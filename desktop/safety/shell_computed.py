@@ -3,15 +3,16 @@
 In a sum a bare name stands for what its variable holds, which is computed in turn, be it ``a[$(rm x)]``. Of numbers
 nothing comes; of what a file, a program or a file's name gave, anything may. So whatever reaches a sum has to be a
 number for certain: digits, a length, the result of a sum, a substitution that counts, or a variable to which this
-command gives such values alone. Anything else is text that becomes a command, as with ``eval "$X"``: admin, whichever
-rule names the tool.
+command gives such values alone. A variable that it finds in its environment has to be a number there, too, whatever
+the command sets it to later: ``n=$((n+1))`` computes what was there. Anything else is text that becomes a command, as
+with ``eval "$X"``: admin, whichever rule names the tool.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from desktop.safety.shell_builtins import integers_of, maps_of, may_hold_options
@@ -59,6 +60,7 @@ _OF_NUMBERS = re.compile(r"[\0\d\s+\-/%.,:(){}]*")
 _OF_SUMS = re.compile(r"[\0\w\s+\-*/%<>=!&|^~?:,;()\[\]#]*", re.ASCII)
 _OF_WORDS = re.compile(r"(?!-)(?:[\0\w%\\./:,+@()]|(?<=[\w\0])-|\s(?!-))*", re.ASCII)
 _FORMAT = re.compile(r"(?:%0?\d*d|%\(%s\)T|\s)+")
+_PLAIN_NUMBER = re.compile(r"-?[0-9]{0,18}")
 _WITH_INDEX = re.compile(r"[A-Za-z_]\w*\[(.*)\]", re.DOTALL)
 
 
@@ -77,6 +79,17 @@ class Sums:
     integers: set[str] = field(default_factory=set)
     maps: set[str] = field(default_factory=set)
     renamed: bool = False
+
+    @classmethod
+    def met(cls, environment: Mapping[str, str]) -> Sums:
+        """Of a command that finds these variables."""
+        found = cls()
+        for name, value in environment.items():
+            if _PLAIN_NUMBER.fullmatch(value):
+                found._give(name, value)
+            else:
+                found.outside.add(name)
+        return found
 
     def take(self, parsed: Parsed) -> None:
         """One more text."""

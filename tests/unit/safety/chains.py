@@ -19,7 +19,11 @@ SOURCES = (
     ": ${{{0}:=$(cat x.txt)}}", "{0}=(1 $(cat x.txt)); {0}=${{{0}[1]}}", "{0}=1; {0}=$(cat x.txt)",
     "IFS= read -r {0} < x.txt", "{0}=$(cat x.txt | grep 'a | wc -l')", "{0}=1; v={0}; read $v < x.txt",
     "set -- \"$(cat x.txt)\"; for {0}; do :; done", "{0}=$(wc -l < x.txt; cat x.txt)", "{0}=7",
-    "{0}=$(wc -l < x.txt)", "{0}=$(cat x.txt | wc -l)", "{0}=$((3+4))",
+    "{0}=$(wc -l < x.txt)", "{0}=$(cat x.txt | wc -l)", "{0}=$((3+4))", "{0}=$E", "{0}=E", "{0}=$((E+1))",
+    "{0}=$N", "{0}=$((N))",
+    "{0}=${{E:-1}}", "export {0}=E", "E=$((E+1)); {0}=$E", "{0}=; {0}+=$E", "v=E; {0}=${{!v}}", "{0}=$(printenv E)",
+    "{0}=$(cat x.txt)x", "coproc cat x.txt; read {0} <&${{COPROC[0]}}", "{0}=$(tr a a < x.txt)",
+    "while read {0}; do break; done < x.txt", "{0}=$(<x.txt cat)", "{{ read {0}; }} < x.txt", "{0}=${{E}}",
 )  # fmt: skip
 HOPS = (
     "{1}=${0}", "{1}=${{{0}}}", "{1}={0}", "{1}=\"${0}\"", "printf -v {1} %s ${0}", "printf -v {1} {0}",

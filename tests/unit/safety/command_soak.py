@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -22,6 +23,8 @@ from tests.unit.safety.command_patterns import Patterns
 from tests.unit.safety.test_shell import unescaped
 from tests.unit.safety.world import World
 
+FOUND = {"E": "a[$(touch PWN)]", "N": "7"}
+"""What commands find in their environment: a text that would run, if bash computed with it, and a number."""
 STAND_INS = ("touch", "id", "tee", "curl", "mv", "chmod", "ln", "mkdir", "perl", "python3")
 LAUNCHERS = tuple(
     one.strip() for one in (
@@ -48,7 +51,12 @@ READING = tuple(
         "xargs *;;cat * @ uniq * @ date * @ file * @ nl * @ ptx * @ tr * @ cut * @ strings * @ nm * @ od * @ "
         "xxd * @ du * @ stat * @ {ls,cat} * @ [l]s* @ ls{, *} @ cmp * @ comm * @ join * @ paste * @ column * @ "
         "shuf * @ tac * @ fold * @ md5sum * @ cksum * @ base64 * @ jq * @ man * @ less * @ hostname * @ dmesg * @ "
-        "ss * @ pr * "
+        "ss * @ pr * @ vdir * @ dir * @ more * @ mawk * @ nawk * @ iconv * @ hexdump * @ zcat * @ xzcat * @ bzcat * "
+        "@ zgrep * @ egrep * @ top * @ tput * @ getent * @ which * @ whereis * @ readelf * @ objdump * @ size * "
+        "@ sum * @ sha256sum * @ b2sum * @ base32 * @ expand * @ unexpand * @ numfmt * @ printenv * @ ps * @ pgrep * "
+        "@ rev * @ realpath * @ readlink * @ seq * @ tsort * @ tty * @ uname * @ look * @ fmt * @ yq * @ locale * "
+        "@ bc * @ expr * @ printf * @ basename * @ dirname * @ factor * @ id * @ test * @ sleep * @ yes * @ zless * "
+        "@ true * "
     ).split("@")
 )
 DATA = Path(__file__).resolve().parents[2] / "data"
@@ -56,7 +64,11 @@ BUILT_IN = tuple(line for line in (DATA / "bash_rules.txt").read_text().splitlin
 STATEMENTS = tuple(
     unescaped(line) for line in (DATA / "bash_statements.txt").read_text().splitlines() if not line.startswith("#")
 )
-WRITING = ("git *", "git log*", "git{, *}", "tar *", "gzip *", "cp f *", "zip *", "make *", "patch *")
+WIDE = tuple(
+    unescaped(line) for line in (DATA / "bash_wide.txt").read_text().splitlines() if not line.startswith("#")
+)
+WRITING = ("git *", "git log*", "git{, *}", "tar *", "gzip *", "cp f *", "zip *", "make *", "patch *", "split *",
+           "csplit *", "gunzip *", "ed *", "ex *")
 DENYING = ("touch*", "{touch,touch *}", "id*", "./evil*", "*evil*")
 
 
@@ -82,6 +94,8 @@ class Maker:
     def command(self, rule: str) -> str:
         """One for a rule."""
         text = self._plain(rule)
+        if self.chance.random() < 0.25:
+            text = self._wide(text)
         for _ in range(self.chance.choice((0, 1, 1, 1, 2, 3))):
             text = self._changed(text, rule)
         for _ in range(self.chance.choice((0, 0, 0, 0, 1, 2))):
@@ -89,12 +103,20 @@ class Maker:
             text = text[:at] + self.chance.choice(NOISE) + text[at + self.chance.choice((0, 1)) :]
         return text
 
+    def _wide(self, text: str) -> str:
+        """One of the many ways to another command, around or behind a text that a rule covers."""
+        program = text.split()[0] if text.split() else "ls"
+        found = self.chance.choice(WIDE)
+        return found.replace("%B", text).replace("%P", program).replace("%X", self.chance.choice(BAD))
+
     def of_bash(self) -> str:
         """Several statements of bash's own, one after the other."""
         made = [self.chance.choice(STATEMENTS) for _ in range(self.chance.choice((1, 2, 2, 3, 3, 4)))]
         text = made[0]
         for one in made[1:]:
             text += self.chance.choice(("; ", "; ", "; ", "\n", " && ", " || ", " | ", " ", " & ")) + one
+        if self.chance.random() < 0.2:
+            text = self._wide(text)
         wraps = ("{}", "{}", "{}", "{}", "eval '{}'", "bash -c '{}'", "{{ {}; }}", "({})", "if {}; then :; fi",
                  "time {}", "while {}; do break; done", "! {}", "echo \"$({})\"", "command {}", "builtin {}",
                  "X=Y {}")  # fmt: skip
@@ -193,6 +215,7 @@ class Sandbox:
         self.ran += len(commands)
         (self.root / "work").mkdir(exist_ok=True)
         (self.root / "commands.json").write_text(json.dumps(commands))
+        (self.root / "found.json").write_text(json.dumps(FOUND))
         python = Path(sys.executable).resolve()
         hidden = [part for name in STAND_INS for path in (Path("/usr/bin", name), Path("/bin", name))
                   if path.exists() and path.resolve() != python and not path.is_symlink()
@@ -231,7 +254,8 @@ def run(given):
     number, command = given
     place = f"work/{number}"
     shutil.copytree("seed", place, symlinks=True)
-    env = {"PATH": PATHS, "HOME": "/home", "PWD": os.path.abspath(place), "LANG": "C", "GIT_CONFIG_NOSYSTEM": "1"}
+    env = {"PATH": PATHS, "HOME": "/home", "PWD": os.path.abspath(place), "LANG": "C", "GIT_CONFIG_NOSYSTEM": "1",
+           **json.load(open("found.json"))}
     argv = ["/bin/bash", "--noprofile", "--norc", "-c", command.encode("utf-8", "surrogateescape")]
     try:
         process = subprocess.Popen(argv, cwd=place, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -280,6 +304,13 @@ json.dump(list(zip(programs, files)), open("results.json", "w"))
 '''
 
 
+def furnish(world: World, sandbox: Sandbox) -> None:
+    """The workspace that is read has the files of the folder in which commands run, and they find the same variables.
+    """
+    shutil.copytree(sandbox.seed, world.workspace, dirs_exist_ok=True)
+    world.let_find(FOUND)
+
+
 @dataclass
 class Tally:
     """What came of it. ``wrong``: commands that passed and had an effect that their rule does not cover."""
@@ -302,7 +333,10 @@ def soak(world: World, sandbox: Sandbox, seed: int, count: int, batch: int = 250
         denies = rule is DENYING
         of_bash = rule is BUILT_IN or (denies and chance.random() < 0.3)
         command = maker.of_bash() if of_bash else maker.command(chance.choice(READING) if denies else chosen)
-        if denies and chance.random() < 0.7:
+        if denies and chance.random() < 0.3:
+            command = chance.choice(WIDE).replace("%B", "ls f").replace("%P", "ls")
+            command = command.replace("%X", chance.choice(("touch PWN", "id", "./evil")))
+        elif denies and chance.random() < 0.7:
             command = chance.choice(LAUNCHERS).format(chance.choice(("touch PWN", "id", "./evil")))
             command = maker._changed(command, "ls *") if chance.random() < 0.3 else command
         tally.tried += 1

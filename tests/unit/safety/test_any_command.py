@@ -11,6 +11,9 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
 import pytest
 
 from desktop.conversation.job_policy import JobPermission
@@ -20,6 +23,7 @@ from desktop.domain.jobs import JobPolicy
 from desktop.domain.tools import Category
 from desktop.safety.assent import answer
 from desktop.skills.patterns.paths import Where
+from tests.harness.patience import PATIENCE_S
 from tests.unit.safety.command_patterns import Patterns
 from tests.unit.safety.world import World
 
@@ -195,6 +199,45 @@ def test_text_from_outside_that_bash_computes_with_is_a_command_that_nobody_read
 ) -> None:
     assert furnished.reader.read_now(command).category is Category.ADMIN
     assert passing(furnished, command) == set()
+
+
+MET = (
+    "E=$((E+1)); echo $E", "((E++)); echo $E", "let E", "echo $((E))", "while read -r l; do E=$((E+1)); done < f",
+    "for ((E=0;E<3;E++)); do ls; done", "declare -i E=0; E+=1", "x=E; let x", "echo ${y:E:1}", "[[ $E -gt 1 ]]",
+    "bash -c 'E=$((E+1))'", "E=5; echo $((E))", "LANG=$((LANG+1))", "TMPDIR=$((TMPDIR+1))", "test -v \"$E\"",
+    "x=$E; let x", "y=([E]=1)", "npm_config_cache=$((npm_config_cache+1))",
+)  # fmt: skip
+"""What computes with a variable that it finds in its environment."""
+
+
+@pytest.fixture
+def met(furnished: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """Commands find a text that bash would run, and a number."""
+    monkeypatch.setenv("E", "a[$(touch PWN)]")
+    monkeypatch.setenv("LANG", "C.UTF-8")
+    monkeypatch.setenv("N", "7")
+    furnished.change(environment_allowlist=(*furnished.settings.environment_allowlist, "E", "N"))
+    return furnished
+
+
+@pytest.mark.spec("R-BLK-5", "R-ENV-1", "R-PRM-11")
+@pytest.mark.parametrize("command", MET)
+def test_text_that_a_command_finds_in_its_environment_is_not_computed_with(met: World, command: str) -> None:
+    assert met.reader.read_now(command).category is Category.ADMIN
+    assert passing(met, command) == set()
+
+
+@pytest.mark.parametrize("command", ["N=$((N+1)); echo $N", "n=$((n+1)); echo $n $E", "echo $E $LANG", "let N++"])
+def test_a_number_that_it_finds_there_counts_as_one_and_text_may_be_shown(met: World, command: str) -> None:
+    assert met.reader.read_now(command).category is Category.WRITE
+
+
+@pytest.mark.parametrize("command", MET[:5] + ("x=E; let x", "[[ $E -gt 1 ]]", "bash -c 'E=$((E+1))'", "y=([E]=1)"))
+def test_a_real_bash_runs_what_stands_there(tmp_path: Path, command: str) -> None:
+    (tmp_path / "f").write_text("x\n")
+    environment = {"E": "a[$(echo ran >> ran)]", "PATH": "/usr/bin:/bin"}
+    subprocess.run(["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, timeout=PATIENCE_S)
+    assert (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize("command", COUNTS.strip().splitlines())

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.safety.chains import ran_unasked
-from tests.unit.safety.command_soak import Sandbox
+from tests.unit.safety.command_soak import Sandbox, furnish
 from tests.unit.safety.world import World
 
 pytestmark = [
@@ -22,7 +22,7 @@ def sandbox(world: World, tmp_path: Path) -> Sandbox:
     folder = tmp_path / "sandbox"
     folder.mkdir()
     made = Sandbox(folder)
-    shutil.copytree(made.seed, world.workspace, dirs_exist_ok=True)
+    furnish(world, made)
     return made
 
 

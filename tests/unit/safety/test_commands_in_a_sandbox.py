@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.safety.command_soak import Sandbox, soak
+from tests.unit.safety.command_soak import Sandbox, furnish, soak
 from tests.unit.safety.world import World
 
 pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is what holds the commands")
@@ -18,11 +18,6 @@ def sandbox(tmp_path: Path) -> Sandbox:
     folder = tmp_path / "sandbox"
     folder.mkdir()
     return Sandbox(folder)
-
-
-def furnish(world: World, sandbox: Sandbox) -> None:
-    """The workspace that is read has the files of the folder in which commands run."""
-    shutil.copytree(sandbox.seed, world.workspace, dirs_exist_ok=True)
 
 
 def test_the_sandbox_sees_programs_and_files(sandbox: Sandbox) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from desktop.domain.safety import SafetySettings
+from desktop.domain.safety import DEFAULT_ENVIRONMENT, SafetySettings
 from desktop.safety.boundary import PathPolicy
 from desktop.safety.opening import GuardedFiles, Walker
 from desktop.safety.shell import ShellReader
@@ -18,6 +18,8 @@ class World:
 
     root: Path
     settings: SafetySettings = field(init=False)
+    found: dict[str, str] = field(default_factory=dict)
+    """What commands find in their environment beside what is there anyway."""
 
     def __post_init__(self) -> None:
         self.root = Path(os.path.realpath(self.root))
@@ -46,4 +48,9 @@ class World:
 
     @property
     def reader(self) -> ShellReader:
-        return ShellReader(self.policy, lambda: self.settings)
+        return ShellReader(self.policy, lambda: self.settings, lambda: {**os.environ, **self.found})
+
+    def let_find(self, found: dict[str, str]) -> None:
+        """Commands get these variables, too."""
+        self.found = found
+        self.change(environment_allowlist=(*DEFAULT_ENVIRONMENT, *found))
