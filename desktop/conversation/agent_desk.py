@@ -26,11 +26,15 @@ from desktop.domain.debates import SidePreview, ToolOffer
 from desktop.domain.definitions import SIDES, AgentDefinition, AgentRow, DefinitionProblem, SideName
 from desktop.domain.errors import ConfigurationError, KnownError
 from desktop.domain.models import ModelRef
+from desktop.domain.near import nearest
 from desktop.domain.skills import SkillProblem
 from desktop.skills.editing.yaml_text import change_key
+from desktop.skills.patterns import matching, parse_patterns
 from desktop.tools.person_file import CannotSaveTools, PersonFile, ToolsFile
 
 DEFAULT_TURNS = 50
+_MOST_IDLE = 5
+"""Patterns that select nothing are named, of one list."""
 _COPY = re.compile(r"(.*?)(?:_(\d+))?(_agent)?")
 _TEMPLATE = """\
 name: {name}
@@ -267,7 +271,23 @@ class AgentDesk:
             problem = await stop_problem(runtime, side, wanted) if wanted else None
             if problem is not None:
                 found.append(DefinitionProblem(f"{at}.{field}", *problem))
+        found += await asyncio.to_thread(self._nothing_matched, spec, f"{at}.allowedTools")
         return found
+
+    def _nothing_matched(self, spec: SideSpec, path: str) -> list[DefinitionProblem]:
+        """Of the list beside a prompt that is written in place: patterns that select no tool there is. Blocks."""
+        text = spec.in_place.allowed_tools if spec.in_place is not None else None
+        if not text:
+            return []
+        tools = [tool.spec for tool in self._runtime().skills.table.tools()]
+        idle = [one.text for one in parse_patterns(text).patterns if not matching(one.text, tools)]
+        if not idle:
+            return []
+        named = ", ".join(one[:80] for one in idle[:_MOST_IDLE]) + (", …" if len(idle) > _MOST_IDLE else "")
+        words = f"{named} {'matches' if len(idle) == 1 else 'match'} no tool that is here"
+        if len(idle) == 1 and (near := nearest(idle[0].lower().replace("_", "-"), [tool.name for tool in tools])):
+            words = f"{words}; did you mean {near[0]}?"
+        return [DefinitionProblem(path, "tools.none", words, warning=True)]
 
     async def preview(self, agent: AgentDefinition, model: str = "") -> Mapping[SideName, SidePreview]:
         """The dry run: each side's system text, tools and limits as they would be."""

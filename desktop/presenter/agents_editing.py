@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
@@ -67,6 +68,8 @@ class AgentsViewModel(YamlFileViewModel):
         self._model = model
         self._agents: tuple[AgentRow, ...] = desk.rows()
         self._said: AgentCheck | None = None
+        self._begun: set[str] = set()
+        """Paths of fields that were only just opened: that nothing stands in them is no problem yet."""
         self._gone: dict[str, tuple[str, str]] = {}
         self._draft: str | None = None
         """Of a new agent that was never saved: the name that its title gave it."""
@@ -132,10 +135,53 @@ class AgentsViewModel(YamlFileViewModel):
         return self._said.said.data if self._said is not None else {}
 
     @property
+    def problems(self) -> tuple[SkillProblem, ...]:
+        """What is wrong in the text, but for fields that a person has only just begun."""
+        said = self._said.said.problems if self._said is not None else ()
+        paths = chain((one.path for one in said), repeat(""))
+        return tuple(one for one, path in zip(self._found, paths, strict=False) if path not in self._begun)
+
+    @property
     def wrong(self) -> Mapping[str, str]:
         """What is wrong with fields, by their path."""
         said = self._said.said.problems if self._said is not None else ()
-        return {problem.path: problem.text for problem in said if not problem.warning and problem.path}
+        found = (one for one in said if not one.warning and one.path and one.path not in self._begun)
+        return {problem.path: problem.text for problem in found}
+
+    @property
+    def doubtful(self) -> Mapping[str, str]:
+        """What is probably not meant in fields, by their path."""
+        found = (one for preview in self.previews.values() for one in preview.problems if one.warning)
+        return {problem.path: problem.text for problem in found}
+
+    @property
+    def heading(self) -> str:
+        """What the open agent is called, also while its text has mistakes; "" where the text names none."""
+        if self.definition is not None:
+            return self.definition.shown
+        title, name = (self.values.get(key) for key in ("title", "name"))
+        return str(title or "").strip() or str(name or "").strip().replace("_", " ").capitalize()
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the open agent was never saved."""
+        return self._draft is not None
+
+    def begin_field(self, path: str) -> None:
+        """A field was opened to be written in."""
+        self._begun.add(path)
+
+    def leave_field(self, path: str) -> None:
+        """The person left it: from now on it counts that nothing stands in it."""
+        if path in self._begun:
+            self._begun.discard(path)
+            self.checked.emit()
+
+    def save(self, *, over: bool = False) -> None:
+        """Write it and put it in force; every field counts as left."""
+        for path in tuple(self._begun):
+            self.leave_field(path)
+        super().save(over=over)
 
     def choose(self, path: str) -> None:
         """Open a file; what was not saved of another is let go."""
@@ -146,6 +192,7 @@ class AgentsViewModel(YamlFileViewModel):
         self._files = self._desk.file(path)
         self._text, self._was, self._ends = "", "", LineEnds("")
         self._file, self._said, self.previews, self._found, self._draft = None, None, {}, (), None
+        self._begun.clear()
 
     async def _choose(self, path: str) -> None:
         self.prompts = tuple(await self._desk.prompts())
@@ -164,7 +211,7 @@ class AgentsViewModel(YamlFileViewModel):
         later = []
         for one in missing:
             line, column = found.said.place(one.path)
-            words = f"{one.path}: it could not run now: {one.text}"
+            words = one.shown if one.warning else f"{one.path}: it could not run now: {one.text}"
             later.append(SkillProblem(self.path, words, line, column, "warning", one.code))
         self._found = (*found.problems, *later)
         self.checked.emit()

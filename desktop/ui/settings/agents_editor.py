@@ -38,6 +38,8 @@ class AgentEditor(CliEditor):
         column.insertWidget(0, self._make_head())  # type: ignore[union-attr]  # a column
         self.form.changed.connect(agents.set_field)
         self.form.typing.connect(self._say)
+        self.form.begun.connect(agents.begin_field)
+        self.form.left.connect(agents.leave_field)
         agents.replaced.connect(self._replaced)
         agents.changed.connect(lambda: self.accept.setVisible(agents.unseen))
         self.show_view("form")
@@ -68,6 +70,7 @@ class AgentEditor(CliEditor):
         self._said_last = ""
         self._fresh = True
         self.form.begin()
+        self.title.setText("")
         super()._opened()
         self.source.setReadOnly(not self._agents.writable)
         self.show_view("text" if self._agents.unseen else self.choice.value)  # all of it is to be seen
@@ -75,11 +78,13 @@ class AgentEditor(CliEditor):
     def _checked(self) -> None:
         super()._checked()
         agents = self._agents
-        self.form.load(agents.values, agents.prompts, agents.wrong, writable=agents.writable)
+        self.form.load(
+            agents.values, agents.prompts, agents.wrong, agents.doubtful, writable=agents.writable
+        )  # fmt: skip
         self.trial.load(agents.definition, agents.previews)
         row = agents.row(agents.path)
         self.accept.setVisible(agents.unseen)
-        name = agents.definition.shown if agents.definition is not None else agents.name
+        name = agents.heading or self.title.text() or agents.name
         self.title.setText(name if row is None or row.writable else f"{name} (comes with Assent or a project)")
         if self._fresh:
             self._fresh = False
@@ -90,6 +95,8 @@ class AgentEditor(CliEditor):
         first = self.form.lines["name"]
         if self.isVisible() and self.stack.currentWidget() is self.form and first.isEnabled():
             first.setFocus(Qt.FocusReason.OtherFocusReason)
+            if self._agents.is_new:  # its name is only a proposal: typing replaces it
+                first.selectAll()
 
     @property
     def dirty(self) -> bool:

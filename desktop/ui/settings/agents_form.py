@@ -82,6 +82,8 @@ class _Side(QWidget):
 
     changed = Signal(object, object)
     typing = Signal()
+    begun = Signal(str)
+    left = Signal(str)
 
     def __init__(self, key: str, title: str) -> None:
         super().__init__()
@@ -97,7 +99,7 @@ class _Side(QWidget):
         self.choice.picked.connect(lambda name: self.changed.emit((key, "prompt"), name))
         self.choice.switched.connect(self._switched)
         self.choice.typed.connect(self.typing)
-        self.choice.left.connect(self._take_text)
+        self.choice.left.connect(self._leave_text)
         self.lines = {
             name: _Line(f"{title}: {caption}", number=name == "maxSteps", mono="ool" in name)
             for name, caption in (
@@ -132,6 +134,7 @@ class _Side(QWidget):
         """The other kind of prompt; what was chosen or written of this one comes back with it. The new key is written
         first, so that its side never stands empty."""
         if here:
+            self.begun.emit(f"{self.key}.promptText")
             self._written = self.choice.text
             self.changed.emit((self.key, "promptText"), _block(self._written))
             self.changed.emit((self.key, "prompt"), None)
@@ -142,6 +145,8 @@ class _Side(QWidget):
             self.changed.emit((self.key, "promptText"), None)
             self.changed.emit((self.key, "allowedTools"), None)
         self._show_kind(here)
+        if here:
+            self.choice.area.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_kind(self, here: bool) -> None:
         self.choice.show_here(here)
@@ -156,6 +161,12 @@ class _Side(QWidget):
         if self.pending:
             self._written = self.choice.text
             self.changed.emit((self.key, "promptText"), _block(self._written))
+
+    def _leave_text(self) -> None:
+        """The text lost the keys: to another field, or because the window did, and then they come back to it."""
+        self._take_text()
+        if self.window().focusWidget() is not self.choice.area:
+            self.left.emit(f"{self.key}.promptText")
 
     def finish(self) -> None:
         """As if the person left every field."""
@@ -201,10 +212,13 @@ class _Side(QWidget):
 
 class AgentForm(Scroller):
     """``changed(path, value)``: a person changed a field; "" or None takes it out. ``typing``: a field is being typed
-    in, which is ``pending`` until it is left or ``commit``."""
+    in, which is ``pending`` until it is left or ``commit``. ``begun(path)``: an empty field was opened to be written in,
+    and ``left``."""
 
     changed = Signal(object, object)
     typing = Signal()
+    begun = Signal(str)
+    left = Signal(str)
 
     def __init__(self) -> None:
         super().__init__(margins=(24, 16, 24, 24), spacing=12)
@@ -229,6 +243,8 @@ class AgentForm(Scroller):
         for side in self.sides:
             side.changed.connect(self.changed)
             side.typing.connect(self.typing)
+            side.begun.connect(self.begun)
+            side.left.connect(self.left)
         for line in self._all_lines():
             line.textEdited.connect(lambda _text: self.typing.emit())
         self.description.textChanged.connect(self.typing)
@@ -295,9 +311,10 @@ class AgentForm(Scroller):
         self.changed.emit(("type",), value)
 
     def load(
-        self, values: Mapping[str, Any], prompts: Sequence[str], wrong: Mapping[str, str], *, writable: bool
+        self, values: Mapping[str, Any], prompts: Sequence[str], wrong: Mapping[str, str],
+        doubtful: Mapping[str, str], *, writable: bool,
     ) -> None:  # fmt: skip
-        """Show what the text says; ``wrong`` has a sentence by the path of its field."""
+        """Show what the text says; ``wrong`` and ``doubtful`` have a sentence by the path of its field."""
         for name, line in self.lines.items():
             line.show_value(values.get(name))
         described = str(values.get("description") or "")
@@ -314,16 +331,19 @@ class AgentForm(Scroller):
         for side in self.sides:
             own = values.get(side.key)
             side.show_values(own if isinstance(own, Mapping) else {}, prompts)
-        self._mark(wrong)
+        self._mark(wrong, doubtful)
         for control in (*self.lines.values(), self.description, self.kind, self.exposed, *self.sides):
             control.setEnabled(writable)
 
-    def _mark(self, wrong: Mapping[str, str]) -> None:
+    def _mark(self, wrong: Mapping[str, str], doubtful: Mapping[str, str]) -> None:
         for name, label in self.labels.items():
             label.set_error(wrong.get(name, ""))
         for side in self.sides:
             for name, label in side.labels.items():
-                label.set_error(wrong.get(f"{side.key}.{name}", ""))
+                path = f"{side.key}.{name}"
+                label.set_warning(doubtful.get(path, ""))
+                if path in wrong:
+                    label.set_error(wrong[path])
             of_prompt = (wrong.get(f"{side.key}.{name}", "") for name in ("prompt", "promptText"))
             side.labels["prompt"].set_error(next(filter(None, of_prompt), ""))
 

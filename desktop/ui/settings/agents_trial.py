@@ -52,7 +52,7 @@ class AgentTrial(Scroller):
         head.addWidget(Text(shown_line(preview.model) or "the model of the chat", "small", "2"))
         column.addLayout(head)
         for problem in preview.problems:
-            column.addWidget(Notice("failed", shown(f"{problem.path}: {problem.text}")))
+            column.addWidget(Notice("ask" if problem.warning else "failed", shown(f"{problem.path}: {problem.text}")))
         column.addWidget(Text("Limits", "caption", "3"))
         column.addWidget(Paragraph(shown("; ".join(preview.limits)), "body"))
         column.addWidget(Text(f"Tools ({len(preview.tools)})", "caption", "3"))
