@@ -162,13 +162,12 @@ class RuleFoot(QFrame):
         self.words = Paragraph("", "small", "2")
         column.addWidget(self.words)
         row = Row(spacing=8)
-        self.use = Button("Use suggestion", "primary", tip="Write the narrower pattern into the field")
-        self.save: Button = AllowButton("Save and allow", "primary") if answering else Button("Save", "primary")
-        self.drop = Button("Cancel" if answering else "Discard", "quiet", key="Esc" if answering else "")
-        for button in (self.use, self.save):
-            row.addWidget(button)
         row.addStretch(1)
-        row.addWidget(self.drop)
+        self.drop = Button("Cancel" if answering else "Discard", "quiet", key="Esc" if answering else "")
+        self.save: Button = AllowButton("Save and allow", "primary") if answering else Button("Save", "primary")
+        self.use = Button("Use suggestion", "primary", tip="Write the narrower pattern into the field")
+        for button in (self.drop, self.save, self.use):
+            row.addWidget(button)
         column.addLayout(row)
         self.use.clicked.connect(editor.use_suggestion)
         if isinstance(self.save, AllowButton):

@@ -13,10 +13,16 @@ from desktop.ui.settings.keys_page import KeysPage
 from desktop.ui.settings.models_page import ModelsPage
 from desktop.ui.shell.closing import ask_close
 from desktop.ui.theme import Theme
+from desktop.ui.widgets.allow_button import AllowButton
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.dialog import Dialog
 
 AGREES = ("primary", "admin")
+
+
+def agrees(button: Button) -> bool:
+    """Also one that is deaf for a moment: it agrees as soon as it hears."""
+    return (button._awake if isinstance(button, AllowButton) else button.kind) in AGREES
 
 
 @pytest.fixture
@@ -36,7 +42,7 @@ def lines(window: QWidget) -> list[tuple[Button, Button]]:
         (one, other)
         for one in seen
         for other in seen
-        if one.kind in AGREES
+        if agrees(one)
         and other is not one
         and other.parentWidget() is one.parentWidget()
         and place[other].left() > place[one].right()
@@ -46,7 +52,24 @@ def lines(window: QWidget) -> list[tuple[Button, Button]]:
 
 
 def agreeing(window: QWidget) -> int:
-    return len([b for b in window.findChildren(Button) if b.isVisible() and b.kind in AGREES])
+    return len([b for b in window.findChildren(Button) if b.isVisible() and agrees(b)])
+
+
+DIALOGS = (
+    "02-dialog-over-thread", "03-rules", "03-rules-harmless", "03-rules-edit", "03-rules-confirm", "03-rules-discard",
+    "03-rules-always", "03-rules-always-960", "06-import", "06-paste", "06-skills-new", "06-skills-leaving",
+    "07-boundaries-allowing", "07-boundaries-confirm", "07-mcp-add-filled", "07-mcp-look",
+    "08-first-run", "08-first-run-several", "09-report",
+)  # fmt: skip
+"""Pictures of everything else that is answered: rules, skills, boundaries, servers, the first start."""
+
+
+@pytest.mark.parametrize("name", DIALOGS)
+def test_it_does_in_every_dialog_that_there_is_a_picture_of(stage: shots.Stage, name: str) -> None:
+    shown = shots.PICTURES[name](stage)
+    shots.settle(10)
+    assert agreeing(shown), "nothing to look at"
+    assert [(one.label, other.label) for one, other in lines(shown)] == []
 
 
 def test_what_agrees_stands_at_the_right_of_its_line(stage: shots.Stage) -> None:
