@@ -212,8 +212,8 @@ class _Side(QWidget):
 
 class AgentForm(Scroller):
     """``changed(path, value)``: a person changed a field; "" or None takes it out. ``typing``: a field is being typed
-    in, which is ``pending`` until it is left or ``commit``. ``begun(path)``: an empty field was opened to be written in,
-    and ``left``."""
+    in, which is ``pending`` until it is left or ``commit``. ``begun(path)``: an empty field was opened to be written
+    in, and ``left``."""
 
     changed = Signal(object, object)
     typing = Signal()

@@ -345,7 +345,7 @@ async def test_the_name_that_a_new_agent_proposes_is_replaced_by_typing(shown: S
 async def test_a_prompt_that_was_only_just_opened_is_no_mistake_before_it_is_left_or_saved(shown: Shown) -> None:
     missing = "promptText must say what this side is and does"
     await shown.choose("night_watch_agent.yaml")
-    editor, side = shown.page.editor, shown.page.editor.form.sides[0]
+    side = shown.page.editor.form.sides[0]
     skill, here = (side.choice.way._group.button(number) for number in (0, 1))
     await activated(shown.page)
     here.click()
