@@ -6,17 +6,16 @@ The text is the truth: a form's field is written into it, every other byte kept,
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from itertools import chain, repeat
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.agent_names import tool_name_of
-from desktop.domain.debates import SidePreview
-from desktop.domain.definitions import MOST_AGENTS_DEEP, AgentDefinition, AgentRow, SideName
+from desktop.domain.definitions import MOST_AGENTS_DEEP, AgentRow
 from desktop.domain.errors import AssentError
 from desktop.domain.skills import SkillProblem
+from desktop.presenter.agent_fields import AgentFields
 from desktop.presenter.skills_lines import LineEnds
 from desktop.presenter.skills_words import calls_itself
 from desktop.presenter.yaml_file import YamlFileViewModel
@@ -24,7 +23,7 @@ from desktop.skills.editing.yaml_text import REMOVE
 from desktop.tools.person_file import ABSENT, ToolsFile
 
 if TYPE_CHECKING:
-    from desktop.conversation.agent_desk import AgentCheck, AgentDesk
+    from desktop.conversation.agent_desk import AgentDesk
     from desktop.conversation.agents import AgentBook
     from desktop.presenter.bridge import Bridge
 
@@ -67,14 +66,11 @@ class AgentsViewModel(YamlFileViewModel):
         self._desk = desk
         self._model = model
         self._agents: tuple[AgentRow, ...] = desk.rows()
-        self._said: AgentCheck | None = None
-        self._begun: set[str] = set()
-        """Paths of fields that were only just opened: that nothing stands in them is no problem yet."""
+        self.fields = AgentFields()
         self._gone: dict[str, tuple[str, str]] = {}
         self._draft: str | None = None
         """Of a new agent that was never saved: the name that its title gave it."""
         self._writing = asyncio.Lock()
-        self.previews: Mapping[SideName, SidePreview] = {}
         self.prompts: tuple[str, ...] = ()
         self._files_changed.connect(self._take)
         self._stop_listening = desk.on_change(self._files_changed.emit)
@@ -125,61 +121,23 @@ class AgentsViewModel(YamlFileViewModel):
             self._spawn(asyncio.to_thread(self._desk.accept, self.path, self._file.stamp), "use an agent")
 
     @property
-    def definition(self) -> AgentDefinition | None:
-        """What the text says now; None while it has errors."""
-        return self._said.definition if self._said is not None else None
-
-    @property
-    def values(self) -> Mapping[str, Any]:
-        """The fields as the text has them, for the form; sides as mappings."""
-        return self._said.said.data if self._said is not None else {}
-
-    @property
     def problems(self) -> tuple[SkillProblem, ...]:
         """What is wrong in the text, but for fields that a person has only just begun."""
-        said = self._said.said.problems if self._said is not None else ()
-        paths = chain((one.path for one in said), repeat(""))
-        return tuple(one for one, path in zip(self._found, paths, strict=False) if path not in self._begun)
-
-    @property
-    def wrong(self) -> Mapping[str, str]:
-        """What is wrong with fields, by their path."""
-        said = self._said.said.problems if self._said is not None else ()
-        found = (one for one in said if not one.warning and one.path and one.path not in self._begun)
-        return {problem.path: problem.text for problem in found}
-
-    @property
-    def doubtful(self) -> Mapping[str, str]:
-        """What is probably not meant in fields, by their path."""
-        found = (one for preview in self.previews.values() for one in preview.problems if one.warning)
-        return {problem.path: problem.text for problem in found}
-
-    @property
-    def heading(self) -> str:
-        """What the open agent is called, also while its text has mistakes; "" where the text names none."""
-        if self.definition is not None:
-            return self.definition.shown
-        title, name = (self.values.get(key) for key in ("title", "name"))
-        return str(title or "").strip() or str(name or "").strip().replace("_", " ").capitalize()
+        return self.fields.shown(self._found)
 
     @property
     def is_new(self) -> bool:
         """Whether the open agent was never saved."""
         return self._draft is not None
 
-    def begin_field(self, path: str) -> None:
-        """A field was opened to be written in."""
-        self._begun.add(path)
-
     def leave_field(self, path: str) -> None:
-        """The person left it: from now on it counts that nothing stands in it."""
-        if path in self._begun:
-            self._begun.discard(path)
+        """The person left a field: from now on it counts that nothing stands in it."""
+        if self.fields.leave(path):
             self.checked.emit()
 
     def save(self, *, over: bool = False) -> None:
         """Write it and put it in force; every field counts as left."""
-        for path in tuple(self._begun):
+        for path in tuple(self.fields.begun):
             self.leave_field(path)
         super().save(over=over)
 
@@ -191,8 +149,8 @@ class AgentsViewModel(YamlFileViewModel):
     def _begin(self, path: str) -> None:
         self._files = self._desk.file(path)
         self._text, self._was, self._ends = "", "", LineEnds("")
-        self._file, self._said, self.previews, self._found, self._draft = None, None, {}, (), None
-        self._begun.clear()
+        self._file, self._found, self._draft = None, (), None
+        self.fields.clear()
 
     async def _choose(self, path: str) -> None:
         self.prompts = tuple(await self._desk.prompts())
@@ -206,7 +164,7 @@ class AgentsViewModel(YamlFileViewModel):
         previews = await self._desk.preview(found.definition, self._model()) if found.definition is not None else {}
         if text != self._text or files is not self._files:
             return
-        self._said, self.previews = found, previews
+        self.fields.take(found, previews)
         missing = (problem for one in previews.values() for problem in one.problems)
         later = []
         for one in missing:

@@ -65,12 +65,16 @@ class KeyringSecrets:
         return await self.lookup(self._service, name)
 
     async def lookup(self, service: str, user: str) -> str | None:
-        """The same for an entry of any service (R-ENV-5). Who may ask for it is tool_secrets.py's to say."""
+        """The same for an entry of any service (R-ENV-5). Who may ask for it is tool_secrets.py's to say. Its place
+        stays what it was while the keyring is asked, and is ``silent`` once that did not tell."""
         here = self._only_here.get((service, user))
         if here is not None:
             return here
-        self._seen[service, user] = "silent"
-        value = await self._call("get", service=service, user=user)
+        try:
+            value = await self._call("get", service=service, user=user)
+        except SecretsUnavailable:
+            self._seen[service, user] = "silent"
+            raise
         self._seen[service, user] = "kept" if isinstance(value, str) else "missing"
         if isinstance(value, str):
             self._on_value(value)

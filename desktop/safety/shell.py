@@ -117,7 +117,7 @@ class _Reading:
 
     def result(self, blocked: Blocked | None) -> ShellReading:
         """The finished reading."""
-        self.raise_for(BECAUSE if self._sums.run_text else "")
+        self.raise_for(BECAUSE if self._sums.work_out() else "")
         if len(self._bound) > MAX_BOUND:
             self.raise_for("it runs or changes more files than are compared again before it runs")
         reasons = list(self._reasons)

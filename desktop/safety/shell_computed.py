@@ -147,9 +147,9 @@ class Sums:
                 formats = [word.text for word in words[1:] if "%" in word.text]
                 self._give(base, "0" if formats and _FORMAT.fullmatch(formats[0]) else "$@")
 
-    @property
-    def run_text(self) -> bool:
-        """Whether something that is no number for certain reaches what is computed."""
+    def work_out(self) -> bool:
+        """Once the whole command was taken: follow what its sums assign, and say whether something that is no number
+        for certain reaches what is computed. It uses up what was noted, so it is asked once."""
         for one in self.sums:
             for found in _SET_BY_SUM.findall(one.text):
                 self._give(found[0] or found[1], "0")

@@ -38,7 +38,7 @@ class AgentEditor(CliEditor):
         column.insertWidget(0, self._make_head())  # type: ignore[union-attr]  # a column
         self.form.changed.connect(agents.set_field)
         self.form.typing.connect(self._say)
-        self.form.begun.connect(agents.begin_field)
+        self.form.begun.connect(agents.fields.begin)
         self.form.left.connect(agents.leave_field)
         agents.replaced.connect(self._replaced)
         agents.changed.connect(lambda: self.accept.setVisible(agents.unseen))
@@ -77,14 +77,12 @@ class AgentEditor(CliEditor):
 
     def _checked(self) -> None:
         super()._checked()
-        agents = self._agents
-        self.form.load(
-            agents.values, agents.prompts, agents.wrong, agents.doubtful, writable=agents.writable
-        )  # fmt: skip
-        self.trial.load(agents.definition, agents.previews)
+        agents, fields = self._agents, self._agents.fields
+        self.form.load(fields.values, agents.prompts, fields.wrong, fields.doubtful, writable=agents.writable)
+        self.trial.load(fields.definition, fields.previews)
         row = agents.row(agents.path)
         self.accept.setVisible(agents.unseen)
-        name = agents.heading or self.title.text() or agents.name
+        name = fields.heading or self.title.text() or agents.name
         self.title.setText(name if row is None or row.writable else f"{name} (comes with Assent or a project)")
         if self._fresh:
             self._fresh = False

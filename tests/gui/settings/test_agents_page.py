@@ -1,115 +1,27 @@
 """Settings, Agents, over real files, the real library of skills and the runtime's own checks."""
 
 import asyncio
-import os
-from collections.abc import AsyncIterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
-from pytestqt.qtbot import QtBot
 
 from desktop.app.agent_looks import looks_of, shown_agents
-from desktop.app.skill_rooms import PinFile
-from desktop.conversation.agent_desk import AgentDesk
-from desktop.conversation.agents import AgentFiles, AgentFolder
 from desktop.domain.definitions import AgentDefinition, AgentRow, SideDefinition
-from desktop.presenter.agents_editing import AgentsViewModel, cycle_words
-from desktop.presenter.bridge import Bridge
-from desktop.skills.resolution.pins import Pins
-from desktop.ui.settings.agents_page import AgentsPage
+from desktop.presenter.agents_editing import cycle_words
 from desktop.ui.theme import Theme
 from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.marks import Icon
-from desktop.ui.widgets.toast import Toast
+from tests.gui.settings.agents_kit import MINE, Shown
 from tests.gui.settings.test_cli_page import until
 from tests.harness.windows import activated
-from tests.unit.conversation.kit import ROOT, World, world
-from tests.unit.pipeline.kit import FakeTool
-
-MINE = """\
-# my own words stay
-name: night_watch_agent  # and these
-description: Looks after the gauges at night.
-sideA:
-  prompt: assistant
-  maxSteps: 12
-"""
-
-
-class Shown:
-    """The page, its view-model and the folders below it."""
-
-    def __init__(self, made: World, home: Path) -> None:
-        self.mine = home / "agents"
-        self.mine.mkdir(exist_ok=True)
-        self.theirs = home / "proj" / ".agent" / "agents"
-        self.theirs.mkdir(parents=True)
-        folders = [
-            AgentFolder(str(self.mine)), AgentFolder(str(ROOT / "resources" / "agents"), "library"),
-            AgentFolder(str(self.theirs), "project"),
-        ]  # fmt: skip
-        self.files = AgentFiles(folders, pins=Pins(PinFile(home / "data" / "agent-pins.json")))
-        self.desk = AgentDesk(self.files, lambda: made.runtime, mine=self.mine, trash=home / "trash")
-        self.bridge = Bridge()
-        self.agents: Any = None
-        self.page: Any = None
-        self.toast: Any = None
-
-    async def open(self, qtbot: QtBot) -> "Shown":
-        await asyncio.to_thread(self.files.reload)
-        self.agents = AgentsViewModel(self.desk, self.bridge, lambda: "demo/demo")
-        self.page = AgentsPage(self.agents)
-        qtbot.addWidget(self.page)
-        self.toast = Toast(self.page)
-        self.agents.told.connect(self.toast.say)
-        self.toast.undone.connect(self.agents.undo)
-        self.page.resize(1000, 760)
-        self.page.show()
-        await self.rest()
-        return self
-
-    async def rest(self) -> None:
-        await asyncio.sleep(0.05)
-        await until(lambda: not self.bridge.task_names and not self.agents._later.isActive(), "rest")
-        await asyncio.sleep(0.02)
-
-    async def choose(self, name: str) -> None:
-        path = next(row.path for row in self.agents.rows if row.path.endswith(name))
-        self.agents.choose(path)
-        await self.rest()
-
-    @property
-    def words(self) -> str:
-        return "\n".join(label.text() for label in self.page.findChildren(QLabel) if label.isVisible())
-
-    def button(self, label: str, number: int = 0) -> Button:
-        return [b for b in self.page.findChildren(Button) if b.label == label and b.isVisible()][number]
-
-    def press(self, label: str, number: int = 0) -> None:
-        QTest.mouseClick(self.button(label, number), Qt.MouseButton.LeftButton)
-
-    def shoot(self, name: str) -> None:
-        """A picture where somebody wants to look: ``ASSENT_SHOTS`` names a folder."""
-        if folder := os.environ.get("ASSENT_SHOTS"):
-            self.page.grab().save(f"{folder}/agents-{name}.png")
+from tests.unit.conversation.kit import ROOT
 
 
 @pytest.fixture
-async def shown(theme: Theme, qtbot: QtBot, tmp_path: Path) -> AsyncIterator[Shown]:
-    theme.set_choice(os.environ.get("ASSENT_SHOTS_THEME", "light"))
-    tools = (FakeTool("read-file"), FakeTool("list-directory"), FakeTool("bash"))
-    async with world(tmp_path, None, *tools) as made:  # type: ignore[arg-type]  # no model is ever asked
-        at = Shown(made, tmp_path)
-        (at.mine / "night_watch_agent.yaml").write_text(MINE)
-        await at.open(qtbot)
-        yield at
-        at.agents.close()
-        await at.bridge.shutdown()
+def shown(agents_shown: Shown) -> Shown:
+    return agents_shown
 
 
 @pytest.mark.spec("R-DEF-16")
@@ -203,7 +115,7 @@ async def test_the_dry_run_shows_text_tools_and_limits_of_each_side_without_a_mo
     for part in ("Author", "Critic", "at most 30 rounds in a turn", "accept ends everything", "read-file"):
         assert part in shown.words
     assert "You can change only your own agents. Make a copy to change this one" in shown.words
-    previews = shown.agents.previews
+    previews = shown.agents.fields.previews
     assert "You test findings about code" in previews["b"].system
     assert {tool.name for tool in previews["a"].tools} == {"list-directory", "read-file"}
 
@@ -326,105 +238,6 @@ async def test_a_new_agent_is_named_by_its_last_title_when_it_is_saved_first(sho
 
 
 @pytest.mark.spec("R-DEF-16")
-async def test_the_name_that_a_new_agent_proposes_is_replaced_by_typing(shown: Shown) -> None:
-    await activated(shown.page)
-    shown.press("New agent")
-    await shown.rest()
-    name = shown.page.editor.form.lines["name"]
-    assert (name.hasFocus(), name.text(), name.selectedText()) == (True, "new_agent", "new_agent")
-    shown.shoot("new")
-    QTest.keyClicks(name, "tide_agent")
-    assert name.text() == "tide_agent"
-    shown.press("All agents")
-    shown.press("Discard")
-    await shown.choose("night_watch_agent.yaml")
-    assert not name.hasSelectedText(), "a name that a person gave is no proposal"
-
-
-@pytest.mark.spec("R-DEF-14", "R-DEF-16")
-async def test_a_prompt_that_was_only_just_opened_is_no_mistake_before_it_is_left_or_saved(shown: Shown) -> None:
-    missing = "promptText must say what this side is and does"
-    await shown.choose("night_watch_agent.yaml")
-    side = shown.page.editor.form.sides[0]
-    skill, here = (side.choice.way._group.button(number) for number in (0, 1))
-    await activated(shown.page)
-    here.click()
-    await shown.rest()
-    assert side.choice.area.hasFocus()
-    assert missing not in shown.words
-    assert "Correct what is marked" not in shown.words
-    shown.shoot("opened")
-    side.lines["allowedTools"].setFocus()
-    await shown.rest()
-    assert missing in shown.words
-    assert "Correct what is marked" in shown.words
-    shown.shoot("left-empty")
-    skill.click()
-    await shown.rest()
-    assert missing not in shown.words
-    here.click()
-    await shown.rest()
-    QTest.keyClick(side.choice.area, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
-    await until(lambda: missing in shown.words, "told when saving")
-    await shown.rest()
-    assert (shown.mine / "night_watch_agent.yaml").read_text() == MINE
-
-
-@pytest.mark.spec("R-DEF-16")
-async def test_the_heading_is_what_a_person_calls_the_agent_also_while_something_is_wrong(shown: Shown) -> None:
-    shown.press("New agent")
-    await shown.rest()
-    editor = shown.page.editor
-    assert editor.title.text() == "New agent"
-    for field, words, heading in (("title", "Tide tables", "Tide tables"), ("icon", "/none.exe", "Tide tables")):
-        line = editor.form.lines[field]
-        line.setFocus()
-        line.selectAll()
-        QTest.keyClicks(line, words)
-        QTest.keyClick(line, Qt.Key.Key_Return)
-        await shown.rest()
-        assert editor.title.text() == heading
-    rounds = editor.form.sides[0].lines["maxSteps"]
-    rounds.setFocus()
-    QTest.keyClicks(rounds, "many")
-    QTest.keyClick(rounds, Qt.Key.Key_Return)
-    await shown.rest()
-    assert "maxSteps must be a whole number" in shown.words
-    assert editor.title.text() == "Tide tables"
-    await asyncio.to_thread((shown.mine / "broken_agent.yaml").write_text, "name: [")
-    await asyncio.to_thread(shown.files.reload)
-    await shown.rest()
-    await shown.choose("broken_agent.yaml")
-    assert editor.title.text() == "broken_agent.yaml", "where the text names nobody"
-
-
-@pytest.mark.spec("R-PAT-4", "R-DEF-16")
-async def test_a_pattern_that_matches_no_tool_is_doubted_beside_its_field(shown: Shown) -> None:
-    await shown.choose("night_watch_agent.yaml")
-    editor, side = shown.page.editor, shown.page.editor.form.sides[0]
-    side.choice.way._group.button(1).click()
-    await shown.rest()
-    QTest.keyClicks(side.choice.area, "You count owls.")
-    tools, label = side.lines["allowedTools"], side.labels["allowedTools"]
-    for typed, said in (
-        ("read-* loop*", "loop* matches no tool that is here"), ("owl-tool loop*", "owl-tool, loop* match no tool"),
-        ("read_file", "matches no tool that is here; did you mean read-file?"), ("read-file bash(command=ls*)", ""),
-    ):  # fmt: skip
-        tools.setFocus()
-        tools.selectAll()
-        QTest.keyClicks(tools, typed)
-        QTest.keyClick(tools, Qt.Key.Key_Return)
-        await shown.rest()
-        if said:
-            await until(lambda said=said: said in label.control.accessibleDescription(), said)
-            shown.shoot("no-tool")
-        else:
-            await until(lambda: "no tool that is here" not in shown.words, "nothing to doubt")
-        assert not tools.wrong
-        assert editor.save.isEnabled()
-
-
-@pytest.mark.spec("R-DEF-16")
 async def test_a_name_that_a_person_gave_a_new_agent_stays(shown: Shown) -> None:
     shown.press("New agent")
     await shown.rest()
@@ -500,7 +313,7 @@ async def test_a_prompt_is_written_in_place_and_saved_by_key(shown: Shown) -> No
     text = (shown.mine / "night_watch_agent.yaml").read_text()
     assert "  promptText: |\n    You count owls.\n    Only by night.\n" in text
     assert "# my own words stay" in text
-    assert shown.agents.previews["a"].system.startswith("You count owls.\nOnly by night.")
+    assert shown.agents.fields.previews["a"].system.startswith("You count owls.\nOnly by night.")
     shown.shoot("written")
 
 
@@ -520,13 +333,13 @@ async def test_switching_the_kind_of_prompt_keeps_what_was_written_and_discardin
     skill.setFocus()
     skill.click()
     await shown.rest()
-    assert shown.agents.values["sideA"] == {"prompt": "assistant", "maxSteps": 12}
+    assert shown.agents.fields.values["sideA"] == {"prompt": "assistant", "maxSteps": 12}
     here.click()
     await shown.rest()
-    assert shown.agents.values["sideA"] == {
+    assert shown.agents.fields.values["sideA"] == {
         "promptText": "You count owls.\n", "maxSteps": 12, "allowedTools": "read-file"
     }  # fmt: skip
-    assert [tool.name for tool in shown.agents.previews["a"].tools] == ["read-file"]
+    assert [tool.name for tool in shown.agents.fields.previews["a"].tools] == ["read-file"]
     shown.press("Discard changes")
     await shown.rest()
     assert shown.agents.text == MINE

@@ -345,3 +345,30 @@ async def test_both_processes_with_keys_have_done_so_when_they_answer(odd: Odd) 
         (core,) = [line.split() for line in limits.splitlines() if line.startswith("Max core file size")]
         assert core[4:6] == ["0", "0"]
     await model.stop()
+
+
+@pytest.mark.spec("R-SEC-1")
+@pytest.mark.expects_log("keyring-host ended with exit code 1")
+async def test_an_entry_is_silent_once_the_keyring_did_not_tell_and_not_while_it_is_asked(
+    odd: Odd, tmp_path: Path
+) -> None:
+    slow = """
+    def get_password(self, service, user):
+        (here / "asked").touch()
+        while not (here / "go").exists():
+            time.sleep(0.01)
+        return "a value"
+"""
+    secrets = KeyringSecrets(odd(slow), timeout_s=PATIENCE_S)
+    asking = asyncio.create_task(secrets.get("one"))
+    async with asyncio.timeout(PATIENCE_S):
+        while not (tmp_path / "asked").exists():
+            await asyncio.sleep(0.01)
+    assert secrets.place_of("one") == "unasked"
+    (tmp_path / "go").touch()
+    assert await asking == "a value"
+    assert secrets.place_of("one") == "kept"
+    gone = KeyringSecrets(odd("    def get_password(self, *_): os._exit(1)\n"), timeout_s=PATIENCE_S)
+    with pytest.raises(SecretsUnavailable):
+        await gone.get("two")
+    assert gone.place_of("two") == "silent"

@@ -1,0 +1,115 @@
+"""Settings, Agents: the form of one agent, while a person fills it in."""
+
+import asyncio
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from tests.gui.settings.agents_kit import MINE, Shown
+from tests.gui.settings.test_cli_page import until
+from tests.harness.windows import activated
+
+
+@pytest.fixture
+def shown(agents_shown: Shown) -> Shown:
+    return agents_shown
+
+
+@pytest.mark.spec("R-DEF-16")
+async def test_the_name_that_a_new_agent_proposes_is_replaced_by_typing(shown: Shown) -> None:
+    await activated(shown.page)
+    shown.press("New agent")
+    await shown.rest()
+    name = shown.page.editor.form.lines["name"]
+    assert (name.hasFocus(), name.text(), name.selectedText()) == (True, "new_agent", "new_agent")
+    shown.shoot("new")
+    QTest.keyClicks(name, "tide_agent")
+    assert name.text() == "tide_agent"
+    shown.press("All agents")
+    shown.press("Discard")
+    await shown.choose("night_watch_agent.yaml")
+    assert not name.hasSelectedText(), "a name that a person gave is no proposal"
+
+
+@pytest.mark.spec("R-DEF-14", "R-DEF-16")
+async def test_a_prompt_that_was_only_just_opened_is_no_mistake_before_it_is_left_or_saved(shown: Shown) -> None:
+    missing = "promptText must say what this side is and does"
+    await shown.choose("night_watch_agent.yaml")
+    side = shown.page.editor.form.sides[0]
+    skill, here = (side.choice.way._group.button(number) for number in (0, 1))
+    await activated(shown.page)
+    here.click()
+    await shown.rest()
+    assert side.choice.area.hasFocus()
+    assert missing not in shown.words
+    assert "Correct what is marked" not in shown.words
+    shown.shoot("opened")
+    side.lines["allowedTools"].setFocus()
+    await shown.rest()
+    assert missing in shown.words
+    assert "Correct what is marked" in shown.words
+    shown.shoot("left-empty")
+    skill.click()
+    await shown.rest()
+    assert missing not in shown.words
+    here.click()
+    await shown.rest()
+    QTest.keyClick(side.choice.area, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    await until(lambda: missing in shown.words, "told when saving")
+    await shown.rest()
+    assert (shown.mine / "night_watch_agent.yaml").read_text() == MINE
+
+
+@pytest.mark.spec("R-DEF-16")
+async def test_the_heading_is_what_a_person_calls_the_agent_also_while_something_is_wrong(shown: Shown) -> None:
+    shown.press("New agent")
+    await shown.rest()
+    editor = shown.page.editor
+    assert editor.title.text() == "New agent"
+    for field, words, heading in (("title", "Tide tables", "Tide tables"), ("icon", "/none.exe", "Tide tables")):
+        line = editor.form.lines[field]
+        line.setFocus()
+        line.selectAll()
+        QTest.keyClicks(line, words)
+        QTest.keyClick(line, Qt.Key.Key_Return)
+        await shown.rest()
+        assert editor.title.text() == heading
+    rounds = editor.form.sides[0].lines["maxSteps"]
+    rounds.setFocus()
+    QTest.keyClicks(rounds, "many")
+    QTest.keyClick(rounds, Qt.Key.Key_Return)
+    await shown.rest()
+    assert "maxSteps must be a whole number" in shown.words
+    assert editor.title.text() == "Tide tables"
+    await asyncio.to_thread((shown.mine / "broken_agent.yaml").write_text, "name: [")
+    await asyncio.to_thread(shown.files.reload)
+    await shown.rest()
+    await shown.choose("broken_agent.yaml")
+    assert editor.title.text() == "broken_agent.yaml", "where the text names nobody"
+
+
+@pytest.mark.spec("R-PAT-4", "R-DEF-16")
+async def test_a_pattern_that_matches_no_tool_is_doubted_beside_its_field(shown: Shown) -> None:
+    await shown.choose("night_watch_agent.yaml")
+    editor, side = shown.page.editor, shown.page.editor.form.sides[0]
+    side.choice.way._group.button(1).click()
+    await shown.rest()
+    QTest.keyClicks(side.choice.area, "You count owls.")
+    tools, label = side.lines["allowedTools"], side.labels["allowedTools"]
+    for typed, said in (
+        ("read-* loop*", "loop* matches no tool that is here"), ("owl-tool loop*", "owl-tool, loop* match no tool"),
+        ("read_file", "matches no tool that is here; did you mean read-file?"), ("read-file bash(command=ls*)", ""),
+    ):  # fmt: skip
+        tools.setFocus()
+        tools.selectAll()
+        QTest.keyClicks(tools, typed)
+        QTest.keyClick(tools, Qt.Key.Key_Return)
+        await shown.rest()
+        if said:
+            await until(lambda said=said: said in label.control.accessibleDescription(), said)
+            shown.shoot("no-tool")
+        else:
+            await until(lambda: "no tool that is here" not in shown.words, "nothing to doubt")
+        assert not tools.wrong
+        assert editor.save.isEnabled()
