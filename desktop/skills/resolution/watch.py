@@ -115,12 +115,15 @@ class FolderWatch:
         """Report changes until a watched folder itself comes or goes; returns the folders that did. ``moved`` are those
         of last time: once they are watched again everything is looked at."""
         opened: list[Notify] = []
-        deep = [folder for folder in map(os.path.realpath, self._folders) if os.path.isdir(folder)]
-        above = {_existing(os.path.dirname(folder)) for folder in self._folders}
+        above = self._above()
         try:
-            for folders, recursive in ((deep, True), (sorted(above), False)):
-                if folders:
-                    opened.append(self._open(folders, recursive=recursive))
+            # What is above first: from here on the system keeps every coming and going for us, so that no folder can
+            # come between the look whether it is there and the watching.
+            opened.append(self._open(sorted(above), recursive=False))
+            if self._above() != above:
+                return frozenset(self._folders)
+            if deep := [folder for folder in map(os.path.realpath, self._folders) if os.path.isdir(folder)]:
+                opened.insert(0, self._open(deep, recursive=True))
             self.live = True
             if moved:
                 self._report(None)  # while nothing was watched anything may have changed, anywhere
@@ -132,6 +135,10 @@ class FolderWatch:
             for notify in opened:
                 notify.close()
         return moved
+
+    def _above(self) -> set[str]:
+        """The nearest folders above the watched ones that are there."""
+        return {_existing(os.path.dirname(folder)) for folder in self._folders}
 
     def _drained(self, opened: list[Notify]) -> frozenset[str]:
         """Wait a moment for changes and report them; returns the watched folders that came or went."""

@@ -142,6 +142,44 @@ class Exhausted:
         return watching.open_notify(folders, recursive=recursive)
 
 
+class MadeMeanwhile:
+    """Somebody makes ``folder`` in the very moment in which the watching of what is above it begins."""
+
+    def __init__(self, folder: Path, *, before: bool) -> None:
+        self._folder, self._before = folder, before
+
+    def __call__(self, folders: list[str], *, recursive: bool) -> watching.Notify:
+        if self._before and not recursive:
+            self._folder.mkdir(exist_ok=True)
+        notify = watching.open_notify(folders, recursive=recursive)
+        if not recursive:
+            self._folder.mkdir(exist_ok=True)
+        return notify
+
+
+@pytest.mark.spec("R-RES-17")
+@pytest.mark.parametrize("made", ["skills", ".agents"])
+@pytest.mark.parametrize("before", [True, False])
+def test_a_folder_made_while_the_watching_begins_is_watched(tmp_path: Path, made: str, before: bool) -> None:
+    root = tmp_path / ".agents" / "skills"
+    if made == "skills":
+        root.parent.mkdir()
+    seen: list[frozenset[str] | None] = []
+    meanwhile = MadeMeanwhile(root if made == "skills" else root.parent, before=before)
+    watch = FolderWatch([str(root)], seen.append, open_notify=meanwhile)
+    watch.start()
+    try:
+        assert watch.wait_settled(PATIENCE_S)
+        skill(root, "one")
+        until(lambda: None in seen or any("one" in path for paths in seen for path in paths or ()))
+        until(lambda: watch.live)
+        seen.clear()
+        skill(root, "two")
+        until(lambda: None in seen or any("two" in path for paths in seen for path in paths or ()))
+    finally:
+        watch.stop()
+
+
 @pytest.mark.expects_log("cannot be watched")
 @pytest.mark.parametrize("good", [0, 1])
 def test_where_watching_is_not_possible_the_folders_are_looked_at_from_time_to_time(root: Path, good: int) -> None:
