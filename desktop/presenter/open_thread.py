@@ -124,6 +124,13 @@ class OpenThread(QObject):
             self.loaded.emit()
 
     async def _load(self, thread_id: str, opening: int) -> None:
+        """All pages. A run that ends meanwhile costs another look: what was read of it may be half of its answer."""
+        ends = -1
+        while ends != self._ends and opening == self._opening:
+            ends, self._live_id = self._ends, ""
+            await self._load_pages(thread_id, opening)
+
+    async def _load_pages(self, thread_id: str, opening: int) -> None:
         first, self._estimate = True, 0
         async for page in pages(
             lambda before, limit: self._service.path(thread_id, before=before, limit=limit),
@@ -160,17 +167,17 @@ class OpenThread(QObject):
             self._waiting.show(waiting, held)
 
     async def _reload(self) -> None:
-        """Draw the active path anew: after an edit, on another branch. A run that ends meanwhile costs another look."""
-        ends = -1
-        while ends != self._ends and self._thread_id:
-            self._opening += 1
-            ends, opening, thread_id = self._ends, self._opening, self._thread_id
-            self._record = await self._service.thread(thread_id)
-            self._live_id = ""
+        """Draw the active path anew: after an edit, on another branch."""
+        if not self._thread_id:
+            return
+        self._opening += 1
+        opening, thread_id = self._opening, self._thread_id
+        record = await self._service.thread(thread_id)
+        if opening == self._opening:
+            self._record = record
             await self._load(thread_id, opening)
-            if opening != self._opening:
-                return
-        self._tell_all()
+        if opening == self._opening:
+            self._tell_all()
 
     def _tell_all(self) -> None:
         self.title_changed.emit(self.title)

@@ -1,6 +1,7 @@
 """The chat view-model over the real service and store: what a person sees, in the order in which it happens."""
 
 import asyncio
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -10,6 +11,7 @@ from desktop.domain.events import ContextMeasured, ContextSummarising, RunStarte
 from desktop.models.scripted import fails, says
 from desktop.presenter.run_board import RunBoard
 from desktop.presenter.transcript_items import NoticePart, ToolPart
+from tests.harness.patience import PATIENCE_S
 from tests.unit.conversation.cut_off import WRITE, cut_off, line
 
 
@@ -91,6 +93,28 @@ async def test_a_thread_opened_in_the_middle_of_its_answer_shows_what_has_come_a
     await page.open(thread_id)
     assert page.texts == ["go", "begin"]
     await page.until(lambda: page.texts[-1:] == ["begin end"] and not page.items[-1].live, "the end")
+    await page.at_rest()
+
+
+async def test_a_thread_whose_answer_ends_while_it_is_opened_shows_the_whole_answer(make_page):
+    page = await make_page([{"text": "begin"}, {"wait": 0.2}, {"text": " end"}])
+    await page.open("")
+    page.chat.send("go")
+    await page.until(lambda: page.texts == ["go", "begin"], "the beginning")
+    thread_id = page.chat.thread_id
+    await page.open("")
+    ended = threading.Event()
+    loop = asyncio.get_running_loop()
+    busy = [loop.run_in_executor(None, ended.wait, PATIENCE_S) for _ in range(64)]  # what is read is drawn after them
+    page.chat.open_thread(thread_id)
+    await page.until(lambda: page.chat.run_state.running, "the thread in the middle of its answer")
+    await page.until(lambda: not page.chat.run_state.running, "the end of the run")
+    opened = page.opened
+    ended.set()
+    await asyncio.gather(*busy)
+    await page.until(lambda: page.opened > opened, "the thread opened")
+    assert page.texts == ["go", "begin end"]
+    assert not page.items[-1].can_continue
     await page.at_rest()
 
 
