@@ -31,6 +31,13 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 
+def single_shot(owner: QObject, call: Callable[[], object], after_ms: int) -> QTimer:
+    """A timer that is not started yet."""
+    timer = QTimer(owner, singleShot=True, interval=after_ms)
+    timer.timeout.connect(call)
+    return timer
+
+
 class Bridge(QObject):
     """Implements ``desktop.domain.permission.Asker``; ``sink`` is an ``EventSink``.
 
@@ -46,6 +53,7 @@ class Bridge(QObject):
     """PermissionRequest."""
     closed = Signal(str, object)
     """request id, Decision: a question is over, whoever ended it."""
+    _ending = Signal()
 
     def __init__(self, parent: QObject | None = None, *, loop: asyncio.AbstractEventLoop | None = None) -> None:
         super().__init__(parent)
@@ -110,6 +118,7 @@ class Bridge(QObject):
         """Deny all questions, cancel all tasks, wait at most ``timeout_s`` seconds; returns the names of those left."""
         self.deny_all()
         self._closing = True
+        self._ending.emit()
         end = time.monotonic() + timeout_s
         while (others := self._tasks - {asyncio.current_task()}) and time.monotonic() < end:
             for task in others:
@@ -117,6 +126,12 @@ class Bridge(QObject):
             await asyncio.wait(others, timeout=min(0.5, max(0.0, end - time.monotonic())))
         self._flush_everything()
         return tuple(sorted(task.get_name() for task in self._tasks - {asyncio.current_task()}))
+
+    def later(self, owner: QObject, call: Callable[[], object], after_ms: int) -> QTimer:
+        """A single-shot timer of ``owner`` that is not started yet and that ends with the bridge."""
+        timer = single_shot(owner, call, after_ms)
+        self._ending.connect(timer.stop)
+        return timer
 
     # -- events -----------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.debates import DebateDesk, DebateSetup, DebateTemplate, SidePreview, SideSetup, ToolOffer
 from desktop.domain.definitions import SIDES, DefinitionProblem, SideName
@@ -46,8 +46,7 @@ class DebateSetupViewModel(QObject):
         """Of a side whose kind of prompt was changed: what it had with the other kind."""
         self._number = 0
         self.starting = False
-        self._later = QTimer(self, singleShot=True, interval=DELAY)
-        self._later.timeout.connect(self._settle)
+        self._later = bridge.later(self, self._settle, DELAY)
 
     # -- what is chosen -----------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import AssentError
 from desktop.domain.permission import PermissionRequest
@@ -60,8 +60,7 @@ class RuleEditor(QObject):
         self.saving = False
         self.tried_draft: RuleDraft | None = None
         self._task: asyncio.Future[None] | None = None
-        self._later = QTimer(self, singleShot=True, interval=TRY_AFTER)
-        self._later.timeout.connect(self._try)
+        self._later = bridge.later(self, self._try, TRY_AFTER)
         approvals.changed.connect(self._look_at_request)
         rules.rules_changed.connect(self._again)
 

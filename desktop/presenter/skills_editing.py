@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import AssentError, KnownError
 from desktop.domain.skills import SkillDef, SkillProblem
@@ -72,8 +72,7 @@ class SkillEditor(QObject):
         self.problems: tuple[SkillProblem, ...] = ()
         self.form = FormState({})
         self.definition: SkillDef | None = None
-        self._later = QTimer(self, singleShot=True, interval=CHECK_AFTER)
-        self._later.timeout.connect(self._check_now)
+        self._later = bridge.later(self, self._check_now, CHECK_AFTER)
 
     # -- opening ------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import AssentError
 from desktop.domain.skills import SkillProblem
@@ -60,8 +60,7 @@ class YamlFileViewModel(QObject):
         self._ends = LineEnds("")
         self._text = self._was = ""
         self._found: tuple[SkillProblem, ...] = ()
-        self._later = QTimer(self, singleShot=True, interval=CHECK_AFTER)
-        self._later.timeout.connect(self._check_now)
+        self._later = bridge.later(self, self._check_now, CHECK_AFTER)
 
     @property
     def path(self) -> str:

@@ -9,11 +9,12 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.rules import RuleDraft, RuleProblem, RuleView, SimulatedCall, Simulation
+from desktop.presenter.bridge import single_shot
 from desktop.presenter.rules import RulesViewModel
 from desktop.presenter.rules_editing import RuleEditor, RulesModels
 from desktop.ui.approvals.page import ApprovalsPage
@@ -139,6 +140,10 @@ class _Bridge:
         else:
             work.close()
         return SimpleNamespace(cancel=lambda: None)
+
+    def later(self, owner: QObject, call: Callable[[], object], after_ms: int) -> QTimer:
+        """A timer as the bridge makes them."""
+        return single_shot(owner, call, after_ms)
 
 
 def sample_rules(approvals: Any, found: Simulation = FOUND, given: tuple[RuleView, ...] | None = None) -> RulesModels:

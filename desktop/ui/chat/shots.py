@@ -7,14 +7,14 @@ from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any, cast
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.context import Account, Overlay, PinnedText
 from desktop.domain.threads import ThreadJob, ThreadRecord
 from desktop.presenter.approvals import ApprovalsViewModel
 from desktop.presenter.attaching import AttachingViewModel
-from desktop.presenter.bridge import Bridge
+from desktop.presenter.bridge import Bridge, single_shot
 from desktop.presenter.chat import ChatViewModel
 from desktop.presenter.chat_state import Meters, QueuedMessage, RunState
 from desktop.presenter.context import ContextViewModel
@@ -76,6 +76,10 @@ class StillBridge(QObject):
     def spawn(self, work: Coroutine[Any, Any, Any], *, name: str) -> None:
         """Close what would have run."""
         work.close()
+
+    def later(self, owner: QObject, call: Callable[[], object], after_ms: int) -> QTimer:
+        """A timer as the bridge makes them."""
+        return single_shot(owner, call, after_ms)
 
 
 def sample_items() -> tuple[TranscriptItem, ...]:

@@ -170,3 +170,14 @@ async def test_blocking_work_goes_to_a_thread_and_its_error_comes_back(bridge: B
     assert await bridge.in_thread(threading.get_ident) != threading.get_ident()
     with pytest.raises(ValueError, match="invalid literal"):
         await bridge.in_thread(int, "x")
+
+
+async def test_what_waits_for_the_last_key_ends_with_the_bridge(bridge: Bridge) -> None:
+    called: list[bool] = []
+    waits = bridge.later(bridge, lambda: called.append(True), 1)
+    waits.start()
+    await until(lambda: called, "it was called")
+    waits.start(60_000)
+    assert await bridge.shutdown() == ()
+    assert not waits.isActive()
+    assert called == [True]

@@ -41,7 +41,7 @@ async def test_a_server_that_breaks_in_a_call_costs_that_call_and_comes_back(
     bench: McpBench, mode: str, code: str, words: str
 ) -> None:
     await bench.put(
-        declared(mode, timeout=1 if mode == "silent" else 60),
+        declared(mode, timeout=1 if mode == "silent" else PATIENCE_S),
         {"name": "files", "command": honest()[0], "args": honest()[1:], "category": "read"},
     )
     await bench.accept(mode)
