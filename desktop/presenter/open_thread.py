@@ -6,7 +6,7 @@ What a person does with it is in ``chat``.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
@@ -27,6 +27,15 @@ from desktop.presenter.waiting_messages import WaitingMessages
 if TYPE_CHECKING:
     from desktop.conversation.service import ConversationService
     from desktop.presenter.bridge import Bridge
+
+
+def _read(
+    service: ConversationService, thread_id: str, titles: Mapping[str, str], measured: Callable[[int], None]
+) -> AsyncIterator[tuple[TranscriptItem, ...]]:
+    return pages(
+        lambda before, limit: service.path(thread_id, before=before, limit=limit), service.sibling_places, titles,
+        measured, lambda: service.left_at_end(thread_id),
+    )  # fmt: skip
 
 
 class OpenThread(QObject):
@@ -132,13 +141,7 @@ class OpenThread(QObject):
 
     async def _load_pages(self, thread_id: str, opening: int) -> None:
         first, self._estimate = True, 0
-        async for page in pages(
-            lambda before, limit: self._service.path(thread_id, before=before, limit=limit),
-            self._service.sibling_places,
-            self._board.titles,
-            lambda tokens: setattr(self, "_estimate", self._estimate + tokens),
-            lambda: self._service.left_at_end(thread_id),
-        ):
+        async for page in _read(self._service, thread_id, self._board.titles, self._measure):
             if opening != self._opening:
                 return
             if first:
@@ -149,6 +152,9 @@ class OpenThread(QObject):
                 self.items_prepended.emit(page)
             first = False
         await self._load_queue(thread_id, opening)
+
+    def _measure(self, tokens: int) -> None:
+        self._estimate += tokens
 
     def _reset(self, items: tuple[TranscriptItem, ...]) -> None:
         self._shown.reset(items)
@@ -168,13 +174,10 @@ class OpenThread(QObject):
 
     async def _reload(self) -> None:
         """Draw the active path anew: after an edit, on another branch."""
-        if not self._thread_id:
-            return
         self._opening += 1
         opening, thread_id = self._opening, self._thread_id
-        record = await self._service.thread(thread_id)
-        if opening == self._opening:
-            self._record = record
+        if thread_id:
+            self._record = await self._service.thread(thread_id)
             await self._load(thread_id, opening)
         if opening == self._opening:
             self._tell_all()
