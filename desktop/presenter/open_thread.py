@@ -51,9 +51,8 @@ class OpenThread(QObject):
     state_changed = Signal(object)
     queue_changed = Signal(object)
     draft_loaded = Signal(str, object)
-    """text, attachments"""
     edit_loaded = Signal(str, str)
-    """message that is being said differently, its new text"""
+    """The first with text and attachments, the second with the message that is said differently and its new text."""
     title_changed = Signal(str)
     announced = Signal(str)
     loaded = Signal()
@@ -168,9 +167,9 @@ class OpenThread(QObject):
         return with_live(items, state.answer.item(), state.answer.parent_id)
 
     async def _load_queue(self, thread_id: str, opening: int) -> None:
-        waiting, held = await self._service.queued(thread_id), await self._service.held(thread_id)
+        queue = await self._service.queued(thread_id), await self._service.held(thread_id)
         if opening == self._opening:
-            self._waiting.show(waiting, held)
+            self._waiting.show(*queue)
 
     async def _reload(self) -> None:
         """Draw the active path anew: after an edit, on another branch."""
