@@ -118,6 +118,8 @@ class _Reading:
     def result(self, blocked: Blocked | None) -> ShellReading:
         """The finished reading."""
         self.raise_for(BECAUSE if self._sums.work_out() else "")
+        for assigned in sorted(self._sums.set_in_passing):
+            self.raise_for(_meaning_of(assigned))
         if len(self._bound) > MAX_BOUND:
             self.raise_for("it runs or changes more files than are compared again before it runs")
         reasons = list(self._reasons)
@@ -166,8 +168,6 @@ class _Reading:
             self.raise_for(f"not all of it can be read: {problem}")
         if (strange := strange_part(parsed)) is not None:
             self._parts.append(strange)
-        for name in parsed.loops:
-            self.raise_for(_meaning_of(name))
         for command in parsed.commands:
             self._simple(command, depth)
         for text in parsed.unread:

@@ -66,13 +66,14 @@ _WITH_INDEX = re.compile(r"[A-Za-z_]\w*\[(.*)\]", re.DOTALL)
 
 @dataclass(slots=True)
 class Sums:
-    """Of a whole command, nested texts included, while it is read. ``values``: what each variable is given;
-    ``assigned``: those that are given something for certain; ``outside``: those that hold what only running shows;
-    ``integers``: those that compute what they are given; ``maps``: arrays whose indexes are texts; ``renamed``:
-    programs may be others than their names say."""
+    """Of a whole command, nested texts included, while it is read. ``passing``: what loops and ``${X:=Y}`` set;
+    ``values``: what each variable is given; ``assigned``: those that are given something for certain; ``outside``:
+    those that hold what only running shows; ``integers``: those that compute what they are given; ``maps``: arrays
+    whose indexes are texts; ``renamed``: programs may be others than their names say."""
 
     sums: list[Sum] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
+    passing: list[tuple[str, str]] = field(default_factory=list)
     values: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     assigned: set[str] = field(default_factory=set)
     outside: set[str] = field(default_factory=set)
@@ -97,6 +98,7 @@ class Sums:
         self.names += parsed.computed.names
         self.renamed = self.renamed or bool(parsed.functions)
         for name, value in parsed.computed.given:
+            self.passing.append((name, value))
             self._give(name, value.replace('"', ""))
         for command in parsed.commands:
             self._take(command)
@@ -147,12 +149,20 @@ class Sums:
                 formats = [word.text for word in words[1:] if "%" in word.text]
                 self._give(base, "0" if formats and _FORMAT.fullmatch(formats[0]) else "$@")
 
+    @property
+    def set_in_passing(self) -> set[str]:
+        """``NAME=value`` of what no assignment sets: a sum, a loop, ``${X:=Y}``."""
+        return {f"{name}=0" for name in self._set_by_sums()} | {f"{name}={value}" for name, value in self.passing}
+
+    def _set_by_sums(self) -> list[str]:
+        bare = [re.sub(r"[\"']|\\\n", "", one.text) for one in self.sums]
+        return [name or after for text in bare for name, after in _SET_BY_SUM.findall(text)]
+
     def work_out(self) -> bool:
         """Once the whole command was taken: follow what its sums assign, and say whether something that is no number
         for certain reaches what is computed. It uses up what was noted, so it is asked once."""
-        for one in self.sums:
-            for found in _SET_BY_SUM.findall(one.text):
-                self._give(found[0] or found[1], "0")
+        for name in self._set_by_sums():
+            self._give(name, "0")
         computed = [Sum(value) for name in self.integers for value in self.values.pop(name, ())]
         numbers, words = self._holding(self._of_numbers), self._holding(self._of_words)
         if self.integers & self.outside:

@@ -14,6 +14,8 @@ _NAMING = ("-v", "-R")
 _COMPARES = re.compile(r"\s-(?:eq|ne|lt|le|gt|ge|v|R)\s")
 _TESTS = ("test", "[")
 _UNQUOTED = ("simple_expansion", "expansion", "command_substitution")
+_MANY_WORDS = re.compile(r"\$@|\$\{!?(?:@|\w+(?:\[@\]|@))")
+"""In quotes, too, one becomes several, of which the first may be ``-v``."""
 _AFTER_NAME = ("", "/", "#", "%", "^", ",", "@", "-", "+", "?")
 """What may follow a variable's name in ``${}`` besides a colon and an equals sign."""
 _DECLARES = ("declare", "typeset", "local", "export", "readonly")
@@ -48,6 +50,10 @@ class Computed:
             self.sums.append(Sum(text[2:-1] if text.startswith("$[") else text[3:-2]))
         elif kind in ("compound_statement", "test_command") and text.startswith("(("):
             self.sums.append(Sum(text[2:-2]))
+        elif kind == "subshell" and text.startswith("((") and "))" in text:
+            # after ``!`` and ``time`` the grammar sees commands where bash computes: it may be either, both are read
+            self.sums.append(Sum(text[2:].removesuffix("))")))
+            return False
         elif kind == "c_style_for_statement":
             self._head(node, text)
         elif kind == "test_command":
@@ -163,7 +169,7 @@ def _flat(node: Any) -> list[Any]:
 
 def _may_split(node: Any) -> bool:
     parts = node.children if node.type == "concatenation" else [node]
-    return any(part.type in _UNQUOTED for part in parts)
+    return any(part.type in _UNQUOTED for part in parts) or _MANY_WORDS.search(_text(node)) is not None
 
 
 def _may_be_option(node: Any) -> bool:

@@ -86,14 +86,13 @@ class SimpleCommand:
 @dataclass(slots=True)
 class Parsed:
     """Everything found. ``problems`` are reasons why the reading may be incomplete; ``unread`` texts to read again;
-    ``loops`` the variables of loops; ``kinds`` the kinds of all named nodes of the grammar, and its double brackets;
+    ``kinds`` the kinds of all named nodes of the grammar, and its double brackets;
     ``computed`` what bash computes."""
 
     commands: list[SimpleCommand] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     functions: set[str] = field(default_factory=set)
-    loops: set[str] = field(default_factory=set)
     kinds: set[str] = field(default_factory=set)
     computed: Computed = field(default_factory=Computed)
 
@@ -143,6 +142,8 @@ class _Walker:
             kind, children = node.type, node.children
             if node.is_named or kind == "((":
                 self.found.kinds.add(kind)
+            if kind == "subshell" and node.text.startswith(b"(("):
+                self.found.kinds.add("((")
             if self.found.computed.look_at(node, kind) and _hides_a_run(node):
                 self.found.problems.append("its arithmetic may run what is written in quotes")
             misread = kind == "word" and node.text.startswith((b"\n", b" ", b"\t"))
@@ -319,8 +320,6 @@ class _Walker:
     def _choices(self, node: Any) -> None:
         """The words that ``for``, ``select`` and ``case`` go through, as a command of that name."""
         values = node.children_by_field_name("value")
-        if (variable := node.child_by_field_name("variable")) is not None:
-            self.found.loops.add(_text(variable))
         if values:
             words = tuple(self._word(child) for child in values)
             text = " ".join(_text(child) for child in node.children[: node.children.index(values[-1]) + 1])

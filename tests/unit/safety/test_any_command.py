@@ -116,7 +116,35 @@ x=$(cat f); declare "a[$x]=1"
 read X < f; declare 'a=([X]=1)'
 cat f; let _
 x=$(cat f); cat <<E $((1+((2))+x))
+read x < f; ! ((x))
+read x < f; time ((x))
+read x < f; while ! ((x > 3)); do ls; done
+cat f | { read x; ! ! ((x)); }
+set -- -v "$(cat f)"; test "$@"
+f() { [ "$@" ]; }; f -v "$(cat f)"
+a=(-v "$(cat f)"); [ "${a[@]}" ]
+a=([0]=-v [1]="$(cat f)"); [ "${a[@]:0}" ]
 """
+SETS = r"""
+((PATH=1)); ls
+! ((PATH=1)); ls
+echo $((PATH=1)); ls
+echo $[PATH=1]; ls
+echo $((P""ATH=1)); ls
+((x ? (PATH=1) : 0)) || ls
+a[PATH=1]=2; ls
+a=([PATH=1]=2); ls
+echo ${a[PATH=1]}; ls
+echo ${a:PATH=1}; ls
+printf -v 'a[PATH=1]' 2; ls
+[[ PATH=1 -eq 1 ]]; ls
+for ((PATH=1;;)); do ls; break; done
+set -a; : ${BASH_ENV:=f}; bash -c ls
+set -a; x=${BASH_ENV=f}; bash -c ls
+set -a; [[ ${GIT_EXTERNAL_DIFF:=./f} ]]; git diff
+set -a; for i in ${BASH_ENV:=f}; do bash -c ls; done
+"""
+"""Variables that change which programs run, set by no assignment."""
 HOPS = "read v0 < f; " + "; ".join(f"v{at + 1}=$v{at}" for at in range(60)) + "; let v60"
 COUNTS = r"""
 n=$(wc -l < f); echo $((n+1))
@@ -153,6 +181,10 @@ ls & pid=$!; wait $pid
 x=3; [ $x -gt 2 ]
 read x < f; printf '%s\n' "$x"
 for i in $(seq 1 3); do j=$(( (i+1)*(2+(i-1)) )); echo ${@:j:1}; done
+n=1; while ! ((n > 3)); do n=$((n+1)); done
+time ((n=1))
+a=(1 2); [ "${#a[@]}" -gt 1 ]; [ -n "$*" ]; [ "${a[*]}" = x ]
+((SECONDS=0)); : ${NAME:=x}
 """
 PASSES = """
 make
@@ -238,6 +270,13 @@ def test_a_real_bash_runs_what_stands_there(tmp_path: Path, command: str) -> Non
     environment = {"E": "a[$(echo ran >> ran)]", "PATH": "/usr/bin:/bin"}
     subprocess.run(["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, timeout=PATIENCE_S)
     assert (tmp_path / "ran").exists()
+
+
+@pytest.mark.spec("R-BLK-5", "R-ENV-7")
+@pytest.mark.parametrize("command", SETS.strip().splitlines())
+def test_what_programs_run_is_not_changed_by_a_sum_or_in_passing(furnished: World, command: str) -> None:
+    assert furnished.reader.read_now(command).category is Category.ADMIN
+    assert passing(furnished, command) == set()
 
 
 @pytest.mark.parametrize("command", COUNTS.strip().splitlines())

@@ -41,6 +41,7 @@ NOT_ONLY = (
     "jobs -x touch x", "jobs -x ls", "builtin jobs -x touch x", "let X", "read X < note.txt; let X", "declare -i X",
     "test -v 'a[X]'", "printf -v 'a[X]' y", "read RANDOM < note.txt", "declare -n X=Y", "mapfile -C ls x < note.txt",
     "compgen -F f x", "set -k; ls", "shopt -s autocd", "declare -a x='([X]=1)'",
+    "read ls < note.txt; ! ((ls))", "while read ls; do ! ((ls)); done < note.txt", "! ((ls))", "! (( ls || ls ))",
 )  # fmt: skip
 
 
