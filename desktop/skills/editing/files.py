@@ -7,6 +7,7 @@ cache shows what is no longer there (R-SK-13).
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import itertools
 import json
@@ -239,14 +240,14 @@ class SkillFiles:
             if replacing:
                 self._under_way.mkdir(parents=True, exist_ok=True, mode=0o700)
                 (self._under_way / aside.token).touch()
-            shutil.move(moved, place / moved.name)
+            _move(moved, place / moved.name)
         except OSError as error:
             self._forget_if_empty(aside)
-            raise CannotSave(f"{moved} could not be deleted: {error.strerror}.") from error
+            raise CannotSave(f"{moved} could not be deleted: {error.strerror or error}.") from error
         try:
             self._changed(path)
         except BaseException:
-            shutil.move(place / moved.name, moved)
+            _move(place / moved.name, moved)
             raise
         self._open.add(aside.token)
         self._sweep()
@@ -263,7 +264,7 @@ class SkillFiles:
             target = _free_beside(target)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(held, target)
+            _move(held, target)
         except (OSError, shutil.Error) as error:
             words = f"{target} could not be brought back: {error}."
             raise CannotSave(words, next_step=f"It lies in {held}.") from error
@@ -387,6 +388,41 @@ def _replace(path: str, data: bytes) -> None:
             with contextlib.suppress(OSError):
                 os.unlink(fresh)
         raise CannotSave(f"{path} could not be saved: {error.strerror}.") from error
+
+
+def _move(source: Path, target: Path) -> None:
+    """To its new place whole, or not at all, also where that is on another disk. Ended in the middle, it is whole at
+    one of the two. Raises OSError."""
+    try:
+        os.rename(source, target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:  # copying what may not be moved, and then removing it, would tear it apart
+            raise
+    else:
+        return
+    fresh, leaving = (path.with_name(f".{path.name}.{new_id()}.tmp") for path in (target, source))
+    try:
+        if source.is_dir() and not source.is_symlink():
+            shutil.copytree(source, fresh, symlinks=True)
+        else:
+            shutil.copy2(source, fresh, follow_symlinks=False)
+        os.rename(fresh, target)
+        try:
+            os.rename(source, leaving)
+        except OSError:
+            os.rename(target, fresh)
+            raise
+    except BaseException:
+        _remove(fresh)
+        raise
+    _remove(leaving)
+
+
+def _remove(path: Path) -> None:
+    """As far as it can be."""
+    shutil.rmtree(path, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        path.unlink(missing_ok=True)
 
 
 def _copy_folder(source: Path, target: Path) -> None:

@@ -14,7 +14,8 @@ It is undone                              The old ones. The new ones lie aside.
                                           and undoing again goes on with it.
 ... a second time                         Nothing changes.
 The trash is swept meanwhile              What can still be brought back is not swept.
-The disk is full                          As for any failure: putting aside and bringing back move names, not bytes.
+The disk is full, or a folder shut        As for any failure. Putting aside and bringing back move names, not bytes;
+                                          from one disk to another a whole copy, before anything is taken away.
 ========================================  ==============================================================================
 """
 

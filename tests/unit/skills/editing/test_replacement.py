@@ -3,13 +3,15 @@ the table in ``replacement``."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -218,3 +220,67 @@ def test_a_skill_md_in_small_letters_is_put_aside_with_its_folder(tmp_path: Path
     assert place.there == {"tide": "NEW"}
     assert place.work.take_back().paths == (str(place.mine / "tide" / "skill.md"),)
     assert os.listdir(place.mine / "tide") == ["skill.md"]
+
+
+@pytest.fixture
+def other_disk() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(dir="/dev/shm" if os.path.isdir("/dev/shm") else None))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.mark.parametrize("shut", ["", "tide"])
+def test_what_may_not_be_moved_stays_whole_where_it_is(tmp_path: Path, shut: str) -> None:
+    if os.geteuid():
+        pytest.skip("only root may be somebody else for a moment")
+    with tempfile.TemporaryDirectory() as root:
+        place = Place(Path(root), "tide")
+        place.write(place.mine / "tide" / "scripts" / "run.py", "MINE run")
+        for folder, _, names in os.walk(root):
+            for path in (folder, *(os.path.join(folder, name) for name in names)):
+                os.chown(path, 65534, 65534)
+        (place.mine / shut).chmod(0o555)
+        os.seteuid(65534)  # root may move everything
+        try:
+            with pytest.raises(CannotSave, match="could not be deleted"):
+                place.work.put_aside(str(place.mine / "tide" / "SKILL.md"), "tide")
+            place.work.take_back()
+            assert place.files.bring_back_unfinished() == []
+        finally:
+            os.seteuid(0)
+        assert place.there == place.old
+        assert (place.mine / "tide" / "scripts" / "run.py").read_text() == "MINE run"
+        assert os.listdir(place.mine) == ["tide"]
+
+
+def test_on_another_disk_it_is_there_whole_or_not_at_all(tmp_path: Path, other_disk: Path) -> None:
+    place = Place(tmp_path, "tide", "wave")
+    place.files = SkillFiles(other_disk / "trash", lambda: (str(place.mine),), lambda path: None)
+    place.work = Replacement(place.files)
+    place.write(place.mine / "tide" / "scripts" / "long.py", "x" * 50_000)
+    (place.mine / "tide" / "link").symlink_to("SKILL.md")
+    place.replaced()
+    assert place.there == {"tide": "NEW tide", "wave": "NEW wave"}
+    with _no_room():
+        with pytest.raises(CannotSave, match="could not be brought back"):
+            place.work.take_back()
+        assert place.there == {"wave": "MINE wave"}, "no half of the long one"
+    place.work.take_back()
+    assert place.there == place.old
+    assert (place.mine / "tide" / "scripts" / "long.py").stat().st_size == 50_000
+    assert (place.mine / "tide" / "link").is_symlink()
+    with _no_room(), pytest.raises(CannotSave, match="could not be deleted"):
+        place.work.put_aside(str(place.mine / "tide" / "SKILL.md"), "tide")
+    assert place.files.bring_back_unfinished() == []
+    assert place.there == place.old
+    assert sorted(os.listdir(place.mine)) == ["tide", "wave"], "nothing half-done"
+
+
+@contextlib.contextmanager
+def _no_room() -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
