@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from desktop.safety.blocklist import may_mean
 from desktop.safety.shell_builtins import jobs_run
 from desktop.safety.shell_carriers import LOADER, after_option, carried
 from desktop.safety.shell_known import Known, known
@@ -195,7 +196,7 @@ def _behind(name: str, words: tuple[Word, ...], found: Unwrapped) -> tuple[Word,
     at, operands = 0, spec.operands
     while at < len(words):
         text = words[at].text
-        if text == "--":
+        if text == "--" or (text == "-" and name == "env"):  # the same as -i
             at += 1
         elif text.startswith("-") and len(text) > 1:
             if text in ("-C", "--chdir") and at + 1 < len(words):
@@ -265,7 +266,12 @@ def _scripts(name: str, words: tuple[Word, ...], found: Unwrapped) -> None:
 
 
 def _eval(words: tuple[Word, ...], found: Unwrapped) -> None:
-    found.scripts.append(joined(words))
+    found.scripts.append(joined(_after_dashes(words)))
+
+
+def _after_dashes(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Without the ``--`` at which the own options of a built-in end."""
+    return words[1:] if words and words[0].text == "--" else words
 
 
 def _watch(words: tuple[Word, ...], found: Unwrapped) -> None:
@@ -332,8 +338,13 @@ def _after_c(words: tuple[Word, ...], found: Unwrapped) -> None:
 
 
 def _env(words: tuple[Word, ...], found: Unwrapped) -> None:
-    found.scripts += after_option(words, ("-S", "--split-string"))
-    found.scripts += [literal(word.text[2:]) for word in words if word.text.startswith("-S") and len(word.text) > 2]
+    """``-S TEXT``, also behind other letters (``-vS``), glued to its text, and the long option cut short."""
+    for word, following in pairwise((*words, literal(""))):
+        text = word.text
+        if may_mean(text, "--split-string"):
+            found.scripts.append(literal(text.partition("=")[2]) if "=" in text else following)
+        elif letters := re.match(r"-[i0v]*S(.*)", text, re.DOTALL):
+            found.scripts.append(literal(letters[1]) if letters[1] else following)
 
 
 def _callback(words: tuple[Word, ...], found: Unwrapped) -> None:
@@ -342,6 +353,7 @@ def _callback(words: tuple[Word, ...], found: Unwrapped) -> None:
 
 
 def _source(words: tuple[Word, ...], found: Unwrapped) -> None:
+    words = _after_dashes(words)
     if words and words[0].text.startswith(("/dev/stdin", "/dev/fd/", "/proc/self/fd/")):
         found.reads_stdin_as_code = True
     elif words and words[0].text.startswith(("<(", "$")):
