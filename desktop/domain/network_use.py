@@ -18,7 +18,8 @@ _UNCLEAR = ("unknown", "privileged")
 @dataclass(frozen=True, slots=True)
 class NetworkUse:
     """``on``: it has the network once it is allowed; ``asked``: because the command needs it, not because the settings
-    say so; ``offered``: a person may give it. ``hosts``: where to, as far as the text says; ``all_known``: it says all.
+    say so; ``offered``: a person may give it. ``hosts``: where to, as far as the text says; ``all_known``: it says all;
+    ``astray``: why it may go elsewhere, as sentences.
     """
 
     on: bool
@@ -26,12 +27,14 @@ class NetworkUse:
     offered: bool = False
     hosts: tuple[str, ...] = ()
     all_known: bool = True
+    astray: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
         """What the request says."""
         if self.asked:
-            return f" It uses the network{self._to}. Allowing it opens the network for this command alone."
+            why = "".join(f" {one[:1].upper()}{one[1:]}." for one in self.astray)
+            return f" It uses the network{self._to}.{why} Allowing it opens the network for this command alone."
         if self.offered:
             return " The network is off: what this command does cannot be told from its text."
         return f" The network is {'on' if self.on else 'off'}."
@@ -58,7 +61,8 @@ def network_of(mode: NetworkMode, reading: ShellReading, kind: ConfinementKind) 
         return NetworkUse(mode == "always" or kind == "none")
     if reading.uses_network:
         all_known = reading.hosts_known and len(reading.hosts) <= MAX_HOSTS
-        return NetworkUse(True, asked=True, hosts=reading.hosts[:MAX_HOSTS], all_known=all_known)
+        hosts = reading.hosts[:MAX_HOSTS]
+        return NetworkUse(True, asked=True, hosts=hosts, all_known=all_known, astray=reading.astray)
     unclear = any(one.effect in _UNCLEAR for one in reading.judgements) or not reading.judgements
     return NetworkUse(False, offered=unclear or reading.may_need_network)
 

@@ -194,7 +194,7 @@ class ShellReading:
     all its commands for rules; empty when it could not be taken apart. ``states``: what the first 200 of ``bound`` are
     now, as in ``Verdict.identity``, of a folder only which one it is. ``reads_only``: all that it does is known, and
     it only reads, without network, inside the boundary. ``may_need_network``: part of it is not known to do without.
-    ``hosts`` are those that its words name; ``hosts_known``: they name all.
+    ``hosts`` are those that its words name; ``hosts_known``: they name all; ``astray``: why they may not, as sentences.
     """
 
     category: Category
@@ -210,6 +210,7 @@ class ShellReading:
     may_need_network: bool = False
     hosts: tuple[str, ...] = ()
     hosts_known: bool = True
+    astray: tuple[str, ...] = ()
 
 
 class ShellReader(Protocol):

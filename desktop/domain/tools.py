@@ -62,7 +62,8 @@ class CommandPart:
     its name says, or that no table of the program has, such as ``--output``: only a rule that names them covers it.
     ``assigns``: the assignments in front of it and of ``text``: covered only by rules that write ``NAME=``. ``hosts``:
     the computers that it names, and options (``-L``) that send it on to others; a rule that names one covers it only if
-    it names all of them.
+    it names all of them. ``astray``: why it may go to others all the same, because of what does not stand in it (a
+    proxy in ``~/.curlrc``); no rule that names a host covers it then.
     """
 
     text: str
@@ -71,6 +72,7 @@ class CommandPart:
     said: tuple[str, ...] = ()
     assigns: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
+    astray: tuple[str, ...] = ()
 
     @property
     def command(self) -> str:

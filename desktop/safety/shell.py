@@ -26,6 +26,7 @@ from desktop.safety.shell_hosts import hosts_in
 from desktop.safety.shell_names import set_by
 from desktop.safety.shell_option_tables import Found
 from desktop.safety.shell_options import TAKES_ORDERS
+from desktop.safety.shell_own_settings import OwnSettings, Places, places_here
 from desktop.safety.shell_parts import parts_of, strange_part
 from desktop.safety.shell_paths import PathReader, harmless_target
 from desktop.safety.shell_syntax import Parsed, SimpleCommand, parse
@@ -45,14 +46,20 @@ _SETTING = ("env", "export", "declare", "typeset", "local", "readonly")
 
 class ShellReader:
     """Implements ``domain.safety.ShellReader``. Reading happens in a thread: it looks at the disk, and the first one
-    imports the parser. ``host`` is the app's own environment, of which commands get a part."""
+    imports the parser. ``host`` is the app's own environment, of which commands get a part; ``places``: where
+    their programs look for settings."""
 
     def __init__(
-        self, policy: PathPolicy, settings: SettingsProvider, host: Callable[[], Mapping[str, str]] = lambda: os.environ
+        self,
+        policy: PathPolicy,
+        settings: SettingsProvider,
+        host: Callable[[], Mapping[str, str]] = lambda: os.environ,
+        places: Places | None = None,
     ) -> None:
         self._policy = policy
         self._settings = settings
         self._host = host
+        self._places = places or places_here(host())
 
     async def read(self, command: str) -> ShellReading:
         """Judge a command that would start in the workspace."""
@@ -68,7 +75,8 @@ class ShellReader:
         blocked = blocklist.blocked_by_pattern(command, patterns)
         if len(command) > MAX_COMMAND:
             return ShellReading(Category.ADMIN, blocked, "it is too long to be read")
-        reading = _Reading(settings, self._policy, met_by_commands(settings, self._host()))
+        own = OwnSettings(met_by_commands(settings, self._host()), self._places)
+        reading = _Reading(settings, self._policy, own)
         try:
             if patterns and len(command) > blocklist.PATTERN_WINDOW:
                 reading.raise_for("it is longer than what the blocked patterns are compared with")
@@ -82,7 +90,7 @@ class ShellReader:
 class _Reading:
     """One command's reading while it grows."""
 
-    def __init__(self, settings: SafetySettings, policy: PathPolicy, environment: Mapping[str, str]) -> None:
+    def __init__(self, settings: SafetySettings, policy: PathPolicy, own: OwnSettings) -> None:
         home = os.path.expanduser("~")
         start = os.path.realpath(workspace_of(settings))
         self._settings = settings
@@ -98,8 +106,8 @@ class _Reading:
         self._touched: dict[str, None] = {}
         self._bound: dict[str, None] = {}
         self._blocked: Blocked | None = None
-        self._talk, self._sums = Talk(), Sums.met(environment)
-        self._scripts = 0
+        own.folders = self._paths.folders
+        self._talk, self._sums, self._scripts = Talk(own), Sums.met(own.environment), 0
 
     def let_go(self) -> None:
         """Of those that note through it: they hold each other, and 500 objects, until Python collects its garbage."""
@@ -175,7 +183,7 @@ class _Reading:
 
     def _simple(self, command: SimpleCommand, depth: int) -> None:
         unwrapped = unwrap(command.words)
-        self._parts += parts_of(command, unwrapped)
+        self._parts += parts_of(command, unwrapped, self._talk.own)
         for layer in unwrapped.layers:
             self._check_blocked(layer)
         inner = unwrapped.innermost

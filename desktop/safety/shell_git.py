@@ -34,6 +34,8 @@ _HARMLESS_KEYS = re.compile(
     re.IGNORECASE,
 )
 """Settings whose values are numbers, words or patterns: none is a command, a path, a host or a format with orders."""
+_STAYS = "http.followredirects=false"
+"""Keeps git with the computer that it was given."""
 _CONFIG_READS = frozenset("--get --get-all --get-regexp --get-urlmatch --list -l".split())
 _CONFIG_KNOWN = frozenset(
     "--local --show-origin --show-scope --name-only --null -z --type -t --bool --int --bool-or-int --bool-or-str "
@@ -125,7 +127,7 @@ def _values(words: Sequence[Word], names: tuple[str, ...]) -> list[str]:
 
 def _judge(text: str, found: GitSettings) -> None:
     key, _, value = text.partition("=")
-    if _HARMLESS_KEYS.fullmatch(key) is None:
+    if _HARMLESS_KEYS.fullmatch(key) is None and text.casefold() != _STAYS:
         _take(key, value, found)
 
 

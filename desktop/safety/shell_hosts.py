@@ -25,6 +25,7 @@ from desktop.safety.shell_host_tables import (
     WGET_VALUED,
 )  # fmt: skip
 from desktop.safety.shell_letters import LETTERS, Letters, Read, read_options
+from desktop.safety.shell_own_settings import OwnSettings, reads_no_file
 from desktop.safety.shell_words import Word, base_name
 
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.\-]*:/+")
@@ -38,17 +39,35 @@ _MAX_NAME = 255
 _MAX_PLACE = 1_000
 _GO_ON = ("--recursive", "--recurse-submodules", "--multiple")
 """Options of git that go on to the hosts of other repositories."""
+ALWAYS = "--redirects"
+"""No program has this option, so that no rule says it."""
+GIT_REDIRECTS = "-c http.followRedirects"
 _METHOD = re.compile(r"[A-Z]+")
 
 
 @dataclass(slots=True)
 class Hosts:
-    """``complete``: whether the words name every host that it talks with; ``leads``: options that send it on to others.
-    """
+    """``complete``: whether the words name every host that it talks with; ``leads``: options that send it on to others,
+    or would have to say that it does not; ``because``: why it may reach others, as sentences; ``astray``: those of them
+    that no rule can say, since they are about what does not stand in the command."""
 
     names: dict[str, None] = field(default_factory=dict)
     complete: bool = True
     leads: list[str] = field(default_factory=list)
+    because: list[str] = field(default_factory=list)
+    astray: list[str] = field(default_factory=list)
+
+    def lead_astray(self, sentences: Sequence[str]) -> None:
+        """Settings of the program's own send it elsewhere."""
+        self.astray += sentences
+        self.because += sentences
+        self.complete = self.complete and not sentences
+
+    def follows(self, option: str, sentence: str) -> None:
+        """It follows redirects, and a rule has to say this."""
+        self.leads.append(option)
+        self.because.append(sentence)
+        self.complete = False
 
     def add(self, names: Iterable[str]) -> None:
         """More of them; what only running shows is not named."""
@@ -70,17 +89,19 @@ def hosts_in(word: Word) -> list[str]:
     return [found[1]] if found is not None and named and not word.text.startswith(("/", ".", "-")) else []
 
 
-def hosts_of_command(words: Sequence[Word]) -> Hosts:
-    """Those that a command names; ``words`` are its program and what it is given."""
+def hosts_of_command(words: Sequence[Word], own: OwnSettings) -> Hosts:
+    """Those that a command names; ``words`` are its program and what it is given, ``own`` what its program reads."""
     found = Hosts()
     if not words:
         return found
     name, arguments = git_words(base_name(words[0].text), words[1:])
     program = _PROGRAMS.get(name)
     if name == "git":
-        _git(arguments, found)
+        _git(arguments, found, own)
     elif program is not None:
         program.read(arguments, found)
+        if found.names:
+            found.lead_astray(own.lead(words))
     else:
         found.complete = False
         for word in arguments:
@@ -213,6 +234,7 @@ class _Program:
     elsewhere: frozenset[str] = frozenset()
     silent: frozenset[str] = frozenset()
     complete: bool = True
+    redirects: str = ""
 
     def read(self, words: Sequence[Word], found: Hosts) -> None:
         given: Read = read_options(words, self.letters, self.long)
@@ -224,14 +246,22 @@ class _Program:
                 found.add(_address(value))
         if not names & self.silent:
             found.add(self.operands([word.text for word in given.operands]))
-        found.leads += sorted(names & self.elsewhere)
+        elsewhere = names & self.elsewhere
+        elsewhere -= {"-F"} if reads_no_file([word.text for word in words]) else set()
+        found.leads += sorted(elsewhere)
+        said = [value for name, value in given.options if name == self.redirects]
+        if self.redirects == ALWAYS:
+            found.follows(ALWAYS, "it follows where a server sends it")
+        elif self.redirects and (not said or any(value != "0" for value in said)):
+            found.follows(self.redirects, f"it follows where a server sends it ({self.redirects}=0 does not)")
         unsure = found.leads or any(word.split for word in words)
         found.complete = found.complete and self.complete and bool(found.names) and not unsure
 
 
-def _git(words: Sequence[Word], found: Hosts) -> None:
+def _git(words: Sequence[Word], found: Hosts, own: OwnSettings) -> None:
     subcommand, rest = git_command(words)
     settings = words[: len(words) - len(rest)]
+    addresses = [word.text for word in rest]
     letters = LETTERS.get(f"git {subcommand}", Letters.of(""))
     given = read_options(rest, letters, GIT_VALUED)
     found.leads += [name for name, _ in given.options if may_mean(name, *_GO_ON)]
@@ -245,6 +275,11 @@ def _git(words: Sequence[Word], found: Hosts) -> None:
     set_here += [(value or "").partition("=")[2] for name, value in given.options if name in ("-c", "--config")]
     found.add(host for text in set_here if text for host in _remote(text))
     found.complete = found.complete and bool(found.names) and not any(set_here) and not found.leads
+    if found.names:
+        over_ssh = any(_REMOTE.match(text) or re.match(r"(?i)[a-z+]*ssh[a-z+]*:", text) for text in addresses)
+        found.lead_astray(own.lead_git(settings, over_ssh=over_ssh))
+        if any(re.search(r"(?i)https?:", text) for text in addresses) and own.git_redirects(settings):
+            found.follows(GIT_REDIRECTS, "git follows where a server sends it (http.followRedirects=false does not)")
 
 
 def _flags(text: str) -> dict[str, bool]:
@@ -258,7 +293,7 @@ _SSH_ELSEWHERE = frozenset(("-F", "-D", "-w", "-S"))
 _SCP = _Program(
     _each(_remote), _OF("346ABCpqRrTvO", "cDFiJloPSX"), options=_SSH_OPTIONS, elsewhere=frozenset(("-F", "-S"))
 )  # fmt: skip
-_BROWSER = _Program(_each(_address), _OF(""), complete=False)
+_BROWSER = _Program(_each(_address), _OF(""), complete=False, redirects=ALWAYS)
 _PING = _Program(_each(_address), _OF("", "cIilmMpQsStTwW"))
 _CALLS = _Program(
     _first(_address), _OF("46bCDdFhkNnrStUuvZz", "iIOPpqsTVwWxXmMgG"),
@@ -277,7 +312,7 @@ _PROGRAMS: dict[str, _Program] = {
     "wget": _Program(
         _each(_address), LETTERS["wget"], _flags(WGET_VALUED),
         {"-e": _wget_order, "--execute": _wget_order, "--header": _header, "-B": _address, "--base": _address},
-        frozenset(WGET_ELSEWHERE.split()), complete=False,
+        frozenset(WGET_ELSEWHERE.split()), redirects="--max-redirect",
     ),
     "ssh": _Program(
         _first(_address), _OF("46AaCfGgKkMNnqsTtVvXxYy", "BbcDEeFIiJLlmOopQRSWw"), options=_SSH_OPTIONS,
@@ -298,11 +333,12 @@ _PROGRAMS: dict[str, _Program] = {
     ),
     "host": _Program(_each(_address), _OF("aACdlnrsTUvVw46", "cmNRtW")),
     "nslookup": _Program(_each(_address), _OF("")),
-    "whois": _Program(_each(_address), _OF("", "hp"), options={"-h": _address}),
+    "whois": _Program(_each(_address), _OF("", "hp"), options={"-h": _address}, redirects=ALWAYS),
     **dict.fromkeys(("w3m", "lynx", "elinks", "links", "aria2c"), _BROWSER),
     **dict.fromkeys(("http", "https", "httpie"), _Program(
         _by_method, _OF("bfhjvFdS", "aAopPs"), _flags("--auth --auth-type --output --print --proxy --verify --style"),
         {"--proxy": lambda text: _address(text.partition(":")[2])},
+        frozenset(("-F", "--follow", "-d", "--download")),
     )),
     "socat": _Program(_socat, _OF("dDuUvxhV", "bltTL")),
 }  # fmt: skip

@@ -19,6 +19,7 @@ from desktop.safety.shell_git import also_called, git_words
 from desktop.safety.shell_hosts import hosts_assigned, hosts_of_command
 from desktop.safety.shell_option_tables import Found
 from desktop.safety.shell_options import NET_FILES, TAKES_ORDERS
+from desktop.safety.shell_own_settings import OwnSettings
 from desktop.safety.shell_paths import harmless_target
 from desktop.safety.shell_syntax import Parsed, Redirect, SimpleCommand
 from desktop.safety.shell_unwrap import TOO_MANY, Unwrapped
@@ -45,23 +46,24 @@ _REASONS = {
 _EXPANDS = "what an expansion yields shows only when it runs"
 
 
-def parts_of(command: SimpleCommand, unwrapped: Unwrapped) -> Iterator[CommandPart]:
-    """A command and those that it only wraps, each as a part of its own."""
+def parts_of(command: SimpleCommand, unwrapped: Unwrapped, own: OwnSettings) -> Iterator[CommandPart]:
+    """A command and those that it only wraps, each as a part of its own. ``own``: what its programs read."""
     before = [_shown(word) for word in command.assignments]
     hidden = _hidden_words(command.assignments) or _hidden_redirects(command.redirects)
     behind = [text for item in command.redirects if not item.writes and not item.feeds_text
               for text in ("<", _shown(item.target))]  # fmt: skip
     led = [host for word in command.assignments for host in hosts_assigned(word)]
-    yield from _layered(unwrapped, hidden, (before, behind, command.text), led)
+    yield from _layered(unwrapped, own, hidden, (before, behind, command.text), led)
     for argv, nested in unwrapped.below():
         filled = any("{}" in word.text for word in argv)
-        yield from _layered(nested, hidden or ("it is given names that only running shows" if filled else ""))
+        yield from _layered(nested, own, hidden or ("it is given names that only running shows" if filled else ""))
     if unwrapped.too_many:
         yield CommandPart("", hidden=TOO_MANY)
 
 
 def _layered(
-    unwrapped: Unwrapped, hidden: str, around: tuple[list[str], list[str], str] = ([], [], ""), led: Sequence[str] = (),
+    unwrapped: Unwrapped, own: OwnSettings, hidden: str, around: tuple[list[str], list[str], str] = ([], [], ""),
+    led: Sequence[str] = (),
 ) -> Iterator[CommandPart]:  # fmt: skip
     """The layers of one command. ``around``: what stands before and behind the outermost, and the text that they were
     read from; ``led``: hosts that the assignments in front name."""
@@ -72,7 +74,7 @@ def _layered(
         why = why or ("with which of its words a command begins is not known" if unsure else "")
         found = unwrapped.options_at(at) if words else Found()
         before, behind, text = around if at == 0 else ([], [], "")
-        part = _part(words, before, behind, why, text, found)
+        part = _part(words, own, before, behind, why, text, found)
         part = replace(part, hosts=tuple(dict.fromkeys((*part.hosts, *led)))) if at == 0 and led else part
         yield replace(part, spellings=(*part.spellings, *_endings(words))) if unsure else part
         adds = adds or (bool(words) and base_name(words[0].text) in _ADDS_WORDS)
@@ -96,7 +98,8 @@ def strange_part(parsed: Parsed) -> CommandPart | None:
 
 
 def _part(
-    words: Sequence[Word], before: list[str], behind: list[str], hidden: str, source: str, found: Found
+    words: Sequence[Word], own: OwnSettings, before: list[str], behind: list[str], hidden: str, source: str,
+    found: Found,
 ) -> CommandPart:  # fmt: skip
     shown = [_shown(word) for word in words]
     text = " ".join([*before, *shown, *behind])
@@ -104,9 +107,9 @@ def _part(
     said, hidden = found.said, hidden or found.hidden
     if behind and words and base_name(words[0].text) in TAKES_ORDERS:
         said = [*said, "<"]
-    led = hosts_of_command(words)
-    hosts = (*led.names, *led.leads)
-    return CommandPart(text, tuple(sorted(spellings - {text, ""})), hidden, tuple(said), tuple(before), hosts)
+    led = hosts_of_command(words, own)
+    hosts, astray = (*led.names, *led.leads), tuple(led.astray)
+    return CommandPart(text, tuple(sorted(spellings - {text, ""})), hidden, tuple(said), tuple(before), hosts, astray)
 
 
 def _other_names(words: Sequence[Word], shown: list[str]) -> Iterator[str]:

@@ -7,8 +7,11 @@ from typing import TypedDict
 
 from desktop.safety.shell_hosts import Hosts, hosts_assigned, hosts_in, hosts_of_command, may_need_network
 from desktop.safety.shell_options import NET_FILES
+from desktop.safety.shell_own_settings import OwnSettings
 from desktop.safety.shell_syntax import SimpleCommand
 from desktop.safety.shell_unwrap import Unwrapped
+
+_MOST_SAID = 3
 
 
 class Read(TypedDict):
@@ -18,12 +21,15 @@ class Read(TypedDict):
     may_need_network: bool
     hosts: tuple[str, ...]
     hosts_known: bool
+    astray: tuple[str, ...]
 
 
 @dataclass(slots=True)
 class Talk:
-    """While its parts are read. ``unclear``: a part is not known to do without the network."""
+    """While its parts are read. ``own``: what its programs read of their own; ``unclear``: a part is not known to do
+    without the network."""
 
+    own: OwnSettings
     network: bool = False
     unclear: bool = False
     hosts: Hosts = field(default_factory=Hosts)
@@ -32,7 +38,8 @@ class Talk:
         """One more part. ``kind`` as in Judgement."""
         network = kind == "network" or any(hosts_in(word) for word in command.words)
         for words in (unwrapped.innermost, *(nested.innermost for _, nested in unwrapped.below())):
-            found = hosts_of_command(words)
+            found = hosts_of_command(words, self.own)
+            self.hosts.because += found.because
             self.hosts.add(found.names)
             self.hosts.complete &= found.complete or not network
             self.unclear |= may_need_network(words, kind)
@@ -48,5 +55,6 @@ class Talk:
         """Once all are read."""
         known = self.hosts.complete and not self.unclear
         return Read(
-            uses_network=self.network, may_need_network=self.unclear, hosts=tuple(self.hosts.names), hosts_known=known
+            uses_network=self.network, may_need_network=self.unclear, hosts=tuple(self.hosts.names), hosts_known=known,
+            astray=tuple(dict.fromkeys(self.hosts.because))[:_MOST_SAID],
         )  # fmt: skip

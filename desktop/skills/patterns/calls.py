@@ -3,7 +3,8 @@
 Arguments are compared as ``constraints`` says, but for a command: each of its parts is compared by itself, where the
 tool's reader has taken it apart (``CallFacts.parts``). To allow, every part has to be covered; to ask or deny, any part
 in any spelling is enough, and so is the whole line. A constraint without wildcards that is the whole line, letter by
-letter, allows it as it stands, for nothing in it can be another than the person saw. An argument that another program
+letter, allows it as it stands, for nothing in it can be another than the person saw, but where settings of a program's
+own send it to other computers than it names (``CommandPart.astray``). An argument that another program
 will take for a command and that nobody has taken apart is covered by no star that could reach over what joins commands.
 """
 
@@ -49,7 +50,7 @@ class ComparedCall:
     def _covers(self, check: Check, part: CommandPart | None) -> bool:
         if part is not None and check.name == ARGUMENT:
             glob = command_glob(check.glob_text)
-            return glob.covers(part) or (bool(glob.literal) and glob.literal == self._line)
+            return glob.covers(part) or (bool(glob.literal) and glob.literal == self._line and not part.astray)
         return check.allows(self.resolved, self._params) and (check.is_literal or not self._holds_more(check.name))
 
     def _meets(self, check: Check, part: CommandPart | None) -> bool:

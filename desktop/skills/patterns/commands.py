@@ -41,7 +41,7 @@ class _Way:
             return False
         program = part.command.partition(" ")[0]
         in_folder = program.rfind("/") >= self.named >= 0
-        if in_folder or not self.hosts.cover(part.hosts):
+        if in_folder or not self.hosts.cover(part.hosts, astray=bool(part.astray)):
             return False
         return all(_says(self.said, option) for option in part.said)
 
@@ -69,7 +69,7 @@ class CommandGlob:
         if part.hidden:
             return False
         if self.literal:
-            return part.text == self.literal
+            return part.text == self.literal and not part.astray
         return any(way.covers(part) for way in self._ways)
 
     def meets(self, part: CommandPart) -> bool:

@@ -2,7 +2,8 @@
 
 A star reaches over blanks, so that it could stand for a second address. Where the literal text names a host, or the
 beginning of one, every host that the command is known to name has to stand there in full; ``https://*.a.example/``
-names all below it. What sends a command on to other hosts (``-L``) it has to say, too. A constraint that names none
+names all below it. What sends a command on to other hosts (``-L``) it has to say, too, and what its program's own
+settings send elsewhere it does not stand for. A constraint that names none
 (``curl *``) stands for any.
 """
 
@@ -37,12 +38,14 @@ class NamedHosts:
             place[1] for place in places if place[1].startswith(".") and said[: place.start()].endswith("\0")
         )
 
-    def cover(self, hosts: Sequence[str]) -> bool:
-        """Whether it may stand for a command that names these."""
+    def cover(self, hosts: Sequence[str], *, astray: bool = False) -> bool:
+        """Whether it may stand for a command that names these; ``astray``: it may go elsewhere than it names."""
         folded = [host.casefold() for host in hosts if not host.startswith("-")]
         limited = self._any or any(host.startswith(self._starts) or self._names(host) for host in folded)
         if not limited:
             return True
+        if astray:
+            return False
         leads = [host for host in hosts if host.startswith("-")]
         return all(map(self._names, folded)) and all(map(self._says, leads))
 

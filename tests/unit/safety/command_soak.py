@@ -55,7 +55,7 @@ READING = tuple(
         "@ zgrep * @ egrep * @ top * @ tput * @ getent * @ which * @ whereis * @ readelf * @ objdump * @ size * "
         "@ sum * @ sha256sum * @ b2sum * @ base32 * @ expand * @ unexpand * @ numfmt * @ printenv * @ ps * @ pgrep * "
         "@ rev * @ realpath * @ readlink * @ seq * @ tsort * @ tty * @ uname * @ look * @ fmt * @ yq * @ locale * "
-        "@ bc * @ expr * @ printf * @ basename * @ dirname * @ factor * @ id * @ test * @ sleep * @ yes * @ zless * "
+        "@ bc * @ expr * @ printf * @ basename * @ dirname * @ factor * @ test * @ sleep * @ yes * @ zless * "
         "@ true * "
     ).split("@")
 )
@@ -67,6 +67,8 @@ STATEMENTS = tuple(
 WIDE = tuple(
     unescaped(line) for line in (DATA / "bash_wide.txt").read_text().splitlines() if not line.startswith("#")
 )
+NAMING = tuple(one for one in WIDE if "%X" in one)
+"""Those in which the command that must not happen stands as it is, so that a rule about it can find it."""
 WRITING = ("git *", "git log*", "git{, *}", "tar *", "gzip *", "cp f *", "zip *", "make *", "patch *", "split *",
            "csplit *", "gunzip *", "ed *", "ex *")
 DENYING = ("touch*", "{touch,touch *}", "id*", "./evil*", "*evil*")
@@ -91,10 +93,10 @@ class Maker:
 
     chance: random.Random
 
-    def command(self, rule: str) -> str:
+    def command(self, rule: str, *, wide: bool = True) -> str:
         """One for a rule."""
         text = self._plain(rule)
-        if self.chance.random() < 0.25:
+        if wide and self.chance.random() < 0.25:
             text = self._wide(text)
         for _ in range(self.chance.choice((0, 1, 1, 1, 2, 3))):
             text = self._changed(text, rule)
@@ -332,9 +334,10 @@ def soak(world: World, sandbox: Sandbox, seed: int, count: int, batch: int = 250
         chosen = chance.choice(rule)
         denies = rule is DENYING
         of_bash = rule is BUILT_IN or (denies and chance.random() < 0.3)
-        command = maker.of_bash() if of_bash else maker.command(chance.choice(READING) if denies else chosen)
+        meant = chance.choice(READING) if denies else chosen
+        command = maker.of_bash() if of_bash else maker.command(meant, wide=not denies)
         if denies and chance.random() < 0.3:
-            command = chance.choice(WIDE).replace("%B", "ls f").replace("%P", "ls")
+            command = chance.choice(NAMING).replace("%B", "ls f").replace("%P", "ls")
             command = command.replace("%X", chance.choice(("touch PWN", "id", "./evil")))
         elif denies and chance.random() < 0.7:
             command = chance.choice(LAUNCHERS).format(chance.choice(("touch PWN", "id", "./evil")))

@@ -101,13 +101,18 @@ COVERED = (
     ("curl https://a.b/*", "curl https://a.b/x"), ("curl https://a.b/*", "curl https://a.b/x https://a.b/y"),
     ("curl *", "curl https://a.b/x https://evil/y"), ("curl https://*.a.b/*", "curl https://c.a.b/x"),
     ("curl {https://a.b/*,https://c.d/*}", "curl https://c.d/x"), ("curl -s https://a.b*", "curl -s https://a.b/x"),
-    ("ping -c 1 a.b*", "ping -c 1 a.b"), ("git clone https://a.b/*", "git clone https://a.b/x"),
+    ("ping -c 1 a.b*", "ping -c 1 a.b"), ("git push a.b:*", "git push a.b:x main"),
     ("curl --resolve a.b:443:6.6.6.6 https://a.b/*", "curl --resolve a.b:443:6.6.6.6 https://a.b/x"),
     ("scp * host:*", "scp f host:f"), ("curl -L https://a.b/*", "curl -L https://a.b/x"),
     ("curl -sL https://a.b/*", "curl -sL https://a.b/x"), ("curl *", "curl -L https://a.b/x"),
-    ("curl https://*a.b/*", "curl https://xa.b/y"), ("wget https://a.b/*", "wget https://a.b/x"),
+    ("curl https://*a.b/*", "curl https://xa.b/y"), ("wget --max-redirect=0 https://a.b/*", "wget --max-redirect=0 https://a.b/x"),
+    ("wget --max-redirect=5 https://a.b/*", "wget --max-redirect=5 https://a.b/x"), ("wget *", "wget https://a.b/x"),
+    ("wget https://a.b/*", "wget https://a.b/x --max-redirect 0"), ("wget https://a.b/x", "wget https://a.b/x"),
+    ("git clone *", "git clone https://a.b/x"), ("git clone https://a.b/x", "git clone https://a.b/x"),
+    ("git -c http.followRedirects=false fetch https://a.b/*", "git -c http.followRedirects=false fetch https://a.b/x"),
+    ("git clone a.b:*", "git clone a.b:x"), ("aria2c *", "aria2c https://a.b/x"),
     ("curl * https://a.b/*", "curl -H 'Host: a.b' https://a.b/x"),
-    ("git clone --recursive https://a.b/*", "git clone --recursive https://a.b/x"),
+    ("git clone --recursive a.b:*", "git clone --recursive a.b:x"),
 )  # fmt: skip
 NOT_COVERED = (
     ("curl https://a.b/*", "curl https://a.b/x https://evil/y"), ("curl https://a.b/*", "curl https://a.b/x evil"),
@@ -144,6 +149,11 @@ NOT_COVERED = (
     ("curl https://a.b/*", "curl https://a.b/x 2130706433"), ("curl https://a.b*", "curl https://a.b\uff0eevil/x"),
     ("curl https://a.b*", "curl https://a.b%2eevil/"), ("curl https://a.b/*", "curl 'https://{a,evil}.b/x'"),
     ("aria2c https://a.b/*", "aria2c https://a.b/x --all-proxy=http://evil"),
+    ("wget https://a.b/*", "wget https://a.b/x"), ("wget https://a.b/*", "wget https://a.b/x --max-redirect=1"),
+    ("wget https://a.b/*", "wget --max-redirect=0 https://a.b/x --max-redirect=2"),
+    ("git clone https://a.b/*", "git clone https://a.b/x"), ("git fetch https://a.b/*", "git fetch https://a.b/x main"),
+    ("aria2c https://a.b/*", "aria2c https://a.b/x"), ("lynx https://a.b/*", "lynx https://a.b/x"),
+    ("http a.b/*", "http -F a.b/x"), ("http a.b/*", "http --download a.b/x"), ("whois a.b*", "whois a.b"),
     ("curl https://a.b/*", "curl https://a.b/x https:8080"), ("wget http://a.b/*", "wget http://a.b/x http"),
 )  # fmt: skip
 

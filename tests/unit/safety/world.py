@@ -10,6 +10,7 @@ from desktop.domain.safety import DEFAULT_ENVIRONMENT, SafetySettings
 from desktop.safety.boundary import PathPolicy
 from desktop.safety.opening import GuardedFiles, Walker
 from desktop.safety.shell import ShellReader
+from desktop.safety.shell_own_settings import Places
 
 
 @dataclass
@@ -48,7 +49,8 @@ class World:
 
     @property
     def reader(self) -> ShellReader:
-        return ShellReader(self.policy, lambda: self.settings, lambda: {**os.environ, **self.found})
+        places = Places((str(self.person),), (str(self.root / "etc"),))
+        return ShellReader(self.policy, lambda: self.settings, lambda: {**os.environ, **self.found}, places)
 
     def let_find(self, found: dict[str, str]) -> None:
         """Commands get these variables, too."""
