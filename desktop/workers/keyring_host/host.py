@@ -2,7 +2,7 @@
 
 ``keyring`` blocks for 9 to 77 ms a call and sometimes for good, so that each call runs in a thread: one that hangs
 costs its caller the time it gave, and the next call gets another thread. The host ends when nobody has asked for a
-while.
+while, and when a change that is under way is given up: else the keyring would take it later, over what came after it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -58,23 +59,30 @@ class KeyringHost:
     async def put(self, call: Call) -> None:
         """``service``, ``user``, ``value``: keep it."""
         (service, user), value = _entry(call), str(call.params["value"])
-        await self._ask(lambda backend: backend.set_password(service, user, value))
+        await self._ask(lambda backend: backend.set_password(service, user, value), changes=True)
 
     async def delete(self, call: Call) -> None:
         """``service``, ``user``: forget it; no error when there is none."""
         service, user = _entry(call)
-        await self._ask(lambda backend: _delete(backend, service, user))
+        await self._ask(lambda backend: _delete(backend, service, user), changes=True)
 
     def methods(self) -> dict[str, Any]:
         return {method.__name__: method for method in (self.name, self.get, self.put, self.delete)}
 
-    async def _ask(self, work: Callable[[Any], T]) -> T:
-        """One after the other; a call that was given up leaves its thread behind and its turn to the next."""
+    async def _ask(self, work: Callable[[Any], T], *, changes: bool = False) -> T:
+        """One after the other; a call that was given up leaves its thread behind and its turn to the next. Where it
+        ``changes`` something, no thread may be left that could do so still: who waits for its turn asks a new host."""
         self._calls += 1
         self.working(True)
+        begun = False
         try:
             async with self._turn:
+                begun = True
                 return await asyncio.to_thread(self._work, work)
+        except asyncio.CancelledError:
+            if changes and begun:
+                os._exit(0)
+            raise
         finally:
             self._calls -= 1
             self.working(self._calls > 0)

@@ -230,6 +230,43 @@ async def test_a_key_is_kept_when_the_person_answers_the_keyring_late(
     await secrets.close()
 
 
+STUCK = """
+    def set_password(self, service, user, value):
+        (here / "begun").write_text("")
+        while value == "mistyped" and not (here / "answered").exists(): time.sleep(0.01)
+        (here / f"{service} {user}").write_text(value)
+        (here / f"wrote {value}").write_text("")
+"""
+
+
+@pytest.mark.spec("R-SEC-2")
+@pytest.mark.parametrize("then", ["put", "delete"])
+async def test_a_key_that_was_given_up_is_not_kept_once_the_person_answers(odd: Odd, tmp_path: Path, then: str) -> None:
+    child = odd(STUCK)
+    await KeyringSecrets(child, timeout_s=30).backend_name()
+    secrets = KeyringSecrets(child, timeout_s=0.05)
+    assert await secrets.put("x", "mistyped") is False
+    async with asyncio.timeout(PATIENCE_S):
+        while not (tmp_path / "begun").exists():
+            await asyncio.sleep(0.01)
+    patient = KeyringSecrets(child, timeout_s=PATIENCE_S)
+    if then == "put":
+        assert await secrets.put("x", "right") in (True, False)
+        async with asyncio.timeout(PATIENCE_S):
+            while secrets.waiting:
+                await asyncio.sleep(0.01)
+        assert secrets.place_of("x") == "kept"
+    else:
+        await secrets.delete("x")
+    (tmp_path / "answered").write_text("")
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(0.5):  # what must not happen is given the time to
+            while not (tmp_path / "wrote mistyped").exists():
+                await asyncio.sleep(0.01)
+    assert await patient.get("x") == ("right" if then == "put" else None)
+    await secrets.close()
+
+
 @pytest.mark.expects_log("keyring-host ended with exit code 3")
 async def test_a_child_that_dies_under_a_call_is_started_again_and_asked_again(odd: Odd, tmp_path: Path) -> None:
     child = odd(
