@@ -312,17 +312,27 @@ class ThreadsViewModel(QObject):
             self._bridge.spawn(self._take_back(what, records), name=f"undo {what}")
 
     async def _take_back(self, what: str, records: Sequence[ThreadRecord]) -> None:
-        """Each as it was: one that was pinned before stays pinned."""
-        for record in records:
-            if what == "delete":
-                await self._service.undo_delete(record.thread_id)
-            elif what in ("archive", "restore"):
-                await self._service.archive(record.thread_id, record.archived)
-            else:
-                await self._service.pin(record.thread_id, record.pinned)
+        """Each as it was, one that was pinned before stays pinned. Where some of it fails, the rest is done all the
+        same, and another undo goes on with what is left."""
+        outcomes = await asyncio.gather(*(self._back(what, one) for one in records), return_exceptions=True)
         self.refresh()
-        if what in ("delete", "archive"):
-            self.came_back.emit(tuple(record.thread_id for record in records))
+        back = tuple(one for one, outcome in zip(records, outcomes, strict=True) if outcome is None)
+        if back and what in ("delete", "archive"):
+            self.came_back.emit(tuple(record.thread_id for record in back))
+        left = tuple(one for one in records if one not in back)
+        if left:
+            self.said.emit(f"{_named(left, len(left))} could not be brought back", self._undo_of(what, left))
+        for outcome in outcomes:
+            if outcome is not None:
+                raise outcome
+
+    async def _back(self, what: str, record: ThreadRecord) -> None:
+        if what == "delete":
+            await self._service.undo_delete(record.thread_id)
+        elif what in ("archive", "restore"):
+            await self._service.archive(record.thread_id, record.archived)
+        else:
+            await self._service.pin(record.thread_id, record.pinned)
 
     def export(self, thread_ids: Sequence[str], path: str) -> None:
         """A zip file with each of them as Markdown."""

@@ -58,3 +58,27 @@ async def test_of_one_that_was_not_deleted_only_the_failure_is_told(page: Any, t
     assert said == []
     assert len(page.failures) == 1
     assert len(page.threads.threads) == 3
+
+
+async def test_what_could_not_be_brought_back_can_be_undone_again(page: Any, tmp_path: Path) -> None:
+    said: list[tuple[str, str]] = []
+    back: list[tuple[str, ...]] = []
+    page.threads.said.connect(lambda *what: said.append(what))
+    page.threads.came_back.connect(back.append)
+    first, second, third = ids(page, "First", "Second", "Third")
+    page.threads.act("delete", (first, second, third))
+    await page.at_rest()
+    refuse(tmp_path, second)
+    page.threads.undo(said[-1][1])
+    await page.at_rest()
+    assert {one.thread_id for one in page.threads.threads} == {first, third}
+    assert back == [(first, third)]
+    assert len(page.failures) == 1
+    words, token = said[-1]
+    assert words == "“Second” could not be brought back"
+    with sqlite3.connect(tmp_path / "data" / "assent.db") as connection:
+        connection.execute("DROP TRIGGER refuses")
+    connection.close()
+    page.threads.undo(token)
+    await page.at_rest()
+    assert {one.thread_id for one in page.threads.threads} == {first, second, third}
