@@ -34,7 +34,8 @@ _SECRET_VALUE = re.compile(
     r"\b(?:sk|pk|rk|gsk|xai|hf|ghp|gho|ghs|ghu|github_pat|glpat|pplx|nvapi|AIza|xox[abpr])[-_]?[A-Za-z0-9_-]{16,}"
     r"|\b(?:AKIA|ASIA)[A-Z0-9]{12,}|(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+"
     r"|-----BEGIN[ A-Z]*PRIVATE KEY-----"
-    r"|\b(?:npm_|pypi-|dop_v1_|doo_v1_|SG\.|shpat_|sq0[a-z]{3}-|dckr_pat_)[A-Za-z0-9_.-]{16,}"
+    r"|\b(?:npm_|pypi-|dop_v1_|doo_v1_|SG\.|shpat_|sq0[a-z]{3}-|dckr_pat_|ntn_|figd_|lin_api_|tvly-|sntrys_|r8_|"
+    r"ctx7sk-|xapp-|xox[cdes]-)[A-Za-z0-9_.%-]{16,}"
     r"|\b(?:AccountKey|SharedAccessKey|SharedAccessSignature)=[A-Za-z0-9+/=%]{12,}"
     r"|://hooks\.slack\.com/services/\S+|[?&](?:api_?key|access_token|auth|key|sig|signature|token)=[^&\s]{8,}"
     r"|\b(?:bearer|basic)\s+[A-Za-z0-9._~+/=-]{12,}|[a-z]://[^\s:/@]*:[^\s/@]+@|\$\{keyring:",

@@ -39,6 +39,11 @@ _BEARER = re.compile(r"\b(?:bearer|basic)\s{1,3}(?=(\S{1,200}))", re.IGNORECASE)
 _USER = re.compile(r"(?<![A-Za-z0-9+.-])([A-Za-z][A-Za-z0-9+.-]{0,30})://([^\s/@?#]{1,500})@")
 _ENDS = re.compile(r"""[\s"'\\&;,}\])#]""")
 _OPTION = re.compile(r"-{1,2}[A-Za-z][\w-]*|[A-Za-z_]\w*")
+_OF_SERVERS = re.compile(
+    r"(?:.*[-_])?(?:j?session[-_]?(?:id)?|sess(?:data|id)|passcode|mnemonic|(?:seed|recovery)[-_]phrase|psk|totp|cred|"
+    r"oauth|sas|(?:db|pg|my|mysql|user|smtp|ftp|mail|proxy)(?:pass|pwd))"
+)
+"""Names of secrets that elsewhere are names of other things, too."""
 _SWITCH = re.compile(r"(?:no|use|with|enable|disable|allow|require|skip)[-_]|.*[-_](?:file|path|dir|type|method|mode)$")
 
 
@@ -59,7 +64,8 @@ def harmless(value: str) -> bool:
 
 def _names_secret(name: str) -> bool:
     plain = name.strip("-")[:100]
-    return looks_secret(plain, "") and _SWITCH.match(plain.lower()) is None
+    known = looks_secret(plain, "") or _OF_SERVERS.fullmatch(plain.lower()) is not None
+    return known and _SWITCH.match(plain.lower()) is None
 
 
 def _holds_secret(text: str) -> bool:

@@ -172,13 +172,16 @@ SECRETS = {
     "a query": ["mcp-remote", "https://h/mcp?x=1&apiKey=S3CRET"], "userinfo": ["postgres://u:S3CRET@h/db"],
     "a key on the web": ["https://S3CRET@h/x"], "a DSN": ["host=h;Password=S3CRET;x=1"],
     "JSON": ["--headers", '{"Authorization": "Bearer S3CRET"}'], "escaped JSON": ['{\\"apiKey\\":\\"S3CRET\\"}'],
+    "a session": ["--session-id", "S3CRET"], "glued names": ["-e", "PGPASS=S3CRET"], "Notion": ["ntn_" + "S3CRET" * 5],
+    "Figma": ["figd_" + "S3CRET" * 5], "a cookie of Slack": ["xoxd-" + "S3CRET" * 5],
     "the form of a key": ["ghp_" + "S3CRET" * 5], "too long to be looked at": ["a " * 4_000 + "S3CRET"],
 }  # fmt: skip
 HARMLESS = (
     ["--max-tokens", "4096"], ["--auth=true"], ["-e", "API_KEY"], ["--api-key", "${KEY}"], ["--key", "/etc/x/key.pem"],
     ["--header", "Authorization: Bearer ${TOKEN}"], ["mcp/token-server", "ghcr.io/x/auth:1.2"], ["--no-auth", "x.py"],
     ["https://h/mcp?page=2"], ["--from", "git+ssh://git@h/x", "y"], ["@scope/keyboard@1.2"], ["postgres://localhost/db"],
-    ["--api-key", "<your key>"],
+    ["--api-key", "<your key>"], ["--session-name", "work"], ["--session-timeout", "30s"], ["--compass", "north"],
+    ["--bypass", "x"], ["--session-dir", "./x"],
 )  # fmt: skip
 
 
