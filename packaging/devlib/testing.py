@@ -23,17 +23,22 @@ RUNTIME_ROOMS = (
     "pipeline", "supervision", "agents", "conversation",
 )  # fmt: skip
 HIDE_QT = ("-p", "tests.harness.hide_qt", "-p", "no:pytest-qt")
-LONG = (("tests/gui/app",), ("tests/end2end",), ("tests/unit/safety",))
-"""What takes longest, in the order in which it begins. Folders that stand nowhere here come after it, by their kind."""
+LONG = (
+    ("tests/gui/app",),
+    ("tests/end2end",),
+    ("tests/unit/safety",),
+    ("tests/unit/workers", "tests/unit/models"),
+    ("tests/unit/tools",),
+)
+"""What takes longest or waits most, in the order in which it begins: while these wait for other processes, the rest
+computes. Folders that stand nowhere here come after them, by their kind."""
 SHORT = (
     ("tests/unit/conversation",),
-    ("tests/unit/tools",),
-    ("tests/unit/workers", "tests/unit/models"),
     ("tests/gui/approvals", "tests/gui/transcript"),
 )
 """What is left for the end, the shortest last: then no core waits long for another."""
-AT_ONCE = max(3, os.cpu_count() or 1)
-"""One process more than two cores: much of what tests do is waiting for other processes."""
+AT_ONCE = 2 * max(2, os.cpu_count() or 1) + 1
+"""More than twice as many processes as cores: about half of the time a test waits for another process."""
 FINE = (0, 5)
 """Passed, or there is nothing to test."""
 PROGRESS = "ASSENT_TEST_PROGRESS"

@@ -70,8 +70,9 @@ def file_of(request: Any) -> str:
 
 
 def written(app: Running) -> dict[str, str]:
-    folder = app.home.path / "workspace"
-    return {path.name: path.read_text() for path in folder.iterdir() if path.is_file()}
+    """Without what is half written yet: that is renamed when it is whole."""
+    found = (path for path in (app.home.path / "workspace").iterdir() if not path.name.startswith(".assent-"))
+    return {path.name: path.read_text() for path in found if path.is_file()}
 
 
 async def press(app: Running, view: Any, choice: str) -> str:
