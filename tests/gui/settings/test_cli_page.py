@@ -28,7 +28,6 @@ from desktop.safety.consents import Consents
 from desktop.safety.environment import EnvironmentBuilder, needs_admin
 from desktop.safety.permission import PermissionGate
 from desktop.safety.process import ProcessRunner
-from desktop.skills.resolution.fabric import SkillFabric
 from desktop.skills.resolution.roots import SearchRoot
 from desktop.supervision.tasks import TaskOwner
 from desktop.tools.cli_tool import CliServices, CliTool
@@ -39,6 +38,7 @@ from desktop.ui.theme import Theme
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.fields import Field, TextArea
 from tests.harness.patience import PATIENCE_S
+from tests.harness.skills import open_fabric
 from tests.unit.safety.test_closed_places import State
 from tests.unit.safety.world import World
 
@@ -100,7 +100,7 @@ class Shown:
             opens=self.consents.judge,
         )  # fmt: skip
         self.consents.on_change(self.service.retell)
-        self.fabric = SkillFabric.open([SearchRoot(str(ROOT / "skills"), "library", "skills")])
+        self.fabric = open_fabric([SearchRoot(str(ROOT / "skills"), "library", "skills")])
         skills = SkillWorld(self.fabric, registry)
         gate = PermissionGate(self.bridge, TrustRules(), self._audit, settings)
         pipeline = Pipeline(skills.table, self.owner.spawn, trust=gate, skills=skills.side)

@@ -21,10 +21,10 @@ from desktop.presenter.skills_models import SkillsModels
 from desktop.presenter.skills_projects import SkillProjects
 from desktop.presenter.skills_trying import SkillTrials
 from desktop.settings import SettingsService
-from desktop.skills.resolution.fabric import SkillFabric
 from desktop.skills.resolution.roots import Project, conventional_roots
 from desktop.supervision.tasks import TaskOwner
 from tests.harness.patience import PATIENCE_S
+from tests.harness.skills import open_fabric
 from tests.unit.pipeline.kit import FakeTool, Person, Table
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -76,7 +76,7 @@ class Desk:
             home=str(self.person), agent_home=str(self.home), library=str(ROOT / "skills"),
             projects=[Project(str(self.project))],
         )  # fmt: skip
-        self.fabric = SkillFabric.open(roots, pin_store=PinFile(self.home / "data" / "pins.json"))
+        self.fabric = open_fabric(roots, pin_store=PinFile(self.home / "data" / "pins.json"))
         await asyncio.to_thread(self.fabric.refresh)
         self.world = SkillWorld(self.fabric, Table(*self._tools))
         pipeline = Pipeline(

@@ -22,13 +22,13 @@ from desktop.domain.threads import MessageRecord, Recovery
 from desktop.pipeline.pipeline import Pipeline, Settings
 from desktop.pipeline.table import Registered
 from desktop.settings.schema import Middleware
-from desktop.skills.resolution.fabric import SkillFabric
 from desktop.skills.resolution.roots import SearchRoot
 from desktop.store import Store
 from desktop.supervision.bus import Bus
 from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.tasks import RunSlots, TaskOwner
 from tests.harness.patience import PATIENCE_S
+from tests.harness.skills import open_fabric
 from tests.unit.pipeline.kit import FakeTool, Person, Table
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -39,7 +39,7 @@ def skill_world(
     registered: Registered, *roots: SearchRoot, middleware: Callable[[], Middleware] = Middleware
 ) -> SkillWorld:
     """The skills of these folders, beside tools that code registered."""
-    fabric = SkillFabric.open(roots)
+    fabric = open_fabric(roots)
     fabric.refresh()
     return SkillWorld(fabric, registered, middleware=middleware)
 

@@ -18,10 +18,10 @@ from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.python_worker import PythonWorker
 from desktop.safety.confinement import Confinement
 from desktop.settings.schema import ContentFilter, Middleware, RateLimit
-from desktop.skills.resolution.fabric import SkillFabric
 from desktop.skills.resolution.programmatic import RegisterToolOptions
 from desktop.skills.resolution.roots import SearchRoot
 from tests.harness.patience import PATIENCE_S
+from tests.harness.skills import open_fabric
 from tests.unit.conversation.kit import ROOT, World, world
 from tests.unit.pipeline.kit import FakeTool, Table
 from tests.unit.pipeline.skill_kit import WRITE
@@ -59,7 +59,7 @@ class Levelled:
     def skills(self) -> SkillWorld:
         mine = SearchRoot(str(self.mine), "shared" if self.pinned else "mine")
         roots = (mine, SearchRoot(str(ROOT / "skills"), "library"))
-        fabric = SkillFabric.open(roots, pin_store=MemoryStore() if self.pinned else None)
+        fabric = open_fabric(roots, pin_store=MemoryStore() if self.pinned else None)
         fabric.refresh()
         for program in self.programs:
             fabric.register_tool(program)

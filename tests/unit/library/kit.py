@@ -16,11 +16,11 @@ from desktop.models.scripted import ScriptedModel
 from desktop.pipeline.context import CallRequest, Invocation, Outcome
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline, Settings
-from desktop.skills.resolution.fabric import SkillFabric
 from desktop.skills.resolution.programmatic import RegisterToolOptions
 from desktop.skills.resolution.roots import SearchRoot
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.tasks import TaskOwner
+from tests.harness.skills import open_fabric
 from tests.unit.pipeline.kit import FakeTool, Person, Table
 
 LIBRARY = Path(__file__).resolve().parents[3] / "skills"
@@ -38,7 +38,7 @@ class LibraryBench:
         self.mine = folder / "mine"
         self.mine.mkdir()
         roots = [SearchRoot(str(self.mine), "mine"), SearchRoot(str(LIBRARY), "library")]
-        self.fabric = SkillFabric.open(roots, pin_store=pins)
+        self.fabric = open_fabric(roots, pin_store=pins)
         self.world = SkillWorld(self.fabric, Table(*tools), data=str(folder / "data"), **options)
         self.owner = TaskOwner()
         self.seconds = 120.0
