@@ -21,6 +21,7 @@ from desktop.ui.approvals.request_view import RequestView
 from desktop.ui.approvals.unknown import ASKS
 from desktop.ui.theme import theme
 from desktop.ui.widgets.buttons import Button, IconButton, OneClickButton
+from desktop.ui.widgets.dialog import dialog_open
 from desktop.ui.widgets.marks import KeyCaps
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shadow import REACH, RaisedBox
@@ -77,7 +78,7 @@ class RequestDialog(RaisedBox):
         self.view.left.connect(self._keys_are_free)
         column.addWidget(self.view, 1)
         focus = QShortcut(QKeySequence("F6"), host.window(), context=Qt.ShortcutContext.WindowShortcut)
-        focus.activated.connect(self.take_keys)
+        focus.activated.connect(lambda: None if dialog_open(self.window()) else self.take_keys())
         approvals.changed.connect(self.refresh)
         application = QApplication.instance()
         if isinstance(application, QApplication):

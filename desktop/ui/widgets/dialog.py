@@ -168,5 +168,11 @@ class Dialog(Scrim):
         return True
 
 
+def dialog_open(window: QWidget) -> bool:
+    """Whether a dialog lies over this window."""
+    found = window.findChildren(Dialog, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    return any(dialog.isVisible() for dialog in found)
+
+
 def _takes_tab(widget: QWidget) -> bool:
     return bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)

@@ -274,6 +274,22 @@ def test_tab_stays_inside_an_open_dialog(house: House) -> None:
     assert seen == {"Close", "Copy report", "Report"}
 
 
+def test_keys_of_the_window_lead_nowhere_while_a_dialog_is_open(house: House) -> None:
+    activate(house.window)
+    before = house.window.focusWidget()
+    dialog = Dialog(house.window, "End it?", "It is at work.", (Answer("keep", "Keep"), Answer("end", "End", "danger")))
+    dialog.open()
+    page = house.shell.page
+    for key in (Key.Key_3, Key.Key_N, Key.Key_K, Key.Key_F):
+        QTest.keyClick(house.window.focusWidget(), key, Qt.KeyboardModifier.ControlModifier)
+        assert dialog.buttons["keep"].hasFocus()
+    assert house.shell.page == page
+    QTest.keyClick(house.window.focusWidget(), Key.Key_Escape)
+    assert house.window.focusWidget() is before
+    QTest.keyClick(house.window, Key.Key_3, Qt.KeyboardModifier.ControlModifier)
+    assert house.shell.page == "skills"
+
+
 @pytest.mark.parametrize(("tabs", "given"), [(0, "keep"), (1, "end")])
 def test_return_gives_the_answer_of_the_button_that_has_the_keys(house: House, tabs: int, given: str) -> None:
     activate(house.window)
