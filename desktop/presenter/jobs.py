@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from desktop.domain.definitions import DefinitionProblem
-from desktop.domain.errors import AssentError, KnownError
+from desktop.domain.errors import AssentError, ConfigurationError, KnownError
 from desktop.domain.jobs import Job, JobDesk, JobRow, JobRun
 from desktop.presenter.job_words import gathered, short
 
@@ -80,12 +80,14 @@ class Readings(QObject):
 
 class JobsViewModel(QObject):
     """``changed``: the list; ``opened``: another draft; ``checked``: its problems and next times; ``history_changed``.
-    ``said`` is a sentence for the person and the token of what ``undo_delete`` takes back, or ""."""
+    ``refused``: it was not saved, and ``problems`` say why. ``said`` is a sentence for the person and the token of what
+    ``undo_delete`` takes back, or ""."""
 
     changed = Signal()
     opened = Signal()
     checked = Signal()
     history_changed = Signal()
+    refused = Signal()
     said = Signal(str, str)
     thread_wanted = Signal(str)
     _told = Signal()
@@ -232,10 +234,17 @@ class JobsViewModel(QObject):
         draft = self.draft
         if self.unread:
             self.said.emit(UNREAD, "")
+            self.refused.emit()
             return
 
         async def work() -> None:
-            kept = await self._desk.save(draft)
+            try:
+                kept = await self._desk.save(draft)
+            except ConfigurationError:
+                self.problems = tuple(await self._desk.problems(draft))
+                self.checked.emit()
+                self.refused.emit()
+                raise
             if self.draft is draft:
                 self.kept = self.draft = kept
                 self.opened.emit()

@@ -12,6 +12,9 @@ from desktop.presenter.fuzzy import Ranges, match
 PAGES = ("chats", "debates", "skills", "approvals", "schedules", "settings")
 PALETTE_ROWS = 60
 """Most rows that the palette shows for one query."""
+ALSO = 90
+"""What a row fits that is found by another word than its title: less than a title that has the query in it, more than
+one with its letters here and there."""
 
 
 class Command:
@@ -24,20 +27,34 @@ class Command:
 
 
 class PaletteRow:
-    """A line of the palette; choosing it runs command ``id``. ``mono``: the title is a name as in code, of a skill."""
+    """A line of the palette; choosing it runs command ``id``. ``mono``: the title is a name as in code, of a skill.
+    ``also``: what else it is found by, which then stands behind the title."""
 
-    __slots__ = ("detail", "group", "icon", "id", "mono", "ranges", "title")
+    __slots__ = ("also", "detail", "group", "icon", "id", "mono", "ranges", "title")
 
     def __init__(
         self, id: str, title: str, detail: str = "", group: str = "Actions", icon: str = "", ranges: Ranges = (),
-        mono: bool = False,
+        mono: bool = False, also: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         self.id, self.title, self.detail, self.group = id, title, detail, group
-        self.icon, self.ranges, self.mono = icon, ranges, mono
+        self.icon, self.ranges, self.mono, self.also = icon, ranges, mono, also
 
-    def fitting(self, ranges: Ranges) -> PaletteRow:
-        """The same line with what matched the query."""
-        return PaletteRow(self.id, self.title, self.detail, self.group, self.icon, ranges, self.mono)
+    def fitting(self, query: str) -> tuple[int, PaletteRow] | None:
+        """How well it fits a query, and the same line with what matched; None: not at all."""
+        fit, word = match(query, self.title), _begins(query, self.also)
+        if word and (fit is None or fit.score < ALSO):
+            return ALSO, self._with(word, ())
+        return (fit.score, self._with(self.detail, fit.ranges)) if fit is not None else None
+
+    def _with(self, detail: str, ranges: Ranges) -> PaletteRow:
+        return PaletteRow(self.id, self.title, detail, self.group, self.icon, ranges, self.mono, self.also)
+
+
+def _begins(query: str, words: Iterable[str]) -> str:
+    """The first of some words or phrases in which a word begins with a query of at least two letters."""
+    wanted = " ".join(query.casefold().split())
+    found = (one for one in words if f" {one.casefold()}".find(f" {wanted}") >= 0)
+    return next(found, "") if len(wanted) > 1 else ""
 
 
 Rows = Callable[[], Iterable[PaletteRow]]
@@ -71,7 +88,6 @@ COMMANDS = (
     Command("rules", "Rules", "Go to", "", "rules"),
     Command("new-job", "New job", "Actions", "", "schedules"),
     Command("new-rule", "New rule", "Actions", "", "rules"),
-    Command("open-models", "Models and keys", "Actions", "", "key"),
     Command("export:md", "Export what is open as Markdown", "Actions", "", "export"),
     Command("export:html", "Export what is open as a web page", "Actions", "", "export"),
     Command("export:json", "Export what is open as JSON", "Actions", "", "export"),
@@ -89,6 +105,7 @@ class ShellViewModel(QObject):
     """Pages, commands, the palette, first run, and what the window remembers."""
 
     page_changed = Signal(str)
+    page_again = Signal(str)
     first_run_changed = Signal()
     command_run = Signal(str)
     palette_results = Signal(str, object)
@@ -122,6 +139,13 @@ class ShellViewModel(QObject):
             self._page = page
             self.page_changed.emit(page)
             self._save_state("shell.page", page)
+
+    def visit(self, page: str) -> None:
+        """The person goes to a page: to the one they are on, for its keys."""
+        if page == self._page:
+            self.page_again.emit(page)
+        else:
+            self.go(page)
 
     @property
     def first_run(self) -> bool:
@@ -167,7 +191,7 @@ class ShellViewModel(QObject):
         """Run a command by id; the ui hears of it through ``command_run`` too (find, choose-model …)."""
         prefix, _, rest = command_id.partition(":")
         if prefix == "page":
-            self.go(rest)
+            self.visit(rest)
         elif prefix == "quit":
             self.window_closed()
         elif prefix in self._handlers:
@@ -197,8 +221,8 @@ class ShellViewModel(QObject):
         found: list[tuple[int, int, PaletteRow]] = []
         own = (PaletteRow(c.id, c.title, c.shortcut, c.group, c.icon) for c in COMMANDS)
         for order, row in enumerate((*own, *(r for source in self._sources for r in source()))):
-            fit = match(text, row.title)
+            fit = row.fitting(text)
             if fit is not None:
-                found.append((-fit.score, order, row.fitting(fit.ranges)))
+                found.append((-fit[0], order, fit[1]))
         found.sort(key=lambda entry: entry[:2])
         self.palette_results.emit(text, tuple(row for _, _, row in found[:PALETTE_ROWS]))

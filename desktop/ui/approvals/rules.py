@@ -10,9 +10,7 @@ from PySide6.QtGui import (
     QGuiApplication,
     QHideEvent,
     QKeyEvent,
-    QKeySequence,
     QResizeEvent,
-    QShortcut,
     QShowEvent,
 )
 from PySide6.QtWidgets import QFrame, QMenu, QStackedLayout, QWidget
@@ -30,6 +28,7 @@ from desktop.ui.widgets.column_heads import ColumnHeads
 from desktop.ui.widgets.containers import EmptyState
 from desktop.ui.widgets.fields import Field
 from desktop.ui.widgets.marks import Icon
+from desktop.ui.widgets.page_shortcut import PageShortcut
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown_line
@@ -82,9 +81,7 @@ class RulesTab(QWidget):
         rules.used.connect(self._count_later)
         self.toast.undone.connect(rules.undo)
         for keys, act in (("Ctrl+Shift+N", self.new), ("Ctrl+D", lambda: self.act("duplicate"))):
-            shortcut = QShortcut(QKeySequence(keys), self)
-            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-            shortcut.activated.connect(act)
+            PageShortcut(keys, self, act)
 
     # -- from outside -------------------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from desktop.ui.widgets.agent_combo import AgentCombo
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import Notice
 from desktop.ui.widgets.fields import Combo, Field, Labelled, TextArea
+from desktop.ui.widgets.focus_place import give_keys
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown_line
@@ -65,6 +66,7 @@ class JobForm(QWidget):
         column.addWidget(self._ends())
         jobs.opened.connect(self.fill)
         jobs.checked.connect(self.show_problems)
+        jobs.refused.connect(self._to_the_first_problem)
         self.fill()
 
     # -- the cards ----------------------------------------------------------------------------------------------------
@@ -205,6 +207,13 @@ class JobForm(QWidget):
         self._asked_to_save = True
         self.show_problems()
         self._jobs.save()
+
+    def _to_the_first_problem(self) -> None:
+        """Keys go to the first field that is wrong."""
+        wrong = (field for path, field in self._labelled.items() if self._jobs.problem_of(path) and field.isVisible())
+        field = next(wrong, None)
+        if field is not None:
+            give_keys(field.control)
 
     # -- to the draft -------------------------------------------------------------------------------------------------
 

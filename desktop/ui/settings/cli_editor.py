@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from desktop.domain.skills import SkillProblem
@@ -16,6 +16,7 @@ from desktop.ui.theme import theme
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import Notice, Scroller, clear
 from desktop.ui.widgets.marks import StateLabel
+from desktop.ui.widgets.page_shortcut import PageShortcut
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.text import Text
@@ -85,9 +86,7 @@ class CliEditor(QFrame):
         self.revert.clicked.connect(self._revert)
         self.example.clicked.connect(self._begin)
         self.conflict.answered.connect(self._answered)
-        keys = QShortcut(QKeySequence(QKeySequence.StandardKey.Save), self)
-        keys.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        keys.activated.connect(self._save)
+        PageShortcut(QKeySequence.StandardKey.Save, self, self._save)
 
     def go_to(self, line: int, column: int) -> None:
         """Show a place, as soon as the text is there."""

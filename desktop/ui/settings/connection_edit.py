@@ -17,6 +17,7 @@ from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.columns import Columns
 from desktop.ui.widgets.containers import Notice
 from desktop.ui.widgets.fields import Field, Labelled
+from desktop.ui.widgets.focus_place import give_keys
 from desktop.ui.widgets.marks import Icon, StateLabel
 from desktop.ui.widgets.properties import set_property
 from desktop.ui.widgets.scaling import Column, Row
@@ -130,6 +131,9 @@ class ConnectionEdit(QFrame):
         self.outcome.show()
         for need, field in self.fields.items():
             field.set_error(need == self._setup.wrong_field)
+        wrong, now = self.fields.get(self._setup.wrong_field), self.window().focusWidget()
+        if wrong is not None and now is not None and self.isAncestorOf(now):
+            give_keys(wrong)
 
     def _give_up(self) -> None:
         """Stop a test that goes on; nothing was kept."""

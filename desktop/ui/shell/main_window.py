@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from desktop.ui.shell.palette import Palette
     from desktop.ui.theme import Theme
     from desktop.ui.widgets.containers import Notice
+    from desktop.ui.widgets.focus_keeper import FocusKeeper
     from desktop.ui.widgets.toast import Toast
 
 FIRST_RUN = "first_run"
@@ -59,6 +60,7 @@ class MainWindow(QMainWindow):
         self._banner: Notice | None = None
         self._notifier: Notifier | None = None
         self._warm: Callable[[], bool] | None = None
+        self._keeper: FocusKeeper | None = None
         self.setWindowTitle("Assent")
         self._build()
         geometry.restore(self, shell.window_state())
@@ -69,7 +71,7 @@ class MainWindow(QMainWindow):
         central = pane("bg")
         row = Row(central, spacing=0)
         self.rail = Rail()
-        self.rail.chosen.connect(self._shell.go)
+        self.rail.chosen.connect(self._shell.visit)
         self._work = QWidget()
         self._column = Column(self._work, spacing=0)
         self.stack = QStackedWidget()
@@ -81,6 +83,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         shell = self._shell
         shell.page_changed.connect(self.show_page)
+        shell.page_again.connect(self._keys_to_page)
         shell.first_run_changed.connect(lambda: self.show_page(shell.page))
         shell.error.connect(self.show_error)
         shell.quitting.connect(self.show_quitting)
@@ -123,12 +126,18 @@ class MainWindow(QMainWindow):
             self.stack.addWidget(widget)
         return widget
 
+    def _keys_to_page(self) -> None:
+        """The page that shows gets the keys, unless it has them."""
+        page, now = self.stack.currentWidget(), self.focusWidget()
+        if page is not None and (now is None or not page.isAncestorOf(now)):
+            self._focus_page(page)
+
     def _focus_page(self, widget: QWidget) -> None:
         """A page may say where keys go first: ``first_focus()`` returns a widget."""
         first = getattr(widget, "first_focus", None)
         target = first() if callable(first) else widget
         if isinstance(target, QWidget):
-            target.setFocus()
+            load("desktop.ui.widgets.focus_place", "enter")(target)
 
     def warm(self, step: Callable[[], bool]) -> None:
         """Call ``step`` now and then after the first paint until it returns False (see ``loading.warm``)."""
@@ -157,6 +166,14 @@ class MainWindow(QMainWindow):
             self._toast = load("desktop.ui.widgets.toast", "Toast")(self._work)
         assert self._toast is not None
         return self._toast
+
+    @property
+    def keeper(self) -> FocusKeeper:
+        """Where keys go when what has them goes."""
+        if self._keeper is None:
+            self._keeper = load("desktop.ui.widgets.focus_keeper", "FocusKeeper")(self)
+        assert self._keeper is not None
+        return self._keeper
 
     @property
     def notifier(self) -> Notifier:
@@ -210,8 +227,8 @@ class MainWindow(QMainWindow):
             self._shell.window_closed()
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Tab goes in reading order."""
-        return bool(load("desktop.ui.widgets.reading_order", "move")(self, forward))
+        """Tab goes in reading order; what has the keys and goes leaves them to what is beside it."""
+        return self.keeper.move(forward)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape that nothing else wanted takes the toast away."""
@@ -229,6 +246,7 @@ class MainWindow(QMainWindow):
         """Keys go to the page, shortcuts work, the system's scheme counts."""
         self.first_painted.emit()
         load("desktop.ui.widgets.spoken_role", "install")()
+        assert self.keeper is not None
         load("desktop.ui.shell.shortcuts", "bind")(self, self._shell, self.open_palette)
         load("desktop.ui.shell.place_memory", "PlaceMemory")(self, self._shell.save_window)
         self._theme.settle()

@@ -10,6 +10,7 @@ from desktop.presenter.shell import PaletteRow, ShellViewModel
 from desktop.ui.shell.palette_list import ROW, PaletteDelegate, PaletteModel
 from desktop.ui.theme import theme
 from desktop.ui.widgets.dialog import Scrim
+from desktop.ui.widgets.focus_place import Place
 from desktop.ui.widgets.marks import Icon, KeyCaps
 from desktop.ui.widgets.rows import RowList
 from desktop.ui.widgets.scaling import Column, Row, sized
@@ -40,7 +41,7 @@ class Palette(Scrim):
         self._rows: tuple[PaletteRow, ...] = ()
         self._groups: list[str] = [""]
         self._group = ""
-        self._before: QWidget | None = None
+        self._before = Place(None)
         self._box = _Box(self)
         self._field = QLineEdit()
         self._field.setProperty("kind", "bare")
@@ -90,7 +91,7 @@ class Palette(Scrim):
     def open(self, text: str = "") -> None:
         """Show it with the keys in its field; the person pressed Ctrl+K."""
         if not self.isVisible():
-            self._before = self.window().focusWidget()
+            self._before = Place.of(self.window())
         self._group = ""
         self._field.setText(text)
         self._field.selectAll()
@@ -104,8 +105,7 @@ class Palette(Scrim):
         if self.isHidden():
             return
         self.hide()
-        if self._before is not None:
-            self._before.setFocus(Qt.FocusReason.PopupFocusReason)
+        self._before.give_back(Qt.FocusReason.PopupFocusReason)
 
     def resized(self) -> None:
         """640 wide at 96 from the top, as high as its rows, inside the window."""

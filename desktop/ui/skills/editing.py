@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QHideEvent, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QHideEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from desktop.domain.skills import SkillProblem
@@ -21,6 +21,7 @@ from desktop.ui.theme import theme
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import Notice, Scroller, clear
 from desktop.ui.widgets.marks import StateLabel
+from desktop.ui.widgets.page_shortcut import PageShortcut
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown_line
@@ -127,9 +128,7 @@ class EditPane(QFrame):
         self.source.left.connect(lambda: self.save.setFocus(Qt.FocusReason.OtherFocusReason))
         self.save.clicked.connect(self.save_now)
         self.revert.clicked.connect(editor.revert)
-        keys = QShortcut(QKeySequence(QKeySequence.StandardKey.Save), self)
-        keys.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        keys.activated.connect(self.save_now)
+        PageShortcut(QKeySequence.StandardKey.Save, self, self.save_now)
 
     @cached_property
     def form(self) -> FrontmatterForm:

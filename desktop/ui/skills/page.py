@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QKeySequence, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
 from desktop.presenter.skills_models import SkillsModels
@@ -17,6 +17,7 @@ from desktop.ui.skills.skill_list import SkillList
 from desktop.ui.theme import theme
 from desktop.ui.widgets.drop_zone import DropZone
 from desktop.ui.widgets.folding import FoldingPane
+from desktop.ui.widgets.page_shortcut import PageShortcut
 from desktop.ui.widgets.scaling import Column
 from desktop.ui.widgets.toast import Toast
 
@@ -115,9 +116,7 @@ class SkillsPage(QFrame):
         for keys, act in (
             ("Ctrl+Shift+N", self.new), ("Ctrl+D", lambda: self.act("duplicate")), ("Ctrl+T", lambda: self.act("try")),
         ):  # fmt: skip
-            shortcut = QShortcut(QKeySequence(keys), self)
-            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-            shortcut.activated.connect(act)
+            PageShortcut(keys, self, act)
 
     def showEvent(self, event: QShowEvent) -> None:
         """The first time: list what is there."""

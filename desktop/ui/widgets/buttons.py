@@ -222,6 +222,11 @@ class IconButton(PressedByReturn, Ringed, QToolButton):
         self.setAccessibleName(name)
         self.setToolTip(plain_tip(f"{name} ({shortcut})" if shortcut else name))
 
+    @property
+    def takes_away(self) -> bool:
+        """Whether a press removes or closes something."""
+        return self._icon_name in ("close", "delete")
+
     def set_icon(self, icon: str, token: str = "") -> None:
         """Another icon, and another colour if given."""
         self._icon_name = icon

@@ -149,10 +149,12 @@ class Scroller(QScrollArea):
 
 def clear(layout: QVBoxLayout | QHBoxLayout) -> None:
     """Remove everything from a layout and delete its widgets."""
-    while (item := layout.takeAt(0)) is not None:
+    while (item := layout.itemAt(0)) is not None:
         widget, inner = item.widget(), item.layout()
         if widget is not None:
-            widget.hide()
+            widget.hide()  # while it still has its place: keys that are in it go on beside it
+        layout.takeAt(0)
+        if widget is not None:
             widget.setParent(None)
             widget.deleteLater()
         elif isinstance(inner, Row | Column):

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
-from shiboken6 import isValid
 
 from desktop.ui.theme import theme
 from desktop.ui.widgets.buttons import Button, Kind
+from desktop.ui.widgets.focus_place import Place
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shadow import REACH, RaisedBox
 from desktop.ui.widgets.text import Paragraph, Piece, Text
@@ -86,7 +86,7 @@ class Dialog(Scrim):
         self._base_width = width
         self._safe = answers[0].value if answers else "cancel"
         self._done = False
-        self._before = window.focusWidget()
+        self._before = Place.of(window)
         self._box = RaisedBox(self)
         self.setAccessibleName(title)
         reach = REACH
@@ -126,8 +126,7 @@ class Dialog(Scrim):
             return
         self._done = True
         self.hide()
-        if self._before is not None and isValid(self._before):
-            self._before.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._before.give_back()
         self.answered.emit(value)
         self.deleteLater()
 

@@ -83,6 +83,12 @@ def ring_in(widget: QWidget, reason: Qt.FocusReason) -> None:
         ring.setWidget(None)  # type: ignore[arg-type]
 
 
+def ring_is_at(widget: QWidget) -> bool:
+    """Whether keys brought the focus to it; of what draws its own ring, whether it has the focus."""
+    ring = _ring_of(widget)
+    return (ring is not None and ring.widget() is widget) or not isinstance(widget, Ringed)
+
+
 def ring_out(widget: QWidget) -> None:
     """Call from ``focusOutEvent``. The ring comes back with the window, if it goes with it."""
     ring = _ring_of(widget)

@@ -6,7 +6,7 @@ Ctrl+Z takes back what it tells of, as long as it shows and keys are in no text:
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEasingCurve, QEvent, QObject, QPoint, QRect, Qt, QTimer, QVariantAnimation, Signal
+from PySide6.QtCore import QEasingCurve, QEvent, QObject, QPoint, QRect, QTimer, QVariantAnimation, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -20,6 +20,7 @@ from shiboken6 import isValid
 
 from desktop.ui.theme import theme
 from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.focus_place import Place
 from desktop.ui.widgets.free_spot import find_spot
 from desktop.ui.widgets.scaling import Row
 from desktop.ui.widgets.shadow import REACH, RaisedBox
@@ -44,7 +45,7 @@ class Toast(RaisedBox):
         self._keys = QShortcut(QKeySequence(QKeySequence.StandardKey.Undo), self)
         self._keys.activated.connect(self._undo.click)
         self._spot = QRect()
-        self._before: QWidget | None = None
+        self._before = Place(None)
         row = Row(self, margins=(16 + REACH, REACH, 8 + REACH, REACH), spacing=12)
         row.addWidget(self._words, 1)
         row.addWidget(self._undo)
@@ -78,7 +79,7 @@ class Toast(RaisedBox):
         self._keys.setEnabled(bool(undo_token))
         self.setAccessibleName(text)
         if not self._undo.hasFocus():
-            self._before = self.window().focusWidget()
+            self._before = Place.of(self.window())
         self._find_spot()
         self.show()
         self.raise_()
@@ -106,10 +107,10 @@ class Toast(RaisedBox):
         """Take it away now; keys that are at its button go back to where they were."""
         self._timer.stop()
         self._slide.stop()
-        had_keys, before = self._undo.hasFocus(), self._before
+        had_keys = self._undo.hasFocus()
         self.hide()
-        if had_keys and before is not None and isValid(before) and before.isVisible():
-            before.setFocus(Qt.FocusReason.OtherFocusReason)
+        if had_keys:
+            self._before.give_back()
 
     def _undone(self) -> None:
         token = self._token

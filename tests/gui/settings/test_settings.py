@@ -257,6 +257,7 @@ def test_a_connection_is_edited_in_its_place_and_stays_there_until_it_works(show
     assert fields["Name, as lists of models show it"].hasFocus()
     assert [one for one in shown.page.findChildren(QFrame) if one.accessibleName() == "Mistral"] == []
     QTest.keyClicks(fields["Key"], KEY)
+    fields["Address"].setFocus()
     editor.save.click()
     name, given = next(call[1:] for call in shown.setup.calls if call[0] == "edit_connection")
     assert (name, given["name"], given["base_url"], given["key"]) == ("mistral", "Mistral", "", KEY)
@@ -266,6 +267,7 @@ def test_a_connection_is_edited_in_its_place_and_stays_there_until_it_works(show
     assert card(shown, "Edit Mistral") is editor
     assert "Mistral does not know this key (401)." in shown.words
     assert (fields["Key"].wrong, fields["Key"].text()) == (True, KEY), "what was typed is still there"
+    assert fields["Key"].hasFocus(), "keys go to what is wrong"
     shown.setup.set(looking=True)
     assert card(shown, "Edit Mistral") is editor, "a change elsewhere leaves it alone"
     editor.save.click()
