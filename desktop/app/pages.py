@@ -20,6 +20,7 @@ from desktop.app.rooms import Rooms
 from desktop.app.text_zoom import TextZoom
 from desktop.app.view_models import ViewModels
 from desktop.domain.safety import ConfinementReport
+from desktop.presenter.settings_pages import APPROVALS, MODELS
 from desktop.presenter.shell import ShellViewModel
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.page import ChatPage
@@ -130,7 +131,7 @@ class Pages(QObject):
             m.jobs, lambda: m.agents,
             lambda: [(str(one.ref), models.describe(str(one.ref))[0]) for one in models.models],
         )
-        made.settings_wanted.connect(lambda: self._show_settings("Approvals"))
+        made.settings_wanted.connect(lambda: self._show_settings(APPROVALS))
         m.jobs.thread_wanted.connect(self._open_thread)
         self._schedules = made
         return cast(QWidget, made)
@@ -184,6 +185,7 @@ class Pages(QObject):
         shell.handle("agents", lambda _: self._debates.toggle_agents(lambda: on_chats("toggle_agents")))
         shell.handle("new-job", lambda _: self._new_job())
         shell.handle("open-models", lambda _: self._open_models())
+        shell.handle("settings", self._show_settings)
         shell.handle("rules", lambda _: self._show_rules(new=False))
         shell.handle("new-rule", lambda _: self._show_rules(new=True))
         shell.handle("thread", self._open_thread)
@@ -277,10 +279,10 @@ class Pages(QObject):
             show(value)
 
     def _open_models(self) -> None:
-        self._show_settings("Models and keys")
+        self._show_settings(MODELS)
 
     def _show_settings(self, name: str) -> None:
-        self._show("settings", "show_settings", name)
+        self._show("settings", "open_settings", name)
 
 
 def _settings_page(m: ViewModels, report: ConfinementReport, shell: ShellViewModel) -> QWidget:

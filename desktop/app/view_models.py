@@ -35,6 +35,7 @@ from desktop.presenter.rules_editing import RuleEditor, RulesModels
 from desktop.presenter.run_board import RunBoard
 from desktop.presenter.run_tree import RunTreeViewModel
 from desktop.presenter.settings import SettingsViewModel
+from desktop.presenter.settings_pages import settings_rows
 from desktop.presenter.shell import PaletteRow, ShellViewModel
 from desktop.presenter.thread_variables import ThreadVariables
 from desktop.presenter.threads import ThreadsViewModel
@@ -116,6 +117,7 @@ def make_view_models(rooms: Rooms, bridge: Bridge, shell: ShellViewModel) -> Vie
     shell.add_source(lambda: _thread_rows(threads))
     shell.add_source(lambda: (*_debate_rows(made.debates.debates), *_debate_agent_rows(made.agents_editor)))
     shell.add_source(lambda: _model_rows(setup))
+    shell.add_source(lambda: settings_rows(made.settings.schema()))
     return made
 
 

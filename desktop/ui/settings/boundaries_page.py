@@ -15,6 +15,7 @@ from desktop.domain.safety import ConfinementReport
 from desktop.presenter.boundaries import LISTS, BoundariesViewModel
 from desktop.presenter.reach import ReachViewModel
 from desktop.presenter.settings import SettingSpec, SettingsViewModel
+from desktop.presenter.settings_pages import FILESYSTEM
 from desktop.ui.settings.boundaries import ALLOWED, BoundaryList, UndoOffer
 from desktop.ui.settings.path_tester import PathTester
 from desktop.ui.settings.reach_panel import ReachPanel
@@ -27,7 +28,6 @@ from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Piece, Selectable
 from desktop.ui.widgets.toggles import Segmented
 
-FILESYSTEM = "Filesystem"
 NETWORK = "tools.bash.network"
 NETWORKS = {"as asked": "off, but for what you allow with it", "always": "on"}
 BESIDE = 820

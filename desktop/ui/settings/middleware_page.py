@@ -14,7 +14,6 @@ from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Selectable, Text
 from desktop.ui.widgets.toggles import Switch
 
-PAGE = "Middleware"
 LEVELS: tuple[tuple[Level, str, str], ...] = (
     ("agent", "Around an agent's work", "Each answer of a chat, turn of a debate, and agent that is called as a tool."),
     ("chat", "Around a request to a model", "Each round of an agent, and each summary."),

@@ -19,20 +19,31 @@ from desktop.presenter.middleware import MiddlewareViewModel
 from desktop.presenter.model_setup import ModelSetupViewModel
 from desktop.presenter.reach import ReachViewModel
 from desktop.presenter.settings import SettingsViewModel
+from desktop.presenter.settings_pages import (
+    AGENTS,
+    APPROVALS,
+    CLI,
+    FILESYSTEM,
+    KEYRING,
+    MCP,
+    MIDDLEWARE,
+    MODELS,
+    SETTINGS_PAGES,
+)
 from desktop.ui.settings.agents_page import AgentsPage
 from desktop.ui.settings.boundaries import UndoOffer
-from desktop.ui.settings.boundaries_page import FILESYSTEM, BoundariesPage
+from desktop.ui.settings.boundaries_page import BoundariesPage
 from desktop.ui.settings.cli_page import CliPage
 from desktop.ui.settings.grants import GrantsCard
 from desktop.ui.settings.keys_page import KeysPage
 from desktop.ui.settings.mcp_page import McpPage
-from desktop.ui.settings.middleware_page import PAGE as MIDDLEWARE
 from desktop.ui.settings.middleware_page import MiddlewarePage
 from desktop.ui.settings.models_page import ModelsPage
 from desktop.ui.settings.rows import setting_card
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph
 from desktop.ui.widgets.containers import Notice, PaneHeader, Scroller
+from desktop.ui.widgets.focus_place import first_in, give_keys
 from desktop.ui.widgets.folding import FoldingPane
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.rows import Index, RowDelegate, RowList
@@ -40,26 +51,7 @@ from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Paragraph, Selectable, Text
 from desktop.ui.widgets.toast import Toast
 
-MODELS = "Models and keys"
-CLI = "CLI tools"
-MCP = "MCP servers"
-KEYRING = "Keyring"
-APPROVALS = "Approvals"
-AGENTS = "Agents"
-PAGES = (
-    (MODELS, "Models and keys", "key"),
-    (KEYRING, "Keyring", "lock"),
-    ("Appearance", "Appearance", "appearance"),
-    ("Chats", "Chats", "chats"),
-    (AGENTS, "Agents", "agent"),
-    ("Approvals", "Approvals", "approvals"),
-    ("Tools", "Tools and limits", "terminal"),
-    (CLI, "Tools from tools.yaml", "file"),
-    (MCP, "MCP servers", "server"),
-    ("Skills", "Skills", "skills"),
-    (MIDDLEWARE, "Middleware", "filter"),
-    (FILESYSTEM, "Filesystem boundaries", "folder"),
-)
+PAGES = tuple((place.name, place.title, place.icon) for place in SETTINGS_PAGES)
 """(page in the schema, title, icon)."""
 HEADS = {FILESYSTEM: "Changes apply from the next tool call on, also in runs that are working"}
 """What stands at the right of a page's head."""
@@ -167,6 +159,11 @@ class SettingsPage(QFrame):
         names = [name for name, _, _ in self._pages]
         if page in names:
             self.nav.setCurrentIndex(self.nav.model().index(names.index(page), 0))
+
+    def open_settings(self, page: str) -> None:
+        """Open a page and go on in it: keys go to its first control."""
+        self.show_settings(page)
+        give_keys(first_in(self._stack.currentWidget()) or self.nav)
 
     def refresh_problems(self) -> None:
         """Say what is wrong in config.yaml, and that the last good values hold."""
