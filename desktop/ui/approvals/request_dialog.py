@@ -31,9 +31,11 @@ from desktop.ui.widgets.text import Text
 from desktop.ui.widgets.tips import plain_tip
 
 WIDTH, TOP, HEIGHT, HEIGHT_BESIDE = 720, 56, 600, 800
-BESIDE, NARROWEST, READABLE, EDGE, KEYS = 1280, 340, 472, 16, 600
+BESIDE, NARROWEST, READABLE, EDGE = 1280, 340, 472, 16
 """Pixels at 100 %: from this width of the window on it stands beside the conversation that explains it, at least so
-wide, and leaves it this width where it can; so far from the edge; from this width of its own it names its key."""
+wide, and leaves it this width where it can; so far from the edge."""
+DENY_ALL = "Deny all from this run", "Deny all"
+"""With room, and without."""
 LINGER_MS = 2000
 """How long the conversation stays narrow after a request: the next one often follows, and reading should not jump."""
 MAY_IT = "May it do this?"
@@ -89,7 +91,7 @@ class RequestDialog(RaisedBox):
         self.hide()
 
     def _make_head(self) -> QWidget:
-        head = sized(QWidget(), height=44)
+        head = self._head = sized(QWidget(), height=44)
         row = Row(head, margins=(20, 4, 8, 0), spacing=8)
         self._asks = Text(MAY_IT, "title")
         row.addWidget(self._asks)
@@ -100,7 +102,7 @@ class RequestDialog(RaisedBox):
         self._pending = Button("", "quiet", small=True, tip="Open all requests (Ctrl+4)")
         self._pending.clicked.connect(self._open_inbox)
         row.addWidget(self._pending)
-        self._deny_all = OneClickButton("Deny all from this run", "danger", small=True)
+        self._deny_all = OneClickButton(DENY_ALL[0], "danger", small=True)
         self._deny_all.setToolTip("Deny this and every other request of the same run")
         self._deny_all.clicked.connect(lambda: self.view.deny_all())  # noqa: PLW0108 - the view is made below
         row.addWidget(self._deny_all)
@@ -150,7 +152,6 @@ class RequestDialog(RaisedBox):
         had_keys = self.isAncestorOf(self.window().focusWidget() or self)
         self.view.show_request(current)
         others = self._approvals.pending_count - 1
-        self._pending.set_label(f"{others} more waiting")
         self._pending.setVisible(others > 0)
         self._asks.setText(ASKS if current.unknown else MAY_IT)
         self._deny_all.setVisible(not current.unknown)
@@ -256,8 +257,27 @@ class RequestDialog(RaisedBox):
         left = self._host.width() - px(EDGE) - width if beside else (self._host.width() - width) // 2
         top = min(px(TOP) if beside else min(px(TOP), end // 12), max(0, end - needed))
         height = min(px(HEIGHT_BESIDE if beside else HEIGHT), end - top)
-        self._keys.setVisible(width >= px(KEYS))
+        self._fit_head(width)
         self.place(QRect(left, top, width, height))
+
+    def _fit_head(self, width: int) -> None:
+        """All of it in one line: where that is narrow the words are fewer, and only at last its key goes. What stays
+        is left alone: a label that is set lays it out again."""
+        others, layout = self._approvals.pending_count - 1, self._head.layout()
+        words = ((self._pending, f"{others} more waiting", f"{others} more"), (self._deny_all, *DENY_ALL))
+        shown = [one for one in words if not one[0].isHidden()]
+        now = layout.minimumSize().width() if layout is not None else 0
+        rest = now - sum(button.sizeHint().width() for button, _, _ in shown)
+        key = self._keys.sizeHint().width() + theme().px(8)
+        rest -= 0 if self._keys.isHidden() else key
+        whole, few = (sum(one[0].width_with(one[at]) for one in shown) for at in (1, 2))
+        short = rest + whole + key > width
+        for button, long, brief in words:
+            label = brief if short else long
+            if button.label != label:
+                button.set_label(label)
+            button.setAccessibleName(long)
+        self._keys.setVisible(rest + (few if short else whole) + key <= width)
 
     def _width_beside(self) -> int:
         """Its width beside the conversation; 0 where it has to lie over it, for want of room."""

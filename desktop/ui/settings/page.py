@@ -163,7 +163,8 @@ class SettingsPage(QFrame):
     def open_settings(self, page: str) -> None:
         """Open a page and go on in it: keys go to its first control."""
         self.show_settings(page)
-        give_keys(first_in(self._stack.currentWidget()) or self.nav)
+        shown = self._stack.currentWidget()
+        give_keys((shown and first_in(shown)) or self.nav)
 
     def refresh_problems(self) -> None:
         """Say what is wrong in config.yaml, and that the last good values hold."""

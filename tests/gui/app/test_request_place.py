@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QWidget
 
+from desktop.ui.widgets.focus import FocusRing
 from tests.gui.app.kit import HELLO, Running, call
 from tests.harness.patience import PATIENCE_MS
 
@@ -104,3 +105,30 @@ async def test_what_another_chat_asks_does_not_keep_this_one_narrow(start: Calla
     dialog._linger.stop()
     app.models.approvals.changed.emit()
     assert not dialog._linger.isActive()
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+@pytest.mark.parametrize("width", [960, 1280, 1440])
+async def test_wherever_it_stands_it_names_its_key_and_nothing_of_its_head_is_cut(
+    start: Callable[..., Any], width: int, scale: float
+) -> None:
+    """Also with another request waiting."""
+    app = await start(WRITE, repeat=True)
+    await app.startup._rooms.settings.update("appearance.text_scale", scale)
+    app.window.resize(width, 800)
+    await asked(app)
+    app.page.new_chat()
+    app.say("Write it again")
+    await app.until(lambda: len(app.models.approvals.requests) == 2, "two requests")
+    dialog = app.startup._pages._dialog.dialog
+    head = dialog._head
+
+    def cut() -> list[str]:
+        parts = [one for one in head.findChildren(QWidget) if one.isVisible() and not isinstance(one, FocusRing)]
+        small = [one.accessibleName() or type(one).__name__ for one in parts if one.width() < one.sizeHint().width()]
+        outside = [one.accessibleName() for one in parts if not head.rect().contains(one.geometry())]
+        return [*small, *outside, *([] if dialog._keys.isVisible() else ["its key"])]
+
+    await app.until(lambda: head.width() > 0 and cut() == [], f"a whole head; {cut()}")
+    labels = [dialog._pending.accessibleName(), dialog._deny_all.accessibleName()]
+    assert labels == ["1 more waiting", "Deny all from this run"]
