@@ -22,7 +22,7 @@ from desktop.ui.theme.paint import outline, state_look
 from desktop.ui.transcript.area import PageArea
 from desktop.ui.transcript.heights import Heights
 from desktop.ui.transcript.message import Message
-from desktop.ui.transcript.message_frame import GAP, HEADER, Frame
+from desktop.ui.transcript.message_frame import GAP, HEADER, Frame, head_line
 from desktop.ui.transcript.overlays import MessageBar, Overlays
 from desktop.ui.transcript.page import Page
 from desktop.ui.transcript.piece import Canvas
@@ -294,7 +294,8 @@ class DebateView(TranscriptView):
         if isinstance(item, TurnItem):
             self._draw_node(canvas, item, y + self.look.px(GAP + HEADER / 2))
             if item.live:
-                self._draw_clock(canvas, item, x, y + self.look.px(GAP))
+                end = head_line(self.page.messages[index], self.look).end
+                self._draw_clock(canvas, item, x + end + self.look.px(9), y + self.look.px(GAP))
 
     def _draw_node(self, canvas: Canvas, item: TurnItem, middle: float) -> None:
         """Round for A, square for B, filled while it speaks."""
@@ -315,9 +316,7 @@ class DebateView(TranscriptView):
 
     def _draw_clock(self, canvas: Canvas, item: TurnItem, x: float, y: float) -> None:
         """``writing 8.3 s`` behind the head's words."""
-        look, px = self.look, self.look.px
-        x += look.metrics("small", 600).horizontalAdvance(item.author) + px(9)
-        x += look.metrics("small").horizontalAdvance(item.time) + px(9)
+        px = self.look.px
         state = "waiting" if waits(item) else "running"
         glyph = state_look(state)
         words = glyph.word if state == "waiting" else f"writing {seconds_words(time.time() - item.started_at)}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF
 
 from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.theme.paint import side_bar
@@ -23,6 +24,7 @@ HEADER_GAP = 8
 BLOCK_X, BLOCK_Y = 16, 9
 SIDE_X, SIDE_Y = 19, 11
 SIBLING_ROW = 24
+ACTIONS, CLOCK = 66, 140
 """Pixels at 100 %."""
 
 
@@ -46,10 +48,9 @@ def draw_frame(canvas: Canvas, message: Message, x: float, y: float) -> None:
         side = message.frame.variant == "side"
         canvas.frame(QRectF(x, y + gap, width, message.height - gap - foot), "bg", "border" if side else "")
         if side:
-            inside = QRectF(x + look.px(BLOCK_X), y + gap + look.px(6), width, look.px(HEADER))
-            _draw_header(canvas, message, inside)
+            _draw_header(canvas, message, x, y + gap + look.px(6))
     else:
-        _draw_header(canvas, message, QRectF(x, y + gap, width, look.px(HEADER)))
+        _draw_header(canvas, message, x, y + gap)
         if message.frame.variant == "side":
             top = gap + look.px(HEADER + HEADER_GAP)
             card = QRectF(x, y + top, width, message.height - top)
@@ -70,18 +71,56 @@ def draw_frame(canvas: Canvas, message: Message, x: float, y: float) -> None:
         canvas.painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), words)
 
 
-def _draw_header(canvas: Canvas, message: Message, rect: QRectF) -> None:
-    look, item = canvas.look, message.item
-    side = message.frame is not None and message.frame.variant == "side"
-    role = ("small", 600) if side else ("reading", 600)
+@dataclass(frozen=True, slots=True)
+class HeadLine:
+    """What the header of a message says, and where, from its left edge: a turn's is cut to the room that its actions,
+    or what it is doing now, leave; words of its facts are whole or not there."""
+
+    author: str
+    time: str
+    author_x: float
+    time_x: float
+    end: float
+
+
+def head_line(message: Message, look: Look) -> HeadLine:
+    """The header as it is drawn."""
+    item, frame = message.item, message.frame
+    assert frame is not None
+    side, small = frame.variant == "side", look.metrics("small")
+    role = look.metrics("small", 600) if side else look.metrics("reading", 600)
+    left = float(look.px(BLOCK_X) if side and message.human else 0 if side else author_indent(message, look))
+    room = frame.width - left - (look.px(CLOCK if item.live else ACTIONS) if side else 0)
+    author = role.elidedText(item.author, Qt.TextElideMode.ElideRight, room) if side else item.author
+    time_x = left + role.horizontalAdvance(author) + look.px(9)
+    time = whole_words(item.time, small, left + room - time_x, last=True) if side else item.time
+    return HeadLine(author, time, left, time_x, time_x + small.horizontalAdvance(time))
+
+
+def whole_words(text: str, metrics: QFontMetricsF, room: float, *, last: bool = False) -> str:
+    """As many of some facts, with commas between, as there is room for; the first go first, or the ``last``."""
+    facts = text.split(", ") if text else []
+    while facts and metrics.horizontalAdvance(", ".join(facts)) > room:
+        facts.pop(-1 if last else 0)
+    return ", ".join(facts)
+
+
+def footer_line(message: Message, look: Look, right: float) -> tuple[str, float]:
+    """(what it cost, where that may begin): between its header and ``right``, where its actions are."""
+    begin = max([head_line(message, look).end, *(spot.rect.right() for spot in message.own_spots)]) + look.px(12)
+    return whole_words(message.item.footer, look.metrics("small"), right - begin), begin
+
+
+def _draw_header(canvas: Canvas, message: Message, x: float, y: float) -> None:
+    look, item, line = canvas.look, message.item, head_line(message, canvas.look)
+    side, height = message.frame is not None and message.frame.variant == "side", look.px(HEADER)
     token = f"side-{item.side}" if side and not message.human else "text"
-    left = 0 if side else author_indent(message, look)
-    if left:
-        canvas.glyph(agent_icon(item.author), "text-2", rect.x(), rect.y() + look.px(1), 18)
-        rect = rect.adjusted(left, 0, 0, 0)
-    canvas.words(item.author, rect, role[0], token, role[1])
-    x = rect.x() + look.metrics(*role).horizontalAdvance(item.author) + look.px(9)
-    canvas.words(item.time, QRectF(x, rect.y() + 1, rect.width(), rect.height()), "small", "text-3")
+    if line.author_x and not side:
+        canvas.glyph(agent_icon(item.author), "text-2", x, y + look.px(1), 18)
+    width = message.frame.width if message.frame is not None else 0
+    role = "small" if side else "reading"
+    canvas.words(line.author, QRectF(x + line.author_x, y, width, height), role, token, 600)
+    canvas.words(line.time, QRectF(x + line.time_x, y + 1, width, height), "small", "text-3")
 
 
 def author_indent(message: Message, look: Look) -> int:

@@ -18,6 +18,7 @@ from desktop.domain.tools import Category
 from desktop.presenter.last_answer import LastAnswer
 from desktop.presenter.transcript_items import ToolPart, TranscriptItem
 from desktop.ui.theme import theme
+from desktop.ui.transcript.message_frame import footer_line
 from desktop.ui.transcript.piece import Canvas
 from desktop.ui.transcript.tool_card import ToolCard
 from desktop.ui.transcript.tool_drawing import head_words
@@ -327,11 +328,13 @@ class Overlays:
     def draw_footer(self, canvas: Canvas, index: int, x: int, y: int) -> None:
         """What a reply cost, beside the actions of the message under the pointer; that a message is pinned."""
         self._draw_pin(canvas, index, y)
-        item = self._area.page.messages[index].item
+        message, look = self._area.page.messages[index], self._area.look
+        item = message.item
         if index == self.hovered and item.footer and item.side != "human" and self.bar.isVisible():
-            look = self._area.look
-            right = self.bar.x() - look.px(8)
-            canvas.words(item.footer, QRectF(x, y + look.px(16), right - x, look.px(20)), "small", "text-3", right=True)
+            right = self.bar.x() - look.px(8) - x
+            words, begin = footer_line(message, look, right)
+            place = QRectF(x + begin, y + look.px(16), right - begin, look.px(20))
+            canvas.words(words, place, "small", "text-3", right=True)
 
     def _draw_pin(self, canvas: Canvas, index: int, y: int) -> None:
         """On a pinned message, where its actions will stand."""
