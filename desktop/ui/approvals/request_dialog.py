@@ -270,7 +270,8 @@ class RequestDialog(RaisedBox):
         rest = now - sum(button.sizeHint().width() for button, _, _ in shown)
         key = self._keys.sizeHint().width() + theme().px(8)
         rest -= 0 if self._keys.isHidden() else key
-        whole, few = (sum(one[0].width_with(one[at]) for one in shown) for at in (1, 2))
+        whole = sum(button.width_with(long) for button, long, _ in shown)
+        few = sum(button.width_with(brief) for button, _, brief in shown)
         short = rest + whole + key > width
         for button, long, brief in words:
             label = brief if short else long
