@@ -13,12 +13,13 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QFrame, QLabel, QLayout, QToolButton, QWidget
 
+from desktop.ui.shell.loading import load
 from desktop.ui.theme import theme
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.tips import plain_tip
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QKeyEvent, QResizeEvent
+    from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
 
 ITEMS = (
     ("chats", "Chats", "Ctrl+1"),
@@ -92,6 +93,16 @@ class RailButton(QToolButton):
         self._badge.adjustSize()
         px = theme().px
         self._badge.move(px(56) - px(6) - self._badge.width(), px(2))
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """The ring lies around it: a border would leave its caption too little room."""
+        super().focusInEvent(event)
+        load("desktop.ui.widgets.focus", "ring_in")(self, event.reason())
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Take the ring away."""
+        super().focusOutEvent(event)
+        load("desktop.ui.widgets.focus", "ring_out")(self)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows are for the rail."""

@@ -94,7 +94,6 @@ QToolButton[kind="rail"] { color: $text-2; border: none; border-radius: 8px; pad
 QToolButton[kind="rail"]:hover { background: $hover; }
 QToolButton[kind="rail"]:pressed { background: $pressed; }
 QToolButton[kind="rail"]:checked { background: $surface; color: $text; }
-QToolButton[kind="rail"]:focus { border: 2px solid $focus; padding: 2px 0px 2px 0px; }
 QLabel[kind="count"] { background: $ask; color: $surface; border-radius: 8px; font-size: 11px; font-weight: 600;
   min-height: 16px; max-height: 16px; min-width: 8px; padding: 0px 4px; qproperty-alignment: AlignCenter; }
 QToolButton::menu-indicator { image: none; width: 0px; }

@@ -19,6 +19,7 @@ from desktop.ui.shell.rail import ITEMS, Rail
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.dialog import Answer, Dialog
+from desktop.ui.widgets.focus import FocusRing
 from desktop.ui.widgets.folding import FoldingPane
 from desktop.ui.widgets.shadow import REACH
 from tests.harness.patience import PATIENCE_MS
@@ -233,6 +234,26 @@ def test_at_any_text_size_every_item_of_the_rail_is_whole_and_none_lies_over_ano
     assert shown == {style.ToolButtonTextUnderIcon if captions else style.ToolButtonIconOnly}
     needed = theme.px(20) + (rail.button("chats").fontMetrics().height() if captions else 0)
     assert all(place.height() >= needed for place in places)
+
+
+@pytest.mark.parametrize("scale", [0.9, 1.0, 1.25, 1.5, 2.0])
+def test_the_caption_of_an_item_of_the_rail_is_whole_also_where_the_keys_are(
+    house: House, theme: Theme, scale: float
+) -> None:
+    theme.set_scale(scale)
+    house.window.resize(1280, 1000)
+    activate(house.window)
+    for page, title, _ in ITEMS:
+        button = house.window.rail.button(page)
+        assert button.fontMetrics().horizontalAdvance(title) <= button.width(), title
+        assert button.accessibleName() == title
+        before = button.grab().toImage()
+        button.setFocus(Qt.FocusReason.TabFocusReason)
+        spin()
+        ring = house.window.findChild(FocusRing)
+        assert isinstance(ring, FocusRing)
+        assert (ring.widget(), ring.isVisible()) == (button, True)
+        assert button.grab().toImage() == before, f"{title}: the ring lies around it and takes no room of its caption"
 
 
 def test_quitting_says_what_is_still_running(house: House) -> None:
