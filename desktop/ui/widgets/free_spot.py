@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from PySide6.QtCore import QRect
 from PySide6.QtWidgets import (
@@ -24,13 +25,39 @@ CONTROLS = (
 )  # fmt: skip
 
 
+FIELDS = (QComboBox, QLineEdit, QAbstractSpinBox, QPlainTextEdit, QTextEdit)
+"""What is filled in."""
+
+
+class _Taken(NamedTuple):
+    """Something in use; ``need``: 3 has the keys, 2 cannot be scrolled away, 1 is a field, 0 is anything else."""
+
+    rect: QRect
+    need: int
+
+
 def find_spot(pane: QWidget, box: QRect, over: QWidget, gap: int) -> QRect:
-    """``box`` in ``pane``, moved up past what is in use below ``over``. Where there is no room for that, past what
-    cannot be scrolled out from under it; and where it is again too full, as it was."""
+    """``box`` in ``pane``, moved up past what is in use below ``over``, or to the right. Where there is no room for
+    that, past fields and what cannot be scrolled out from under it, then past the latter, at last past the field that
+    has the keys; and where it is again too full, as it was."""
     taken = list(_in_use(pane, over))
-    everything = [rect for rect, _ in taken]
-    fixed = [rect for rect, scrolls in taken if not scrolls]
-    return _raised(box, everything, gap) or _raised(box, fixed, gap) or box
+    right = QRect(box)
+    right.moveRight(pane.width() - box.left())
+    for need in range(4):
+        rects = [one.rect for one in taken if one.need >= need]
+        found = _raised(box, rects, gap) or _raised(right, rects, gap)
+        if found is not None:
+            return found
+    return box
+
+
+def focus_in(pane: QWidget) -> QRect | None:
+    """Where in ``pane`` the field is that has the keys, as far as it shows."""
+    focus = pane.window().focusWidget()
+    if not isinstance(focus, FIELDS) or not pane.isAncestorOf(focus):
+        return None
+    seen = focus.visibleRegion().boundingRect()
+    return None if seen.isEmpty() else QRect(focus.mapTo(pane, seen.topLeft()), seen.size())
 
 
 def _raised(box: QRect, taken: Sequence[QRect], gap: int) -> QRect | None:
@@ -43,15 +70,18 @@ def _raised(box: QRect, taken: Sequence[QRect], gap: int) -> QRect | None:
     return None
 
 
-def _in_use(pane: QWidget, over: QWidget) -> Iterator[tuple[QRect, bool]]:
-    """What is pressed and written in and can be seen, and the last row of a list; whether it can be scrolled away."""
+def _in_use(pane: QWidget, over: QWidget) -> Iterator[_Taken]:
+    """What is pressed and written in and can be seen, and the last row of a list."""
     for widget in _shown(pane, over):
         if isinstance(widget, QAbstractItemView):
-            yield from _last_row(widget, pane)
+            for rect in _last_row(widget, pane):
+                yield _Taken(rect, 2)
         else:
             seen = widget.visibleRegion().boundingRect()
             if not seen.isEmpty():
-                yield QRect(widget.mapTo(pane, seen.topLeft()), seen.size()), _scrolls(widget, pane)
+                field = isinstance(widget, FIELDS)
+                need = 3 if field and widget.hasFocus() else 2 if not _scrolls(widget, pane) else int(field)
+                yield _Taken(QRect(widget.mapTo(pane, seen.topLeft()), seen.size()), need)
 
 
 def _shown(parent: QWidget, over: QWidget) -> Iterator[QWidget]:
@@ -65,7 +95,7 @@ def _shown(parent: QWidget, over: QWidget) -> Iterator[QWidget]:
             yield from _shown(child, over)
 
 
-def _last_row(view: QAbstractItemView, pane: QWidget) -> Iterator[tuple[QRect, bool]]:
+def _last_row(view: QAbstractItemView, pane: QWidget) -> Iterator[QRect]:
     """Nothing scrolls the last row away from under something that stands over it."""
     model = view.model()
     rows = model.rowCount(view.rootIndex()) if model is not None else 0
@@ -73,7 +103,7 @@ def _last_row(view: QAbstractItemView, pane: QWidget) -> Iterator[tuple[QRect, b
     if rows:
         rect = view.visualRect(model.index(rows - 1, 0, view.rootIndex())).intersected(area.rect())
         if not rect.isEmpty():
-            yield QRect(area.mapTo(pane, rect.topLeft()), rect.size()), False
+            yield QRect(area.mapTo(pane, rect.topLeft()), rect.size())
 
 
 def _scrolls(widget: QWidget, pane: QWidget) -> bool:

@@ -15,13 +15,13 @@ from PySide6.QtGui import (
     QKeySequence,
     QShortcut,
 )
-from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 from shiboken6 import isValid
 
 from desktop.ui.theme import theme
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.focus_place import Place
-from desktop.ui.widgets.free_spot import find_spot
+from desktop.ui.widgets.free_spot import find_spot, focus_in
 from desktop.ui.widgets.scaling import Row
 from desktop.ui.widgets.shadow import REACH, RaisedBox
 from desktop.ui.widgets.text import Text
@@ -45,6 +45,7 @@ class Toast(RaisedBox):
         self._keys = QShortcut(QKeySequence(QKeySequence.StandardKey.Undo), self)
         self._keys.activated.connect(self._undo.click)
         self._spot = QRect()
+        self._watched: list[QWidget] = []
         self._before = Place(None)
         row = Row(self, margins=(16 + REACH, REACH, 8 + REACH, REACH), spacing=12)
         row.addWidget(self._words, 1)
@@ -59,6 +60,9 @@ class Toast(RaisedBox):
         for watched in (pane, above):
             if watched is not None:
                 watched.installEventFilter(self)
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.focusChanged.connect(self._follow_keys)
         self.hide()
 
     def stand_above(self, above: QWidget | None) -> None:
@@ -83,6 +87,7 @@ class Toast(RaisedBox):
         self._find_spot()
         self.show()
         self.raise_()
+        self._follow_keys()
         self._timer.start(theme().duration("toast"))
         self._slide.stop()
         self._slide.setDuration(theme().duration("settle"))
@@ -109,6 +114,7 @@ class Toast(RaisedBox):
         self._slide.stop()
         had_keys = self._undo.hasFocus()
         self.hide()
+        self._watch(None)
         if had_keys:
             self._before.give_back()
 
@@ -139,10 +145,35 @@ class Toast(RaisedBox):
         self._spot = find_spot(self._pane, box, self, px(GAP))
         self._moved(0)
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Stay in the corner."""
-        if event.type() in (QEvent.Type.Resize, QEvent.Type.Move) and self.isVisible():
+    def _follow_keys(self) -> None:
+        """A field that is being filled is never below it, also when the keys come there later or the page scrolls."""
+        if self.isVisible():
+            focus = self.window().focusWidget()
+            self._watch(focus if focus is not None and self._pane.isAncestorOf(focus) else None)
+            self._make_way()
+
+    def _watch(self, focus: QWidget | None) -> None:
+        """What moves where the keys are: all that lies around it."""
+        for widget in self._watched:
+            if isValid(widget):
+                widget.removeEventFilter(self)
+        self._watched.clear()
+        around = focus.parentWidget() if focus is not None else None
+        while around is not None and around is not self._pane:
+            if around is not self._above:
+                around.installEventFilter(self)
+                self._watched.append(around)
+            around = around.parentWidget()
+
+    def _make_way(self) -> None:
+        field = focus_in(self._pane)
+        if field is not None and field.intersects(self._spot):
             self._find_spot()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Stay in the corner, and off the field that is being filled."""
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Move) and self.isVisible():
+            self._find_spot() if watched in (self._pane, self._above) else self._make_way()
         return False
 
     def enterEvent(self, event: QEnterEvent) -> None:

@@ -4,7 +4,7 @@
 import pytest
 from PySide6.QtCore import QRect, QStringListModel, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QListView, QPlainTextEdit, QPushButton, QScrollArea, QWidget
+from PySide6.QtWidgets import QLineEdit, QListView, QPlainTextEdit, QPushButton, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.ui.theme import Theme
@@ -126,3 +126,60 @@ def test_the_keys_of_undo_are_read_aloud_only_where_they_work(pane: QWidget) -> 
     button.setFocus()
     toast.say("Code copied")
     assert toast.spoken == "Code copied"
+
+
+def form(pane: QWidget) -> tuple[QScrollArea, list[QLineEdit]]:
+    """Fields one below the other, more than there is room for."""
+    area = QScrollArea(pane)
+    area.setGeometry(0, 0, 700, 440)
+    content = QWidget()
+    content.resize(660, 1400)
+    fields = [QLineEdit(content) for _ in range(30)]
+    for at, field in enumerate(fields):
+        field.setGeometry(0, at * 44, 600, 36)
+    area.setWidget(content)
+    return area, fields
+
+
+def covers(toast: Toast, pane: QWidget, field: QWidget) -> bool:
+    return box(toast).intersects(QRect(field.mapTo(pane, field.rect().topLeft()), field.size()))
+
+
+def test_a_field_that_is_being_filled_is_never_covered(pane: QWidget) -> None:
+    area, fields = form(pane)
+    toast = Toast(pane)
+    activate(pane)
+    toast.say("The job was not saved: correct what is marked first.")
+    for field in (*fields[:10], *reversed(fields[:10])):
+        field.setFocus()
+        area.ensureWidgetVisible(field)
+        assert not covers(toast, pane, field)
+    fields[8].setFocus()
+    for value in (*range(0, 300, 10), *range(300, 0, -10)):
+        area.verticalScrollBar().setValue(value)
+        assert not covers(toast, pane, fields[8]), value
+    toast.dismiss()
+    assert toast._watched == []
+
+
+def test_buttons_that_scroll_are_covered_before_fields_are(pane: QWidget) -> None:
+    area, fields = form(pane)
+    for at, field in enumerate(fields):
+        if at in (4, 5):
+            field.hide()
+            QPushButton("Every hour", field.parentWidget()).setGeometry(field.geometry())
+    toast = Toast(pane)
+    activate(pane)
+    toast.say("Saved")
+    assert [at for at, field in enumerate(fields) if field.isVisible() and covers(toast, pane, field)] == []
+    assert area.geometry().contains(box(toast))
+
+
+def test_beside_a_form_that_leaves_room_at_the_right_it_stands_there(pane: QWidget) -> None:
+    fields = [QLineEdit(pane) for _ in range(10)]
+    for at, field in enumerate(fields):
+        field.setGeometry(0, at * 48, 400, 40)
+    toast = Toast(pane)
+    activate(pane)
+    toast.say("Saved")
+    assert not any(covers(toast, pane, field) for field in fields)
