@@ -113,7 +113,7 @@ class Tools:
         0, "Memory of commands", "number",
         "On Linux a command or program of a tool that holds more, together with all that it started, is ended. What it "
         "hides on purpose is not seen. 0: half of this computer's memory.", "Tools", minimum=0, maximum=100_000,
-        unit="GB",
+        unit="GB", zero="Half of this computer's", least=0.1,
     )  # fmt: skip
     offered: int = setting(
         40, "Tools offered at once", "whole",
@@ -169,7 +169,7 @@ class Security:
     approval_timeout_s: float = setting(
         0, "Requests end by themselves", "number",
         "A request that nobody answers for this long is denied. 0: it waits until you answer.", "Approvals",
-        minimum=0, maximum=86_400, unit="seconds",
+        minimum=0, maximum=86_400, unit="seconds", zero="Never",
     )  # fmt: skip
 
 
@@ -216,11 +216,11 @@ class Limits:
     run_tokens: int = setting(
         0, "Tokens of a run", "whole",
         "What one message may use with all agents that work on it; the Run panel can give more. 0: no limit.", "Chats",
-        minimum=0, maximum=1_000_000_000, unit="tokens",
+        minimum=0, maximum=1_000_000_000, unit="tokens", zero="No limit",
     )  # fmt: skip
     run_cost_usd: float = setting(
         0, "Cost of a run", "number", "The same in money, where the provider says what it costs. 0: no limit.", "Chats",
-        minimum=0, maximum=100_000, unit="USD",
+        minimum=0, maximum=100_000, unit="USD", zero="No limit",
     )  # fmt: skip
     run_rounds: int = setting(
         RUN_ROUNDS, "Most rounds for one run", "whole",
@@ -234,7 +234,7 @@ class Limits:
     )  # fmt: skip
     run_minutes: float = setting(
         0, "Time of a run", "number", "How long a run may work; while it waits for you no time passes. 0: no limit.",
-        "Chats", minimum=0, maximum=100_000, unit="minutes",
+        "Chats", minimum=0, maximum=100_000, unit="minutes", zero="No limit",
     )  # fmt: skip
 
     @property

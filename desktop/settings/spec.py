@@ -20,6 +20,7 @@ class Setting:
     """One setting, with all a page or a reference needs to show it.
 
     ``default`` may hold ``{home}`` for the home folder. ``choices`` are (value, label). ``unit`` follows the number.
+    ``zero`` says in a few words what 0 means where it is no amount; ``least`` is then the smallest amount.
     """
 
     key: str
@@ -32,6 +33,8 @@ class Setting:
     minimum: float | None = None
     maximum: float | None = None
     unit: str = ""
+    zero: str = ""
+    least: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

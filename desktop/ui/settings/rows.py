@@ -104,13 +104,15 @@ def _line(spec: SettingSpec) -> Control:
     holder = QWidget()
     row = Row(holder, spacing=8)
     number = spec.kind in ("number", "whole")
-    field = sized(Field(spec.title, mono=not number), width=96 if number else 240)
+    wide = len(spec.zero) > len("No limit")
+    field = sized(Field(spec.title, hint=spec.zero, mono=not number), width=184 if wide else 96 if number else 240)
     row.addWidget(field)
     if spec.unit:
         row.addWidget(sized(Text(spec.unit, "body", "2"), min_width=56))
 
     def put(value: Any) -> None:
-        field.setText(f"{value:g}" if isinstance(value, float) else str(value))
+        zero = spec.zero and value == 0
+        field.setText("" if zero else f"{value:g}" if isinstance(value, float) else str(value))
         field.setModified(False)
 
     control = Control(holder, put)
@@ -118,7 +120,8 @@ def _line(spec: SettingSpec) -> Control:
     def finished() -> None:
         if field.isModified():
             field.setModified(False)
-            control.edited.emit(parsed(spec.kind, field.text()))
+            emptied = spec.zero and not field.text().strip()
+            control.edited.emit(0 if emptied else parsed(spec.kind, field.text()))
 
     field.editingFinished.connect(finished)
     return control

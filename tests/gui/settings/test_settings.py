@@ -115,6 +115,23 @@ def test_a_choice_a_switch_a_number_and_a_size_are_set(shown: Shown) -> None:
     ]  # fmt: skip
 
 
+def test_a_limit_that_is_none_says_so_in_words_and_is_emptied_to_be_so_again(shown: Shown) -> None:
+    words = {spec.key: spec.zero for spec in shown.settings.schema() if spec.zero}
+    assert words["tools.memory_gb"] == "Half of this computer's"
+    zeros = {spec.key for spec in shown.settings.schema() if "0: " in spec.help}
+    assert zeros == set(words), "whatever gives 0 another meaning says so in its field"
+    for key, zero in words.items():
+        field = shown.row(key).findChild(Field)
+        assert (field.text(), field.placeholderText()) == ("", zero), key
+        assert field.fontMetrics().horizontalAdvance(zero) < field.width() - 16, zero
+    field = shown.row("tools.memory_gb").findChild(Field)
+    for typed in ("2,5", ""):
+        field.selectAll()
+        QTest.keyClicks(field, typed) if typed else field.del_()
+        QTest.keyClick(field, Qt.Key.Key_Return)
+    assert shown.sets() == [("tools.memory_gb", 2.5), ("tools.memory_gb", 0)]
+
+
 def test_a_refused_value_goes_back_and_says_why(shown: Shown) -> None:
     row = shown.row("tools.bash.timeout_s")
     field = row.findChild(Field)

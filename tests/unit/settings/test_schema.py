@@ -101,3 +101,12 @@ def test_time_limits_of_single_tools_are_names_with_seconds(written, read):
     else:
         assert check(setting, written) == read
         assert check(setting, plain(check(setting, written))) == read
+
+
+def test_a_limit_is_none_or_one_that_makes_sense():
+    setting = schema()["tools.memory_gb"]
+    assert [check(setting, value) for value in (0, 0.1, 2)] == [0, 0.1, 2]
+    with pytest.raises(Unfit, match=r"at least 0.1, or 0 \(half of this computer's\)"):
+        check(setting, 0.05)
+    with pytest.raises(Unfit):
+        check(setting, -1)
