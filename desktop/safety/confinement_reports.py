@@ -14,6 +14,7 @@ _SECOND_NAME = (
 _SERVICES = "services of this computer and of your desktop, and sockets of any other program"
 _AMOUNTS = "how much disk and processor time a command takes until its time is over"
 _MEMORY = "memory above the limit for commands, which is looked at twice a second"
+_SHARED = "memory that other programs share"
 _HIDDEN = "memory that a program hides on purpose, such as files in memory that it sends away and nobody takes"
 _SCREENS = "a screen that listens on TCP (ports 6000 to 6063, as ssh -X does), when the network is on"
 
@@ -25,7 +26,7 @@ def bubblewrap(*, filtered: bool, ports: bool) -> ConfinementReport:
         "Confined by bubblewrap: commands write only in allowed folders and do not see the denied ones.",
         (
             "writes outside the allowed folders", "denied paths and Assent's own data", "other processes",
-            *((_SERVICES,) if filtered else ()), "the network, when it is off", "leftover processes", _MEMORY,
+            *((_SERVICES,) if filtered else ()), "the network, when it is off", "leftover processes", _MEMORY, _SHARED,
             *((_SCREENS,) if ports else ()),
         ),
         (
@@ -48,7 +49,9 @@ def landlock(abi: int) -> ConfinementReport:
         "Confined by Landlock: commands write only in allowed folders and cannot open the denied ones.",
         (
             "writes outside the allowed folders", "denied paths and Assent's own data",
-            _SERVICES, "the network, when it is off", _MEMORY, *((_SCREENS,) if abi >= PORTS_ABI else ()),
+            _SERVICES, "the network, when it is off", _MEMORY,
+            f"{_SHARED}: none can be had, so that locks and pools of Python's multiprocessing do not work",
+            *((_SCREENS,) if abi >= PORTS_ABI else ()),
         ),
         (
             "reading what is neither denied nor Assent's own", _SECOND_NAME,

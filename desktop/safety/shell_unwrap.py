@@ -50,7 +50,8 @@ WRAPPERS: dict[str, Wrapper] = {
     "chrt": _wrapper("", 1), "taskset": _wrapper("", 1), "flock": _wrapper("-w -E --timeout --conflict-exit-code", 1),
     "strace": _wrapper("-o -e -s -u -E -a -P"), "ltrace": _wrapper("-o -e -s -u -a"), "valgrind": _wrapper(),
     "parallel": _wrapper("-j -n -N -I --jobs"), "entr": _wrapper(), "rlwrap": _wrapper(), "setarch": _wrapper("", 1),
-    "linux32": _wrapper(), "linux64": _wrapper(), "caffeinate": _wrapper("-t -w"), "dbus-run-session": _wrapper(),
+    **dict.fromkeys("linux32 linux64 uname26 i386 i486 i586 i686 x86_64".split(), _wrapper()),
+    "caffeinate": _wrapper("-t -w"), "dbus-run-session": _wrapper(),
     "xvfb-run": _wrapper("-n -s -f -e -p -w"), "systemd-run": _wrapper("-p -u --unit --property"),
     "watch": _wrapper("-n"), "prlimit": _wrapper("-p --pid -o --output"), "choom": _wrapper("-n -p --adjust --pid"),
     "systemd-inhibit": _wrapper(), "proot": _wrapper("-r -b -w"), "firejail": _wrapper(),
@@ -80,8 +81,12 @@ ONLY_STARTS = frozenset(
     "linux64 then do else !".split()
 )
 """Wrappers that do nothing but start the command behind them: what reads behind one only reads."""
-
-
+_SHELL_ALONE = frozenset(
+    "setarch linux32 linux64 uname26 i386 i486 i586 i686 x86_64 unshare nsenter chroot su runuser newgrp sg script "
+    "fakeroot firejail proot capsh run0 dbus-run-session nix-shell".split()
+)
+"""Programs that start a shell, most of them one that reads the system's profile, where nothing says what else."""
+_PROCESSOR = re.compile(r"(?:linux|uname|i\d86|x86|athlon|arm|aarch|ppc|s390|mips|sparc|alpha|ia64|parisc|riscv)\w*")
 MOST_EXECUTED = 16
 """Commands that one runs for names that it finds, one in the other or one after the other."""
 TOO_MANY = "it runs more commands in commands than are read"
@@ -158,6 +163,7 @@ def unwrap(words: tuple[Word, ...]) -> Unwrapped:
             words = _run_by_runner(name, words[1:], found)
     _fed_shell(found)
     _fed_wrapper(found)
+    _alone(found)
     return found
 
 
@@ -313,6 +319,23 @@ def _fed_shell(found: Unwrapped) -> None:
     names = [base_name(layer[0].text) for layer in found.layers]
     if names and names[-1] in SHELLS and {"xargs", "parallel"} & set(names[:-1]):
         found.reasons.append("it runs text that is only known when it runs")
+
+
+def _alone(found: Unwrapped) -> None:
+    """``setarch -R`` and nothing behind it: a shell, which runs what it is fed with."""
+    name = base_name(found.layers[-1][0].text).casefold() if found.layers and found.layers[-1] else ""
+    if name in _SHELL_ALONE and not found.scripts and not _names_more(found.layers[-1]):
+        found.reads_stdin_as_code = True
+        found.reasons.append(f"{name} starts a shell where no command is given")
+
+
+def _names_more(words: tuple[Word, ...]) -> bool:
+    """``setarch --list`` starts nothing, and ``setarch -R ls`` names a program where its operand may be left out."""
+    if base_name(words[0].text) == "setarch":
+        operands = [word.text for word in words[1:] if not word.text.startswith("-")]
+        if any(_PROCESSOR.fullmatch(text) is None for text in operands):
+            return True
+    return len(words) == 2 and words[1].text in ("--help", "--version", "-V", "-h", "--list")
 
 
 def _fed_wrapper(found: Unwrapped) -> None:

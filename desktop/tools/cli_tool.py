@@ -318,7 +318,8 @@ class CliTool:
         )
         outcome = await services.runner.run(confined, token, context.progress)
         uses_network = not network and (await self._read(words, place.resolved)).uses_network
-        return result_of(outcome, plain, f"[No network: {self.definition.offline}.]\n" if uses_network else "")
+        hint = f"[No network: {self.definition.offline}.]\n" if uses_network else ""
+        return result_of(outcome, plain, hint, services.confinement.probe().kind)
 
     def _changed(self, program: str, context: ToolCallContext) -> ToolFailure | None:
         """Another program under the name than the one that was judged (R-PRM-5)."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from typing import Any
 
 from desktop.domain.errors import ToolAborted, ToolFailure, ToolTimeout
-from desktop.domain.safety import ProcessOutcome, ProcessSpec
+from desktop.domain.safety import ConfinementKind, ProcessOutcome, ProcessSpec
 from desktop.domain.tools import ToolResult
 
 NETWORK_WAS_NOT_GIVEN = (
@@ -15,8 +16,16 @@ NETWORK_WAS_NOT_GIVEN = (
     "its request.]\n"
 )
 NETWORK_IS_OFF = "[The network is switched off for commands; a person can allow it in Settings, Tools and limits.]\n"
+SHARED_MEMORY_IS_CLOSED = (
+    "[Shared memory (/dev/shm) is closed to commands under Landlock, because what other programs keep there could be "
+    "read and overwritten, too. Locks, queues, pools and arrays of Python's multiprocessing need it. What works: "
+    "concurrent.futures.ThreadPoolExecutor, or processes that talk through pipes; or a person installs bubblewrap, "
+    "under which each command has shared memory of its own.]\n"
+)
 
 _NAMED = 3
+_WANTED_SHARED = re.compile(r"/dev/shm|\bSemLock\b|\b(?:shm|sem)_open\b|\bshared_memory\b")
+_REFUSED = re.compile(r"Permission denied|\bEACCES\b|\bEPERM\b|Operation not permitted", re.IGNORECASE)
 
 
 def gone_note(paths: list[str]) -> str:
@@ -33,9 +42,17 @@ def assigned(variables: Mapping[str, str]) -> list[str]:
     return [f"{name}={shlex.quote(value)}" for name, value in sorted(variables.items())]
 
 
-def result_of(outcome: ProcessOutcome, spec: ProcessSpec, hint: str = "") -> ToolResult:
-    """Text and facts; ``hint`` stands above the output of one that failed. Raises ToolTimeout, ToolAborted or, where
-    it outgrew its memory, ToolFailure, with what it had written."""
+def closed_memory(output: str, confined_by: ConfinementKind) -> str:
+    """Why a program that failed could not share memory among its processes, if its output says that it could not."""
+    wanted = confined_by == "landlock" and _WANTED_SHARED.search(output) and _REFUSED.search(output)
+    return SHARED_MEMORY_IS_CLOSED if wanted else ""
+
+
+def result_of(
+    outcome: ProcessOutcome, spec: ProcessSpec, hint: str = "", confined_by: ConfinementKind = "none"
+) -> ToolResult:
+    """Text and facts; ``hint``, and what its walls explain, stand above the output of one that failed. Raises
+    ToolTimeout, ToolAborted or, where it outgrew its memory, ToolFailure, with what it had written."""
     wrote = f" It had written:\n{outcome.output}" if outcome.output else " It had written nothing."
     if outcome.ended == "timeout":
         after = f"Stopped after the time limit of {spec.timeout_s:g} s, with everything it had started."
@@ -52,5 +69,6 @@ def result_of(outcome: ProcessOutcome, spec: ProcessSpec, hint: str = "") -> Too
     }  # fmt: skip
     if outcome.exit_code == 0:
         return ToolResult(outcome.output or "[No output.]", facts=facts)
+    hint += closed_memory(outcome.output, confined_by)
     text = f"{hint}[Exit code {outcome.exit_code}.]\n{outcome.output}"
     return ToolResult(text, is_error=True, code="tool.exit", facts=facts)

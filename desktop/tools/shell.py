@@ -198,7 +198,8 @@ class Bash:
             self._walled, plain, again, grants=grants, network=network, unasked=context.unasked
         )
         outcome = await self._runner.run(confined, token, context.progress)
-        result = result_of(outcome, plain, "" if network else self._without(mode, again))
+        hint = "" if network else self._without(mode, again)
+        result = result_of(outcome, plain, hint, self._confinement.probe().kind)
         gone = await asyncio.to_thread(self._gone, again, confined.fleeting)
         return replace(result, text=gone_note(gone) + result.text) if gone else result
 
