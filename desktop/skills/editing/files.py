@@ -182,7 +182,7 @@ class SkillFiles:
                 _copy_files(staged, files, fresh)
             else:
                 shutil.copyfile(staged, fresh, follow_symlinks=False)
-            os.rename(fresh, target)
+            _name(fresh, target)
             path = str(target / "SKILL.md") if own_folder else str(target)
             self._told_or_gone(path, target, fresh)
         except (OSError, shutil.Error) as error:
@@ -416,6 +416,21 @@ def _move(source: Path, target: Path) -> None:
         _remove(fresh)
         raise
     _remove(leaving)
+
+
+def _name(fresh: Path, target: Path) -> None:
+    """Give it its name, and never to the loss of what has got that name meanwhile. Raises OSError."""
+    if fresh.is_dir():
+        os.rename(fresh, target)  # takes the place of nothing but an empty folder
+        return
+    try:
+        os.link(fresh, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a disk without a second name for a file
+        if os.path.lexists(target):
+            raise
+        os.rename(fresh, target)
 
 
 def _remove(path: Path) -> None:

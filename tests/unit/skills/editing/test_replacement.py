@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -284,3 +285,27 @@ def _no_room() -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_of_two_imports_at_once_one_gets_the_name(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.mine.mkdir()
+    for kind in ("one", "other"):
+        place.write(place.new / f"{kind}.skill.md", kind)
+    for number in range(200):
+        both, made = threading.Barrier(2), list[str]()
+
+        def bring_in(kind: str, name: str, both: threading.Barrier = both, made: list[str] = made) -> None:
+            both.wait()
+            with contextlib.suppress(CannotSave):
+                place.files.bring_in(place.new / f"{kind}.skill.md", (), str(place.mine), name)
+                made.append(kind)
+
+        racing = [threading.Thread(target=bring_in, args=(kind, f"tide{number}")) for kind in ("one", "other")]
+        for one in racing:
+            one.start()
+        for one in racing:
+            one.join()
+        (kind,) = made
+        assert (place.mine / f"tide{number}.skill.md").read_text() == kind
+    assert len(os.listdir(place.mine)) == 200
