@@ -20,6 +20,7 @@ import _signal as signal  # type: ignore[import-not-found]  # the module signal 
 import ctypes
 import errno
 import os
+import select
 import stat
 import struct
 import sys
@@ -353,6 +354,13 @@ def guard(above: int, libc: ctypes.CDLL | None, command: list[str], restrictions
     return code
 
 
+def nobody_reads() -> bool:
+    """Whether who wanted the output has died: before the kernel was asked to tell of it, so that it never will."""
+    looking = select.poll()
+    looking.register(1, 0)
+    return any(event & select.POLLERR for _, event in looking.poll(0))
+
+
 def awaited(child: int) -> int:
     """The exit code of one child as a shell says it; others that end meanwhile are collected."""
     while True:
@@ -388,6 +396,8 @@ def main() -> int:
     if libc is not None:
         prctl(libc, PR_SET_CHILD_SUBREAPER, 1)
         prctl(libc, PR_SET_PDEATHSIG, signal.SIGUSR1)
+        if nobody_reads():
+            return 1
     for number in (signal.SIGUSR1, signal.SIGTERM):
         signal.signal(number, orphaned)
     for number in (signal.SIGINT, signal.SIGHUP):

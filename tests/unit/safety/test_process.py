@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -12,7 +13,7 @@ from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import ToolFailure
 from desktop.domain.safety import ProcessOutcome, ProcessSpec
 from desktop.safety.output import OutputCollector, plain
-from desktop.safety.process import ProcessRunner
+from desktop.safety.process import ProcessRunner, default_launcher
 from tests.harness.patience import FOREVER_S, HELD_S, PATIENCE_S, Beat, longer_limits
 
 ENV = {"PATH": "/usr/bin:/bin"}
@@ -179,7 +180,7 @@ import asyncio, sys
 sys.path.insert(0, {str(Path.cwd())!r})
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.safety import ProcessSpec
-from desktop.safety.process import ProcessRunner
+from desktop.safety.process import ProcessRunner, default_launcher
 spec = ProcessSpec(("bash", "-c", "setsid sleep 4601 & sleep 4602"), "/tmp", {{"PATH": "/usr/bin:/bin"}})
 asyncio.run(ProcessRunner().run(spec, CancellationToken()))
 """
@@ -190,6 +191,17 @@ asyncio.run(ProcessRunner().run(spec, CancellationToken()))
     app.kill()
     await app.wait()
     assert await gone("sleep 460")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the launcher holds commands on Linux")
+def test_nothing_begins_when_the_app_died_while_the_launcher_was_starting(tmp_path: Path) -> None:
+    reads, writes = os.pipe()
+    os.close(reads)
+    argv = [*default_launcher(), "plain", str(tmp_path.resolve()), "touch", "ran"]
+    with subprocess.Popen(argv, cwd=tmp_path, env=ENV, stdin=subprocess.DEVNULL, stdout=writes) as launcher:
+        os.close(writes)
+        assert launcher.wait(PATIENCE_S) == 1
+    assert os.listdir(tmp_path) == []
 
 
 # -- output ---------------------------------------------------------------------------------------------
