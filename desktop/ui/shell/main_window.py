@@ -247,6 +247,7 @@ class MainWindow(QMainWindow):
         self.first_painted.emit()
         load("desktop.ui.widgets.spoken_role", "install")()
         assert self.keeper is not None
+        load("desktop.ui.shell.window_icon", "WindowIcon")(self)
         load("desktop.ui.shell.shortcuts", "bind")(self, self._shell, self.open_palette)
         load("desktop.ui.shell.place_memory", "PlaceMemory")(self, self._shell.save_window)
         self._theme.settle()

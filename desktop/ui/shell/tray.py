@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QAction, QIcon
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon, QWidget
 
-from desktop.ui.theme import theme
+from desktop.ui.shell.window_icon import app_icon
 
 SHOW, QUIT = "Show Assent", "Quit Assent"
 
@@ -54,7 +54,7 @@ class Tray(QObject):
     def made(self) -> QSystemTrayIcon:
         """The icon, made when it is first needed."""
         if self.icon is None:
-            self.icon = QSystemTrayIcon(QIcon(theme().mark(64)), self)
+            self.icon = QSystemTrayIcon(app_icon(), self)
             self.icon.activated.connect(self._activated)
             self.icon.messageClicked.connect(self.pressed)
             self._menu = QMenu(self._window)

@@ -68,12 +68,12 @@ def house(qtbot: QtBot, theme: Theme) -> House:
     return made
 
 
-def test_only_the_page_that_shows_is_built_before_the_first_paint(house: House) -> None:
-    painted: list[str] = []
-    house.window.first_painted.connect(lambda: painted.append("yes"))
+def test_only_the_page_that_shows_is_built_before_the_first_paint(house: House, qtbot: QtBot) -> None:
+    painted: list[list[str]] = []
+    house.window.first_painted.connect(lambda: painted.append(list(house.built)))
     house.window.show()
-    spin()
-    assert (house.built, painted) == (["chats"], ["yes"])
+    qtbot.waitUntil(lambda: bool(painted), timeout=PATIENCE_MS)
+    assert painted == [["chats"]]
 
 
 @pytest.mark.parametrize(
@@ -254,6 +254,25 @@ def test_the_caption_of_an_item_of_the_rail_is_whole_also_where_the_keys_are(
         assert isinstance(ring, FocusRing)
         assert (ring.widget(), ring.isVisible()) == (button, True)
         assert button.grab().toImage() == before, f"{title}: the ring lies around it and takes no room of its caption"
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_the_window_has_the_icon_of_the_app_which_can_be_seen_on_any_panel(
+    house: House, theme: Theme, mode: str
+) -> None:
+    """A plain window manager shows nothing where the window names no icon."""
+    theme.set_choice(mode)
+    activate(house.window)
+    for icon in (house.window.windowIcon(), QApplication.windowIcon()):
+        assert {size.width() for size in icon.availableSizes()} >= {16, 32, 48, 128}
+        seen = icon.pixmap(48, 48).toImage()
+        lights = [seen.pixelColor(x, y).lightness() for x in range(48) for y in range(48)
+                  if seen.pixelColor(x, y).alpha() > 250]  # fmt: skip
+        assert len(lights) > 48 * 48 * 0.8, "a plate below the mark"
+        assert max(lights) - min(lights) > 150, "the mark stands out from its plate"
+    before = house.window.windowIcon().cacheKey()
+    theme.set_choice("dark" if mode == "light" else "light")
+    assert house.window.windowIcon().cacheKey() != before
 
 
 def test_quitting_says_what_is_still_running(house: House) -> None:
