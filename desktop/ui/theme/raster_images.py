@@ -21,6 +21,11 @@ FORMATS = ("png", "jpeg", "gif", "webp")
 _MAGIC = {
     "png": (b"\x89PNG\r\n\x1a\n",), "jpeg": (b"\xff\xd8\xff",), "gif": (b"GIF87a", b"GIF89a"), "webp": (b"RIFF",),
 }  # fmt: skip
+MOST_CHUNKS = 50_000
+"""Of a PNG; a usual one has some for each megabyte."""
+_NEEDED_CHUNKS = frozenset({b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND", b"gAMA", b"cHRM", b"sRGB", b"sBIT", b"eXIf"})
+"""What a PNG needs to look as it should. Qt would unpack and keep all texts and profiles, which may be packed a
+thousandfold: gigabytes out of a few megabytes."""
 MOST_SCANS = 100
 """Of a JPEG, each of which walks over the whole picture; a usual progressive one has about ten."""
 MOST_SEGMENTS = 5_000
@@ -44,6 +49,8 @@ def raster_image(
     kind = raster_format(data) if len(data) <= most_bytes and not room.isEmpty() else ""
     if not kind or (kind == "jpeg" and not _bearable(data)):
         return None
+    if kind == "png" and not (data := _without_words(data)):
+        return None
     buffer = QBuffer()
     buffer.setData(QByteArray(data))
     buffer.open(QIODevice.OpenModeFlag.ReadOnly)
@@ -61,6 +68,21 @@ def raster_image(
     if image.isNull():
         return None
     return image.copy(_middle(image.size(), room)) if cover else image
+
+
+def _without_words(png: bytes) -> bytes:
+    """With ``_NEEDED_CHUNKS`` alone; nothing where it does not come in chunks, or in too many."""
+    kept, at = [png[:8]], 8
+    for _ in range(MOST_CHUNKS):
+        kind, end = png[at + 4 : at + 8], at + 12 + int.from_bytes(png[at : at + 4])
+        if end > len(png):
+            return b""
+        if kind in _NEEDED_CHUNKS:
+            kept.append(png[at:end])
+        if kind == b"IEND":
+            return b"".join(kept)
+        at = end
+    return b""
 
 
 def _bearable(jpeg: bytes) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import resource
 import struct
 import zlib
 from pathlib import Path
@@ -14,7 +15,14 @@ from PySide6.QtGui import QColor, QImage, QImageWriter
 from desktop.presenter.attachments import AttachmentRefused
 from desktop.ui.chat.pasted_image import png_of
 from desktop.ui.theme import raster_images
-from desktop.ui.theme.raster_images import MOST_PIXELS, MOST_SCANS, fitted, raster_format, raster_image
+from desktop.ui.theme.raster_images import (
+    MOST_CHUNKS,
+    MOST_PIXELS,
+    MOST_SCANS,
+    fitted,
+    raster_format,
+    raster_image,
+)
 from desktop.ui.widgets.held_image import held_image
 
 ROOM = QSize(720, 480)
@@ -163,3 +171,49 @@ def test_nothing_else_reads_pictures_out_of_bytes() -> None:
     root = Path(raster_images.__file__).parents[2]
     found = {path.name for path in root.rglob("*.py") if readers.search(path.read_text("utf-8"))}
     assert found == {"raster_images.py", "held_image.py"}
+
+
+def chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def with_chunks(png: bytes, *more: bytes) -> bytes:
+    """After the head, which is 33 bytes."""
+    return png[:33] + b"".join(more) + png[33:]
+
+
+def test_packed_words_of_a_picture_are_never_unpacked(qapp: object) -> None:
+    """300 texts of 7 MB each in a file of 2 MB: Qt would unpack and keep them all."""
+    packed = zlib.compress(b"a" * 7_000_000, 9)
+    texts = [chunk(b"zTXt", b"key %d\0\0" % number + packed) for number in range(300)]
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    found = raster_image(with_chunks(picture(30, 20), *texts, chunk(b"iCCP", b"x\0\0" + packed)), ROOM)
+    assert found is not None
+    assert (found.width(), found.height()) == (30, 20)
+    assert not found.textKeys()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000, "kilobytes"
+
+
+def test_what_a_png_needs_to_look_as_it_should_is_kept(qapp: object) -> None:
+    see_through = QImage(4, 4, QImage.Format.Format_Indexed8)
+    see_through.setColorTable([QColor(255, 0, 0, 0).rgba(), QColor("teal").rgba()])
+    see_through.fill(0)
+    data = QByteArray()
+    buffer = QBuffer(data)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    assert QImageWriter(buffer, b"png").write(see_through)
+    found = raster_image(bytes(data.data()), ROOM)
+    assert found is not None
+    assert found.pixelColor(1, 1).alpha() == 0
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(picture(30, 20)[:40], id="cut off"),
+        pytest.param(picture(30, 20)[:33] + b"\xff\xff\xff\xffzTXt", id="a chunk longer than the file"),
+        pytest.param(with_chunks(picture(30, 20), *[chunk(b"tEXt", b"")] * (MOST_CHUNKS + 1)), id="too many chunks"),
+    ],
+)
+def test_a_png_in_pieces_that_do_not_fit_is_no_picture(qapp: object, data: bytes) -> None:
+    assert raster_image(data, ROOM) is None
