@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from desktop.domain.skills import SkillDef, SkillProblem
 from desktop.domain.tools import Category
+from desktop.presenter.bridge import single_shot
 from desktop.presenter.skills import FacetCounts, MayCall, SkillDetail, SkillsViewModel
 from desktop.presenter.skills_editing import FormState, SkillEditor, values_of
 from desktop.presenter.skills_importing import SkillImport
@@ -166,7 +167,7 @@ def sample_models() -> SkillsModels:
     loop = asyncio.new_event_loop()
     loop.close()
     desk: Any = SimpleNamespace(on_change=lambda _listener: lambda: None)
-    bridge: Any = SimpleNamespace(spawn=lambda work, **_: work.close())
+    bridge: Any = SimpleNamespace(spawn=lambda work, **_: work.close(), later=single_shot)
     skills = SampleSkills(desk, bridge, loop)
     settings: Any = SimpleNamespace(
         current=SimpleNamespace(skills=SimpleNamespace(projects=(FOLDER,), trusted_projects=()))
