@@ -78,7 +78,9 @@ class LateModels:
     def mcp(self) -> McpServersViewModel:
         """Of the settings."""
         module = _part("presenter", "mcp_servers")
-        made: McpServersViewModel = module.McpServersViewModel(self.rooms.mcp, self._trials(), self.bridge)
+        made: McpServersViewModel = module.McpServersViewModel(
+            self.rooms.mcp, self._trials(), self.rooms.tool_secrets, self.bridge
+        )
         return made
 
     @cached_property

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import PurePosixPath
+from typing import Literal
 
-from desktop.domain.keyring import OWN_SERVICE
+from desktop.domain.keyring import OWN_SERVICE, KeyringEntry
 from desktop.presenter.mcp_command_line import NotOneCommand, argument_list, read_line
-from desktop.presenter.mcp_secrets import is_secret, secret_argument, secret_arguments
+from desktop.presenter.mcp_secrets import PastedSecret, is_secret, secret_argument, secret_arguments
 from desktop.presenter.plain_json import plain_json, string_end
 
 MOST_TEXT = 32_000
@@ -47,7 +48,7 @@ _RUNNERS = frozenset({
 @dataclass(frozen=True, slots=True)
 class PastedServer:
     """One server that was read: a program (``command``) or an address (``url``). ``notes`` are what a person has to
-    know or do about it."""
+    know or do about it, ``secrets`` what was taken out of it: references to them stand in their places."""
 
     name: str = ""
     command: str = ""
@@ -58,6 +59,18 @@ class PastedServer:
     bearer: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    secrets: tuple[PastedSecret, ...] = ()
+
+    def referring(self, secret: PastedSecret, entry: KeyringEntry) -> PastedServer:
+        """After this secret was kept under this entry."""
+        env, headers, bearer = dict(self.env), dict(self.headers), self.bearer
+        if secret.kind == "bearer":
+            bearer = entry.reference
+        else:
+            {"env": env, "headers": headers}[secret.kind][secret.name] = entry.reference
+        notes = tuple(note for note in self.notes if note != secret.note)
+        left = tuple(one for one in self.secrets if one != secret)
+        return replace(self, env=env, headers=headers, bearer=bearer, notes=notes, secrets=left)
 
     def entry(self) -> dict[str, object]:
         """As mcp.yaml takes it, switched off."""
@@ -228,9 +241,11 @@ def _of_program(name: str, command: str, args: tuple[str, ...], env: Mapping[str
         notes.append(f"The folder {cwd} is only an example, so it was left out.")
         cwd = ""
     kept: dict[str, str] = {}
+    secrets: list[PastedSecret] = []
     for variable, value in env.items():
-        kept[variable], note = _value(name, variable, value)
+        kept[variable], note, secret = _value(name, "env", variable, value)
         notes += [note] if note else []
+        secrets += [secret] if secret else []
     notes += [
         f"{option} in the arguments is a secret, and would stand in the file as it is. Take it out: most servers "
         "take it as a variable too, where it is ${keyring:service/user}."
@@ -244,36 +259,61 @@ def _of_program(name: str, command: str, args: tuple[str, ...], env: Mapping[str
         )
     elif program in _FETCH:
         notes.append(f"{program} fetches the server first: that needs the network.")
-    return PastedServer(name, command, args, kept, cwd, notes=tuple(notes))
+    return PastedServer(name, command, args, kept, cwd, notes=tuple(notes), secrets=tuple(secrets))
 
 
 def _of_address(name: str, url: str, headers: Mapping[str, str]) -> PastedServer:
     notes: list[str] = []
+    secrets: list[PastedSecret] = []
     kept: dict[str, str] = {}
     bearer = ""
     for header, value in headers.items():
         word, _, rest = value.partition(" ")
         if header.lower() == "authorization" and word.lower() == "bearer":
-            bearer, note = _value(name, "token", rest)
+            bearer, note, secret = _value(name, "bearer", "token", rest)
         else:
-            kept[header], note = _value(name, header, value)
+            kept[header], note, secret = _value(name, "headers", header, value)
         notes += [note] if note else []
+        secrets += [secret] if secret else []
     if _BLANK.search(url):
         notes.append("Put your own values into the address: it holds examples.")
     if is_secret("", url):
         notes.append("The address holds a secret. Take it out: give it as the key, or as a header.")
-    return PastedServer(name, url=url, bearer=bearer, headers=kept, notes=tuple(notes))
+    return PastedServer(
+        name, url=url, bearer=bearer, headers=kept, notes=tuple(notes), secrets=tuple(secrets)
+    )  # fmt: skip
 
 
-def _value(server: str, name: str, value: str) -> tuple[str, str]:
-    """(what is taken over, what to say). A secret is never taken over: its field names a place in the keyring."""
+def _value(
+    server: str, kind: Literal["env", "headers", "bearer"], name: str, value: str
+) -> tuple[str, str, PastedSecret | None]:
+    """(what is taken over, what to say, the secret). A secret is never taken over: its field refers to a place in the
+    keyring. Where a person has yet to fill in one, there is the place alone."""
     if _REFERENCE.fullmatch(value) and not value.startswith("${input:"):
-        return value, ""
-    if is_secret(name, value) or "${input:" in value or (_BLANK.search(value) and is_secret(name, "a text")):
-        whole = name if named(name, 100).startswith(server) else f"{server}-{name}"
-        entry = f"{OWN_SERVICE}/{named(whole, 100) or 'secret'}"
-        return f"${{keyring:{entry}}}", f"Save the value of {name} under Settings, Keyring, as {entry}."
-    return value, f"Put your own value for {name}: this one is an example." if _BLANK.search(value) else ""
+        return value, "", None
+    if is_secret(name, value):
+        secret = PastedSecret(kind, name, _place(server, name), value)
+        return secret.entry.reference, secret.note, secret
+    if "${input:" in value or (_BLANK.search(value) and is_secret(name, "a text")):
+        entry = _place(server, name)
+        return entry.reference, f"Save the value of {name} under Settings, Keyring, as {entry}.", None
+    return value, f"Put your own value for {name}: this one is an example." if _BLANK.search(value) else "", None
+
+
+def _place(server: str, name: str) -> KeyringEntry:
+    whole = name if named(name, 100).startswith(server) else f"{server}-{name}"
+    return KeyringEntry(OWN_SERVICE, named(whole, 100) or "secret")
+
+
+def typed_secrets(entry: Mapping[str, object]) -> tuple[PastedSecret, ...]:
+    """The secrets that an entry of mcp.yaml would hold and that can stand in the keyring instead."""
+    server = named(str(entry.get("name", ""))) or "server"
+    found = [_value(server, "env", name, value)[2] for name, value in _texts(entry.get("env")).items()]
+    found += [_value(server, "headers", name, value)[2] for name, value in _texts(entry.get("headers")).items()]
+    bearer = str(entry.get("bearer", ""))
+    if bearer and not _REFERENCE.fullmatch(bearer):
+        found.append(PastedSecret("bearer", "the key", _place(server, "token"), bearer))
+    return tuple(one for one in found if one is not None)
 
 
 # -- names -----------------------------------------------------------------------------------------------------------

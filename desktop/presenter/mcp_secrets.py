@@ -17,8 +17,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
 from desktop.conversation.agent_values import looks_secret
+from desktop.domain.keyring import KeyringEntry
 
 MOST_VALUE = 4_000
 """Characters of one value that are looked through."""
@@ -45,6 +48,22 @@ _OF_SERVERS = re.compile(
 )
 """Names of secrets that elsewhere are names of other things, too."""
 _SWITCH = re.compile(r"(?:no|use|with|enable|disable|allow|require|skip)[-_]|.*[-_](?:file|path|dir|type|method|mode)$")
+
+
+@dataclass(frozen=True, slots=True)
+class PastedSecret:
+    """One that goes into no file: which variable or header it is the value of, or the ``bearer``, which field takes the
+    reference in its place, and the ``entry`` of the keyring that is meant for it. No words about it hold its value."""
+
+    kind: Literal["env", "headers", "bearer"]
+    name: str
+    entry: KeyringEntry
+    value: str = field(repr=False)
+
+    @property
+    def note(self) -> str:
+        """What a person is told when it was taken out of what they pasted."""
+        return f"The value of {self.name} is a secret, so it is not put into mcp.yaml. Its place is {self.entry}."
 
 
 def is_secret(name: str, value: str) -> bool:
@@ -122,14 +141,13 @@ def exposed(entry: Mapping[str, object]) -> str:
     for key, what in (("env", "variable"), ("headers", "header")):
         given = entry.get(key)
         found += [
-            f"The {what} {str(name)[:60]} looks like a secret. Take its value out, save it under Settings, Keyring, "
-            "and write ${keyring:service/user} in its place."
+            f"The value of the {what} {str(name)[:60]} looks like a secret."
             for name, value in (given.items() if isinstance(given, Mapping) else ())
             if is_secret(str(name), str(value))
         ]
     bearer = str(entry.get("bearer", ""))
     if bearer and not _REFERENCE.fullmatch(bearer):
-        found.append("The key is a secret. Save it under Settings, Keyring, and write ${keyring:service/user} here.")
+        found.append("The key is a secret.")
     if is_secret("", str(entry.get("url", ""))):
         found.append("The address holds a secret. Take it out: give it as the key, or as a header.")
     found += [

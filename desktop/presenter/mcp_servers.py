@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from desktop.domain.errors import KnownError
+from desktop.domain.keyring import KeyringEntry
 from desktop.domain.skills import SkillProblem
 from desktop.presenter.mcp_example import EXAMPLE, with_server
+from desktop.presenter.mcp_keeping import keep_pasted
+from desktop.presenter.mcp_secrets import PastedSecret
 from desktop.presenter.skills_forms import FormField, fields_of
 from desktop.presenter.skills_words import table_of
 from desktop.presenter.yaml_file import YamlFileViewModel
@@ -19,6 +23,7 @@ from desktop.skills.resolution.pins import Difference, FileDifference
 if TYPE_CHECKING:
     from desktop.presenter.bridge import Bridge
     from desktop.presenter.skills_trying import SkillTrials
+    from desktop.safety.tool_secrets import ToolSecrets
     from desktop.tools.mcp_servers import McpServers, ServerFacts, ToolFacts
 
 MOST_AT_ONCE = 40
@@ -98,10 +103,16 @@ class McpServersViewModel(YamlFileViewModel):
     changed = Signal()
     requests_wanted = Signal()
     difference_ready = Signal(object)
+    secrets_kept = Signal(object)
+    secrets_refused = Signal(str)
 
-    def __init__(self, service: McpServers, trials: SkillTrials, bridge: Bridge, parent: QObject | None = None) -> None:
+    def __init__(
+        self, service: McpServers, trials: SkillTrials, keyring: ToolSecrets, bridge: Bridge,
+        parent: QObject | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(service, bridge, example=EXAMPLE, holds="servers", parent=parent)
         self._service = service
+        self._keyring = keyring
         self.trials = trials
         self._state = service.state
         self._looked_at: tuple[str, dict[str, str]] = ("", {})
@@ -191,6 +202,24 @@ class McpServersViewModel(YamlFileViewModel):
         """Write a server into the text, which is checked and not saved yet; ``opened`` follows."""
         self.edited(with_server(self.shown, entry))
         self.opened.emit()
+
+    def keep_secrets(self, secrets: Sequence[PastedSecret]) -> None:
+        """Into the keyring. ``secrets_kept`` follows, (secret, entry) of each, or ``secrets_refused`` with why not."""
+        self._bridge.spawn(self._keep_secrets(secrets), name="keyring")
+
+    async def _keep_secrets(self, secrets: Sequence[PastedSecret]) -> None:
+        kept: list[tuple[PastedSecret, KeyringEntry]] = []
+        trouble = ""
+        try:
+            for secret in secrets:
+                kept.append((secret, await keep_pasted(self._keyring, secret)))
+        except KnownError as error:
+            trouble = f"{error} {error.next_step}".strip()
+        if kept:
+            self.secrets_kept.emit(tuple(kept))
+            self.changed.emit()
+        if trouble:
+            self.secrets_refused.emit(trouble)
 
     # -- trying -------------------------------------------------------------------------------------------------------
 

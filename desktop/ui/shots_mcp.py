@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QObject, Signal
 
@@ -11,6 +11,7 @@ from desktop.domain.permission import PermissionRequest
 from desktop.domain.skills import SkillProblem
 from desktop.domain.tools import Category
 from desktop.presenter.mcp_example import EXAMPLE
+from desktop.presenter.mcp_secrets import PastedSecret
 from desktop.presenter.mcp_servers import McpInstructions, McpRow, McpToolRow, compared
 from desktop.presenter.skills_forms import FormField, fields_of
 from desktop.ui.shots_cli import PARAMS, SampleTrials
@@ -81,6 +82,8 @@ class SampleMcp(QObject):
     failed = Signal(str)
     requests_wanted = Signal()
     difference_ready = Signal(object)
+    secrets_kept = Signal(object)
+    secrets_refused = Signal(str)
     path = "/home/ida/.agent/mcp.yaml"
     name, holds, example = "mcp.yaml", "servers", EXAMPLE
     kept = dirty = False
@@ -120,6 +123,10 @@ class SampleMcp(QObject):
 
     def stop(self, _name: str) -> None:
         """Nothing runs."""
+
+    def keep_secrets(self, secrets: Sequence[PastedSecret]) -> None:
+        """As if they were in the keyring."""
+        self.secrets_kept.emit(tuple((one, one.entry) for one in secrets))
 
     def put_in(self, entry: Mapping[str, object]) -> None:
         """Nothing is written."""

@@ -24,6 +24,7 @@ Moment = Callable[[Any], QWidget]
 
 _TEXT = "---\nname: pdf\ndescription: Fills in and reads forms.\n---\n# Forms\n\nRun scripts/fill.py.\n"
 _LINE = "FOO=bar npx -y @modelcontextprotocol/server-filesystem /path/to/folder --api-key YOUR_KEY"
+_WITH_KEY = "TICKETS_TOKEN=t0k-5f2c9e7d81aa44 npx -y tickets-mcp"
 
 
 def _candidate(name: str, about: str, *, broken: str = "") -> Candidate:
@@ -114,12 +115,12 @@ def _edit(stage: Any) -> QWidget:
     return cast(QWidget, stage.window)
 
 
-def _server(stage: Any, kind: str, *, filled: bool = False) -> QWidget:
+def _server(stage: Any, kind: str, *, filled: bool = False, line: str = _LINE) -> QWidget:
     page = _settings(stage, "MCP servers").findChild(McpPage)
     page.add_server()
     page.form._show_kind(kind)
     if kind == "program":
-        page.form.command.setText(_LINE)
+        page.form.command.setText(line)
     else:
         page.form.url.setText("https://search.example.org/mcp")
         page.form.headers.setPlainText("X-Team: blue\nX-Key: ${keyring:assent/search-key}")
@@ -149,6 +150,10 @@ PICTURES: dict[str, Moment] = {
     **{f"07-models-edit{size}": _edit for size in ("", "-960")},
     **{f"07-mcp-add-line{size}": lambda stage: _server(stage, "program") for size in ("", "-960")},
     "07-mcp-add-filled": lambda stage: _server(stage, "program", filled=True),
+    **{
+        f"07-mcp-add-secret{size}": lambda stage: _server(stage, "program", filled=True, line=_WITH_KEY)
+        for size in ("", "-960")
+    },
     "07-mcp-add-address": lambda stage: _server(stage, "web"),
     **{f"02-network{size}": _network for size in ("", "-960")},
     "09-closing": lambda stage: _closing(stage, 1),

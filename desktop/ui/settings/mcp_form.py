@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
-from desktop.presenter.mcp_paste import Pasted, PastedServer, read_pasted
-from desktop.presenter.mcp_secrets import exposed
+from desktop.domain.keyring import KeyringEntry
+from desktop.presenter.mcp_paste import Pasted, PastedServer, read_pasted, typed_secrets
+from desktop.presenter.mcp_secrets import PastedSecret, exposed
 from desktop.presenter.mcp_servers import McpServersViewModel
 from desktop.ui.widgets.buttons import Button
 from desktop.ui.widgets.containers import Notice, Scroller
@@ -41,10 +44,14 @@ class ServerForm(QFrame):
         head.addWidget(back)
         head.addWidget(Text("Add a server", "strong"))
         head.addStretch(1)
+        self.anew = Button("Start anew", "quiet", icon="retry", small=True, tip="Empty every field")
+        self.anew.clicked.connect(self.begin)
+        self.anew.hide()
+        head.addWidget(self.anew)
         inside.addLayout(head)
         self.kind = Segmented("Kind of server", (("program", "A program here"), ("web", "An address")), small=True)
         inside.addWidget(self.kind, 0, Qt.AlignmentFlag.AlignLeft)
-        self.pasted = PastedNotice(self)
+        self.pasted = PastedNotice(self, mcp)
         inside.addWidget(self.pasted)
         self._make_rows()
         for row in self._rows.values():
@@ -84,14 +91,29 @@ class ServerForm(QFrame):
         inside.addWidget(Paragraph("You see the text before you save it.", "small", "2"))
         self.put = Button("Add to mcp.yaml", "primary", icon="new")
         foot = Row(spacing=8)
-        foot.addWidget(self.put)
         foot.addStretch(1)
+        foot.addWidget(self.put)
         inside.addLayout(foot)
         inside.addStretch(1)
         self.put.clicked.connect(self._write)
 
+    @property
+    def filled(self) -> bool:
+        """Whether a person wrote something that is not in the text yet."""
+        lines = (field.text() for field in (self.name, self.command, self.url, self.bearer))
+        return any(map(str.strip, (*lines, *(area.toPlainText() for area in (self.args, self.env, self.headers)))))
+
+    def show_again(self) -> None:
+        """As it was left; empty where nothing was written, or all of it is in the text."""
+        if not self.filled:
+            self.begin()
+            return
+        self.anew.show()
+        self.name.setFocus(Qt.FocusReason.OtherFocusReason)
+
     def begin(self) -> None:
         """Empty again."""
+        self.anew.hide()
         for field in (self.name, self.command, self.url, self.bearer):
             field.clear()
         for area in (self.args, self.env, self.headers):
@@ -144,6 +166,19 @@ class ServerForm(QFrame):
         self.headers.setPlainText("\n".join(f"{name}: {value}" for name, value in server.headers.items()))
         self.name.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    def refer(self, secret: PastedSecret, entry: KeyringEntry) -> None:
+        """A secret is in the keyring: its field refers to it there."""
+        if secret.kind == "bearer":
+            self.bearer.setText(entry.reference)
+            return
+        area, sign = (self.env, "=") if secret.kind == "env" else (self.headers, ":")
+        written = [
+            f"{secret.name}{sign}{' ' if sign == ':' else ''}{entry.reference}"
+            if line.partition(sign)[0].strip() == secret.name else line
+            for line in area.toPlainText().splitlines()
+        ]  # fmt: skip
+        area.setPlainText("\n".join(written))
+
     def add_all(self, servers: tuple[PastedServer, ...]) -> None:
         """Several at once go into the text as they are, each switched off; none where one of them holds a secret."""
         entries = [server.entry() for server in servers]
@@ -152,6 +187,11 @@ class ServerForm(QFrame):
             return
         for entry in entries:
             self._mcp.put_in(entry)
+        self._done()
+
+    def _done(self) -> None:
+        """All of it is in the text."""
+        self.begin()
         self.written.emit()
 
     def _write(self) -> None:
@@ -160,22 +200,32 @@ class ServerForm(QFrame):
             return
         entry = self.entry()
         if said := exposed(entry):
-            self.pasted.refuse(said)
+            self.pasted.refuse(said, secrets=typed_secrets(entry))
             return
         self._mcp.put_in(entry)
-        self.written.emit()
+        self._done()
 
 
 class PastedNotice(Notice):
-    """What was pasted into a field is more than that field takes: says what it is, and takes it apart."""
+    """What was pasted into a field is more than that field takes: says what it is, and takes it apart. A secret that
+    was in it, or was typed, can be put into the keyring from here."""
 
-    def __init__(self, form: ServerForm) -> None:
+    def __init__(self, form: ServerForm, mcp: McpServersViewModel) -> None:
         super().__init__("info")
-        self._form = form
+        self._form, self._mcp = form, mcp
         self._found = Pasted()
+        self._secrets: tuple[PastedSecret, ...] = ()
+        self._rest = ""
+        """What else is said of what was pasted."""
+        self.keep = Button("Keep it in the keyring", "normal", small=True, tip="mcp.yaml then refers to it there")
+        self.keep.clicked.connect(self._keep)
         self.button = Button("Fill in the form", "normal", small=True)
         self.button.clicked.connect(self._take_apart)
-        self.row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
+        for button in (self.keep, self.button):
+            self.row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        mcp.secrets_kept.connect(self._kept)
+        mcp.secrets_refused.connect(self._not_kept)
+        self._show_keep(())
         self.hide()
 
     @property
@@ -185,13 +235,16 @@ class PastedNotice(Notice):
 
     def forget(self) -> None:
         """Nothing was pasted."""
-        self._found = Pasted()
+        self._found, self._rest = Pasted(), ""
+        self._show_keep(())
         self.hide()
 
-    def refuse(self, why: str, *, waits: bool = False) -> None:
+    def refuse(self, why: str, *, waits: bool = False, secrets: tuple[PastedSecret, ...] = ()) -> None:
         """A secret would stand in the file: says where, and nothing is added. ``waits``: until the text is another."""
         self._found = Pasted(problem=why if waits else "")
         self.button.hide()
+        self._rest = ""
+        self._show_keep(secrets)
         self.say(shown(f"Nothing was added: a secret would stand in mcp.yaml.\n{why}"), "ask")
         self.show()
         self._form.scroller.verticalScrollBar().setValue(0)
@@ -211,6 +264,7 @@ class PastedNotice(Notice):
         servers = self._found.servers
         self.button.setVisible(bool(servers))
         self.button.set_label(f"Add all {len(servers)} to mcp.yaml" if len(servers) > 1 else "Fill in the form")
+        self._show_keep(tuple(one for server in servers for one in server.secrets) if len(servers) > 1 else ())
         if self._found.problem:
             self.say(shown(self._found.problem), "ask")
         elif servers:
@@ -228,8 +282,46 @@ class PastedNotice(Notice):
         self._form.fill(servers[0])
         self._found = Pasted()  # filling in changed the fields
         self.button.hide()
+        taken = [one.note for one in servers[0].secrets]
+        self._rest = "\n".join(note for note in servers[0].notes if note not in taken)
+        self._show_keep(servers[0].secrets)
         self.setVisible(bool(servers[0].notes))
         self.say(shown("\n".join(servers[0].notes)), "ask")
+
+    # -- secrets ------------------------------------------------------------------------------------------------------
+
+    def _show_keep(self, secrets: tuple[PastedSecret, ...]) -> None:
+        self._secrets = secrets
+        self.keep.set_label("Keep it in the keyring" if len(secrets) < 2 else "Keep them in the keyring")
+        self.keep.setEnabled(True)
+        self.keep.setVisible(bool(secrets))
+
+    def _keep(self) -> None:
+        self.keep.setEnabled(False)
+        self._mcp.keep_secrets(self._secrets)
+
+    def _kept(self, kept: tuple[tuple[PastedSecret, KeyringEntry], ...]) -> None:
+        """These are in the keyring; what was asked for a form that is another by now changes nothing in it."""
+        done = [pair for pair in kept if pair[0] in self._secrets]
+        if not done:
+            return
+        for secret, entry in done:
+            if self._found.servers:
+                servers = self._found.servers
+                said = tuple(one.referring(secret, entry) if secret in one.secrets else one for one in servers)
+                self._found = replace(self._found, servers=said)
+            else:
+                self._form.refer(secret, entry)
+        left = tuple(one for one in self._secrets if one not in [secret for secret, _ in done])
+        self._show_keep(left)
+        words = "\n".join(f"The value of {secret.name} is in the keyring as {entry}." for secret, entry in done)
+        more = _words(self._found.servers) if self._found.servers else self._rest
+        self.say(shown("\n".join(filter(None, (words, more)))), "info" if self._found.servers or not more else "ask")
+
+    def _not_kept(self, why: str) -> None:
+        if self._secrets:
+            self.keep.setEnabled(True)
+            self.say(shown(why), "ask")
 
 
 def _words(servers: tuple[PastedServer, ...]) -> str:

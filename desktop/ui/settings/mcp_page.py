@@ -95,9 +95,9 @@ class McpPage(QFrame):
             self.editor.source.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def add_server(self) -> None:
-        """Show the form of a new one."""
-        self.form.begin()
+        """Show the form of a new one; what was written in it before and not added is still there."""
         self.stack.setCurrentWidget(self.form)
+        self.form.show_again()
 
     def try_tool(self, name: str) -> None:
         """Show the form of a tool's arguments."""

@@ -214,7 +214,7 @@ def test_a_secret_in_a_variable_or_a_header_becomes_a_reference(name: str, value
     assert exposed(program.entry()) == exposed(address.entry()) == ""
     assert is_secret(name, value)
     typed = exposed({"name": "x", "command": "npx", "env": {name: value}, "headers": {name: value}})
-    assert f"The variable {name}" in typed
+    assert f"The value of the variable {name}" in typed
     assert "S3CRET" not in typed
 
 
