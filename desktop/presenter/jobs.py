@@ -81,7 +81,7 @@ class Readings(QObject):
 class JobsViewModel(QObject):
     """``changed``: the list; ``opened``: another draft; ``checked``: its problems and next times; ``history_changed``.
     ``refused``: it was not saved, and ``problems`` say why. ``said`` is a sentence for the person and the token of what
-    ``undo_delete`` takes back, or ""."""
+    ``undo_delete`` takes back, or ""; ``restored`` the job that is in the list again after that."""
 
     changed = Signal()
     opened = Signal()
@@ -90,6 +90,7 @@ class JobsViewModel(QObject):
     refused = Signal()
     said = Signal(str, str)
     thread_wanted = Signal(str)
+    restored = Signal(str)
     _told = Signal()
 
     def __init__(self, desk: JobDesk, bridge: Bridge, parent: QObject | None = None) -> None:
@@ -104,7 +105,10 @@ class JobsViewModel(QObject):
         self.runs: tuple[JobRun, ...] = ()
         self.loaded = False
         self.unread: dict[str, str] = {}
-        self._deleted: Job | None = None
+        self._deleted: tuple[Job, bool] | None = None
+        """The last one, and whether it was open."""
+        self._back: tuple[Job, bool] | None = None
+        """It is there again, and is shown as it was once the list is read."""
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(CHECK_MS)
@@ -142,6 +146,7 @@ class JobsViewModel(QObject):
                 if rows != self.rows or not self.loaded:
                     self.rows, self.loaded = rows, True
                     self.changed.emit()
+                self._show_back()
                 await self._history()
             finally:
                 self._readings.over()
@@ -291,9 +296,10 @@ class JobsViewModel(QObject):
 
         async def work() -> None:
             await self._desk.delete(job_id)
-            if self.kept.job_id == job_id:
+            was_open = self.kept.job_id == job_id
+            if was_open:
                 self.open(self._beside(job_id))
-            self._deleted = row.job
+            self._deleted = row.job, was_open
             self.said.emit(f"{short(row.job.name)} is deleted.", job_id)
             self.refresh()
 
@@ -306,10 +312,26 @@ class JobsViewModel(QObject):
         return next(iter([*ids[at + 1 : at + 2], *reversed(ids[:max(at, 0)])]), "")
 
     def undo_delete(self) -> None:
-        """The job that was deleted last is there again, with its history."""
-        if self._deleted is not None:
-            self._do(self._desk.restore(self._deleted), "restore a job")
-            self._deleted = None
+        """The job that was deleted last is there again, with its history, and open if it was."""
+        if self._deleted is None:
+            return
+        deleted, self._deleted = self._deleted, None
+
+        async def work() -> None:
+            await self._desk.restore(deleted[0])
+            self._back = deleted
+            self.refresh()
+
+        self._spawn(work(), "restore a job")
+
+    def _show_back(self) -> None:
+        """The job that was brought back, as soon as it is in the list. What is being written meanwhile stays open."""
+        if self._back is None or self.row(self._back[0].job_id) is None:
+            return
+        (job, was_open), self._back = self._back, None
+        if was_open and not self.dirty:
+            self.open(job.job_id)
+        self.restored.emit(job.job_id)
 
     def _do(self, work: Awaitable[object], name: str) -> None:
         async def done() -> None:

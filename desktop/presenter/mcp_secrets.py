@@ -63,7 +63,10 @@ class PastedSecret:
     @property
     def note(self) -> str:
         """What a person is told when it was taken out of what they pasted."""
-        return f"The value of {self.name} is a secret, so it is not put into mcp.yaml. Its place is {self.entry}."
+        return (
+            f"The value of {self.name} is a secret, so mcp.yaml does not hold it. "
+            f"It can be kept in the keyring, as {self.entry}."
+        )
 
 
 def is_secret(name: str, value: str) -> bool:

@@ -120,6 +120,12 @@ class SkillListing(QObject):
         self.counted.emit()
 
     @property
+    def totals(self) -> tuple[int, int]:
+        """How many skills there are, as far as hidden ones are shown now, and how many more are hidden."""
+        of_these = len(self.catalog.filter(SkillFilter(visibility=self.chosen.visibility)))
+        return of_these, len(self.catalog) - of_these if self.chosen.visibility == "shown" else 0
+
+    @property
     def off_count(self) -> int:
         """How many skills are off until the person has looked: changed, or of a project that is not trusted."""
         return len(self._off)

@@ -52,6 +52,13 @@ EMPTY: Mapping[str, tuple[str, str]] = {
 """(title, sentence) where a single filter shows nothing."""
 
 
+def count_of(shown: int, all_: int, hidden: int) -> str:
+    """Above the list. ``all_`` is what *Everything* has, without those that are ``hidden``."""
+    part = "" if shown == all_ else f"{shown:,} of "
+    more = f", {hidden:,} hidden" if hidden else ""
+    return f"{part}{all_:,} {'skill' if all_ == 1 else 'skills'}{more}"
+
+
 def nothing_words(source: str, kind: str, look: str, visibility: str, *, more: bool) -> tuple[str, str]:
     """Why the list is empty. ``more``: something else than these filters narrows it, such as a search."""
     chosen = [one for one in (source, kind, look) if one] or ([visibility] if visibility == "hidden" else [])

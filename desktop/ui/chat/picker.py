@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, Qt, Signal
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QFrame, QWidget
 
@@ -128,6 +128,8 @@ class Picker(QFrame):
         self.field.setVisible(field)
         column.addWidget(self.rows)
         column.addWidget(self._empty)
+        self._room: int | None = None
+        """Pixels that there are for all of it, above or below what was pressed."""
         sized(self, width=WIDTH)
         self.field.textChanged.connect(self._filter)
         self.rows.clicked.connect(lambda _: self.choose())
@@ -153,22 +155,34 @@ class Picker(QFrame):
         self._empty.setText("Nothing found" if self._choices.any else self._none)
         self._empty.setVisible(rows == 0)
         self.rows.setVisible(rows > 0)
-        self.rows.setFixedHeight(theme().px(32) * min(ROWS, max(1, rows)) + 2)
+        row_height = theme().px(32)
+        most = ROWS if self._room is None else min(ROWS, (self._room - self._around()) // row_height)
+        self.rows.setFixedHeight(row_height * max(1, min(most, rows)) + 2)
         if rows:
             self.rows.setCurrentIndex(self._choices.index(row))
         self.adjustSize()
 
+    def _around(self) -> int:
+        """What is above and below the rows."""
+        margins = self.column.contentsMargins()
+        return margins.top() + margins.bottom() + self.field.sizeHint().height() + self.column.spacing() + 4
+
     def open_at(self, anchor: QWidget, part: QRect | None = None) -> None:
-        """Above the widget, or the part of it, that was pressed; below where there is no room."""
+        """Above the widget, or the part of it, that was pressed; below where there is more room. Always inside the
+        window: what is longer than its room scrolls."""
         self.field.clear()
-        self.adjustSize()
-        part = part or anchor.rect()
-        corner = anchor.mapToGlobal(part.topLeft())
-        top = corner.y() - self.height() - theme().px(6)
-        screen = anchor.screen().availableGeometry()
-        if top < screen.top():
-            top = corner.y() + part.height() + theme().px(6)
-        left = max(screen.left(), min(corner.x(), screen.right() - self.width()))
+        part, gap = part or anchor.rect(), theme().px(6)
+        pressed = QRect(anchor.mapToGlobal(part.topLeft()), part.size())
+        window = anchor.window()
+        edge = theme().px(4)
+        room = QRect(window.mapToGlobal(QPoint(0, 0)), window.size()).adjusted(edge, edge, -edge, -edge)
+        room &= anchor.screen().availableGeometry()
+        above, below = pressed.top() - gap - room.top(), room.bottom() - pressed.bottom() - gap
+        self._room = max(above, below)
+        self._show(max(0, self.rows.currentIndex().row()))
+        fits_above = self.height() <= above
+        top = pressed.top() - gap - self.height() if fits_above else pressed.bottom() + 1 + gap
+        left = max(room.left(), min(pressed.left(), room.right() + 1 - self.width()))
         self.move(left, top)
         self.show()
         self.field.setFocus()

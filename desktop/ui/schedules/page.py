@@ -178,6 +178,7 @@ class SchedulesPage(QFrame):
         jobs.opened.connect(self._opened)
         jobs.checked.connect(self._state)
         jobs.said.connect(self.toast.say)
+        jobs.restored.connect(self._select)
         self.toast.undone.connect(lambda _: jobs.undo_delete())
 
     # -- following ----------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QStackedLayout, QStyleOptionViewItem, QWid
 
 from desktop.presenter.skills import SkillsViewModel
 from desktop.presenter.skills_list import SkillRole
-from desktop.presenter.skills_words import EVERYTHING, nothing_words
+from desktop.presenter.skills_words import EVERYTHING, count_of, nothing_words
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import badge, badge_size, elided, keycap, keycap_width
 from desktop.ui.widgets.buttons import Button
@@ -224,9 +224,7 @@ class SkillList(QFrame):
             self.folders.setToolTip(plain_tip(shown("\n".join(f"{p.path}: {p.message}" for p in problems[:20]))))
 
     def _say_count(self) -> None:
-        shown, all_ = self._skills.model.rowCount(), len(self._skills.catalog)
-        word = "skill" if all_ == 1 else "skills"
-        self._count.setText(f"{shown:,} of {all_:,} {word}" if self._skills.loaded else "")
+        self._count.setText(count_of(self._skills.model.rowCount(), *self._skills.totals) if self._skills.loaded else "")
         self._count.updateGeometry()
 
     def _current(self, now: QModelIndex, _before: QModelIndex) -> None:

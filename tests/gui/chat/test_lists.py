@@ -119,3 +119,23 @@ def test_the_row_that_a_person_went_to_keeps_the_mark_when_the_list_is_read_anew
 def test_a_title_never_makes_a_path():
     assert file_name("../../etc/passwd: “now”") == "etc-passwd-now"
     assert file_name("///") == "thread"
+
+
+@pytest.mark.parametrize("height", [600, 300, 190])
+@pytest.mark.parametrize("at", [(930, 10), (930, -40), (4, -40)])
+@pytest.mark.qt_log_ignore("This plugin does not support", "propagateSizeHints")
+def test_a_list_of_choices_stays_inside_the_window_and_scrolls(theme, qtbot, height: int, at: tuple[int, int]) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    window.setGeometry(60, 60, 960, height)
+    window.show()
+    pressed = QRect(at[0], at[1] if at[1] > 0 else height + at[1], 24, 24)
+    picker = Picker(window, name="Choose a judge", empty="No model yet")
+    picker.fill([Choice(str(n), f"Model {n}", "Ollama") for n in range(40)], "39")
+    picker.open_at(window, pressed)
+    room = QRect(window.mapToGlobal(QPoint(0, 0)), window.size())
+    assert room.contains(picker.frameGeometry()), (room, picker.frameGeometry())
+    assert not picker.geometry().intersects(pressed.translated(room.topLeft()))
+    assert picker.rows.verticalScrollBar().maximum() > 0
+    assert picker.rows.currentIndex().row() == 39, "what is chosen now is still marked"
+    picker.close()

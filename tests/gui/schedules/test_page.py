@@ -76,6 +76,23 @@ def test_delete_takes_the_job_that_is_marked_and_a_change_moves_no_mark(page):
     assert page.rows.model().rowCount() == 3
 
 
+def test_a_deleted_job_is_shown_again_where_it_was_after_undo(page):
+    page.jobs.delete("1")
+    assert page.jobs.kept.job_id == "2"
+    page.toast._undone()
+    assert page.jobs.kept.job_id == "1"
+    assert page.rows.currentIndex().row() == 0
+    page.jobs.delete("3")
+    page.toast._undone()
+    assert page.jobs.kept.job_id == "1", "it was not open, so it is only marked"
+    assert page.rows.currentIndex().row() == 2
+    page.jobs.delete("1")
+    page.jobs.edit(name="Being written")
+    page.toast._undone()
+    assert page.jobs.draft.name == "Being written", "what is not saved stays"
+    assert page.rows.currentIndex().row() == 0
+
+
 def test_after_the_open_job_was_deleted_the_next_one_is_open(page):
     QTest.keyClick(page.rows, Qt.Key.Key_Delete)
     assert page.desk.deleted == ["1"]

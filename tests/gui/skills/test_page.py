@@ -47,6 +47,32 @@ async def test_typing_chips_and_facets_narrow_the_list(open_page: Any, filled: D
     assert len(filled.names) == 4, "a second press takes it back"
 
 
+async def test_what_is_counted_above_the_list_is_what_the_filters_count(open_page: Any, filled: Desk) -> None:
+    filled.put("inner", skill("inner", extra="  visibility: hidden\n"))
+    window = await open_page(filled)
+    await until(lambda: window.facets._rows["source", "all"].count, "the figures")
+
+    def everything() -> int:
+        count: int = window.facets._rows["source", "all"].count
+        return count
+
+    def said() -> str:
+        text: str = window.list._count.text()
+        return text
+
+    hidden = len(filled.skills.catalog) - everything()
+    assert hidden > 0
+    assert said() == f"{len(filled.names)} of {everything()} skills, {hidden} hidden"
+    window.facets._rows["source", "all"].click()
+    assert said() == f"{everything()} skills, {hidden} hidden"
+    filled.skills.choose(visibility="hidden")
+    await until(lambda: everything() == hidden, "those")
+    assert said() == f"{hidden} skills"
+    filled.skills.choose(visibility="all", query="table")
+    await until(lambda: len(filled.names) == 2, "those that fit")
+    assert said() == f"2 of {len(filled.skills.catalog)} skills"
+
+
 async def test_arrow_keys_go_through_the_rows_and_show_each(open_page: Any, filled: Desk) -> None:
     window = await open_page(filled)
     filled.skills.choose(source="mine")
