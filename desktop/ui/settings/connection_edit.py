@@ -26,7 +26,8 @@ from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
 OWN, UNCHANGED = "the provider's own", "leave empty to keep it"
-KEPT = "The key stays in the system keyring, never in a file. Nothing changes until a test works."
+NOTHING_YET = "Nothing changes until a test works."
+KEPT = f"The key stays in the keyring of your system, never in a file. {NOTHING_YET}"
 NARROWEST, MOST = 220, 3
 """Pixels at 100 % of a field, and how many stand beside each other."""
 
@@ -88,7 +89,8 @@ class ConnectionEdit(QFrame):
 
     def _make_foot(self) -> Row:
         foot = Row(spacing=8)
-        foot.addWidget(Icon("lock", "text-2", 14, line="small"), 0, Qt.AlignmentFlag.AlignTop)
+        lock = "lock" if self._has_secret else "info"
+        foot.addWidget(Icon(lock, "text-2", 14, line="small"), 0, Qt.AlignmentFlag.AlignTop)
         foot.addWidget(Paragraph(self._kept_words(), "small", "2"), 1)
         self.cancel = Button("Cancel", "quiet", small=True, key="Esc")
         self.cancel.clicked.connect(self._give_up)
@@ -98,7 +100,13 @@ class ConnectionEdit(QFrame):
         foot.addWidget(self.save, 0, Qt.AlignmentFlag.AlignTop)
         return foot
 
+    @property
+    def _has_secret(self) -> bool:
+        return any(isinstance(field, SecretField) for field in self.fields.values())
+
     def _kept_words(self) -> str:
+        if not self._has_secret:
+            return NOTHING_YET
         if self._setup.keyring_waiting:
             return WAITING
         return NOT_KEPT if self._setup.keyring_note else KEPT

@@ -41,7 +41,9 @@ OPTIONAL = {
     "model": "for sizes and prices",
     "name": "if you like",
 }
-KEPT = "Kept in the system keyring, never in a file"
+KEPT = "The key is kept in the keyring of your system, never in a file"
+NO_KEY = "No key is needed. If this server asks for one, choose “{other}” above and enter the address and the key there."
+"""Of a server of one's own, which is asked without any."""
 NOT_KEPT = "The key is forgotten when Assent is closed"
 """Where the page says above why."""
 WAITING = "The key is saved as soon as your keyring takes it"
@@ -93,7 +95,7 @@ class ProviderForm(QWidget):
         note.addWidget(self._lock, 0, Qt.AlignmentFlag.AlignTop)
         note.addWidget(self._note, 1)
         self._column.addLayout(note)
-        self.test = Button("Test and save", tip="Make one request with this key and keep it if it works")
+        self.test = Button("Test and save", tip="Make one request, and keep this if it works")
         self.cancel = Button("Cancel", "quiet")
         self.busy = StateLabel("running", "testing")
         self.help = Button("Where do I get one?", "quiet")
@@ -145,6 +147,16 @@ class ProviderForm(QWidget):
         self.help.setVisible(not testing and bool(self.provider and self.provider.key_url))
         self.busy.setVisible(testing)
         self.cancel.setVisible(testing and callable(getattr(self._setup, "cancel_test", None)))
+        self._say_note()
+
+    def _say_note(self) -> None:
+        """Where the key goes, or that there is none."""
+        if self.provider is not None and not self._secret_fields():
+            other = next((p.title for p in self._setup.providers if p.provider == "openai_compatible"), "")
+            self._note.set_pieces(NO_KEY.format(other=other))
+            self._note.set_tone("2")
+            self._lock.set_icon("info", "text-2")
+            return
         note = self._setup.keyring_note
         unkept = WAITING if self._setup.keyring_waiting else NOT_KEPT
         self._note.set_pieces((unkept if self._more else note) if note else KEPT)
@@ -177,6 +189,7 @@ class ProviderForm(QWidget):
                 field.cleaned.connect(labelled.set_note)
             self._holder.addWidget(labelled)
         self.help.setVisible(bool(provider.key_url))
+        self._say_note()
 
     def _edited(self) -> None:
         for field in self._fields.values():

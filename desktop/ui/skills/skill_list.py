@@ -224,7 +224,8 @@ class SkillList(QFrame):
             self.folders.setToolTip(plain_tip(shown("\n".join(f"{p.path}: {p.message}" for p in problems[:20]))))
 
     def _say_count(self) -> None:
-        self._count.setText(count_of(self._skills.model.rowCount(), *self._skills.totals) if self._skills.loaded else "")
+        shown = self._skills.model.rowCount()
+        self._count.setText(count_of(shown, *self._skills.totals) if self._skills.loaded else "")
         self._count.updateGeometry()
 
     def _current(self, now: QModelIndex, _before: QModelIndex) -> None:

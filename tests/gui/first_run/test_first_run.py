@@ -137,7 +137,7 @@ def test_a_test_under_way_shows_it_and_can_be_cancelled(shown: Shown) -> None:
 def test_without_a_keyring_it_says_plainly_that_the_key_is_not_kept(shown: Shown) -> None:
     shown.setup.set(keyring_note="There is no system keyring. A key is kept only until Assent is closed.")
     assert "A key is kept only until Assent is closed." in shown.words
-    assert "Kept in the system keyring" not in shown.words
+    assert "The key is kept in the keyring" not in shown.words
 
 
 def test_each_provider_asks_for_what_it_needs(shown: Shown) -> None:

@@ -325,6 +325,34 @@ def test_while_new_chats_use_the_demo_a_connected_model_is_offered_and_never_tak
     assert shown.page.window().focusWidget().accessibleName() == "Default model"
 
 
+@pytest.mark.parametrize("note", ["", "There is no keyring on this system."])
+def test_the_foot_of_the_form_speaks_of_a_key_only_where_there_is_one(shown: Shown, note: str) -> None:
+    shown.setup.set(providers=PROVIDERS, keyring_note=note)
+    form = shown.page.findChildren(ProviderForm)[0]
+    for info in PROVIDERS:
+        if info.locality == "demo":
+            continue
+        form.choose(info.provider)
+        said, wanted = form._note.text(), [need.rstrip("?") for need in info.needs]
+        if {"key", "secret_access_key"} & set(wanted):
+            assert ("forgotten" if note else "in the keyring of your system") in said, info.title
+            assert form.help.isVisible() is (info.provider != "openai_compatible")
+        else:
+            assert info.title in ("Ollama", "LM Studio", "llama.cpp", "vLLM")
+            assert said.startswith("No key is needed. If this server asks for one, choose “Other server")
+            assert not form.help.isVisible()
+
+
+def test_a_connection_without_a_key_is_edited_without_a_word_about_keys(shown: Shown) -> None:
+    shown.setup.set(connections=(Connection("vllm", "vllm", "vLLM", "http://127.0.0.1:8000"),))
+    spin()
+    page: Any = shown.page.findChild(ModelsPage)
+    page._edits["vllm"].click()
+    said = [label.text() for label in page.editor.findChildren(QLabel)]
+    assert "Nothing changes until a test works." in said
+    assert not [one for one in said if "keyring" in one]
+
+
 def test_after_success_another_return_adds_nothing_and_what_is_said_goes_with_the_connection(shown: Shown) -> None:
     form = shown.page.findChildren(ProviderForm)[0]
     form.choose("openai_compatible")
