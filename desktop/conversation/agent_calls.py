@@ -101,7 +101,7 @@ class AgentCalls:
             facts = {"handoff": "transfer", "agent": agent.name}
             return ToolResult(f"{agent.shown} has taken over this conversation.", facts=facts)
         if node.depth + 1 >= MOST_AGENTS_DEEP:
-            raise Denied(f"Agents call each other more than {MOST_AGENTS_DEEP} deep.", code="denied.limit")
+            raise Denied(f"Agents may not call each other more than {MOST_AGENTS_DEEP} deep.", code="denied.limit")
         begun = await begun_by(self._runtime().store, call.meta.call)
         place = self._place(agent, call, host, node, begun)
         ended: list[Answer] = []

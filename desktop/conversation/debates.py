@@ -118,7 +118,7 @@ class DebateService(DebateShelf):
     async def judge(self, thread_id: str, model: str) -> Verdict:
         """Ask the judge, and keep its verdict. Raises KnownError when no valid one came."""
         if thread_id in self._judging:
-            raise KnownError("The judge is at work already.", code="run.busy")
+            raise KnownError("A judge is already at work.", code="run.busy")
         debate = await load(self._store, thread_id)
         token = self._judging[thread_id] = CancellationToken()
         try:

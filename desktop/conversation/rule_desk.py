@@ -133,7 +133,7 @@ class RuleDesk:
 
 def _editable(rule_id: str) -> None:
     if rule_id.startswith(BUILT_IN):
-        raise ConfigurationError("What is built in cannot be revoked.", next_step="Write a rule of your own instead.")
+        raise ConfigurationError("A built-in rule cannot be revoked.", next_step="Write a rule of your own instead.")
 
 
 def _view(found: Kept) -> RuleView:

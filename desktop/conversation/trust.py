@@ -195,7 +195,7 @@ class TrustRules:
         policy, thread_id = rule.get("policy"), rule.get("thread_id", "")
         if isinstance(text := rule.get("pattern"), str) and text:
             if policy not in ("allow", "ask", "deny") or not isinstance(thread_id, str):
-                raise ConfigurationError("A rule allows, asks or denies.")
+                raise ConfigurationError("A rule must allow, ask or deny.")
             if problem := problem_of(text, policy):
                 raise ConfigurationError(problem.message)
             tool, constraints, shown = text.partition("(")[0].strip(), {}, text.strip()

@@ -13,7 +13,7 @@ _DAMAGE = {
     "missing": "{lines} missing",
     "cut": "{lines} missing at the end, or not those that were written; after a power cut it can be the last moments",
     "unanchored": "The file that keeps where the log ends was missing or could not be read; "
-    "what was cut off at the end before would not show",
+    "lines that were cut off at the end before then cannot be noticed",
     "unguarded": "The database no longer refused changes to the log",
 }
 

@@ -254,7 +254,7 @@ class JobsViewModel(QObject):
                 self.kept = self.draft = kept
                 self.opened.emit()
                 self.check()  # what was wrong with it was said of an earlier draft
-            key = " A key that is kept in the keyring was replaced in it." if _lost_key(draft, kept) else ""
+            key = " It held a key from your keyring, which was taken out of it." if _lost_key(draft, kept) else ""
             self.said.emit(f"{short(kept.name)} is saved.{key}", "")
             self.refresh()
 

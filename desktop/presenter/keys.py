@@ -256,7 +256,7 @@ class KeysViewModel(QObject):
             length = await self._tools.length(entry)
             if length is None:
                 raise KnownError(f"There is no {entry} in the keyring.")
-            return f"It is there: {count_words(length, 'character')}."
+            return f"It is in the keyring: {count_words(length, 'character')}."
 
         self._act(str(entry), work)
 

@@ -247,8 +247,8 @@ def _of_program(name: str, command: str, args: tuple[str, ...], env: Mapping[str
         notes += [note] if note else []
         secrets += [secret] if secret else []
     notes += [
-        f"{option} in the arguments is a secret, and would stand in the file as it is. Take it out: most servers "
-        "take it as a variable too, where it is ${keyring:service/user}."
+        f"{option} in the arguments is a secret, and anybody could read it in mcp.yaml. Take it out: most "
+        "servers also read it from a variable, and the keyring can keep that for you."
         for option in secret_arguments(tuple(_BLANK.sub("text", one) for one in args))
     ]
     program = PurePosixPath(command).name

@@ -93,7 +93,7 @@ def _row(row: LevelRow) -> MiddlewareRow:
     on = row.state == "on"
     note = ""
     if row.problem:
-        then = "What it stands around does not begin until you look at it or switch it off." if on else ""
+        then = "What it applies to does not start until you look at it or switch it off." if on else ""
         note = f"It cannot work: {row.problem}. {then}".strip()
     elif row.path:
         note = row.path

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from desktop.domain.rules import RuleDesk
     from desktop.presenter.bridge import Bridge
 
-LEFT_AS_IT_IS = {"ask": "It would ask already.", "deny": "It denies already.", "allow": "It allows already."}
+LEFT_AS_IT_IS = {
+    "ask": "This rule asks already.", "deny": "This rule denies already.", "allow": "This rule allows already.",
+}  # fmt: skip
 _NOW = {"ask": "Asks now", "deny": "Denies now", "allow": "Allows now"}
 UNDOS = 20
 

@@ -28,8 +28,8 @@ TRY_AFTER = 250
 """Milliseconds after the last key before a draft is tried."""
 PATTERN_LIMIT = 8_000
 """Characters of a pattern."""
-LOST = "The request was answered or has changed meanwhile. Saving now keeps only the rule; it answers nothing."
-ALLOWED = "The call was allowed and the rule is kept. It stands under Approvals, Rules."
+LOST = "The request was answered or has changed meanwhile. Saving now only saves the rule, and answers no request."
+ALLOWED = "The call is allowed, and the rule is saved under Approvals, Rules."
 ANSWERED = "The rule is saved. Its request was answered meanwhile."
 
 

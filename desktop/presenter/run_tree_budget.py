@@ -66,7 +66,7 @@ def _own_rounds(name: str, facts: NodeFacts) -> str:
     by_hand = facts.budget.max_rounds is not None and dict(facts.budget_changed).get(name) == BY_HAND
     if name != "max_rounds" or not facts.own_rounds or by_hand or facts.state.over:
         return ""
-    return f"{facts.own_rounds:,} for an answer, set by {facts.own_rounds_from}; a number here holds instead"
+    return f"{facts.own_rounds:,} for an answer, set by {facts.own_rounds_from}; a number here replaces that"
 
 
 def _bound_above(name: str, above: tuple[NodeFacts, ...]) -> str:

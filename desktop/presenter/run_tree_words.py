@@ -19,7 +19,7 @@ from desktop.presenter.trace_words import Fact, seconds_words
 _WORDS = {
     NodeState.WORKING: "working", NodeState.QUEUED: "in the queue", NodeState.THINKING: "thinking",
     NodeState.CALLING: "making a call", NodeState.SLEEPING: "asleep", NodeState.JOINING: "waiting for an agent",
-    NodeState.WAITING: "waiting for you", NodeState.PAUSED: "paused", NodeState.PREEMPTED: "made way for another",
+    NodeState.WAITING: "waiting for you", NodeState.PAUSED: "paused", NodeState.PREEMPTED: "paused for another agent",
     NodeState.COMPLETED: "done", NodeState.FAILED: "failed", NodeState.CANCELLED: "cancelled",
     NodeState.LIMIT: "limit reached", NodeState.INTERRUPTED: "interrupted",
 }  # fmt: skip
@@ -31,7 +31,7 @@ _LOOKS = {
 }  # fmt: skip
 _LONGER = {
     NodeState.QUEUED: "It waits for its turn with the model.",
-    NodeState.PREEMPTED: "A more important agent has its place; it goes on when one is free.",
+    NodeState.PREEMPTED: "A more important agent is at work in its place. It continues as soon as a place is free.",
     NodeState.PAUSED: "It makes no call until you resume it.",
 }
 _STOPPING = "It was cancelled and is stopping."
@@ -209,4 +209,4 @@ def _doing(line: AgentLine) -> Iterator[Fact]:
     elif facts.doing:
         yield Fact("Now", word_of(line))
     if line.paused_by:
-        yield Fact("Paused", f"with {line.paused_by}, which is above it")
+        yield Fact("Paused", f"together with {line.paused_by}, which called it")

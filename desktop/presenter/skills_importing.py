@@ -155,7 +155,7 @@ class SkillImport(QObject):
         code = [one.name for one, fits in ticked if _runs_unasked(one, fits)]
         instead = [one.name for one, fits in ticked if fits.before]
         parts = [f"Agents can run code of {_named(code)} without asking you."] if code else []
-        parts += [f"Agents would get {_named(instead)} instead of others that are called so."] if instead else []
+        parts += [f"Agents would get {_named(instead)} instead of the ones that have this name now."] if instead else []
         return " ".join(parts)
 
     @property
@@ -257,7 +257,7 @@ def notes_of(candidate: Candidate, fits: Fits | None, target: Target | None) -> 
     if definition is None:
         found.append(Note("failed", "This cannot be imported: it holds no skill that could be called."))
     elif definition.state == "broken":
-        found.append(Note("failed", "It has mistakes and will not run until they are mended."))
+        found.append(Note("failed", "It has mistakes and does not run until you correct them."))
     if fits is not None:
         found += _standing(candidate, fits)
         if _runs_unasked(candidate, fits):
@@ -280,7 +280,8 @@ def _standing(candidate: Candidate, fits: Fits) -> list[Note]:
         found.append(Note("ask", words))
     if fits.behind:
         word = source_word(fits.behind)
-        found.append(Note("info", f"There is another {candidate.name} ({word}) that agents go on getting instead."))
+        words = f"There is another {candidate.name} ({word}), which agents keep using instead of this one."
+        found.append(Note("info", words))
     return found
 
 

@@ -106,11 +106,11 @@ def variables_in(text: str) -> dict[str, str]:
 def problems_in(text: str) -> str:
     """What keeps the lines from being kept, a sentence each, or ""."""
     if len(text) > MAX_TEXT:
-        return f"There are {len(text):,} characters; {MAX_TEXT:,} is the most."
+        return f"This is {len(text):,} characters long; at most {MAX_TEXT:,} are allowed."
     lines = _lines(text)
     counts = Counter(line.partition("=")[0].strip() for line in lines)
     found = [f"{line[:40]}: write NAME=value" for line in lines if "=" not in line]
-    found += [f"{name[:60]}: it is there twice" for name, count in counts.items() if count > 1]
+    found += [f"{name[:60]} is written twice" for name, count in counts.items() if count > 1]
     if not found:
         found = [problem.shown for problem in environment_problems(variables_in(text))]
     more = [f"And {len(found) - MOST_SAID:,} more"] if len(found) > MOST_SAID else []

@@ -21,8 +21,8 @@ MODES: tuple[tuple[str, str], ...] = (
 """(mode, words), in the order in which they are offered."""
 
 EXPLAINED = (
-    "In code the agent writes JavaScript that makes its calls: every write in it still asks you as ever, "
-    "and a choice holds from the next run on."
+    "In code, the agent writes JavaScript that makes its calls. Every write in it still asks you. "
+    "What you choose here holds from the next run on."
 )
 
 

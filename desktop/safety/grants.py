@@ -29,7 +29,7 @@ class SessionGrants:
         """Open a folder that is there; as it is kept. Blocks. Raises ConfigurationError for anything else."""
         path = os.path.normpath(os.path.expanduser(folder.strip()))
         if not os.path.isabs(path):
-            raise ConfigurationError("A folder is named from / or ~, so that it means one place only.")
+            raise ConfigurationError("Write the folder's full path, beginning with / or ~.")
         if "\0" in path or not os.path.isdir(path):
             raise ConfigurationError(f"{path[:200]!r} is no folder that is there.")
         if os.path.realpath(path) == os.path.realpath(os.sep):

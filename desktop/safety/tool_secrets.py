@@ -105,7 +105,7 @@ class ToolSecrets:
         Raises SecretsUnavailable, and EntryRefused for an entry that nobody agreed to.
         """
         if self.is_provider_key(entry) or (self.is_foreign(entry) and not self._is_agreed(entry)):
-            raise EntryRefused("Nobody has agreed that Assent reads this entry.")
+            raise EntryRefused("You have not allowed Assent to read this entry.")
         value = await self._secrets.lookup(entry.service, entry.user)
         return None if value is None else len(value)
 
@@ -170,7 +170,7 @@ class ToolSecrets:
 
     def _check(self, entry: KeyringEntry) -> None:
         if entry.problem:
-            raise EntryRefused(f"That is no name of an entry: {entry.problem}.")
+            raise EntryRefused(f"This name cannot be used in a keyring: {entry.problem}.")
         if self.is_provider_key(entry):
             raise EntryRefused(f"{entry} is the key of a provider.", next_step="Choose another name.")
 

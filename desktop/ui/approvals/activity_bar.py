@@ -161,7 +161,7 @@ class ActivityFoot(QFrame):
         elif report is not None:
             words = summary_words(report, self._activity.checked_at)
         else:
-            words = "The lines are chained, so that a change shows. Not checked yet since Assent started."
+            words = "Each line is linked to the one before, so a change shows. Not checked since Assent started."
         self.words.setText(words)
         self.words.setAccessibleName(words)
 

@@ -28,8 +28,8 @@ BY = {
     "job": "The job's policy",
     "boundary": "The boundary",
     "blocklist": "The blocklist",
-    "allowed tools": "Its list of tools",
-    "visibility": "Not shown to it",
+    "allowed tools": "The list of allowed tools",
+    "visibility": "Not offered to the agent",
     "limit": "A limit",
     "schema": "Wrong arguments",
     "unknown tool": "No such tool",
@@ -64,8 +64,8 @@ class Fact(NamedTuple):
 
 HINT = Fact(
     "What to do",
-    "An export that you made earlier, or a backup of the home folder, holds the lines as they were. If you put an "
-    "older copy of the database into its place, this is what it looks like too.",
+    "An export that you made earlier, or a backup of the home folder, holds the lines as they were. Restoring "
+    "an older copy of the database looks like this too.",
 )
 
 

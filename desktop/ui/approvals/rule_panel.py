@@ -232,7 +232,7 @@ def suggestion_pieces(pattern: str, suggestion: str, lets: int, of: int) -> tupl
     """A narrower pattern and what it does; where only the constraints differ, only they are shown."""
     (tool, _), (other, constraints) = split_pattern(pattern), split_pattern(suggestion)
     short = constraints[1:-1] if tool.strip() == other and constraints.endswith(")") else suggestion
-    through = f" allows {lets:,} of these {of:,} calls and no trick." if of else " allows no trick."
+    through = f" allows {lets:,} of these {of:,} calls and no known trick." if of else " allows no known trick."
     return ("Suggested: ", ""), (pattern_line(short), "mono"), (through, "")
 
 

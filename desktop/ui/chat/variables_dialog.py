@@ -12,11 +12,11 @@ from desktop.ui.widgets.scrolled_dialog import ScrolledDialog
 from desktop.ui.widgets.shown import shown
 
 INTRO = (
-    "The agent is told them, its prompt reads them as :env[NAME], tools.yaml as ${NAME}, and a command gets those "
-    "that it writes as $NAME. They are no place for keys and passwords: those belong in Settings, Keyring."
+    "The agent is told these. Its prompt reads them as :env[NAME], tools.yaml as ${NAME}, and a command as $NAME. "
+    "Do not write keys or passwords here: they belong in Settings, Keyring."
 )
 HELP = "One variable a line: NAME=value."
-OVER = "A line of this chat with the same name counts instead."
+OVER = "A variable of this chat with the same name is used instead."
 ROWS = 6
 
 

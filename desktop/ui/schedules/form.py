@@ -28,7 +28,7 @@ from desktop.ui.widgets.toggles import Segmented
 
 READS, LISTED = "reads", "listed"
 PASSED = "When its time passed while Assent was closed or the computer slept"
-MISSED = (("skip", "Leave this run out"), ("once", "Run once when Assent is open again"))
+MISSED = (("skip", "Skip that run"), ("once", "Run once when Assent is open again"))
 NOBODY = (
     "Nobody is asked while a job runs. It may read, and do what its list allows; everything else is denied, and the "
     "model is told so. To deny a tool that reads, write NAME($deny) in the list. Folders, the blocklist and your "

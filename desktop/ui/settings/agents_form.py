@@ -23,17 +23,17 @@ ALONE = "The agent"
 USUAL = "assistant"
 """The skill of a side that had none yet."""
 HELP = {
-    "icon": "An icon of Assent, as /icons/search.svg, or a picture beside this file, as /owl.png: PNG, JPEG, WebP or "
-    "an SVG of plain shapes. An address is never fetched: the first letter of the title is shown instead.",
-    "name": "any words; should end in _agent, and the name of its tool follows from it",
+    "icon": "An icon of Assent, such as /icons/search.svg, or a picture beside this file, such as /owl.png: PNG, JPEG, "
+    "WebP or a simple SVG. Pictures from the web are not loaded: the first letter of the title is shown instead.",
+    "name": "Other agents and files know it by this name, which usually ends in _agent.",
     "description": "What it is for. People choose it by this.",
     "maxSessionTurns": "Counts the turns of both sides.",
     "toolDescription": "What it does for other agents. Models choose it by this.",
-    "allowedTools": "Which tools it may call, as in a skill's allowed-tools. Empty: what agents are usually offered.",
+    "allowedTools": "Tools it may call: names or patterns such as read-*, with spaces between. Empty: the usual ones.",
     "label": "The name shown beside its messages.",
     "maxSteps": "How many times the model may be asked in one turn. Empty means 20.",
     "stopTool": "Calling this tool ends the turn, in place of a reply.",
-    "stopToolResponseProperty": "The part of that tool's result to use.",
+    "stopToolResponseProperty": "The property of the stop tool's result that becomes the reply.",
     "endSessionTool": "Calling this tool ends the whole session.",
 }
 
@@ -103,8 +103,8 @@ class _Side(QWidget):
         self.lines = {
             name: _Line(f"{title}: {caption}", number=name == "maxSteps", mono="ool" in name)
             for name, caption in (
-                ("label", "Label"), ("maxSteps", "Most rounds"), ("stopTool", "Stop tool"),
-                ("stopToolResponseProperty", "Property"), ("endSessionTool", "End tool"),
+                ("label", "Label"), ("maxSteps", "Round limit"), ("stopTool", "Stop tool"),
+                ("stopToolResponseProperty", "Part of its result"), ("endSessionTool", "Tool that ends the session"),
                 ("allowedTools", "Tools"),
             )
         }  # fmt: skip
@@ -200,7 +200,7 @@ class _Side(QWidget):
         prompt = str(values.get("prompt") or "").replace("_", "-")
         known: list[tuple[str, object]] = [(name, name) for name in prompts]
         if prompt and prompt not in prompts:
-            known.insert(0, (f"{prompt} (not there)", prompt))
+            known.insert(0, (f"{prompt} (missing)", prompt))
         self._skill = prompt or self._skill
         if not prompt:
             known.insert(0, ("Choose a skill", ""))
@@ -226,7 +226,7 @@ class AgentForm(Scroller):
         self.lines = {
             name: _Line(caption, number=name == "maxSessionTurns", mono=name == "name")
             for name, caption in (
-                ("name", "Name"), ("title", "Title"), ("maxSessionTurns", "Most turns"), ("icon", "Icon"),
+                ("name", "Name"), ("title", "Title"), ("maxSessionTurns", "Turn limit"), ("icon", "Icon"),
                 ("toolDescription", "What it does as a tool"),
             )
         }  # fmt: skip

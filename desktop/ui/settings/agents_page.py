@@ -123,7 +123,7 @@ class AgentsPage(QFrame):
         if row.kept:
             column.addWidget(Notice("ask", KEPT))
         if row.tool_problem:
-            column.addWidget(Notice("ask", shown(f"It cannot be called by others: {row.tool_problem}.")))
+            column.addWidget(Notice("ask", shown(f"Other agents cannot call it: {row.tool_problem}.")))
         if row.cycle:
             column.addWidget(Notice("info", shown(cycle_words(row))))
         if row.errors or row.kept:
@@ -131,7 +131,7 @@ class AgentsPage(QFrame):
         return card
 
     def _buttons(self, row: AgentRow, title: str) -> list[Button]:
-        edit = Button("Edit" if row.writable else "Look", small=True, tip=f"Open {shown_line(title)}")
+        edit = Button("Edit" if row.writable else "View", small=True, tip=f"Open {shown_line(title)}")
         edit.clicked.connect(lambda: self._agents.choose(row.path))
         copy = Button("Copy", "quiet", small=True, icon="copy", tip=f"Make your own copy of {shown_line(title)}")
         copy.clicked.connect(lambda: self._agents.duplicate(row.path))

@@ -29,7 +29,7 @@ from desktop.ui.widgets.text import Paragraph, Piece, Selectable
 from desktop.ui.widgets.toggles import Segmented
 
 NETWORK = "tools.bash.network"
-NETWORKS = {"as asked": "off, but for what you allow with it", "always": "on"}
+NETWORKS = {"as asked": "off, except for commands that you allow to use it", "always": "on"}
 BESIDE = 820
 """Pixels at 100 % of the page from which both stand side by side."""
 LEFT, RIGHT = 528, 472
@@ -55,7 +55,7 @@ class ConfinementBanner(QWidget):
         self.notice = Notice("allow" if report.kind != "none" else "failed", icon="lock")
         column.addWidget(self.notice)
         self._more = Button("What it does not confine", "quiet", small=True, chevron=True)
-        self._limits = Paragraph(f"Not held: {'; '.join(report.lacks)}.", "small", "2")
+        self._limits = Paragraph(f"Not confined: {'; '.join(report.lacks)}.", "small", "2")
         self._limits.hide()
         if report.lacks and report.kind != "none":
             self._more.clicked.connect(lambda: self._limits.setVisible(not self._limits.isVisible()))

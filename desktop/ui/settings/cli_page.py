@@ -119,7 +119,7 @@ class CliPage(QFrame):
         """The denied folders that it names, and the way back where a person agreed."""
         line = Row(spacing=8)
         if row.agreed:
-            words = f"You agreed that it reads {', '.join(row.agreed)}, closed to every other tool."
+            words = f"You agreed that it may read {', '.join(row.agreed)}, which is closed to all other tools."
         else:
             words = f"It names {', '.join(row.reads)}. A call that would read there asks you once."
         line.addWidget(Paragraph(shown(words), "small", "2"), 1)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CANCEL = Answer("cancel", "Cancel", key="Esc")
 FOR_GOOD = "Assent keeps no copy: this cannot be undone."
 
-NAMED = "A tool gets it when tools.yaml uses this name."
+NAMED = "A tool or server gets it when tools.yaml or mcp.yaml refers to it."
 
 
 class KeyDialogs:

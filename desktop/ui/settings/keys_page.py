@@ -23,8 +23,8 @@ INTRO = (
     "log or a chat, and are not shown here either."
 )
 TOOLS = (
-    "A tool gets a secret as a variable when it runs: write ${keyring:assent/name} for its value in tools.yaml. Keys "
-    "of providers are given to no tool."
+    "A tool or server gets a secret as a variable when it runs: write ${keyring:assent/name} for its value in "
+    "tools.yaml or mcp.yaml. No tool is ever given the key of a provider."
 )
 NO_PROVIDER = "No provider has a key. Connect one under Models and keys."
 STATES: dict[KeyState, tuple[str, str]] = {
@@ -94,7 +94,7 @@ class KeysPage(Scroller):
         for row in keys.tools:
             self._tools.addWidget(self._tool(row))
         if not keys.tools:
-            words = "No tool in tools.yaml asks for one, and none was added."
+            words = "No tool and no server asks for one, and you have added none."
             self._tools.addWidget(EmptyState("key", "No secrets of tools", words, framed=True))
 
     def _add(self) -> None:

@@ -22,6 +22,11 @@ from desktop.ui.widgets.toggles import Check, Segmented
 CATEGORIES = (
     ("admin", "admin: asks each time, never remembered"), ("write", "write: asks each time"), ("read", "read: runs"),
 )  # fmt: skip
+NAME_HELP = "a to z, 0 to 9 and hyphens; the names of its tools begin with it, as in tickets-search"
+IN_KEYRING = "it goes into the keyring, not into mcp.yaml"
+CATEGORY_HELP = "one for all of them; in mcp.yaml each tool can have its own"
+NEXT = "Next you see it in the text of mcp.yaml. Nothing is saved before you save it there."
+KEY_HELP = f"if a value is a key, {IN_KEYRING}"
 PROGRAM_HELP = "a name or a full path; or paste the whole command line or JSON that the server's page shows"
 
 
@@ -67,13 +72,13 @@ class ServerForm(QFrame):
         self.env = sized(TextArea("Variables", mono=True), height=72)
         self.headers = sized(TextArea("Headers", mono=True), height=72)
         self._rows = {
-            "name": _row("Name", self.name, "a to z, 0 to 9 and hyphens; its tools are called name-tool"),
+            "name": _row("Name", self.name, NAME_HELP),
             "command": _row("Program", self.command, PROGRAM_HELP),
             "args": _row("Arguments, one a line", self.args, ""),
-            "env": _row("Variables, NAME=value, one a line", self.env, "a key as ${keyring:service/user}"),
-            "url": _row("Address", self.url, "https://…; an http:// address only on this computer if there is a key"),
-            "bearer": _row("Key", self.bearer, "${keyring:service/user}, or nothing"),
-            "headers": _row("Headers, Name: value, one a line", self.headers, "a key as ${keyring:service/user}"),
+            "env": _row("Variables, NAME=value, one a line", self.env, KEY_HELP),
+            "url": _row("Address", self.url, "https://…; with a key, http:// is for servers on this computer only"),
+            "bearer": _row("Key", self.bearer, f"only if the server asks for one; {IN_KEYRING}"),
+            "headers": _row("Headers, Name: value, one a line", self.headers, KEY_HELP),
         }
         self.command.textChanged.connect(self.pasted.look_at)
         self.url.textChanged.connect(self.pasted.look_at_address)
@@ -85,10 +90,10 @@ class ServerForm(QFrame):
         self.category = Combo("Category of its tools")
         for value, words in CATEGORIES:
             self.category.addItem(words, value)
-        inside.addWidget(_row("Category of its tools", self.category, "mcp.yaml can give single tools another one"))
-        self.enabled = Check("Start it now, and with Assent")
+        inside.addWidget(_row("Category of its tools", self.category, CATEGORY_HELP))
+        self.enabled = Check("Start it once it is saved, and whenever Assent starts")
         inside.addWidget(self.enabled)
-        inside.addWidget(Paragraph("You see the text before you save it.", "small", "2"))
+        inside.addWidget(Paragraph(NEXT, "small", "2"))
         self.put = Button("Add to mcp.yaml", "primary", icon="new")
         foot = Row(spacing=8)
         foot.addStretch(1)

@@ -54,7 +54,7 @@ class ToolRow(QFrame):
         if tool.description:
             column.addWidget(Paragraph(shown(tool.description), "small", "2"))
         if tool.claims:
-            column.addWidget(Paragraph(shown(f"The server says of it: {', '.join(tool.claims)}."), "small", "3"))
+            column.addWidget(Paragraph(shown(f"The server says: {', '.join(tool.claims)}."), "small", "3"))
         if tool.off:
             column.addWidget(Paragraph(shown(f"Off: {tool.off}."), "small", "3" if tool.switchable else "failed"))
         if is_open:

@@ -17,12 +17,12 @@ from desktop.ui.widgets.toggles import Switch
 LEVELS: tuple[tuple[Level, str, str], ...] = (
     ("agent", "Around an agent's work", "Each answer of a chat, turn of a debate, and agent that is called as a tool."),
     ("chat", "Around a request to a model", "Each round of an agent, and each summary."),
-    ("call", "Around a tool call", "The needed ones stand around every call. The others stand around skills that name "
-     "them, as retry: 3 does."),
+    ("call", "Around a tool call", "Those that Assent needs run around every call, the others around skills that ask "
+     "for them, for example with retry: 3."),
 )  # fmt: skip
 WORDS = (
-    "Middleware stands around what agents do: it may wait, watch, change or refuse. The first of a list is outermost. "
-    "One of your own is a skill with role: middleware and level: agent, chat or call."
+    "Middleware runs around what agents do, and may delay, watch, change or refuse it. The first of a list begins "
+    "first and ends last. To add your own, write a skill with role: middleware and level: agent, chat or call."
 )
 BESIDE_SWITCH = 44
 """Pixels at 100 % that the lines below a name are moved in: the switch and the space beside it."""

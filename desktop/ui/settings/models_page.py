@@ -28,11 +28,11 @@ from desktop.ui.widgets.text import Paragraph, Text
 
 KEY_WORDS: dict[KeyPlace, str] = {
     "kept": "key in the system keyring",
-    "unasked": "keyring not asked yet",
+    "unasked": "key not looked up yet",
     "missing": "key missing",
     "silent": "the keyring does not answer",
     "session": "key for this session only",
-    "waiting": "key waits for your keyring",
+    "waiting": "the keyring has not saved the key yet",
 }
 CANCEL = Answer("cancel", "Cancel", key="Esc")
 
@@ -147,7 +147,7 @@ class ModelsPage(Scroller):
         if missing:
             self._servers.addWidget(Paragraph(f"{missing}: not running", "small", "3"))
         if not setup.servers and not setup.looking:
-            words = "Start Ollama, LM Studio, llama.cpp or vLLM, then look."
+            words = "Start Ollama, LM Studio, llama.cpp or vLLM, then press Look again."
             self._servers.addWidget(EmptyState("server", "Not searched yet", words, framed=True))
 
     def _connection(self, connection: Connection) -> QFrame:

@@ -23,7 +23,7 @@ from desktop.ui.widgets.secret_field import SecretField
 from desktop.ui.widgets.text import Paragraph, Selectable
 
 LABELS = {
-    "name": ("Name, as lists of models show it", "", False),
+    "name": ("Name in lists of models", "", False),
     "key": ("Key", "", True),
     "base_url": ("Address", "https://example.org/v1", False),
     "region": ("Region", "eu-central-1", False),
@@ -32,17 +32,17 @@ LABELS = {
     "secret_access_key": ("Secret access key", "", True),
     "session_token": ("Session token", "", True),
     "deployment": ("Deployment", "the name it has in Azure", False),
-    "model": ("Model behind it", "gpt-4o", False),
+    "model": ("Model of the deployment", "gpt-4o", False),
 }
 HINTS = {("azure", "base_url"): "https://my-resource.openai.azure.com"}
 OPTIONAL = {
-    "key": "if it wants one",
-    "session_token": "of a temporary key",
-    "model": "for sizes and prices",
-    "name": "if you like",
+    "key": "if the server asks for one",
+    "session_token": "with a temporary key only",
+    "model": "optional: tells its size and price",
+    "name": "optional",
 }
 KEPT = "The key is kept in the keyring of your system, never in a file"
-NO_KEY = "No key is needed. If this server asks for one, choose “{other}” above and enter the address and the key there."
+NO_KEY = "No key is needed. If this server asks for one, choose “{other}” above, and enter address and key there."
 """Of a server of one's own, which is asked without any."""
 NOT_KEPT = "The key is forgotten when Assent is closed"
 """Where the page says above why."""
@@ -98,7 +98,7 @@ class ProviderForm(QWidget):
         self.test = Button("Test and save", tip="Make one request, and keep this if it works")
         self.cancel = Button("Cancel", "quiet")
         self.busy = StateLabel("running", "testing")
-        self.help = Button("Where do I get one?", "quiet")
+        self.help = Button("Where do I get a key?", "quiet")
         for widget in (self.test, self.cancel, self.busy, self.help):
             widget.setParent(self)  # until ``buttons_row`` has a place: shown without a parent they would be windows
         self.test.clicked.connect(self._test)

@@ -19,7 +19,7 @@ def ask_close(window: QWidget, running: int, *, tray: bool, answered: Callable[[
     where = "in the tray: click the icon there to come back" if tray else "while the window is minimised"
     words = (
         f"Keep {it} working {where}. Or stop {it} and quit: you can go on with {it} at the next start. "
-        f"A request waits for your answer as long as {they}."
+        f"While {they}, requests wait for your answer."
     )
     answers = (
         Answer(STAY, "Cancel", key="Esc"),

@@ -55,7 +55,7 @@ class Palette(Scrim):
         self._list.setModel(self._model)
         self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._list.clicked.connect(self._activate)
-        self._nothing = Text("Nothing has that name.", "body", "2")
+        self._nothing = Text("Nothing found.", "body", "2")
         self._kind = Chip("Everything")
         self._kind.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._kind.clicked.connect(lambda: self._narrow(1))

@@ -24,7 +24,7 @@ APPLY_AFTER = 350
 HELP = {
     "name": "1 to 64 of a to z, 0 to 9, and single hyphens.",
     "description": "What it does and when to use it: this is what an agent chooses by.",
-    "allowed-tools": "What it may call: names, globs, #tags, (constraints). Leave it empty for everything shown.",
+    "allowed-tools": "Tools it may call: names, patterns such as read-*, #tags. Empty: every tool that is not hidden.",
     "tags": "Words with spaces between.",
     "category": "Whether a call asks you first. Empty: decided from what it may call.",
     "params": "JSON Schema of the arguments. Empty: it takes none.",

@@ -207,7 +207,7 @@ class ImportDialog(Dialog):
         if staged is None:
             return
         count = len(staged.candidates)
-        words = "Nothing of it is kept until you say so, and nothing in it runs."
+        words = "Nothing is kept before you import it, and nothing in it runs."
         links = f" {staged.links} link{'s' if staged.links > 1 else ''} left out." if staged.links else ""
         more = f" Only the first {count:,} are shown." if staged.more else ""
         self._text.set_pieces(words + links + more)
@@ -335,7 +335,7 @@ class PasteDialog(Dialog):
     """A field for the text of a SKILL.md."""
 
     def __init__(self, window: QWidget, look: Callable[[str], None]) -> None:
-        words = "The text of a SKILL.md: a head between two lines of three hyphens, then what is to be done."
+        words = "The text of a SKILL.md: name and description between two lines of ---, then the instructions."
         answers = (Answer("no", "Cancel", key="Esc"), Answer("yes", "Look at it", "primary"))
         super().__init__(window, "Paste a skill", words, answers, width=WIDTH)
         self.field = TextArea("Text of the skill", hint="---\nname: …\ndescription: …\n---", mono=True)

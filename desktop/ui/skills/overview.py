@@ -67,7 +67,7 @@ class Overview(QFrame):
         body, front = page_text(detail, state=row.state if row is not None else "ready")
         self.body.set_markdown(body)
         self.body.setVisible(bool(body))
-        self._rest.set_pieces(f"The rest of {len(body):,} characters is under Text." if self.body.cut else "")
+        self._rest.set_pieces(f"All {len(body):,} characters are under Text." if self.body.cut else "")
         self._rest.setVisible(self.body.cut)
         clear(self.facts)
         origin = self._takes_and_origin(detail) if detail.definition is not None else None

@@ -163,7 +163,7 @@ class TryPane(QFrame):
                 strip.add(button)
             self._strips.addWidget(strip)
         elif definition is not None and self._trials.needs_model(definition):
-            words = f"Its text is worked on by {self._trials.model()}. That costs what the model costs."
+            words = f"{self._trials.model()} works on its text, at the price of that model."
             self._strips.addWidget(Text(words, "small", "2", elide="right"))
 
     def _obstacle(self) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from desktop.ui.widgets.text import Text
 from desktop.ui.widgets.toggles import Segmented
 
 SKILL, HERE = "skill", "here"
-HELP = "A skill brings its own tools. Text written here is the instructions alone, as in a skill below its header."
+HELP = "A skill is instructions with its own list of tools. Text written here is instructions alone."
 LEAST, MOST = 4, 16
 """Lines of the text that are seen."""
 _FRAME = 14

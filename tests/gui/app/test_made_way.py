@@ -46,7 +46,7 @@ async def test_an_agent_whose_place_is_taken_says_so_in_the_panel_and_goes_on_wh
 
     await app.until(lambda: "waiting for you" in row(), "what is under way comes to its end")
     await allow(app)
-    await app.until(lambda: "made way for another" in row(), "the row")
+    await app.until(lambda: "paused for another agent" in row(), "the row")
     assert tree.find(worker).state is NodeState.PREEMPTED
     assert "W." not in app.text
     panel.rows.select(worker)
@@ -54,8 +54,8 @@ async def test_an_agent_whose_place_is_taken_says_so_in_the_panel_and_goes_on_wh
     def said() -> str:
         return " ".join(label.text() for label in panel.detail.findChildren(QLabel) if label.isVisible())
 
-    await app.until(lambda: "A more important agent has its place; it goes on when one is free." in said(), "why")
-    assert panel.detail.state.accessibleName() == "made way for another"
+    await app.until(lambda: "A more important agent is at work in its place" in said(), "why")
+    assert panel.detail.state.accessibleName() == "paused for another agent"
     assert panel.detail.state.state == "paused"
     tree.end(urgent, AgentOutcome("completed"))
     await app.answered("Hello there.")

@@ -309,7 +309,7 @@ async def test_a_thread_that_is_gone_is_told_where_one_wanted_to_go_there(log: L
 async def test_the_log_is_checked_when_asked_and_says_that_it_is_whole(log: Log) -> None:
     await log.write(*(call(n) for n in range(30)))
     await log.shown()
-    assert "Not checked yet" in log.tab.foot.words.text()
+    assert "Not checked since" in log.tab.foot.words.text()
     log.tab.foot.check.click()
     assert log.tab.foot.check.label == "Stop"
     await log.quiet()

@@ -85,7 +85,7 @@ async def test_saving_keeps_the_rule_and_answers_exactly_that_request(room: Room
     (rule,) = [rule for rule in room.desk.rules() if rule.editable]
     assert (rule.origin, rule.rule_id) == ("request", decision.rule["rule_id"])
     assert not other.done()
-    assert "rule is kept" in room.told[-1]
+    assert "rule is saved" in room.told[-1]
 
 
 @pytest.mark.spec("R-PRM-14")

@@ -147,7 +147,7 @@ async def test_a_suggestion_lets_no_trick_through_and_is_taken_over_with_one_pre
     if not found.suggestion:
         pytest.fail(f"no suggestion for {found.through_count} tricks and {found.passing_count} calls")
     assert room.foot.use.isVisible()
-    assert "and no trick" in words(room.foot)
+    assert "and no known trick" in words(room.foot)
     room.foot.use.click()
     assert room.field.text() == found.suggestion
     await room.tried()

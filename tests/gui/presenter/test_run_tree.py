@@ -201,9 +201,9 @@ def test_each_limit_says_who_set_it_and_which_one_above_holds_where_there_is_non
 @pytest.mark.parametrize(
     ("rounds", "by", "where"),
     [
-        (None, "", "20 for an answer, set by the loop's default; a number here holds instead"),
+        (None, "", "20 for an answer, set by the loop's default; a number here replaces that"),
         (30, "the policy of the job x",
-         "set by the policy of the job x; 20 for an answer, set by the loop's default; a number here holds instead"),
+         "set by the policy of the job x; 20 for an answer, set by the loop's default; a number here replaces that"),
         (30, BY_HAND, f"set by {BY_HAND}"),
     ],
 )  # fmt: skip

@@ -15,7 +15,7 @@ from desktop.domain.models import Connection, ModelInfo, ModelRef
 from desktop.domain.safety import ConfinementReport
 from desktop.models.providers import PROVIDERS
 from desktop.ui.settings.binding import bind_theme
-from desktop.ui.settings.models_page import KEY_WORDS
+from desktop.ui.settings.models_page import KEY_WORDS, ModelsPage
 from desktop.ui.settings.page import PAGES, SettingsPage
 from desktop.ui.settings.provider_form import ProviderForm
 from desktop.ui.settings.rows import SettingRow, parsed
@@ -271,7 +271,7 @@ def test_a_connection_is_edited_in_its_place_and_stays_there_until_it_works(show
     assert title.width() >= title.sizeHint().width()
     fields = {field.accessibleName(): field for field in editor.findChildren(Field)}
     assert fields["Address"].placeholderText() == "the provider's own"
-    assert fields["Name, as lists of models show it"].hasFocus()
+    assert fields["Name in lists of models"].hasFocus()
     assert [one for one in shown.page.findChildren(QFrame) if one.accessibleName() == "Mistral"] == []
     QTest.keyClicks(fields["Key"], KEY)
     fields["Address"].setFocus()

@@ -203,7 +203,7 @@ async def test_before_a_call_is_agreed_to_a_reference_is_judged_but_not_read(wor
 async def test_names_that_hide_something_are_no_names(world: World, name: str) -> None:
     assert KeyringEntry("assent", name).problem
     assert KeyringEntry(name, "user").problem
-    with pytest.raises(EntryRefused, match="no name of an entry"):
+    with pytest.raises(EntryRefused, match="cannot be used in a keyring"):
         await world.secrets.keep(KeyringEntry("assent", name), "value-1")
     assert "no entry of a keyring" in world.secrets.refusal("assent", name, "deploy")
 
