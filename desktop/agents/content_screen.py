@@ -54,9 +54,9 @@ class FilterConfig:
         given = options(asked, "patterns")
         patterns, action = given.get("patterns", ()), given.get("action", "replace")
         if not isinstance(patterns, (list, tuple)) or not all(isinstance(one, str) for one in patterns):
-            raise wrong("content-filter.patterns is a list of regular expressions.")
+            raise wrong("content-filter.patterns has to be a list of regular expressions.")
         if action not in ("replace", "refuse"):
-            raise wrong("content-filter.action is replace or refuse.")
+            raise wrong("content-filter.action has to be replace or refuse.")
         instead = str(given.get("instead", REMOVED))
         return cls(tuple(patterns), action == "refuse", instead if as_read(instead).text.strip() else REMOVED)
 

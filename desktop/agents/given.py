@@ -36,7 +36,7 @@ def number(value: Any, key: str, default: float | None = None, *, least: float =
     fits = isinstance(value, (int, float)) and not isinstance(value, bool) and least <= value <= MOST
     if not fits or (whole and value != int(value)):
         kind = "a whole number" if whole else "a number"
-        raise wrong(f"metadata.{key} is {kind} of at least {least:g}, not {_shown(value)}.")
+        raise wrong(f"metadata.{key} has to be {kind} of at least {least:g}, not {_shown(value)}.")
     return float(value)
 
 

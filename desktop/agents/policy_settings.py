@@ -42,9 +42,9 @@ class PolicySettings:
             )
         provider, mode = config.get("agent", PROVIDER), config.get("toolMode", "direct")
         if not isinstance(provider, str) or not is_bare_name(provider):
-            raise ConfigurationError(f"model.agent is the name of a provider skill, not {provider!r:.80}.")
+            raise ConfigurationError(f"model.agent has to be the name of a provider skill, not {provider!r:.80}.")
         if mode not in MODES:
-            raise ConfigurationError(f"model.toolMode is {', '.join(MODES)}, not {mode!r:.80}.")
+            raise ConfigurationError(f"model.toolMode has to be one of {', '.join(MODES)}, not {mode!r:.80}.")
         rounds = _limit(config, "maxTurns", MAX_TURNS, where)
         if persistent:
             rounds = Limit("maxTurns", math.inf, "persistent mode")
@@ -55,7 +55,7 @@ class PolicySettings:
 def _flag(config: Mapping[str, Any], name: str) -> bool:
     value = config.get(name, False)
     if not isinstance(value, bool):
-        raise ConfigurationError(f"model.{name} is true or false, not {value!r:.80}.")
+        raise ConfigurationError(f"model.{name} has to be true or false, not {value!r:.80}.")
     return value
 
 

@@ -51,12 +51,12 @@ class SessionConfig:
         given = options(asked, "key")
         key, store, capture = given.get("key", "default"), given.get("store", "memory"), given.get("capture")
         if not isinstance(key, str):
-            raise wrong("metadata.session.key is a text.")
+            raise wrong("metadata.session.key has to be text.")
         if store not in ("memory", "file"):
-            raise wrong("metadata.session.store is memory or file.")
+            raise wrong("metadata.session.store has to be memory or file.")
         wanted = DEFAULT_CAPTURE if capture is None else (capture,) if isinstance(capture, str) else capture
         if not isinstance(wanted, (list, tuple)) or not all(isinstance(name, str) for name in wanted):
-            raise wrong("metadata.session.capture is a text or a list of texts.")
+            raise wrong("metadata.session.capture has to be text or a list of texts.")
         most = number(given.get("maxEntries"), "session.maxEntries", MAX_ENTRIES, least=1, whole=True)
         captured = DEFAULT_CAPTURE if "$all" in wanted or not wanted else tuple(wanted)
         return cls(key, captured, min(int(most), MAX_KEPT), store == "file")

@@ -187,7 +187,7 @@ async def summarise(
     if isinstance(answer.error, (KnownError, CancellationError)):
         raise answer.error
     if answer.error is not None or not text or answer.message.stop_reason not in ("end", "length"):
-        raise KnownError("No summary of the older messages came.", code="context.no_summary")
+        raise KnownError("The model gave no summary of the older messages.", code="context.no_summary")
     most = min(MAX_SUMMARY, room // 2)
     files = "\n".join(_files(messages, earlier, most // 4))
     return f"{text[: most - len(files) - 2]}\n\n{files}".strip()

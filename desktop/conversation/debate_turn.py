@@ -41,7 +41,7 @@ async def take_in_turn(turn: SideTurn, given: Given, *, slot: bool = True) -> Si
 
     await compose(layers)(context, core)
     if not isinstance(context.result, SideResult):
-        raise MiddlewareTermination("A middleware kept this turn from being taken.")
+        raise MiddlewareTermination("Middleware stopped this turn before it began.")
     return context.result
 
 

@@ -125,7 +125,8 @@ class ThreadDesk:
         """Replace them. Raises ConfigurationError with all problems, for what looks like a secret too."""
         if problems := environment_problems(values):
             said = "; ".join(problem.shown for problem in problems)
-            raise ConfigurationError(f"This cannot be kept with a chat: {said}.", next_step="Correct it and try again.")
+            words = f"This cannot be saved with the chat: {said}."
+            raise ConfigurationError(words, next_step="Correct it and try again.")
         kept = {name: self._mask(value) for name, value in values.items()}
         await self._store.state.put(key=f"environment:{thread_id}", value=kept)
         self._changed(thread_id, "environment")

@@ -189,7 +189,7 @@ def _fields(schedule: str) -> list[str]:
     text = SHORT.get(schedule.strip().lower(), schedule)
     fields = text.split() if len(text) <= _LONGEST else []
     if len(fields) != len(FIELDS):
-        raise ConfigurationError(f"{schedule[:60]!r} is no schedule: it has not five fields.", next_step=_NEXT)
+        raise ConfigurationError(f"{schedule[:60]!r} is no schedule: it needs five fields.", next_step=_NEXT)
     return [_field(at, value) for at, value in enumerate(fields)]
 
 

@@ -46,7 +46,8 @@ class ToolModes:
     async def choose(self, agent: str, mode: str) -> None:
         """Keep a choice; "" takes it back. Raises ConfigurationError for what is none, and what the store raises."""
         if mode and mode not in MODES:
-            raise ConfigurationError(f"An agent's tools are called {', '.join(MODES)}, not {mode!r:.40}.")
+            words = f"How an agent calls its tools has to be one of {', '.join(MODES)}, not {mode!r:.40}."
+            raise ConfigurationError(words)
         chosen = {name: kept for name, kept in self._chosen.items() if name != agent} | ({agent: mode} if mode else {})
         await self._state.put(key=KEY, value=chosen)
         self._chosen = chosen

@@ -31,7 +31,7 @@ class SessionGrants:
         if not os.path.isabs(path):
             raise ConfigurationError("Write the folder's full path, beginning with / or ~.")
         if "\0" in path or not os.path.isdir(path):
-            raise ConfigurationError(f"{path[:200]!r} is no folder that is there.")
+            raise ConfigurationError(f"There is no folder {path[:200]!r}.")
         if os.path.realpath(path) == os.path.realpath(os.sep):
             raise ConfigurationError(
                 "The whole computer cannot be opened.", next_step="Open the folder that is needed."

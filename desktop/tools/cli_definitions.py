@@ -196,7 +196,7 @@ class _Entry:
         for fault in node.faults():
             notes.found.append(problem("error", f"{notes.where}: {fault.message}", fault.line, fault.column))
         if node.kind != "map":
-            notes.error(node, "", "an entry has to be a mapping of keys to values")
+            notes.error(node, "", "an entry has to hold names with values, such as command: npx")
             return None
         name = self._name()
         if name:

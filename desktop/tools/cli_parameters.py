@@ -43,7 +43,7 @@ def read_parameters(node: Node | None, notes: NotesLike) -> tuple[Parameter, ...
     if node is None or node.empty:
         return ()
     if node.kind != "map" or len(node.entries) > MAX_PARAMETERS:
-        notes.error(node, "parameters", f"this has to be a mapping of at most {MAX_PARAMETERS} names")
+        notes.error(node, "parameters", f"this has to hold names with values, at most {MAX_PARAMETERS}")
         return ()
     found = []
     for name, (key, value) in node.entries.items():

@@ -168,7 +168,7 @@ class _Entry:
             words = f"{notes.where}: {fault.message}"
             notes.found.append(problem("error", words, fault.line, fault.column, source=SOURCE))
         if node.kind != "map":
-            notes.error(node, "", "an entry has to be a mapping of keys to values")
+            notes.error(node, "", "an entry has to hold names with values, such as command: npx")
             return None
         name = self._name()
         if name:

@@ -11,6 +11,7 @@ from typing import Any
 from desktop.skills.editing.yaml_text import REMOVE, NotEditable
 
 WIDTH = 100
+NOT_PLAIN = "The frontmatter of this file is not written out as plain values."
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 
 
@@ -22,7 +23,7 @@ def change_literal(source: str, path: Sequence[str], value: Any) -> str:
         raise NotEditable("The file is not valid Python.", next_step="Correct it as text first.") from error
     literal = _frontmatter(tree)
     if literal is None:
-        raise NotEditable("The file has no frontmatter literal.", next_step="Edit it as text.")
+        raise NotEditable(NOT_PLAIN, next_step="Edit it as text.")
     return _changed(source, literal, list(path), value)
 
 
@@ -32,9 +33,9 @@ def literal_of(source: str) -> dict[str, Any]:
         found = _frontmatter(ast.parse(source))
         value = ast.literal_eval(found) if found is not None else None
     except (SyntaxError, ValueError, RecursionError, TypeError) as error:
-        raise NotEditable("The frontmatter is no literal.", next_step="Correct it as text first.") from error
+        raise NotEditable(NOT_PLAIN, next_step="Correct it as text first.") from error
     if not isinstance(value, dict):
-        raise NotEditable("The file has no frontmatter literal.", next_step="Edit it as text.")
+        raise NotEditable(NOT_PLAIN, next_step="Edit it as text.")
     return {str(key): item for key, item in value.items()}
 
 
@@ -56,7 +57,7 @@ def _changed(source: str, literal: ast.Dict, path: list[str], value: Any) -> str
     inner = literal.values[at]
     if len(path) > 1:
         if not isinstance(inner, ast.Dict):
-            raise NotEditable(f"{path[0]} is not a literal mapping.", next_step="Edit it as text.")
+            raise NotEditable(f"{path[0]} is not written out as names and values.", next_step="Edit it as text.")
         return _changed(source, inner, path[1:], value)
     if value is REMOVE:
         return _removed(source, literal, at)

@@ -101,7 +101,7 @@ class Replacement:
                 self._take_out(new, words, failed)
             back = [path for one in tuple(self._aside) if (path := self._put_back(one, words, failed))]
         if failed:
-            raise CannotSave(" ".join((*failed, *words)), next_step="Undo again when that is mended.")
+            raise CannotSave(" ".join((*failed, *words)), next_step="Correct that, then undo again.")
         return TakenBack(tuple(back), " ".join(words))
 
     def _take_out(self, new: _New, words: list[str], failed: list[str]) -> None:

@@ -81,7 +81,7 @@ class _Rules:
         if not isinstance(self._data.get("license", ""), str):
             self._say("license", "license has to be text", "license")
         if not isinstance(self._data.get("metadata") or {}, dict):
-            self._say("metadata", "metadata has to be a mapping", "metadata")
+            self._say("metadata", "metadata has to hold names with values", "metadata")
 
     def keys(self) -> None:
         for key in self._data:

@@ -63,7 +63,7 @@ def declared(file: CodeFile) -> list[Declared]:
                           code="frontmatter.ambiguous")  # fmt: skip
     if file.frontmatter is not None:
         if not isinstance(file.frontmatter.value, dict):
-            raise FormatError("frontmatter has to be a mapping", *file.frontmatter.place(()))
+            raise FormatError("frontmatter has to hold names with values", *file.frontmatter.place(()))
         data = dict(file.frontmatter.value)
         entry = data.pop("entry", file.own)
         return [_one(data, file.frontmatter.place, entry, file)]
@@ -74,7 +74,7 @@ def declared(file: CodeFile) -> list[Declared]:
 
 def _several(skills: Literal, file: CodeFile) -> Iterator[Declared]:
     if not isinstance(skills.value, list) or not all(isinstance(item, dict) for item in skills.value):
-        raise FormatError("skills has to be a list of mappings", *skills.place(()))
+        raise FormatError("skills has to be a list of entries with names and values", *skills.place(()))
     if len(skills.value) > MAX_SKILLS:
         raise FormatError(f"skills holds more than {MAX_SKILLS}", *skills.place(()), code="file.skills")
     for number, item in enumerate(skills.value):

@@ -166,7 +166,8 @@ class Module:
             self._open.append(mark)
         elif mark in ")]}":
             if not self._open or _CLOSING[self._open[-1]] != mark:
-                raise FormatError(f"{mark} has no partner", *position(self._text, self._at - 1), code="code.syntax")
+                place = position(self._text, self._at - 1)
+                raise FormatError(f"{mark} has no matching bracket", *place, code="code.syntax")
             if self._open.pop() == "${":
                 self._template()
 

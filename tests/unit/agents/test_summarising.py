@@ -54,8 +54,9 @@ async def test_neither_a_summary_nor_the_request_for_it_outgrows_the_window(wind
 @pytest.mark.parametrize(
     ("model", "raised"),
     [
-        (Model(""), "No summary"), (Model("half", "cut"), "No summary"), (Model("half", "aborted"), "No summary"),
-        (Model("", "error", ModelContextTooLong("too long")), "too long"), (Model("", "error", OSError("bug")), "No s"),
+        (Model(""), "gave no s"), (Model("half", "cut"), "gave no s"), (Model("half", "aborted"), "gave no s"),
+        (Model("", "error", ModelContextTooLong("too long")), "too long"),
+        (Model("", "error", OSError("bug")), "gave no s"),
     ],
 )  # fmt: skip
 async def test_what_is_no_whole_answer_is_no_summary(model: Model, raised: str) -> None:

@@ -60,7 +60,7 @@ def test_a_server_has_what_is_declared_and_admin_where_nothing_is() -> None:
         ("{name: a, command: x, category: read, env: {LD_PRELOAD: y}}", "env.LD_PRELOAD", "admin"),
         ("{name: a, command: x, timeout: 0}", "timeout", "seconds"), ("{name: a, command: x, enabled: 5}", "enabled",
                                                                      "true or false"),
-        ("{name: a, command: x, cwd: here}", "cwd", "absolute"), ("just words", "servers[1]", "mapping"),
+        ("{name: a, command: x, cwd: here}", "cwd", "absolute"), ("just words", "servers[1]", "names with values"),
         ("{name: good, command: x}", "name", "declared in line 2"),
     ],
 )  # fmt: skip
