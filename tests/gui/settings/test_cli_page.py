@@ -180,7 +180,7 @@ async def test_a_consent_to_read_a_denied_folder_is_shown_and_taken_back(
     given = Consent("say-it", tool.spec.version, (str(shown.world.ssh),))
     await shown.consents.agree(given)
     await shown.rest()
-    assert f"You agreed that it reads {shown.world.ssh}, closed to every other tool." in shown.words
+    assert f"You agreed that it may read {shown.world.ssh}, which is closed to all other tools." in shown.words
     shown.button("Take back").click()
     await shown.rest()
     assert not shown.consents.agreed(given)

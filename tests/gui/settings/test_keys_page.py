@@ -335,7 +335,7 @@ async def test_the_page_follows_the_real_keyring(world: World) -> None:
         True, "It is in the keyring: 20 characters.",
     )  # fmt: skip
     assert await world.keyring.lookup("assent", "gui-test") == SECRET
-    assert await world.after(world.keys.test, world.mine) == (True, "It is there: 20 characters.")
+    assert await world.after(world.keys.test, world.mine) == (True, "It is in the keyring: 20 characters.")
     assert await world.after(world.keys.agree, world.other, ["deploy"]) == (True, "deploy may read it.")
     assert await world.settled() == {mine: "kept", other: "kept", stolen: "never", "mistral": "kept"}
     assert await world.after(world.keys.delete, world.mine) == (True, "It is deleted.")

@@ -344,7 +344,7 @@ def test_the_foot_of_the_form_speaks_of_a_key_only_where_there_is_one(shown: Sho
 
 
 def test_a_connection_without_a_key_is_edited_without_a_word_about_keys(shown: Shown) -> None:
-    shown.setup.set(connections=(Connection("vllm", "vllm", "vLLM", "http://127.0.0.1:8000"),))
+    shown.setup.set(providers=PROVIDERS, connections=(Connection("vllm", "vllm", "vLLM", "http://127.0.0.1:8000"),))
     spin()
     page: Any = shown.page.findChild(ModelsPage)
     page._edits["vllm"].click()
