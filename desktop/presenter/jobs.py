@@ -106,9 +106,8 @@ class JobsViewModel(QObject):
         self.loaded = False
         self.unread: dict[str, str] = {}
         self._deleted: tuple[Job, bool] | None = None
-        """The last one, and whether it was open."""
+        """The last one, and whether it was open; ``_back`` until it is in the list again, and shown as it was."""
         self._back: tuple[Job, bool] | None = None
-        """It is there again, and is shown as it was once the list is read."""
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(CHECK_MS)
@@ -313,16 +312,9 @@ class JobsViewModel(QObject):
 
     def undo_delete(self) -> None:
         """The job that was deleted last is there again, with its history, and open if it was."""
-        if self._deleted is None:
-            return
-        deleted, self._deleted = self._deleted, None
-
-        async def work() -> None:
-            await self._desk.restore(deleted[0])
-            self._back = deleted
-            self.refresh()
-
-        self._spawn(work(), "restore a job")
+        if self._deleted is not None:
+            self._back, self._deleted = self._deleted, None
+            self._do(self._desk.restore(self._back[0]), "restore a job")
 
     def _show_back(self) -> None:
         """The job that was brought back, as soon as it is in the list. What is being written meanwhile stays open."""
