@@ -220,17 +220,11 @@ class JobsViewModel(QObject):
 
     def problem_of(self, path: str) -> str:
         """What is wrong with one field, or ""; a new job's empty fields are wrong only when it is saved."""
-        return self._of_field(path, warning=False)
+        return self.unread.get(path) or _said_of(self.problems, path, warning=False)
 
     def warning_of(self, path: str) -> str:
         """What is probably not meant in one field, or ""; it can be saved like that."""
-        return self._of_field(path, warning=True)
-
-    def _of_field(self, path: str, *, warning: bool) -> str:
-        if path in self.unread:
-            return "" if warning else self.unread[path]
-        found = [one for one in self.problems if one.path == path or one.path.startswith(f"{path}[")]
-        return " ".join(one.text for one in found if one.warning is warning)
+        return "" if path in self.unread else _said_of(self.problems, path, warning=True)
 
     def save(self) -> None:
         """Keep the draft."""
@@ -297,18 +291,12 @@ class JobsViewModel(QObject):
             await self._desk.delete(job_id)
             was_open = self.kept.job_id == job_id
             if was_open:
-                self.open(self._beside(job_id))
+                self.open(_beside(self.rows, job_id))
             self._deleted = row.job, was_open
             self.said.emit(f"{short(row.job.name)} is deleted.", job_id)
             self.refresh()
 
         self._spawn(work(), "delete a job")
-
-    def _beside(self, job_id: str) -> str:
-        """The job after it in the list, or the one before it, or none."""
-        ids = [row.job.job_id for row in self.rows]
-        at = ids.index(job_id) if job_id in ids else -1
-        return next(iter([*ids[at + 1 : at + 2], *reversed(ids[:max(at, 0)])]), "")
 
     def undo_delete(self) -> None:
         """The job that was deleted last is there again, with its history, and open if it was."""
@@ -338,6 +326,19 @@ class JobsViewModel(QObject):
     def _refused(self, error: AssentError) -> None:
         if isinstance(error, KnownError):
             self.said.emit(f"{error} {error.next_step}".strip(), "")
+
+
+def _beside(rows: Sequence[JobRow], job_id: str) -> str:
+    """The job after it in the list, or the one before it, or none."""
+    ids = [row.job.job_id for row in rows]
+    at = ids.index(job_id) if job_id in ids else -1
+    return next(iter([*ids[at + 1 : at + 2], *reversed(ids[:max(at, 0)])]), "")
+
+
+def _said_of(problems: Sequence[DefinitionProblem], path: str, *, warning: bool) -> str:
+    """Of one field, or of the entries of its list."""
+    found = [one for one in problems if one.path == path or one.path.startswith(f"{path}[")]
+    return " ".join(one.text for one in found if one.warning is warning)
 
 
 def _lost_key(draft: Job, kept: Job) -> bool:
