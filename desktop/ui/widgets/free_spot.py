@@ -20,6 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.ui.widgets.fields import Labelled
+
 CONTROLS = (
     QAbstractButton, QComboBox, QLineEdit, QAbstractSpinBox, QPlainTextEdit, QTextEdit, QAbstractSlider,
 )  # fmt: skip
@@ -52,12 +54,15 @@ def find_spot(pane: QWidget, box: QRect, over: QWidget, gap: int) -> QRect:
 
 
 def focus_in(pane: QWidget) -> QRect | None:
-    """Where in ``pane`` the field is that has the keys, as far as it shows."""
+    """Where in ``pane`` the field is that has the keys, with its caption and what is wrong with it, as far as it
+    shows."""
     focus = pane.window().focusWidget()
     if not isinstance(focus, FIELDS) or not pane.isAncestorOf(focus):
         return None
-    seen = focus.visibleRegion().boundingRect()
-    return None if seen.isEmpty() else QRect(focus.mapTo(pane, seen.topLeft()), seen.size())
+    around = focus.parentWidget()
+    whole = around if isinstance(around, Labelled) else focus
+    seen = whole.visibleRegion().boundingRect()
+    return None if seen.isEmpty() else QRect(whole.mapTo(pane, seen.topLeft()), seen.size())
 
 
 def _raised(box: QRect, taken: Sequence[QRect], gap: int) -> QRect | None:
@@ -79,8 +84,9 @@ def _in_use(pane: QWidget, over: QWidget) -> Iterator[_Taken]:
         else:
             seen = widget.visibleRegion().boundingRect()
             if not seen.isEmpty():
-                field = isinstance(widget, FIELDS)
-                need = 3 if field and widget.hasFocus() else 2 if not _scrolls(widget, pane) else int(field)
+                control = widget.control if isinstance(widget, Labelled) else widget
+                field = isinstance(control, FIELDS)
+                need = 3 if field and control.hasFocus() else 2 if not _scrolls(widget, pane) else int(field)
                 yield _Taken(QRect(widget.mapTo(pane, seen.topLeft()), seen.size()), need)
 
 
@@ -89,7 +95,7 @@ def _shown(parent: QWidget, over: QWidget) -> Iterator[QWidget]:
     for child in parent.children():
         if not isinstance(child, QWidget) or not child.isVisible() or child is over or isinstance(child, QScrollBar):
             continue
-        if isinstance(child, (QAbstractItemView, *CONTROLS)):
+        if isinstance(child, (QAbstractItemView, Labelled, *CONTROLS)):
             yield child
         else:
             yield from _shown(child, over)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLineEdit, QListView, QPlainTextEdit, QPushButton,
 from pytestqt.qtbot import QtBot
 
 from desktop.ui.theme import Theme
+from desktop.ui.widgets.fields import Field, Labelled
 from desktop.ui.widgets.toast import Toast
 from tests.harness.windows import activate
 
@@ -160,6 +161,21 @@ def test_a_field_that_is_being_filled_is_never_covered(pane: QWidget) -> None:
         assert not covers(toast, pane, fields[8]), value
     toast.dismiss()
     assert toast._watched == []
+
+
+def test_the_caption_of_the_field_and_what_is_wrong_with_it_can_be_read_too(pane: QWidget) -> None:
+    labelled = [Labelled(f"Limit {at}", Field(f"Limit {at}")) for at in range(6)]
+    for at, one in enumerate(labelled):
+        one.setParent(pane)
+        one.setGeometry(0, at * 82, 700, 80)
+    toast = Toast(pane)
+    activate(pane)
+    labelled[5].set_error("Write a number")
+    labelled[5].control.setFocus()
+    toast.say("Not saved")
+    assert not covers(toast, pane, labelled[5])
+    labelled[4].control.setFocus()
+    assert not covers(toast, pane, labelled[4])
 
 
 def test_buttons_that_scroll_are_covered_before_fields_are(pane: QWidget) -> None:
