@@ -14,6 +14,7 @@ from desktop.presenter.bridge import Bridge
 from desktop.ui.approvals.request_dialog import RequestDialog
 from desktop.ui.shots_samples import new_file_request, shell_request, write_request
 from desktop.ui.theme import Theme
+from tests.harness.patience import until
 from tests.harness.windows import activated
 
 DEAF_OVER = 0.5  # seconds: safely more than the 400 ms of R-PRM-14
@@ -35,6 +36,15 @@ class Desk:
         self.dialog.show_for(request.thread_id)
         await settled()
         return question
+
+    async def awake(self) -> None:
+        """Until every answer of the shown request listens and looks like it, however long this machine takes."""
+        def listens() -> bool:
+            given = self.dialog.view.answers
+            shown = () if given is None else [one for one in (given.allow, given.allow_run) if one.isVisible()]
+            return bool(shown) and not any(one.deaf or one.kind == "deaf" for one in shown)
+
+        await until(listens, "the answers listen")
 
     async def end(self) -> None:
         self.bridge.deny_all()

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 
 from desktop.domain.permission import Decision, PermissionRequest
 from desktop.ui.approvals.unknown import AS_EDITED, ASKS, LOOK, LOOK_ONLY, WHY
-from tests.gui.approvals.conftest import DEAF_OVER, Desk
+from tests.gui.approvals.conftest import Desk
 from tests.gui.approvals.test_request_dialog import answers, words_of
 from tests.harness.patience import PATIENCE_S
 
@@ -30,7 +30,7 @@ async def test_each_of_the_four_answers(desk: Desk, write: PermissionRequest, bu
     shown = [one for one in (found.deny, *found.more, found.reason, found.edit, found.always, found.allow_run,
                              found.allow) if not one.isHidden()]  # fmt: skip
     assert [one.text() for one in shown] == ["Skip it", "It was done", "Stop the run", "Do it again"]
-    await asyncio.sleep(DEAF_OVER)
+    await desk.awake()
     QTest.mouseClick(next(one for one in shown if one.text() == button), Qt.MouseButton.LeftButton)
     decision = await asyncio.wait_for(question, PATIENCE_S)
     assert (decision.choice, decision.digest) == (choice, write.digest)
@@ -53,7 +53,7 @@ async def test_the_question_is_whether_it_was_done_and_no_answer_looks_like_the_
     await desk.ask(replace(write, unknown=UNKNOWN))
     assert WHY in words_of(desk.dialog)
     assert (desk.dialog.asks, desk.dialog.denies_all) == (ASKS, False)
-    await asyncio.sleep(DEAF_OVER)
+    await desk.awake()
     found = answers(desk.dialog.view)
     assert {one.kind for one in (found.deny, *found.more, found.allow)} == {"normal"}
     desk.bridge.answer(write.request_id, Decision("deny", write.digest))

@@ -111,7 +111,7 @@ def test_allow_hears_nothing_for_its_first_400_ms(view: TranscriptView) -> None:
     QTest.keyClick(bar.allow, Qt.Key.Key_Space)
     assert answers == []
     assert bar.allow.kind == "deaf"
-    spin(450)
+    until(lambda: not bar.allow.deaf)
     QTest.mouseClick(bar.allow, LEFT)
     assert answers == [("r-w1-d", "allow_once")]
     QTest.mouseClick(bar.deny, LEFT)
@@ -122,7 +122,7 @@ def test_allow_hears_nothing_for_its_first_400_ms(view: TranscriptView) -> None:
 @pytest.mark.spec("R-PRM-14")
 def test_allow_is_deaf_again_when_it_comes_back_into_view_or_its_request_changed(view: TranscriptView) -> None:
     view.set_items((*thread(60), calls(scenes.short())))
-    spin(450)
+    until(lambda: not view.overlays.answers["w1"].allow.deaf)
     bar = view.overlays.answers["w1"]
     assert bar.allow is not None
     assert not bar.allow.deaf
@@ -131,7 +131,7 @@ def test_allow_is_deaf_again_when_it_comes_back_into_view_or_its_request_changed
     assert bar.request_id == "r-w1-other"
     assert bar.allow is not None
     assert bar.allow.deaf
-    spin(450)
+    until(lambda: not bar.allow.deaf)
     view.verticalScrollBar().setValue(0)
     assert "w1" not in view.overlays.answers
     view.scroll_to_end()

@@ -15,7 +15,7 @@ from desktop.ui.transcript.spoken_text import spoken_text
 from desktop.ui.transcript.tool_card import ToolCard
 from desktop.ui.transcript.tool_drawing import ledger_glyph
 from tests.gui.transcript import scenes
-from tests.gui.transcript.conftest import said, spin
+from tests.gui.transcript.conftest import said, spin, until
 
 HIDDEN = ("\u202e", "\u2066", "\u200b", "\u2028", "\x1b", "\x85", "\r", "\ufeff", "\U000e0041")
 """An override, an isolate, nothing at all, two line breaks that are none, an escape, a return, a mark, a tag."""
@@ -136,7 +136,7 @@ def test_a_card_whose_beginning_is_above_the_window_cannot_be_allowed(view: Tran
     assert allow is not None
     assert allow.deaf
     view.verticalScrollBar().setValue(0)
-    spin(500)
+    until(lambda: "c1" in view.overlays.answers and not view.overlays.answers["c1"].allow.deaf)
     allow = view.overlays.answers["c1"].allow
     assert allow is not None
     assert not allow.deaf
