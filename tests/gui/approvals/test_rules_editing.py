@@ -278,7 +278,7 @@ def test_a_problem_names_the_character_that_cannot_be_seen() -> None:
 def test_a_suggestion_shows_only_what_differs() -> None:
     pieces = suggestion_pieces("bash(command=git diff*)", "bash(command=git diff{, --stat})", 29, 31)
     assert "".join(text for text, _ in pieces) == (
-        "Suggested: command=git diff{, --stat} allows 29 of these 31 calls and no trick."
+        "Suggested: command=git diff{, --stat} allows 29 of these 31 calls and no known trick."
     )
     assert "bash(" in suggestion_pieces("#network", "bash(command=x)", 1, 1)[1][0]
 

@@ -126,7 +126,7 @@ def test_an_agent_under_a_paused_one_says_who_is_paused() -> None:
     below = tree_of(node("0", "boss", J, pause_asked=True), node("0.1", "a", T), node("0.1.1", "b", T)).line("0.1.1")
     assert below is not None
     assert (below.paused_by, word_of(below)) == ("boss", "thinking, then pauses")
-    assert {fact.name: fact.text for fact in facts_of(below)}["Paused"] == "with boss, which is above it"
+    assert {fact.name: fact.text for fact in facts_of(below)}["Paused"] == "together with boss, which called it"
 
 
 # -- budgets ----------------------------------------------------------------------------------------------------------

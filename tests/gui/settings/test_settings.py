@@ -88,7 +88,7 @@ def test_every_settings_page_that_a_text_of_ours_names_is_there() -> None:
     named = {
         page
         for source in (ROOT / "desktop").rglob("*.py")
-        for page in re.findall(r"Settings, ([A-Z][a-z]+(?: [a-z]+)*)[*.,:)\"]", source.read_text("utf-8"))
+        for page in re.findall(r"\bSettings, ([A-Z][a-z]+(?: [a-z]+)*)[*.,:)\"]", source.read_text("utf-8"))
     }
     assert {"Models and keys", "Filesystem boundaries"} <= named
     assert named <= {title for _, title, _ in PAGES}
