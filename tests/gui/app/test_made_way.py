@@ -38,13 +38,13 @@ async def test_an_agent_whose_place_is_taken_says_so_in_the_panel_and_goes_on_wh
     while tree.headcount.alive < above.spawn_budget.max_agents:
         comes(f"0.{100 + tree.headcount.alive}")
     urgent = comes("0.99")
-    (worker,) = [line.facts.path for line in model.lines() if line.facts.agent == "worker"]
 
     def row() -> str:
         texts = [panel.model.index(n).data(Qt.ItemDataRole.AccessibleTextRole) for n in range(panel.model.rowCount())]
-        return next(text for text in texts if text.startswith("worker"))
+        return next((text for text in texts if text.startswith("worker")), "")
 
     await app.until(lambda: "waiting for you" in row(), "what is under way comes to its end")
+    (worker,) = [line.facts.path for line in model.lines() if line.facts.agent == "worker"]
     await allow(app)
     await app.until(lambda: "paused for another agent" in row(), "the row")
     assert tree.find(worker).state is NodeState.PREEMPTED
