@@ -252,7 +252,7 @@ class OwnSettings:
                 pattern = name[0] or name[1]
                 whole = pattern if pattern.startswith(("/", "~")) else f"{below}/{pattern}"
                 found += [path for place in self._meant(whole) for path in sorted(glob.glob(place))]
-        return found[:_MOST_FILES]
+        return found[: _MOST_FILES + 1]  # one too many is told, never passed over
 
     def _meant(self, place: str) -> list[str]:
         """The paths of ``~/x``, ``$NAME/x`` and ``/etc/x``."""

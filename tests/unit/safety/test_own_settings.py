@@ -146,6 +146,13 @@ def test_files_that_settings_take_in_are_read_too(world: World) -> None:
     assert covering(world, *GIT) == covering(world, *SCP) == set()
 
 
+def test_of_more_files_than_are_read_one_may_lead_elsewhere(world: World) -> None:
+    lay(world, "~/.ssh/config", "Include conf.d/*\n")
+    for number in range(80):
+        lay(world, f"~/.ssh/conf.d/{number:03}", "HostName evil\n" if number == 79 else "User me\n")
+    assert covering(world, *SCP) == set()
+
+
 def test_a_repository_far_away_and_one_that_is_named_are_read(world: World) -> None:
     elsewhere = world.workspace / "sub" / "deep"
     elsewhere.mkdir(parents=True)
