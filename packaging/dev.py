@@ -20,7 +20,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 -- before the imports below, which
 from devlib.benching import run_benches
 from devlib.environment import ROOT, clean_environment, ensure_environment, python
 from devlib.system import ensure_system
-from devlib.testing import run_chosen, run_stages
+from devlib.testing import run_changed, run_chosen, run_stages
 from devlib.words import Stop, fail
 
 
@@ -42,13 +42,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--yes", action="store_true", help="install missing system packages through sudo")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _command(commands, "run", run, "start the app; further arguments go to it")
-    _command(commands, "test", test, "run every test; further arguments go to pytest instead")
+    tests = _command(commands, "test", test, "run every test; further arguments go to pytest instead")
+    tests.add_argument("--changed", nargs="?", const="HEAD", metavar="COMMIT",
+                       help="only tests that what differs from COMMIT (HEAD) can touch at first hand")
     bench = _command(commands, "bench", bench_command, "measure what docs promise; reports and never fails")
     bench.add_argument("--json", type=Path, metavar="FILE", help="also write the rows to FILE")
     bench.add_argument("names", nargs="*", metavar="NAME", help="a bench, the start of its name, or a pattern")
     shots = _command(commands, "shots", shots_command, "save every page, light and dark, as pictures")
     shots.add_argument("folder", type=Path, metavar="DIR")
-    _command(commands, "check", check, "ruff and mypy")
+    shots.add_argument("names", nargs="*", metavar="NAME", help="only pictures with this in their name")
+    _command(commands, "check", check, "style, types, import rules and all house rules")
     _command(commands, "setup", setup, "make the environment and start nothing")
     return parser
 
@@ -90,6 +93,8 @@ def _has_screen() -> bool:
 def test(options: argparse.Namespace) -> int:
     """Runs the whole suite, or what the person chose."""
     setup(options)
+    if options.changed:
+        return run_changed(options.changed)
     return run_chosen(options.rest) if options.rest else run_stages()
 
 
@@ -102,18 +107,17 @@ def bench_command(options: argparse.Namespace) -> int:
 def shots_command(options: argparse.Namespace) -> int:
     """Draws the pages without a screen and says where the pictures are."""
     setup(options)
-    environment = {**clean_environment(), "QT_QPA_PLATFORM": "offscreen"}
+    packaging = str(ROOT / "packaging")
+    environment = {**clean_environment(), "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": packaging}
     folder = options.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    return subprocess.call([str(python()), "-m", "desktop.ui.shots", str(folder)], cwd=ROOT, env=environment)
+    return subprocess.call([str(python()), "-m", "shots", str(folder), *options.names], cwd=ROOT, env=environment)
 
 
 def check(options: argparse.Namespace) -> int:
-    """Style, complexity and types."""
+    """Style, complexity, types, imports: tests/architecture holds them all."""
     setup(options)
-    run_all = [["ruff", "check", "."], ["mypy"]]
-    codes = [subprocess.call([str(python()), "-m", *command], cwd=ROOT) for command in run_all]
-    return max(codes)
+    return run_chosen(["-q", "tests/architecture"])
 
 
 def setup(options: argparse.Namespace) -> int:

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from desktop import __version__
-from desktop.app.home import home_path, open_home
+from desktop.app.home.home import home_path, open_home
 from desktop.domain.errors import HomeInUse, KnownError
 
-WIRING = "desktop.app.wiring"
+WIRING = "desktop.app.lifecycle.wiring"
 REFUSED, FAILED, STOPPED = 2, 1, 130
 """Exit codes: the world stands in the way; we do; a person stopped it."""
 
@@ -31,10 +31,10 @@ def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int
     """The whole program; returns its exit code. ``wiring`` names the module described in ``composition``."""
     given = sys.argv[1:] if arguments is None else arguments
     if list(given[:1]) == ["audit-check"]:
-        return int(part("audit_check").main(given[1:]))
+        return int(part("desktop.app.commands.audit_check").main(given[1:]))
     if list(given[:1]) == ["run"]:
         signal.signal(signal.SIGINT, _not_begun)
-        headless = part("headless")
+        headless = part("desktop.app.commands.headless")
         signal.signal(signal.SIGINT, signal.default_int_handler)
         return int(headless.main(given[1:]))
     options = _ordinary(given) or _parser().parse_args(given)
@@ -42,10 +42,10 @@ def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int
         sys.stdout.write(f"assent {__version__}\n")
         return 0
     if options.probe_qt:
-        return int(part("start").probe_qt())
+        return int(part("desktop.app.lifecycle.start").probe_qt())
     path = home_path(options.home, os.environ)
     if options.check:
-        return int(part("check").main(path))
+        return int(part("desktop.app.commands.check").main(path))
     try:
         home = open_home(path)
     except KnownError as error:
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int
     gc.disable()  # importing makes no garbage, but collecting while importing takes a tenth of the start
     try:
         load_qt()
-        return int(part("start").start(home, options, wiring))
+        return int(part("desktop.app.lifecycle.start").start(home, options, wiring))
     except KnownError as error:
         return _refuse(error, path)
     except ImportError as error:
@@ -71,8 +71,8 @@ def _not_begun(*_: object) -> None:
 
 
 def part(name: str) -> Any:
-    """A part of ``desktop.app`` that is not always needed, or not yet."""
-    return importlib.import_module(f"{__package__}.{name}")
+    """A module that is not always needed, or not yet."""
+    return importlib.import_module(name)
 
 
 def load_qt() -> None:
@@ -120,12 +120,12 @@ def _parser() -> argparse.ArgumentParser:
 
 def _refuse(error: KnownError, path: Path) -> int:
     """Say why not where it can be seen: on the terminal, and without one in a window."""
-    if isinstance(error, HomeInUse) and part("instance").ask_to_raise(path / "data" / "raise.sock"):
+    if isinstance(error, HomeInUse) and part("desktop.app.home.instance").ask_to_raise(path / "data" / "raise.sock"):
         _tell(f"assent: {error}\n  Its window was brought to the front.")
         return REFUSED
     _tell(f"assent: {error}\n  {error.next_step}")
     if _alone_on_a_screen() and error.code != "qt.missing":
-        part("refusal").show(error)
+        part("desktop.app.lifecycle.startup_error").show(error)
     return REFUSED
 
 

@@ -1,4 +1,4 @@
-"""What an agent is, what it is given to work with, and what its context is made of (S1; semantics.md 18, 21, 22).
+"""What an agent is, what it is given to work with, and what its context is made of.
 
 Everything here is a contract. ``desktop/supervision`` keeps ``RunContext``; any object with ``id`` and ``run`` can be
 an agent (R-SUP-15).

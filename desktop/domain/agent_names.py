@@ -1,4 +1,4 @@
-"""What an agent is called elsewhere: its name is free, those of its tool and its file follow from it (S4, R-AAT-1)."""
+"""What an agent is called elsewhere: its name is free, those of its tool and its file follow from it (R-AAT-1)."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def link(previous: str, content_hash: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class ChainEnd:
     """The last line: its number (0: none) and its link."""
 
     number: int = 0
@@ -67,7 +67,7 @@ class ChainReport:
     a chain. ``findings`` holds at most ``MAX_FINDINGS``, ``damaged`` counts all."""
 
     lines: int
-    head: Head
+    head: ChainEnd
     findings: tuple[Finding, ...] = ()
     damaged: int = 0
     adopted: int = 0
@@ -79,11 +79,11 @@ class ChainReport:
         return not self.damaged and not self.cancelled
 
 
-class Walker:
+class ChainWalker:
     """Follows a chain line by line and collects what does not fit. Works on what it is given, reads nothing."""
 
     def __init__(self) -> None:
-        self.head = Head()
+        self.head = ChainEnd()
         self.lines = 0
         self.damaged = 0
         self._findings: list[Finding] = []
@@ -106,7 +106,7 @@ class Walker:
             self.report(Finding("missing", expected, number - 1, self._at, at))
         elif number < expected or link(self.head.link, content_hash) != claimed:
             self.report(Finding("altered", number, number, self._at, at))
-        self.head = Head(number, claimed)
+        self.head = ChainEnd(number, claimed)
         self.lines += 1
         self._at = self._at if at is None else at
 

@@ -1,4 +1,4 @@
-"""Cooperative cancellation: the token and the metadata that travel through every call (semantics.md 19).
+"""Cooperative cancellation: the token and the metadata that travel through every call.
 
 Pure: no I/O, no global state. A token may be cancelled from any thread (R-CAN-12).
 """

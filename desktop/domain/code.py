@@ -1,4 +1,4 @@
-"""Model-written code: what the sandbox promises, and what code may ask of the app (semantics.md 10).
+"""Model-written code: what the sandbox promises, and what code may ask of the app.
 
 ``workers`` runs the code in a process that can reach nothing; ``pipeline`` gives it the one way out, through every
 gate. The two rooms meet here. Everything that crosses is JSON.

@@ -48,7 +48,7 @@ class PinnedText(NamedTuple):
     here: bool = True
 
 
-class ContextDesk(Protocol):
+class ContextPort(Protocol):
     """What a person does with a thread's context. Raises NotFound, KnownError."""
 
     async def overlay(self, thread_id: str) -> Overlay:

@@ -1,4 +1,4 @@
-"""Debates: two agents that take turns, watched and steered by a person (semantics.md 16, experience.md "Debates").
+"""Debates: two agents that take turns, watched and steered by a person.
 
 The contract between the runtime, which runs them, and the page, which shows them. A debate is a thread; a fork is a
 thread whose first message has its parent in another one, so nothing is copied. All records are frozen and plain.
@@ -22,7 +22,7 @@ TurnEnd = Literal[
 ]
 Template = Literal["debate", "red-team", "negotiation", "author-critic", "worker-reviewer"]
 USUAL_TURNS = 50
-"""Turns of a debate whose set-up names no number (semantics.md 14)."""
+"""Turns of a debate whose set-up names no number."""
 MAX_TURNS = 250
 """Turns of a debate at most, whatever its set-up says."""
 NO_RESPONSE = "(no response: step limit)"
@@ -113,7 +113,7 @@ class SideMeter:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class JudgeVerdict:
     """A judge's structured answer. ``winner`` a, b or draw; ``scores`` per side and criterion, 0 to 10."""
 
     winner: Literal["a", "b", "draw"]
@@ -142,7 +142,7 @@ class DebateState:
     end_reason: str = ""
     end_detail: str = ""
     waiting: tuple[str, ...] = ()
-    verdict: Verdict | None = None
+    verdict: JudgeVerdict | None = None
     judging: bool = False
     forked_from: str = ""
     forked_at: int = 0
@@ -213,7 +213,7 @@ class SidePreview:
     problems: tuple[DefinitionProblem, ...] = ()
 
 
-class DebateDesk(Protocol):
+class DebatePort(Protocol):
     """What the Debates page asks for. Async, without Qt; raises KnownError with the next step. ``turn`` numbers count
     from 1; 0 is the topic itself."""
 
@@ -293,7 +293,7 @@ class DebateDesk(Protocol):
         """Let it go on for longer: new, larger bounds (None: as it is). One that ended by them is paused again."""
         ...
 
-    async def judge(self, thread_id: str, model: str) -> Verdict:
+    async def judge(self, thread_id: str, model: str) -> JudgeVerdict:
         """Ask the judge (an agent with structured returns). Raises KnownError when no valid verdict came."""
         ...
 

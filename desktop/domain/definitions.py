@@ -1,6 +1,7 @@
-"""Agent definitions: one agent a person talks to, or two that talk to each other (semantics.md 15, source S4).
+"""Agent definitions: one agent a person talks to, or two that talk to each other.
 
-Plain records. Reading and validating files is ``conversation.agents``; running them is ``conversation``.
+Plain records. Reading and validating files is ``services.definitions``; running them is
+``services.chats`` and ``services.debates``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ MOST_AGENTS_DEEP = 8
 
 @dataclass(frozen=True, slots=True)
 class SideDefinition:
-    """One side, with S4's fields and defaults (R-DEF-1). ``prompt`` names a skill: its body is the system text, its
+    """One side, with the fields and defaults of R-DEF-1. ``prompt`` names a skill: its body is the system text, its
     frontmatter says tools and model (C-20); or it is "", and ``prompt_text`` is what such a body would be, with
     ``allowed_tools`` as in a frontmatter (None: no list). ``max_rounds`` is ``maxSteps``; None: not set."""
 

@@ -1,5 +1,5 @@
-"""The journal of a run's effects: what an agent asked of the world, in order, written before it is done (semantics.md
-22). A run that was cut off goes on from it: what is done is not done again."""
+"""The journal of a run's effects: what an agent asked of the world, in order, written before it is done. A run that
+was cut off goes on from it: what is done is not done again (R-JRN-1, R-JRN-2)."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def call_key(message_id: str, call_id: str) -> str:
 
 
 AskUnknown = Callable[[EffectRecord], Awaitable[UnknownAnswer]]
-"""Asks a person about a write that had begun when the process died. It is never repeated without (issue 7)."""
+"""Asks a person about a write that had begun when the process died. It is never repeated without."""
 
 
 class ReplayMismatch(KnownError):

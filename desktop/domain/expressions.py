@@ -63,12 +63,12 @@ class Expressions:
             except engine.error as error:
                 raise ValueError(f"{text!r} is no regular expression: {error}.") from error
 
-    def look(self, text: str, *, whole: bool) -> Look:
+    def look(self, text: str, *, whole: bool) -> ExpressionSearch:
         """At one text; not ``whole``: more of it may come."""
-        return Look(self._compiled, text, whole)
+        return ExpressionSearch(self._compiled, text, whole)
 
 
-class Look:
+class ExpressionSearch:
     """One text searched from its beginning to its end. What was found ahead is kept, so that the work grows with the
     text, however many hits there are. Used in the thread that made it."""
 

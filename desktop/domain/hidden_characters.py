@@ -7,6 +7,7 @@ read (R-PRM-2, R-PRM-15). Views show such characters as escapes; names and title
 from __future__ import annotations
 
 import re
+import unicodedata
 
 HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\xa0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f"
@@ -14,6 +15,9 @@ HIDDEN = re.compile(
     "\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 """Line feeds and tabs are not among them."""
+_NOT_SHOWN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+_JOINERS = "\u200c\u200d\ufe0f"
+"""Part of how some languages and pictures are written; they order nothing and hide nothing long."""
 
 
 def has_hidden(text: str) -> bool:
@@ -24,3 +28,11 @@ def has_hidden(text: str) -> bool:
 def without_hidden(text: str) -> str:
     """The text as a name or title may have it: blanks of other kinds are blanks, the rest is gone."""
     return HIDDEN.sub(lambda found: " " if found.group().isspace() else "", text)
+
+
+def odd_text(value: str) -> str:
+    """What a text holds that a person could not see, or "": control characters, what turns the direction of writing."""
+    for character in value:
+        if character not in "\n\t" + _JOINERS and unicodedata.category(character) in _NOT_SHOWN:
+            return f"a character that cannot be seen (U+{ord(character):04X})"
+    return ""

@@ -25,7 +25,7 @@ def short_id() -> str:
 
 @dataclass(frozen=True, slots=True)
 class AgentId:
-    """Address of one agent in a run tree, rendered ``type/key`` (semantics.md Q-11)."""
+    """Address of one agent in a run tree, rendered ``type/key`` (Q-11)."""
 
     type: str
     key: str

@@ -1,4 +1,4 @@
-"""Scheduled jobs: runs without a person, each under a policy of its own (semantics.md 32).
+"""Scheduled jobs: runs without a person, each under a policy of its own.
 
 Contract between the runtime and the Schedules page. Times are seconds since the epoch.
 """
@@ -105,7 +105,7 @@ class JobRow:
     problem: str = ""
 
 
-class JobDesk(Protocol):
+class JobPort(Protocol):
     """What the Schedules page asks for. Raises KnownError with the next step."""
 
     @property

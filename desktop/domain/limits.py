@@ -1,4 +1,4 @@
-"""What a limit is, and the question every tool call asks of the limits that hold for it (semantics.md 14)."""
+"""What a limit is, and the question every tool call asks of the limits that hold for it."""
 
 from __future__ import annotations
 

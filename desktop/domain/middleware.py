@@ -1,4 +1,4 @@
-"""One middleware shape for three levels: agent, chat, function (semantics.md 20)."""
+"""One middleware shape for three levels: agent, chat, function."""
 
 from __future__ import annotations
 

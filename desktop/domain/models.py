@@ -1,4 +1,4 @@
-"""Models, requests to them and what streams back (semantics.md 8, 23)."""
+"""Models, requests to them and what streams back."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class ModelRequest:
     """One round's request. ``tools`` are native schemas (``{"name", "description", "parameters"}``).
 
     ``deadline_s`` bounds the whole answer and ``idle_s`` the silence between two chunks, both in seconds; the
-    client owns them because the library's timeout does not hold once a slow stream flows (dependencies.md).
+    client owns them because the library's timeout does not hold once a slow stream flows.
     """
 
     model: ModelRef
@@ -125,7 +125,7 @@ class ModelRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ModelAnswer:
     """An assistant message, and why it is not a whole one: ``error`` None means that it is."""
 
     message: ChatMessage

@@ -1,4 +1,4 @@
-"""Questions to a person about a call, and their answers (semantics.md 25)."""
+"""Questions to a person about a call, and their answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How rooms talk to a child process without knowing how it is run (architecture.md "Processes").
+"""How rooms talk to a child process without knowing how it is run.
 
 ``workers`` implements this; ``models`` (and later code mode and skills) are handed one by ``app``. Everything that
 crosses is JSON data; whatever a child says is validated and capped before it arrives here.

@@ -1,6 +1,6 @@
-"""What agents can reach, for the explorer of the settings (experience.md "Filesystem boundaries"; R-FS-11).
+"""What agents can reach, for the explorer of the settings (R-FS-11).
 
-Contract between ``conversation``, which asks the boundary, the rules and the agent's tools, and the page. Nothing here
+Contract between ``services``, which asks the boundary, the rules and the agent's tools, and the page. Nothing here
 decides anything: every answer comes from the functions that decide about real calls.
 """
 
@@ -112,7 +112,7 @@ class LastProof:
     summary: str
 
 
-class ReachDesk(Protocol):
+class ReachPort(Protocol):
     """Everything that the explorer asks. All of it may be called on the loop; what blocks happens in threads."""
 
     def agents(self) -> Sequence[tuple[str, str]]:

@@ -1,5 +1,5 @@
 """What an earlier process did inside a call that is gone on with: how calls are named so that they are known again, and
-what is known of them (semantics.md 22, issue 7).
+what is known of them.
 
 A call of a chat has the name that its thread gives it (``effects.call_key``). One that is made inside it has ids of the
 moment, so it is named by what it is: whose it is, of which tool, with which arguments, the how-manieth of its like.
@@ -78,7 +78,7 @@ def outermost(key: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
+class RecalledCall:
     """What is known of a call from before. ``result``: it is done, this came of it. ``again``: it had begun, nobody
     knows whether it was done, and a person is asked this. ``goes_on``: it had begun, with the tool as it is now, and
     all it does are calls of which each is known or asked about by itself. ``arguments`` are those a person had made of
@@ -98,7 +98,7 @@ class Memory(Protocol):
         """Whether this run goes on with anything."""
         ...
 
-    def recall(self, run_id: str, key: str, spec: ToolSpec) -> Recalled | None:
+    def recall(self, run_id: str, key: str, spec: ToolSpec) -> RecalledCall | None:
         """Once for each call; None: it is to be made as any other."""
         ...
 

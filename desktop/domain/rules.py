@@ -1,7 +1,7 @@
 """Rules of trust as a person meets them: listed, drafted, tried on recorded calls and tricks, saved, revoked.
 
-Contract between ``conversation`` (which knows the pattern language, the store and the gate) and the Rules page and the
-*Always allow* editor (experience.md "Rules"; semantics.md 25, R-PRM-11, R-PRM-12). All of it is plain data.
+Contract between ``services`` (which knows the pattern language, the store and the gate) and the Rules page and the
+*Always allow* editor (R-PRM-11, R-PRM-12). All of it is plain data.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Simulation:
     note: str = ""
 
 
-class RuleDesk(Protocol):
+class RulePort(Protocol):
     """Everything that the Rules page and the *Always allow* editor do."""
 
     def rules(self) -> tuple[RuleView, ...]:

@@ -1,4 +1,4 @@
-"""What a person sees of the agents of a run: one record an agent (issue 7, the Run panel)."""
+"""What a person sees of the agents of a run: one record an agent, for the Run panel."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def facts_from_plain(path: str, thread_id: str, started_at: float, plain: Mappin
         raise ConfigurationError(f"This is no agent of a run: {error!r}.") from error
 
 
-class RunTreeDesk(Protocol):
+class RunTreePort(Protocol):
     """What a person does with the agents of a run that is under way; at once, on the loop. All raise NotFound once the
     run, or the agent, is over."""
 

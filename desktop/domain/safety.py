@@ -1,4 +1,4 @@
-"""What tools, the pipeline and safety share: verdicts, readings, processes (semantics.md 28-31, 33).
+"""What tools, the pipeline and safety share: verdicts, readings, processes.
 
 The rooms ``tools`` and ``safety`` never import each other: tools are written against these Protocols, ``app`` hands
 them the implementations of ``desktop/safety``. Blocking methods say so; callers use a thread.
@@ -33,7 +33,7 @@ NetworkMode = Literal["never", "as asked", "always"]
 
 @dataclass(frozen=True, slots=True)
 class SafetySettings:
-    """One snapshot of every setting that safety obeys; asked for anew at each call (R-FS-12, X-9).
+    """One snapshot of every setting that safety obeys; asked for anew at each call (R-FS-12).
 
     ``workspace`` is where relative paths start and commands run. ``granted`` are folders opened for this session only:
     a call that needs one is admin (R-TOOL-4). Times in seconds, sizes in bytes. ``bash_path`` empty: looked up.
@@ -76,7 +76,7 @@ class Access(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PathVerdict:
     """What the boundary says about one path (R-FS-7); the tester of the settings shows the same record (R-FS-11).
 
     ``resolved`` is absolute with every link followed ("" when the text is no path at all). ``rule`` names what decided:
@@ -117,11 +117,11 @@ class EntryFacts:
 class PathPolicy(Protocol):
     """The boundary. Blocking (a few system calls)."""
 
-    def explain(self, path: str, access: Access) -> Verdict:
+    def explain(self, path: str, access: Access) -> PathVerdict:
         """Judge a path; never raises for what the path says."""
         ...
 
-    def require(self, path: str, access: Access) -> Verdict:
+    def require(self, path: str, access: Access) -> PathVerdict:
         """The verdict, or raises BoundaryViolation."""
         ...
 
@@ -150,7 +150,7 @@ class GuardedFiles(Protocol):
     """Files behind the boundary, opened at the handle (R-FS-9). Every method blocks; raises BoundaryViolation when
     the path may not be used or is no longer what was checked, ToolFailure for what the disk says."""
 
-    def explain(self, path: str, access: Access) -> Verdict:
+    def explain(self, path: str, access: Access) -> PathVerdict:
         """As ``PathPolicy.explain``."""
         ...
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePath
 
-from desktop.domain.spellings import of_all
+from desktop.domain.secret_encodings import of_all
 
 REDACTED = "[REDACTED]"
 

@@ -1,4 +1,4 @@
-"""What a skill is: one record for files and programmatic tools alike (semantics.md 2, 3, 5).
+"""What a skill is: one record for files and programmatic tools alike.
 
 The rooms ``skills`` (reads, finds, edits), ``pipeline`` (calls) and the Skills page all speak of these records. A
 definition is small: bodies stay in their files until they are run or shown.
@@ -57,7 +57,7 @@ SkillFunction = Callable[[Any, Mapping[str, Any]], Any | Awaitable[Any]]
 
 @dataclass(frozen=True, slots=True)
 class SkillDef:
-    """One callable as resolution yields it (S2 ``ToolDef``).
+    """One callable as resolution yields it.
 
     ``path`` is the absolute file, "" for programmatic ones; ``src`` the URI it is found by (``file://…#name``,
     ``mcp://…``, ``inline://…``) or None; ``root`` the search-path folder it came from; ``entry`` the fragment in a

@@ -1,4 +1,4 @@
-"""Where an agent stands in its run tree, and what it may use (semantics.md 18). Immutable; children are derived."""
+"""Where an agent stands in its run tree, and what it may use. Immutable; children are derived."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class SpawnBudget:
 
 
 RUN_ROUNDS = 250
-"""Rounds of all agents of a run where nobody chose a number: no run is without one (semantics.md 14)."""
+"""Rounds of all agents of a run where nobody chose a number: no run is without one."""
 ROUNDS = "max_rounds"
 
 
@@ -79,7 +79,7 @@ class ExecutionBudget:
 
 @dataclass(frozen=True, slots=True)
 class Supervision:
-    """A node of the run tree; ``session_id`` is the thread's id under its S1 wire name (semantics.md 0.2)."""
+    """A node of the run tree; ``session_id`` is the thread's id as agents name it."""
 
     run_id: str
     session_id: str

@@ -1,4 +1,4 @@
-"""Threads, their message tree and their runs, as stored (architecture.md "Storage").
+"""Threads, their message tree and their runs, as stored.
 
 A thread's messages form a tree: each has a parent; the thread has an active leaf. Edit, regenerate, branch and
 fork move a pointer and overwrite nothing.

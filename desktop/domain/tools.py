@@ -1,4 +1,4 @@
-"""What a tool is and what one call of it looks like (semantics.md 24)."""
+"""What a tool is and what one call of it looks like."""
 
 from __future__ import annotations
 

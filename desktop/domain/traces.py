@@ -1,4 +1,4 @@
-"""What happened in a run, entry by entry: the one form in which traces are shown, kept and exported (semantics.md 9).
+"""What happened in a run, entry by entry: the one form in which traces are shown, kept and exported.
 
 Types are those of R-TRC-1 with ``agent-start``, ``agent-complete``, ``tool-waiting``, ``tool-answered`` and
 ``middleware``, for the run's own agent (whose context is the run's id) and for every agent in it, so that outside

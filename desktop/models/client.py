@@ -6,16 +6,16 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import ChildDied, ModelUnknown, ProtocolViolation
+from desktop.domain.lazy import Lazy
 from desktop.domain.messages import ToolResultBlock
 from desktop.domain.models import Connection, ModelClient, ModelRef, ModelRequest, SecretStore, Senses, StreamItem
 from desktop.domain.processes import Child, ChildRefused, ChildStream
@@ -24,11 +24,14 @@ from desktop.models.catalogue import Catalogue
 from desktop.models.credentials import Credentials, credentials
 from desktop.models.failures import model_error
 from desktop.models.incoming import Incoming
-from desktop.models.late_demo import LateDemo
+from desktop.models.lazy_demo import LazyDemo
 from desktop.models.outgoing import Change, SentWindows, parts
 from desktop.models.router import Connections, ModelRouter
 
-SCRIPTED_MODEL = "desktop.models.scripted"
+if TYPE_CHECKING:
+    from desktop.models.scripted import ScriptedModel
+
+SCRIPTED_MODEL: Lazy[type[ScriptedModel]] = Lazy("desktop.models.scripted", "ScriptedModel")
 OWN_GRACE = 5.0  # seconds beyond the request's limits before this side ends a stream that the host should have ended
 
 
@@ -48,7 +51,7 @@ class HostModelClient:
     """Implements ``ModelClient`` over the model host.
 
     ``stream`` raises ModelError subclasses, and CancellationError promptly (well under 100 ms) once the token of
-    ``meta`` is cancelled. The key is fetched for each request and kept nowhere (R-SEC-3).
+    ``meta`` is cancelled. The key is fetched for each request and never stored (R-SEC-3).
     """
 
     def __init__(
@@ -176,7 +179,7 @@ def _plus(limit: float | None) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Models:
+class ModelRoom:
     """The room, put together."""
 
     client: ModelClient
@@ -198,16 +201,16 @@ def build(
     addresses: providers.LocalAddresses | None = None,
     script: Path | None = None,
     demo_pace_s: float | None = None,
-) -> Models:
+) -> ModelRoom:
     """Everything that talks to models, over one child. Starts nothing: call ``child.start()`` after first paint.
 
     ``connections`` returns the person's connections as they are now; ``script`` is a file for the scripted model,
     given only by a test or on the command line (it adds the model ``scripted/scripted``).
     """
     known = Connections(connections, addresses or providers.LocalAddresses())
-    scripted = None if script is None else importlib.import_module(SCRIPTED_MODEL).ScriptedModel.load(script)
+    scripted = None if script is None else SCRIPTED_MODEL.get().load(script)
     catalogue = Catalogue(child, secrets, known, scripted=scripted is not None)
     client = ModelRouter(
-        HostModelClient(child, secrets, known, catalogue.senses, catalogue.learn), LateDemo(demo_pace_s), scripted
+        HostModelClient(child, secrets, known, catalogue.senses, catalogue.learn), LazyDemo(demo_pace_s), scripted
     )  # fmt: skip
-    return Models(client, catalogue, known, client.special)
+    return ModelRoom(client, catalogue, known, client.special)

@@ -1,4 +1,4 @@
-"""A connection's secrets while a request is made: read from the keyring for each, kept nowhere (R-SEC-3)."""
+"""A connection's secrets while a request is made: read from the keyring for each, never stored (R-SEC-3)."""
 
 from __future__ import annotations
 

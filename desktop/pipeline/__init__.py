@@ -1,1 +1,1 @@
-"""From a tool's name to its result: the gates in their fixed order, middleware around them (semantics.md 6, 20)."""
+"""From a tool's name to its result: the gates in their fixed order, middleware around them."""

@@ -13,9 +13,9 @@ from typing import Any, Protocol
 from desktop.domain.permission import AuditEntry
 from desktop.domain.safety import Redactor
 from desktop.domain.tools import PreCheck
-from desktop.pipeline.context import Call, CallRequest, Outcome
-from desktop.safety.bound import digest_of
-from desktop.safety.permission import ASKED_AGAIN, summary_of
+from desktop.pipeline.context import CallContext, CallRequest, CallResult
+from desktop.safety.permission.digest import digest_of
+from desktop.safety.permission.gate import ASKED_AGAIN, summary_of
 
 REFUSED = "refused"
 MAX_REASON = 500
@@ -33,7 +33,7 @@ _GATES = {
 }
 
 
-class Lines(Protocol):
+class ActivityLines(Protocol):
     """The log, written without waiting; what cannot be written is its owner's to report."""
 
     def note(self, *, entry: AuditEntry) -> None:
@@ -48,12 +48,12 @@ class Lines(Protocol):
 class ActivityJournal:
     """A pipeline's ``Journal``."""
 
-    def __init__(self, lines: Lines, redactor: Redactor, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, lines: ActivityLines, redactor: Redactor, clock: Callable[[], float] = time.time) -> None:
         self._lines = lines
         self._redactor = redactor
         self._clock = clock
 
-    def __call__(self, request: CallRequest, call: Call | None, outcome: Outcome) -> None:
+    def __call__(self, request: CallRequest, call: CallContext | None, outcome: CallResult) -> None:
         """The call is over."""
         words = outcome_words(outcome)
         if call is None or not call.logged:
@@ -63,7 +63,7 @@ class ActivityJournal:
             self._lines.settle(number=number, outcome=ASKED_AGAIN)
         self._lines.settle(number=call.logged[-1], outcome=words)
 
-    def _entry(self, request: CallRequest, call: Call | None, outcome: Outcome, words: str) -> AuditEntry:
+    def _entry(self, request: CallRequest, call: CallContext | None, outcome: CallResult, words: str) -> AuditEntry:
         meta = request.parent.meta
         arguments = _arguments(request, call)
         decision, by = _decided(call, outcome)
@@ -90,14 +90,14 @@ class ActivityJournal:
 _BY_GATE = frozenset((*_GATES.values(), "pipeline"))
 
 
-def _decided(call: Call | None, outcome: Outcome) -> tuple[str, str]:
+def _decided(call: CallContext | None, outcome: CallResult) -> tuple[str, str]:
     """What was decided and who did; calls that no gate let through are refused by that gate."""
     if call is not None and call.decision is not None:
         return call.decision.choice, call.decision.by
     return REFUSED, _GATES.get(outcome.result.code, "pipeline")
 
 
-def _arguments(request: CallRequest, call: Call | None) -> Mapping[str, Any]:
+def _arguments(request: CallRequest, call: CallContext | None) -> Mapping[str, Any]:
     """The arguments as far as the call came: frozen ones, else those that the model wrote."""
     if call is not None and call.frozen and call.original is None:
         return call.frozen
@@ -106,13 +106,13 @@ def _arguments(request: CallRequest, call: Call | None) -> Mapping[str, Any]:
     return request.block.arguments or {}
 
 
-def _digest(tool: str, arguments: Mapping[str, Any], call: Call | None) -> str:
+def _digest(tool: str, arguments: Mapping[str, Any], call: CallContext | None) -> str:
     if call is None:
         return ""
     return digest_of(tool, arguments, call.category, call.check or PreCheck(call.category))
 
 
-def outcome_words(outcome: Outcome) -> str:
+def outcome_words(outcome: CallResult) -> str:
     """``done``, ``failed, exit code 7``, ``failed, tool.timeout``, ``denied``, ``aborted``."""
     code = outcome.facts.get("exit_code")
     if code not in (None, 0):

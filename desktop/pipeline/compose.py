@@ -1,4 +1,4 @@
-"""``compose``: one onion of middleware for agent runs, model requests and tool calls (semantics.md 20).
+"""``compose``: one onion of middleware for agent runs, model requests and tool calls.
 
 Koa's compose with the guards that R-MW-3 and R-MW-5 ask for.
 """
@@ -11,9 +11,9 @@ from typing import Generic, TypeVar
 from desktop.domain.errors import BugError
 from desktop.domain.messages import ChatMessage
 from desktop.domain.middleware import CallNext, Middleware, MiddlewareContext
-from desktop.domain.models import Answer
+from desktop.domain.models import ModelAnswer
 
-_RESULTS: dict[str, tuple[type, ...]] = {"chat": (Answer, ChatMessage)}
+_RESULTS: dict[str, tuple[type, ...]] = {"chat": (ModelAnswer, ChatMessage)}
 """What the result of a chain may be, where whoever asked depends on it."""
 
 C = TypeVar("C", bound=MiddlewareContext)

@@ -1,4 +1,4 @@
-"""What travels with one invocation: where it stands in the call tree, and the call itself (semantics.md 6)."""
+"""What travels with one invocation: where it stands in the call tree, and the call itself."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.scopes import Interrupt
 from desktop.domain.tools import Category, PreCheck, Tool, ToolResult
 from desktop.pipeline.names import Caller
-from desktop.pipeline.skill_context import Context, Served
+from desktop.pipeline.skill_context import Context, ServedContext
 from desktop.skills.cascade.cascade import EMPTY, Cascade
 
 MAX_DEPTH = 32
@@ -122,7 +122,7 @@ class CallRequest:
     result_message_id: str = ""
     limits: CallLimits | None = None
     overrides: Mapping[str, Any] = field(default_factory=dict)
-    serves: Served | None = None
+    serves: ServedContext | None = None
     counted: bool = True
     default_timeout_s: float | None = None
     place: CodePlace | None = None
@@ -136,7 +136,7 @@ class CallRequest:
 
 
 @dataclass(slots=True, kw_only=True)
-class Call(FunctionContext):
+class CallContext(FunctionContext):
     """The function-level context of one call on its way through the gates.
 
     ``frozen`` is the private copy of the validated arguments that is approved and run; ``arguments`` is what user
@@ -206,7 +206,7 @@ def changed(asked: Mapping[str, Any] | None, made: Mapping[str, Any]) -> dict[st
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CallResult:
     """What came of a call: ``result`` is content for the model, ``facts`` are for the card (ToolResultBlock)."""
 
     result: ToolResult
@@ -223,9 +223,9 @@ class Outcome:
 
 
 class Trust(Protocol):
-    """Gate 10: rules, remembered decisions, then a person (semantics.md 25)."""
+    """Gate 10: rules, remembered decisions, then a person."""
 
-    async def decide(self, call: Call, asking: Callable[[PermissionRequest], None]) -> Decision:
+    async def decide(self, call: CallContext, asking: Callable[[PermissionRequest], None]) -> Decision:
         """The decision about a call whose ``check`` and ``frozen`` arguments are set.
 
         ``asking`` is called with the request before a person is asked, and not when nobody is asked.

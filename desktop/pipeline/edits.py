@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from desktop.pipeline.context import Call, changed
+from desktop.pipeline.context import CallContext, changed
 from desktop.pipeline.validation import as_json
 
 MAX_EDIT_SHOWN = 2000
 
 
-def edit_note(call: Call, mask: Callable[[Any], Any] = lambda value: value) -> str:
+def edit_note(call: CallContext, mask: Callable[[Any], Any] = lambda value: value) -> str:
     """What the model has to know of a call that a person changed and allowed, or "". ``mask`` takes known secrets out
     of what they wrote, before anything is cut (R-SEC-5)."""
     allowed = call.decision is not None and (call.decision.allowed or bool(call.request.again))

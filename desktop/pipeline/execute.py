@@ -13,7 +13,7 @@ from desktop.domain.events import ToolCallOutput
 from desktop.domain.safety import Redactor
 from desktop.domain.scopes import Interrupt
 from desktop.domain.tools import Category, PreCheck, Tool, ToolCallContext, ToolResult
-from desktop.pipeline.context import Call
+from desktop.pipeline.context import CallContext
 from desktop.pipeline.gates import TrustGate, prechecked, refused
 
 ABORTED = "Operation aborted"
@@ -22,7 +22,7 @@ ABORT_GRACE_S = 0.06
 Spawn = Callable[[Coroutine[Any, Any, ToolResult], str], "asyncio.Task[ToolResult]"]
 """Starts an owned task with a name; the owner outlives the call and gathers what a cancelled tool leaves behind."""
 
-Current = Callable[[Call], Awaitable[Tool | None]]
+Current = Callable[[CallContext], Awaitable[Tool | None]]
 """What the call's own name stands for at this moment."""
 
 
@@ -46,7 +46,7 @@ class Executor:
         self._margin_s = margin_s
         self._redactor = redactor
 
-    async def run(self, call: Call) -> None:
+    async def run(self, call: CallContext) -> None:
         """Set ``call.result``; raises ToolFailure, CancellationError or what the tool raised."""
         if call.category is not Category.READ:
             await self._still_as_approved(call)
@@ -54,7 +54,7 @@ class Executor:
             return  # asked anew, a person said that it was done, or shall not be
         call.result = await self._limited(call)
 
-    async def _still_as_approved(self, call: Call) -> None:
+    async def _still_as_approved(self, call: CallContext) -> None:
         """Look at the tool, its paths and files again; a change voids the approval and asks anew (R-PRM-5)."""
         for _ in range(3):
             before = call.check
@@ -67,7 +67,7 @@ class Executor:
             await self._trust.approve(call)
         raise ToolFailure("The files kept changing while the call was asked about.", code="denied.permission")
 
-    async def _still_declared(self, call: Call) -> None:
+    async def _still_declared(self, call: CallContext) -> None:
         """Raise Denied where the name stands for another tool by now, or for none: neither the old one, which is not
         wanted any more, nor the new one, which nobody has seen, may run."""
         if self._current is None:
@@ -81,7 +81,7 @@ class Executor:
             code="denied.permission",
         )
 
-    def _progress(self, call: Call) -> Callable[[str], None]:
+    def _progress(self, call: CallContext) -> Callable[[str], None]:
         request, meta = call.request, call.meta
         masker = self._redactor.masker() if self._redactor is not None else None
 
@@ -101,14 +101,14 @@ class Executor:
 
         return report
 
-    def _time_of(self, call: Call) -> tuple[float, str]:
+    def _time_of(self, call: CallContext) -> tuple[float, str]:
         """Seconds, and who set them (R-LIM-5)."""
         spec, within = call.target.spec, call.request.default_timeout_s
         if spec.timeout_s:
             return spec.timeout_s, spec.name
         return (within, "the code that calls it") if within else (self._timeout_of(spec.name), "the settings")
 
-    async def _limited(self, call: Call) -> ToolResult:
+    async def _limited(self, call: CallContext) -> ToolResult:
         spec = call.target.spec
         limit, where = self._time_of(call)
         seconds = None if spec.waits_for_person or limit == math.inf else limit + self._margin_s
@@ -179,13 +179,13 @@ def _being_cancelled() -> bool:
     return current is not None and current.cancelling() > 0
 
 
-def _by_setting(call: Call) -> bool:
+def _by_setting(call: CallContext) -> bool:
     """Whether a setting alone let a call pass that does more than read."""
     decision = call.decision
     return decision is not None and decision.by == "setting" and call.category is not Category.READ
 
 
-async def _body(call: Call, context: ToolCallContext) -> ToolResult:
+async def _body(call: CallContext, context: ToolCallContext) -> ToolResult:
     return await call.target.execute(call.frozen, context)
 
 

@@ -1,4 +1,4 @@
-"""Gates 6 to 10 as function middleware in their fixed order (semantics.md 6.1, R-MW-7).
+"""Gates 6 to 10 as function middleware in their fixed order (R-MW-7).
 
 A gate that refuses sets the result and does not go on; so nobody is asked about a call that an earlier gate rejects.
 Each is also usable by itself, because edited or outdated approvals pass them a second time.
@@ -15,7 +15,7 @@ from desktop.domain.middleware import CallNext, Middleware
 from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.recall import VALUE_UNKNOWN
 from desktop.domain.tools import Category, CommandPart, CommandTool, EnvironmentTool, PreCheck, ToolResult
-from desktop.pipeline.context import Call, Trust
+from desktop.pipeline.context import CallContext, Trust
 from desktop.pipeline.validation import Validator, frozen_copy
 
 MAX_QUESTIONS = 20
@@ -29,11 +29,11 @@ UNKNOWN = "call.unknown"
 class AllowedToolsGate:
     """Gate 6: the invoking skill's list (R-INV-3)."""
 
-    async def process(self, context: Call, call_next: CallNext) -> None:
+    async def process(self, context: CallContext, call_next: CallNext) -> None:
         await self.check(context)
         await call_next()
 
-    async def check(self, call: Call) -> None:
+    async def check(self, call: CallContext) -> None:
         """Raise Denied ``denied.allowed_tools``. A command is taken apart first: a list may look at it."""
         spec, arguments = call.target.spec, call.arguments or {}
         parts: tuple[CommandPart, ...] = ()
@@ -49,11 +49,11 @@ class SchemaGate:
     def __init__(self, validator: Validator) -> None:
         self._validator = validator
 
-    async def process(self, context: Call, call_next: CallNext) -> None:
+    async def process(self, context: CallContext, call_next: CallNext) -> None:
         await self.check(context)
         await call_next()
 
-    async def check(self, call: Call) -> None:
+    async def check(self, call: CallContext) -> None:
         """Raise ValidationFailure naming each field. Middleware at work is called with nothing: its schema is for what
         it is told to do, which it finds in its context."""
         if call.arguments or call.request.serves is None:
@@ -64,7 +64,7 @@ class SchemaGate:
 class LimitsGate:
     """Gate 8: how many calls the caller may make (R-LIM-4, R-LIM-8)."""
 
-    async def process(self, context: Call, call_next: CallNext) -> None:
+    async def process(self, context: CallContext, call_next: CallNext) -> None:
         limits = context.request.limits
         broken = limits.refuse_call() if limits is not None and context.request.counted else None
         if broken is not None:
@@ -78,17 +78,17 @@ class LimitsGate:
 class SafetyGate:
     """Gate 9: effective category, blocklist and boundaries, as the tool judges this call (R-TOOL-4)."""
 
-    async def process(self, context: Call, call_next: CallNext) -> None:
+    async def process(self, context: CallContext, call_next: CallNext) -> None:
         await self.check(context)
         await call_next()
 
-    async def check(self, call: Call) -> None:
+    async def check(self, call: CallContext) -> None:
         """Set ``call.check``, or raise what it refuses with."""
         call.check = await prechecked(call)
         refused(call.check)
 
 
-async def prechecked(call: Call) -> PreCheck:
+async def prechecked(call: CallContext) -> PreCheck:
     """How the tool judges this call, in the environment that it would run in."""
     if isinstance(call.target, EnvironmentTool):
         return await call.target.precheck_within(call.frozen, call.meta.environment)
@@ -115,12 +115,12 @@ class TrustGate:
         self._trust = trust
         self._allowed, self._schema, self._safety = again
 
-    async def process(self, context: Call, call_next: CallNext) -> None:
+    async def process(self, context: CallContext, call_next: CallNext) -> None:
         await self.approve(context)
         if not context.settled:
             await call_next()
 
-    async def approve(self, call: Call) -> None:
+    async def approve(self, call: CallContext) -> None:
         """Ask until there is an answer that holds for exactly what would run (R-PRM-5). A call that a person says was
         done has its result then."""
         for _ in range(MAX_QUESTIONS):
@@ -140,7 +140,7 @@ class TrustGate:
             await self._edit(call, decision.edited_arguments)
         raise Denied("The call kept changing while it was asked about.", code="denied.permission")
 
-    async def _edit(self, call: Call, arguments: Mapping[str, Any]) -> None:
+    async def _edit(self, call: CallContext, arguments: Mapping[str, Any]) -> None:
         """Take over edited arguments; what the model asked for stays beside them. They are the call's from here on: a
         refusal is about these, and the model has to hear that they are not its own."""
         call.original = call.frozen if call.original is None else call.original
@@ -152,7 +152,7 @@ class TrustGate:
         await self._safety.check(call)
         call.stale = False
 
-    async def _decide(self, call: Call) -> Decision:
+    async def _decide(self, call: CallContext) -> Decision:
         if self._trust is None:
             choice = "allow_once" if call.category is Category.READ and not call.request.again else "deny"
             return Decision(choice, "", by="no_handler")  # type: ignore[arg-type]  # both are choices
@@ -181,11 +181,11 @@ class TrustGate:
         return decision
 
     @staticmethod
-    def _answered(call: Call, request: PermissionRequest, decision: Decision) -> None:
+    def _answered(call: CallContext, request: PermissionRequest, decision: Decision) -> None:
         call.request.sink(ToolCallAnswered(**_where(call), request_id=request.request_id, decision=decision))
 
 
-def _where(call: Call) -> dict[str, str]:
+def _where(call: CallContext) -> dict[str, str]:
     meta, request = call.meta, call.request
     return {
         "thread_id": meta.thread_id,
@@ -215,7 +215,7 @@ def _refusal(decision: Decision) -> str:
     return "Permission denied by user"
 
 
-def gates(validator: Validator, trust: Trust | None) -> tuple[Sequence[Middleware[Call]], TrustGate]:
+def gates(validator: Validator, trust: Trust | None) -> tuple[Sequence[Middleware[CallContext]], TrustGate]:
     """Gates 6 to 10 in order, and the last one for asking again right before execution."""
     allowed, schema, safety = AllowedToolsGate(), SchemaGate(validator), SafetyGate()
     trusting = TrustGate(trust, (allowed, schema, safety))

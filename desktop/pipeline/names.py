@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from desktop.domain.errors import Denied, NotFound
-from desktop.domain.near import nearest
+from desktop.domain.suggestions import nearest
 from desktop.domain.tools import Category, CommandPart, Tool, ToolSpec
 from desktop.skills.names import MAX_NAME, is_bare_name
 from desktop.skills.patterns.lists import CONTEXT_MANAGER
@@ -29,7 +29,7 @@ class ToolTable(Protocol):
 
 
 class AllowedTools(Protocol):
-    """The invoking skill's list (gate 6). The pattern language of semantics.md 4 implements it too."""
+    """The invoking skill's list (gate 6). The pattern language of ``skills.patterns`` implements it too."""
 
     def offers(self, spec: ToolSpec) -> bool:
         """Whether some call of this tool can be allowed, so that a model gets to see it."""
@@ -65,7 +65,7 @@ class AllowedTools(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ExactTools:
-    """A plain list: exact names and ``*``. None allows everything, an empty list nothing (Appendix A)."""
+    """A plain list: exact names and ``*``. None allows everything, an empty list nothing."""
 
     entries: tuple[str, ...] | None = None
 

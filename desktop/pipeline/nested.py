@@ -10,7 +10,7 @@ from typing import Any
 from desktop.domain.events import AgentTraced, Event, EventSink, ToolCallOutput, ToolCallStarted, ToolCallWaiting
 from desktop.domain.safety import Redactor
 from desktop.domain.words import arguments_words
-from desktop.pipeline.context import Outcome
+from desktop.pipeline.context import CallResult
 from desktop.skills.values.serialise import safe_snapshot
 
 BRIEF = 160
@@ -51,7 +51,7 @@ class NestedSink:
 
 
 def listed(
-    tool: str, arguments: Mapping[str, Any] | None, outcome: Outcome, redactor: Redactor | None
+    tool: str, arguments: Mapping[str, Any] | None, outcome: CallResult, redactor: Redactor | None
 ) -> dict[str, Any]:
     """A call that is over, for ``facts["nested"]``; its arguments in brief, as they were run and without secrets."""
     edited = outcome.facts.get("edited")

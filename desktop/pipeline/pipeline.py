@@ -1,4 +1,4 @@
-"""``Pipeline.invoke``: the one way to call a tool, thirteen steps in a fixed order (semantics.md 6.1, R-INV-1)."""
+"""``Pipeline.invoke``: the one way to call a tool, thirteen steps in a fixed order (R-INV-1)."""
 
 from __future__ import annotations
 
@@ -25,10 +25,8 @@ from desktop.domain.middleware import FunctionContext, Middleware, MiddlewareTer
 from desktop.domain.recall import Memory
 from desktop.domain.safety import Redactor
 from desktop.domain.tools import Tool, ToolResult, ToolSpec
-from desktop.pipeline.again import asked_at_least, may_have_been_done, still_unknown
 from desktop.pipeline.compose import compose
-from desktop.pipeline.context import Call, CallRequest, Outcome, Trust
-from desktop.pipeline.doubted import LikeOne, told
+from desktop.pipeline.context import CallContext, CallRequest, CallResult, Trust
 from desktop.pipeline.edits import edit_note
 from desktop.pipeline.execute import ABORTED, Executor, Spawn, cut, live
 from desktop.pipeline.gates import UNKNOWN, gates
@@ -36,11 +34,13 @@ from desktop.pipeline.names import Caller, ToolTable, hint, resolve
 from desktop.pipeline.nested import listed
 from desktop.pipeline.observe import Observer
 from desktop.pipeline.passing_on import meant, passes_on
-from desktop.pipeline.recalled import OtherWay, key_of, left_open, named, told_of
-from desktop.pipeline.skill_side import SkillSide
+from desktop.pipeline.recovery.divergence import DivergenceGate, key_of, left_open, named, told_of
+from desktop.pipeline.recovery.uncertain_calls import UncertainCallGate, told
+from desktop.pipeline.recovery.unknown_outcome import asked_at_least, may_have_been_done, still_unknown
 from desktop.pipeline.skill_tool import SkillTool
+from desktop.pipeline.skills.side import SkillSide
+from desktop.pipeline.skills.wrapping import Wrapping
 from desktop.pipeline.validation import Validator
-from desktop.pipeline.wrapping import Wrapping
 from desktop.skills.names import is_bare_name
 
 OUTPUT_LIMIT = 200_000
@@ -49,16 +49,16 @@ MAX_NESTED_SHOWN = 100
 
 _log = logging.getLogger(__name__)
 
-Journal = Callable[[CallRequest, Call | None, Outcome], None]
-"""Writes down what came of a call, refused ones included; must not wait. No ``Call``: it was refused before there was
-one, as when there is no such tool."""
+Journal = Callable[[CallRequest, CallContext | None, CallResult], None]
+"""Writes down what came of a call, refused ones included; must not wait. No ``CallContext``: it was refused before
+there was one, as when there is no such tool."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class CallSettings:
     """What the cascade yields for calls (step 4): the person's settings, which a tool's own declaration overrides.
 
-    ``timeout_of`` gives seconds for a canonical name, ``output_limit`` bytes; both are asked anew at each call (X-9).
+    ``timeout_of`` gives seconds for a canonical name, ``output_limit`` bytes; both are asked anew at each call.
     """
 
     timeout_of: Callable[[str], float] = lambda _name: TIMEOUT_S
@@ -85,7 +85,7 @@ class Pipeline:
         layers: Sequence[Middleware[FunctionContext]] = (),
         journal: Journal | None = None,
         redactor: Redactor | None = None,
-        settings: Settings | None = None,
+        settings: CallSettings | None = None,
         skills: SkillSide | None = None,
         memory: Memory | None = None,
     ) -> None:
@@ -93,7 +93,7 @@ class Pipeline:
         self._memory = memory
         self._skills = skills
         self.validator = Validator()
-        self._settings = settings or Settings()
+        self._settings = settings or CallSettings()
         self._journal = journal
         self._redactor = redactor
         fixed, trusting = gates(self.validator, trust)
@@ -104,8 +104,8 @@ class Pipeline:
         wrapping = [layer for layer in layers if not getattr(layer, "observe_only", False)]
         self._observed = compose(observers)
         inner = [Wrapping(self, trusting)] if skills is not None else []
-        last = [OtherWay(memory)] if memory is not None else []
-        self._chain = compose([*fixed[:-1], *last, LikeOne(), fixed[-1], *wrapping, *inner])
+        last = [DivergenceGate(memory)] if memory is not None else []
+        self._chain = compose([*fixed[:-1], *last, UncertainCallGate(), fixed[-1], *wrapping, *inner])
 
     def schema(self, spec: ToolSpec) -> dict[str, Any]:
         """The native schema of a tool for a model: the object that also validates (R-TOOL-7)."""
@@ -115,12 +115,12 @@ class Pipeline:
             "parameters": self.validator.schema(spec),
         }
 
-    async def invoke(self, request: CallRequest) -> Outcome:
+    async def invoke(self, request: CallRequest) -> CallResult:
         """Make one call. Failures of every kind are content (R-LOOP-3); only CancelledError leaves this."""
         started = time.perf_counter()
         if request.limits is not None and request.counted:
             request.limits.count_call()
-        call: Call | None = None
+        call: CallContext | None = None
         try:
             request = replace(request, block=await self.meant(request.block, request.caller))
             tool = await self._found(request)
@@ -168,11 +168,11 @@ class Pipeline:
         self._started(request, tool)
         return tool
 
-    async def _prepare(self, request: CallRequest, tool: Tool) -> Call:
+    async def _prepare(self, request: CallRequest, tool: Tool) -> CallContext:
         """Steps 3 to 5: where the call stands, what its frontmatter comes to."""
         block, meta = request.block, request.parent.meta
         invocation = request.parent.child(tool.spec.name, block.arguments or {}, key_of(request))
-        call = Call(
+        call = CallContext(
             meta=invocation.meta,
             tool=tool.spec.name,
             arguments=block.arguments,
@@ -194,8 +194,8 @@ class Pipeline:
         return call
 
     async def _refused(
-        self, request: CallRequest, call: Call | None, error: AssentError
-    ) -> tuple[Call | None, ToolResult]:
+        self, request: CallRequest, call: CallContext | None, error: AssentError
+    ) -> tuple[CallContext | None, ToolResult]:
         """Where a gate refuses what may have been done already, that must not read as if it had not been: a person is
         asked, who may know."""
         if not may_have_been_done(request, call, error):
@@ -207,7 +207,7 @@ class Pipeline:
         except AssentError as another:
             return call, _failed(another)
 
-    async def _returned(self, call: Call, result: ToolResult) -> None:
+    async def _returned(self, call: CallContext, result: ToolResult) -> None:
         """Step 13, first part: a skill's value fits what it declares; a tool's where it is structured."""
         if call.definition.returns is None or result.is_error:
             return
@@ -216,14 +216,14 @@ class Pipeline:
         elif isinstance(call.target, SkillTool):
             await self.validator.check_result(call.definition, None if result.facts.get("empty") else result.text)
 
-    async def _current(self, call: Call) -> Tool | None:
+    async def _current(self, call: CallContext) -> Tool | None:
         """What the name that was called stands for by now."""
         name = call.request.block.tool
         if self._skills is not None and _may_be_brought(call.request):
             await self._skills.bring(name)
         return self.table.find(name)
 
-    async def _run(self, call: Call) -> ToolResult:
+    async def _run(self, call: CallContext) -> ToolResult:
         """Steps 6 to 12, inside the onion."""
         if call.request.barred:
             raise Denied(call.request.barred, code="denied.permission")
@@ -242,7 +242,9 @@ class Pipeline:
             raise BugError("the pipeline ended without a result")
         return call.result
 
-    def note_nested(self, call: Call, tool: str, arguments: Mapping[str, Any] | None, outcome: Outcome) -> None:
+    def note_nested(
+        self, call: CallContext, tool: str, arguments: Mapping[str, Any] | None, outcome: CallResult
+    ) -> None:
         """What became of a call that another one made: its card lists the first of them."""
         if len(call.nested) < MAX_NESTED_SHOWN:
             call.nested.append(listed(tool, arguments, outcome, self._redactor))
@@ -267,7 +269,7 @@ class Pipeline:
             )
         )
 
-    def _finish(self, request: CallRequest, call: Call | None, result: ToolResult, started: float) -> Outcome:
+    def _finish(self, request: CallRequest, call: CallContext | None, result: ToolResult, started: float) -> CallResult:
         """Step 13: secrets masked, truncation, event, journal."""
         elapsed = int((time.perf_counter() - started - (call.waited_s if call else 0.0)) * 1000)
         size = len(result.text.encode("utf-8", "replace"))
@@ -282,7 +284,7 @@ class Pipeline:
             facts["code"] = result.code
         if call is not None:
             facts.update(_decided(call, masked))
-        outcome = Outcome(result, state, facts, max(0, elapsed))
+        outcome = CallResult(result, state, facts, max(0, elapsed))
         self._tell(request, call, outcome)
         if self._journal is not None and request.known is None:
             self._journal(request, call, outcome)
@@ -302,7 +304,7 @@ class Pipeline:
         )
 
     @staticmethod
-    def _tell(request: CallRequest, call: Call | None, outcome: Outcome) -> None:
+    def _tell(request: CallRequest, call: CallContext | None, outcome: CallResult) -> None:
         meta, result = request.parent.meta, outcome.result
         request.sink(
             ToolCallFinished(
@@ -323,7 +325,7 @@ class Pipeline:
         )
 
 
-def _told_name(request: CallRequest, call: Call | None) -> str:
+def _told_name(request: CallRequest, call: CallContext | None) -> str:
     """The provider's name of a tool, or as it was called; of a file that was called by its path the skill's own."""
     asked = request.block.tool
     if call is None:
@@ -335,7 +337,7 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
-def _decided(call: Call, masked: Callable[[Any], Any]) -> dict[str, Any]:
+def _decided(call: CallContext, masked: Callable[[Any], Any]) -> dict[str, Any]:
     facts: dict[str, Any] = {"category": call.category.value}
     if call.check is not None and call.check.raised_because:
         facts["raised_because"] = call.check.raised_because
@@ -352,7 +354,7 @@ def _decided(call: Call, masked: Callable[[Any], Any]) -> dict[str, Any]:
     return facts
 
 
-def _refuse_options(call: Call) -> None:
+def _refuse_options(call: CallContext) -> None:
     """``$name`` arguments are options of trusted code; from a model they would steer what the called code calls in
     turn, so only declared ones pass (R-INV-15)."""
     if call.request.caller.origin == "skill":

@@ -1,4 +1,4 @@
-"""``ctx``: what a skill's code sees of one invocation (semantics.md 6, R-INV-6, R-INV-7, R-INV-9).
+"""``ctx``: what a skill's code sees of one invocation (R-INV-6, R-INV-7, R-INV-9).
 
 A thin view of the call's ``Invocation``: ``locals``, ``nonlocals`` and ``globals`` are the same mappings, so that what
 code writes is what its children inherit, or do not.
@@ -123,7 +123,7 @@ Advance = Callable[[], Awaitable[Any]]
 
 
 @dataclass(slots=True)
-class Served:
+class ServedContext:
     """What a middleware invocation serves: the context, and the way onward. ``retries``: it may go on more than once.
     ``value`` is what its frontmatter key says."""
 

@@ -1,4 +1,4 @@
-"""A skill as a tool: what gates and models see of it, and what it is allowed to start as (semantics.md 2, 24)."""
+"""A skill as a tool: what gates and models see of it, and what it is allowed to start as."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from desktop.domain.skills import SkillDef
 from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.skills.formats.category import effective_category
 from desktop.skills.formats.loader import read_bytes
-from desktop.skills.formats.problems import FormatError
+from desktop.skills.frontmatter.problems import FormatError
 
 MAX_GIVEN = 20_000
 AGENT_LIMIT_S = 3600.0

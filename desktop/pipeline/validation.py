@@ -14,8 +14,8 @@ from typing import Any
 
 from desktop.domain.errors import ConfigurationError, ValidationFailure
 from desktop.domain.tools import ToolSpec
-from desktop.skills.formats.schema_cost import MAX_STEPS, SchemaCost
-from desktop.skills.formats.schema_drafts import LATEST, draft_of
+from desktop.skills.schemas.cost import MAX_STEPS, SchemaCost
+from desktop.skills.schemas.drafts import LATEST, draft_of
 
 MAX_PROBLEMS = 12
 MAX_TEXT = 300

@@ -9,8 +9,8 @@ from typing import Any
 
 from desktop.domain.expressions import fault_of
 from desktop.domain.models import Connection
-from desktop.domain.near import nearest
 from desktop.domain.scrub import scrub
+from desktop.domain.suggestions import nearest
 from desktop.settings.spec import Setting
 
 MAX_TEXT = 4_000  # characters of one text

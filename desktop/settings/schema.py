@@ -61,7 +61,7 @@ class Appearance:
 
 
 @dataclass(frozen=True, slots=True)
-class Models:
+class ModelSettings:
     """Which models there are."""
 
     default: str = setting(
@@ -75,7 +75,7 @@ class Models:
 
 
 @dataclass(frozen=True, slots=True)
-class Bash:
+class BashSettings:
     """The shell tool."""
 
     timeout_s: float = setting(
@@ -96,10 +96,10 @@ class Bash:
 
 
 @dataclass(frozen=True, slots=True)
-class Tools:
+class ToolSettings:
     """What holds for tools."""
 
-    bash: Bash = field(default_factory=Bash)
+    bash: BashSettings = field(default_factory=BashSettings)
     timeouts: tuple[tuple[str, float], ...] = setting(
         (), "Time limits of single tools", "times",
         "Seconds that a call of this tool may take, instead of the limit above. A tool that declares its own keeps it.",
@@ -276,7 +276,7 @@ class RateLimit:
 
 
 @dataclass(frozen=True, slots=True)
-class ContentFilter:
+class ContentFilterSettings:
     """The library's ``content-filter``."""
 
     patterns: tuple[str, ...] = setting(
@@ -296,7 +296,7 @@ class ContentFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class ResponseCache:
+class ResponseCacheSettings:
     """The library's ``response-cache``."""
 
     minutes: float = setting(
@@ -310,7 +310,7 @@ class ResponseCache:
 
 
 @dataclass(frozen=True, slots=True)
-class Middleware:
+class MiddlewareSettings:
     """What stands around agents, requests and calls."""
 
     switched_on: tuple[str, ...] = setting(
@@ -320,8 +320,8 @@ class Middleware:
         (), "Switched off", "texts", "Middleware that is on at first: its name, or the file it is in.", "Middleware"
     )
     rate_limit: RateLimit = field(default_factory=RateLimit)
-    content_filter: ContentFilter = field(default_factory=ContentFilter)
-    response_cache: ResponseCache = field(default_factory=ResponseCache)
+    content_filter: ContentFilterSettings = field(default_factory=ContentFilterSettings)
+    response_cache: ResponseCacheSettings = field(default_factory=ResponseCacheSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,13 +339,13 @@ class Settings:
     """A snapshot: never changes; a change makes a new one."""
 
     appearance: Appearance = field(default_factory=Appearance)
-    models: Models = field(default_factory=Models)
-    tools: Tools = field(default_factory=Tools)
+    models: ModelSettings = field(default_factory=ModelSettings)
+    tools: ToolSettings = field(default_factory=ToolSettings)
     security: Security = field(default_factory=Security)
     chat: Chat = field(default_factory=Chat)
     limits: Limits = field(default_factory=Limits)
     skills: Skills = field(default_factory=Skills)
-    middleware: Middleware = field(default_factory=Middleware)
+    middleware: MiddlewareSettings = field(default_factory=MiddlewareSettings)
     notifications: Notifications = field(default_factory=Notifications)
 
     def value(self, key: str) -> Any:

@@ -20,7 +20,7 @@ Place = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class SettingsDocument:
     """The file's values nested as written, and where each dotted key stands. ``twice``: keys that occur again."""
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -28,7 +28,7 @@ class Document:
     twice: tuple[tuple[str, Place], ...] = ()
 
 
-def parse(raw: bytes) -> Document:
+def parse(raw: bytes) -> SettingsDocument:
     """Raises SettingsError with line and column."""
     if len(raw) > MAX_BYTES:
         raise SettingsError("config.yaml is larger than a megabyte.", next_step=_EDIT)
@@ -52,10 +52,10 @@ def parse(raw: bytes) -> Document:
     finally:
         loader.dispose()
     if values is None:
-        return Document()
+        return SettingsDocument()
     if not isinstance(values, dict):
         raise _error("it must hold names with values, such as 'appearance:'", 1, 1)
-    return Document(values, reader.places, tuple(reader.twice))
+    return SettingsDocument(values, reader.places, tuple(reader.twice))
 
 
 class _Reader:

@@ -1,1 +1,1 @@
-"""Skill files: their format, names, and reading a library of them with problems reported (semantics.md 2, 3)."""
+"""Skill files: their format, names, and reading a library of them with problems reported."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from desktop.skills.directive_text import Directive, Form, Head, InlineText, Part, head_at
+from desktop.skills.directive_text import Directive, DirectiveHead, Form, InlineText, Part, head_at
 
 MAX_DEPTH = 16
 
@@ -31,14 +31,14 @@ class Flaw:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class DirectiveDocument:
     """A body as text and directives in order; joined as written they are the body, but for backslashes that went."""
 
     parts: tuple[Part, ...]
     flaws: tuple[Flaw, ...] = ()
 
 
-def parse_directives(body: str, *, first_line: int = 1, opaque: frozenset[str] = frozenset()) -> Document:
+def parse_directives(body: str, *, first_line: int = 1, opaque: frozenset[str] = frozenset()) -> DirectiveDocument:
     """Read a body whose first line has the number ``first_line``. Blocks named in ``opaque`` are not looked into."""
     reader = _Lines(first_line, opaque)
     for line in _LINE.findall(body):
@@ -95,12 +95,12 @@ class _Lines:
             return
         self._after_blank = True
 
-    def end(self) -> Document:
+    def end(self) -> DirectiveDocument:
         """What was read; blocks still open are text."""
         self._flush()
         while len(self._stack) > 1:
             self._give_up()
-        return Document(_joined(self._stack[0].parts), tuple(self._flaws))
+        return DirectiveDocument(_joined(self._stack[0].parts), tuple(self._flaws))
 
     def _filled(self, line: str, text: str) -> None:
         """A line that is neither blank nor within code or a comment."""
@@ -177,7 +177,7 @@ class _Lines:
             self._opened(head, colons, line, len(match[1]) + 1)
         return True
 
-    def _opened(self, head: Head, colons: int, line: str, column: int) -> None:
+    def _opened(self, head: DirectiveHead, colons: int, line: str, column: int) -> None:
         self._flush()
         form: Form = "leaf" if colons == 2 else "block"
         source = line.rstrip("\r\n") if form == "leaf" else line

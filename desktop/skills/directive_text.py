@@ -51,7 +51,7 @@ _LABEL = re.compile(r"\\[!-/:-@\[-`{-~]|[\[\]\r\n]|`+")
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class DirectiveHead:
     """What follows the colons; ``end`` is where the text goes on."""
 
     name: str
@@ -61,7 +61,7 @@ class Head:
     bare: bool
 
 
-def head_at(text: str, at: int) -> Head | None:
+def head_at(text: str, at: int) -> DirectiveHead | None:
     """The name at the colon ``at`` and its label and attributes, or None."""
     name = _NAME.match(text, at)
     if name is None:
@@ -71,7 +71,7 @@ def head_at(text: str, at: int) -> Head | None:
     if label is not None:
         end += len(label) + 2
     attrs, end = _attributes(text, end)
-    return Head(name[1], _ESCAPED.sub(r"\1", label or ""), attrs, end, end == after_name)
+    return DirectiveHead(name[1], _ESCAPED.sub(r"\1", label or ""), attrs, end, end == after_name)
 
 
 def _label(text: str, at: int) -> str | None:
@@ -172,7 +172,7 @@ class InlineText:
             return runs[place] + len(token) if place < len(runs) else end
         return self._text.index("-->", end) + 3 if end <= self._last_comment else end
 
-    def _directive(self, head: Head, start: int) -> Directive:
+    def _directive(self, head: DirectiveHead, start: int) -> Directive:
         row = bisect_left(self._starts, start + 1)
         column = start - (self._starts[row - 1] if row else 0) + 1
         source = self._text[start : head.end]

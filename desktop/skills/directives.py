@@ -1,6 +1,6 @@
 """Expands the directives of a markdown skill's body, once, before a model sees it (R-SK-12, S-SK-1, S-SK-2).
 
-What a directive stands for is asked of a resolver by its name; the known names are those of S2 and the app:
+What a directive stands for is asked of a resolver by its name; the known names are:
 ``arg``, ``skill``, ``tool``, ``path``, ``config``, ``context``, ``inline``, ``env``. One pass from the inside out:
 blocks get their expanded content, and no substituted text is ever read for directives again. What cannot be expanded
 stays as it is written, with a problem. How they are written: see ``directive_syntax``.

@@ -1,4 +1,4 @@
-"""SQLite on one thread of its own: threads as message trees, runs, drafts, audit, search (architecture.md "Storage").
+"""SQLite on one thread of its own: threads as message trees, runs, drafts, audit, search.
 
 ``Store`` is the door; everything else of the room is reached through it.
 """

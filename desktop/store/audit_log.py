@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from desktop.domain.audit_chain import FIRST, Damage, Head, digest, link
+from desktop.domain.audit_chain import FIRST, ChainEnd, Damage, digest, link
 from desktop.store.audit_rows import break_line
 
 _log = logging.getLogger(__name__)
@@ -45,12 +45,12 @@ class HeadFile:
         self.path = path
         self._file: int | None = None
 
-    def read(self) -> Head | None:
+    def read(self) -> ChainEnd | None:
         """None when there is none, or none that can be read."""
         with contextlib.suppress(OSError), self.path.open("rb") as file:
             match = _HEAD.fullmatch(file.read(200))
             if match is not None:
-                return Head(int(match[1]), match[2].decode())
+                return ChainEnd(int(match[1]), match[2].decode())
         return None
 
     @property
@@ -60,7 +60,7 @@ class HeadFile:
             return self.path.lstat().st_size > 0
         return False
 
-    def write(self, head: Head) -> None:
+    def write(self, head: ChainEnd) -> None:
         """The first time on the disk too, so that the file is there from then on. Raises OSError."""
         opened = self._file is None
         if self._file is None:
@@ -90,17 +90,17 @@ class AuditChain:
     def __init__(self, file: HeadFile, clock: Callable[[], float] = time.time) -> None:
         self._file = file
         self._clock = clock
-        self._known: Head | None = None
+        self._known: ChainEnd | None = None
         self._grown = False
 
     def begin(self, connection: sqlite3.Connection) -> None:
         """At the start: compare the table with the file. What does not fit becomes a line of its own, for good."""
         found = last(connection)
         kept = self._file.read()
-        wrong: list[tuple[Damage, Head]] = [("unguarded", found)] if _mend(connection) else []
+        wrong: list[tuple[Damage, ChainEnd]] = [("unguarded", found)] if _mend(connection) else []
         if kept is None:
             if self._file.exists or not _just_begun(connection):
-                wrong.append(("unanchored", Head()))
+                wrong.append(("unanchored", ChainEnd()))
         elif not _leads_to(connection, kept, found):
             wrong.append(("cut", kept))
         for why, expected in wrong:
@@ -130,7 +130,7 @@ class AuditChain:
         self._file.close()
         self._known = None
 
-    def _break(self, connection: sqlite3.Connection, why: str, expected: Head) -> None:
+    def _break(self, connection: sqlite3.Connection, why: str, expected: ChainEnd) -> None:
         _log.error("the activity log is not as it was left: %s", why)
         line = break_line(why, self._clock(), expected, last(connection))
         self._add(connection, line, digest(line))
@@ -142,13 +142,13 @@ class AuditChain:
         return end.number + 1
 
 
-def last(connection: sqlite3.Connection) -> Head:
+def last(connection: sqlite3.Connection) -> ChainEnd:
     """The last line of the table."""
     row = connection.execute(_LAST).fetchone()
-    return Head(row[0], row[1]) if row else Head()
+    return ChainEnd(row[0], row[1]) if row else ChainEnd()
 
 
-def _leads_to(connection: sqlite3.Connection, earlier: Head, end: Head) -> bool:
+def _leads_to(connection: sqlite3.Connection, earlier: ChainEnd, end: ChainEnd) -> bool:
     """Whether a line that was once the last is there as it was."""
     if earlier == end:
         return True
@@ -160,7 +160,7 @@ def _leads_to(connection: sqlite3.Connection, earlier: Head, end: Head) -> bool:
     return row is not None and row[0] == earlier.link
 
 
-def _told(connection: sqlite3.Connection, expected: Head) -> bool:
+def _told(connection: sqlite3.Connection, expected: ChainEnd) -> bool:
     """Whether a line says already that this end is gone: several lines may be added before one commit."""
     query = "SELECT 1 FROM audit WHERE kind = 'break' AND json_extract(line, '$.expected_link') = ?"
     return connection.execute(query, (expected.link,)).fetchone() is not None

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from desktop.domain.audit import AuditChoices, AuditFilter, AuditPage, CallPlace, Progress, Stop
-from desktop.domain.audit_chain import ChainReport, Finding, Head, Walker, digest
+from desktop.domain.audit_chain import ChainEnd, ChainReport, ChainWalker, Finding, digest
 from desktop.domain.permission import AuditEntry
 from desktop.store.audit_log import HeadFile, unguarded
 from desktop.store.audit_rows import break_from, content_of, row_from
@@ -163,8 +163,8 @@ def slices(
 class _Walk:
     """One walk along the chain of a database."""
 
-    def __init__(self, head: Head | None) -> None:
-        self.walker = Walker()
+    def __init__(self, head: ChainEnd | None) -> None:
+        self.walker = ChainWalker()
         self._head = head
         self._link_there = ""
         self._adopted = 0

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from desktop.domain.audit import AuditKind, AuditRow, plain
-from desktop.domain.audit_chain import FIRST, Damage, Finding, Head, canonical, digest, link
+from desktop.domain.audit_chain import FIRST, ChainEnd, Damage, Finding, canonical, digest, link
 from desktop.domain.permission import AuditEntry
 from desktop.store.rows import clean, to_json
 
@@ -43,7 +43,7 @@ def start_line(at: float, adopted: int) -> str:
     return canonical({"kind": "start", "at": at, "adopted": adopted})
 
 
-def break_line(why: str, at: float, expected: Head, found: Head) -> str:
+def break_line(why: str, at: float, expected: ChainEnd, found: ChainEnd) -> str:
     """The end of the log was not where it had been, and it goes on from where it is."""
     return canonical({
         "kind": "break", "why": why, "at": at, "expected": expected.number, "expected_link": expected.link,

@@ -1,4 +1,4 @@
-"""Debates: their set-up, how they stand, their finished turns, and forks, which are pointers (semantics.md 16)."""
+"""Debates: their set-up, how they stand, their finished turns, and forks, which are pointers."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ GROUP = 64  # writes committed together at most, so that the first of them need 
 
 
 @dataclass(slots=True)
-class Job(Generic[T]):
+class StoreTask(Generic[T]):
     """One function to run with the connection.
 
     ``durable``: the commit waits until the disk has it, so it also survives a power cut. A write may be run twice
@@ -39,10 +39,10 @@ class Job(Generic[T]):
 
 
 @dataclass(slots=True)
-class Outcome:
+class TaskOutcome:
     """What became of a job."""
 
-    job: Job[Any]
+    job: StoreTask[Any]
     value: Any = None
     error: Exception | None = None
 
@@ -69,7 +69,7 @@ class StoreThread:
         self._path = path
         self._connect = connect
         self._committed = committed or _nothing
-        self._jobs: queue.SimpleQueue[Job[Any] | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[StoreTask[Any] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._closing = False
         self._durable: bool | None = None
@@ -84,7 +84,7 @@ class StoreThread:
         """Start the thread and open the database there. Raises what ``open_database`` raises."""
         loop = asyncio.get_running_loop()
         opened: asyncio.Future[None] = loop.create_future()
-        first: Job[None] = Job(_nothing, loop, opened, writes=False)
+        first: StoreTask[None] = StoreTask(_nothing, loop, opened, writes=False)
         thread = threading.Thread(target=self._run, args=(first,), name="assent-store", daemon=True)
         self._thread, self._closing, self._durable = thread, False, None
         thread.start()
@@ -107,7 +107,7 @@ class StoreThread:
         self._closing = True
         loop = asyncio.get_running_loop()
         ended: asyncio.Future[None] = loop.create_future()
-        self._jobs.put(Job(_tidy, loop, ended, writes=False))
+        self._jobs.put(StoreTask(_tidy, loop, ended, writes=False))
         self._jobs.put(None)
         await asyncio.wait([ended])
         if not ended.cancelled():
@@ -126,29 +126,29 @@ class StoreThread:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         if self.is_open:
-            self._jobs.put(Job(work, loop, future, writes, durable))
+            self._jobs.put(StoreTask(work, loop, future, writes, durable))
         else:
             future.set_exception(StoreError("The database is closed.", code="store.closed"))
         return future
 
     # -- on the thread ----------------------------------------------------------------------------------------------
 
-    def _run(self, first: Job[None]) -> None:
+    def _run(self, first: StoreTask[None]) -> None:
         try:
             connection = self._connect(self._path)
         except Exception as error:  # boundary: whatever kept the database from opening belongs to who asked for it
-            _answer([Outcome(first, error=error)])
+            _answer([TaskOutcome(first, error=error)])
             while (job := self._jobs.get()) is not None:
-                _answer([Outcome(job, error=error)])
+                _answer([TaskOutcome(job, error=error)])
             return
         try:
-            _answer([Outcome(first)])
+            _answer([TaskOutcome(first)])
             self._serve(connection)
         finally:
             connection.close()
 
     def _serve(self, connection: sqlite3.Connection) -> None:
-        held: Job[Any] | None = None
+        held: StoreTask[Any] | None = None
         while True:
             job = held or self._jobs.get()
             held = None
@@ -170,14 +170,14 @@ class StoreThread:
             if group:
                 self._commit(connection, group)
 
-    def _commit(self, connection: sqlite3.Connection, group: Sequence[Job[Any]]) -> None:
+    def _commit(self, connection: sqlite3.Connection, group: Sequence[StoreTask[Any]]) -> None:
         """All in one transaction; when that is impossible, each in its own, so that the fault finds its owner."""
         outcomes = self._transaction(connection, group)
         if outcomes is None:
             outcomes = [found for job in group for found in self._alone(connection, job)]
         _answer(outcomes)
 
-    def _transaction(self, connection: sqlite3.Connection, group: Sequence[Job[Any]]) -> list[Outcome] | None:
+    def _transaction(self, connection: sqlite3.Connection, group: Sequence[StoreTask[Any]]) -> list[TaskOutcome] | None:
         """The outcomes of a committed transaction, or None when it was rolled back."""
         if len(group) == 1:
             return None
@@ -198,14 +198,14 @@ class StoreThread:
         self._committed(connection)
         return outcomes
 
-    def _alone(self, connection: sqlite3.Connection, job: Job[Any]) -> list[Outcome]:
+    def _alone(self, connection: sqlite3.Connection, job: StoreTask[Any]) -> list[TaskOutcome]:
         try:
             self._begin(connection, durable=job.durable)
             outcome = self._attempt(connection, job)
             if outcome.error is None:
                 connection.execute("COMMIT")
         except sqlite3.Error as error:
-            outcome = Outcome(job, error=translate(error, self._path))
+            outcome = TaskOutcome(job, error=translate(error, self._path))
         _roll_back(connection)
         if outcome.error is None:
             self._committed(connection)
@@ -217,14 +217,14 @@ class StoreThread:
             self._durable = durable
         connection.execute("BEGIN IMMEDIATE")
 
-    def _attempt(self, connection: sqlite3.Connection, job: Job[Any]) -> Outcome:
+    def _attempt(self, connection: sqlite3.Connection, job: StoreTask[Any]) -> TaskOutcome:
         """A cursor never leaves the thread: the last to let go of it resets its statement, and on another thread that
         would be in the middle of the same statement's next use."""
         try:
             value = job.work(connection)
-            return Outcome(job, value=None if isinstance(value, sqlite3.Cursor) else value)
+            return TaskOutcome(job, value=None if isinstance(value, sqlite3.Cursor) else value)
         except Exception as error:  # boundary: a job's failure is its caller's, the thread goes on
-            return Outcome(job, error=translate(error, self._path))
+            return TaskOutcome(job, error=translate(error, self._path))
 
 
 
@@ -243,7 +243,7 @@ def _tidy(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA optimize")
 
 
-def _answer(outcomes: Sequence[Outcome]) -> None:
+def _answer(outcomes: Sequence[TaskOutcome]) -> None:
     """One wake-up of the loop for all of them. A loop that is gone has nobody waiting."""
     loop = outcomes[0].job.loop
     try:
@@ -253,6 +253,6 @@ def _answer(outcomes: Sequence[Outcome]) -> None:
             raise
 
 
-def _deliver(outcomes: Sequence[Outcome]) -> None:
+def _deliver(outcomes: Sequence[TaskOutcome]) -> None:
     for outcome in outcomes:
         outcome.deliver()

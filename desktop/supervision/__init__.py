@@ -1,1 +1,1 @@
-"""Where a run lives: its events, its budgets, its tasks, its journal, its place in the queue (semantics.md 18, 22)."""
+"""Where a run lives: its events, its budgets, its tasks, its journal, its place in the queue."""

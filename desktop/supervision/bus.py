@@ -24,7 +24,7 @@ DELTAS = (TextArrived, ReasoningArrived, ToolCallWriting, ToolCallOutput)
 """Only these are dropped for a slow subscriber."""
 
 
-class Subscription:
+class EventQueue:
     """A bounded queue of events, read with ``async for``. When full, the oldest delta gives way, and ``dropped``
     counts it; other events are always kept."""
 
@@ -102,9 +102,9 @@ class Bus:
         self._listeners.append(listener)
         return lambda: self.forget(listener)
 
-    def subscribe(self, run_id: str | None = None, *, capacity: int = 2000) -> Subscription:
+    def subscribe(self, run_id: str | None = None, *, capacity: int = 2000) -> EventQueue:
         """Events of one run's whole tree, or of all runs."""
-        subscription = Subscription(self, run_id, capacity)
+        subscription = EventQueue(self, run_id, capacity)
         self._listeners.append(subscription._offer)
         return subscription
 

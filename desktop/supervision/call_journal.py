@@ -17,7 +17,7 @@ from typing import Any
 from desktop.domain.effects import EffectPhase, EffectRecord, is_digest, tool_of
 from desktop.domain.errors import CancellationError, KnownError, ToolAborted
 from desktop.domain.middleware import CallNext, ChatContext, FunctionContext
-from desktop.domain.models import Answer
+from desktop.domain.models import ModelAnswer
 from desktop.domain.recall import VALUE_UNKNOWN, Names, outermost
 from desktop.domain.tools import Category, ToolResult, ToolSpec
 from desktop.supervision.effect_journal import Asked, EffectJournal, Place
@@ -198,7 +198,7 @@ class CallJournal:
 
 
 def _answered(run: _Open, place: Place, asked: Asked, response: Any, *, kept: bool) -> None:
-    answer = response if isinstance(response, Answer) else Answer(response)
+    answer = response if isinstance(response, ModelAnswer) else ModelAnswer(response)
     if answer.error is None and kept:
         run.journal.complete(place, asked, message_to_plain(answer.message))
     elif answer.error is None:
@@ -212,7 +212,7 @@ def _answered(run: _Open, place: Place, asked: Asked, response: Any, *, kept: bo
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
+class CallOutcome:
     """What became of a call before the process died. ``result`` None: it had begun, and nobody knows whether it was
     done. ``repeatable`` calls only read, and so did all that began inside them; ``inside`` names what did more.
     ``arguments`` are those it had after a person changed them; ``masked``: without a secret that was among them.
@@ -230,10 +230,10 @@ class Fate:
     allowed: str = ""
 
 
-def fates(records: Iterable[EffectRecord], callers: Mapping[str, str] = MappingProxyType({})) -> dict[str, Fate]:
+def fates(records: Iterable[EffectRecord], callers: Mapping[str, str] = MappingProxyType({})) -> dict[str, CallOutcome]:
     """By call, from the journals of runs, the oldest first. A call that is not in them had not been begun: it may still
     be made. ``callers`` are those of agents (``recall.Names``)."""
-    found: dict[str, Fate] = {}
+    found: dict[str, CallOutcome] = {}
     names = Names(callers)
     under_way: dict[str, str] = {}
     for record in records:
@@ -250,7 +250,7 @@ def fates(records: Iterable[EffectRecord], callers: Mapping[str, str] = MappingP
             open_before = before is not None and before.result is None
             inside, within = (before.inside, before.within) if before is not None and open_before else ((), ())
             repeatable = not record.summary and not inside
-            fate = Fate(record.agent, record.name, record.summary, repeatable, None, inside, within=within)
+            fate = CallOutcome(record.agent, record.name, record.summary, repeatable, None, inside, within=within)
             found[record.agent] = _with_arguments(fate, record, before)
         elif (begun := found.get(record.agent)) is not None:
             under_way.pop(record.agent, None)
@@ -264,7 +264,7 @@ def _of_others(keys: Iterable[str], key: str) -> list[str]:
     return [one for one in keys if outermost(one) != root]
 
 
-def _did_more(found: dict[str, Fate], above: Iterable[str], record: EffectRecord) -> None:
+def _did_more(found: dict[str, CallOutcome], above: Iterable[str], record: EffectRecord) -> None:
     """It was made by all these, or may have been: where nobody knows for whom, by all that were not over then."""
     for key in above:
         fate = found.get(key)
@@ -273,7 +273,7 @@ def _did_more(found: dict[str, Fate], above: Iterable[str], record: EffectRecord
             found[key] = replace(fate, repeatable=False, inside=inside, within=within)
 
 
-def _with_arguments(fate: Fate, record: EffectRecord, before: Fate | None) -> Fate:
+def _with_arguments(fate: CallOutcome, record: EffectRecord, before: CallOutcome | None) -> CallOutcome:
     """What a person made of the arguments holds for each later beginning that says nothing else."""
     plain, only_tool = _plain(record.value), tool_of(record.value)
     fate = replace(fate, allowed=only_tool or str((plain or {}).get("tool", "")))

@@ -11,7 +11,7 @@ from desktop.supervision.model_queue import ModelQueue
 from desktop.supervision.tree import TreeNode
 
 
-class Admission:
+class ModelAdmission:
     """``async with Admission(node, queue, token, model):`` one agent may ask a model within.
 
     What was true before it waited in the queue is looked at again once its place is held: in the meantime a person may
@@ -27,7 +27,7 @@ class Admission:
         self._model = model
         self._in = False
 
-    async def __aenter__(self) -> Admission:
+    async def __aenter__(self) -> ModelAdmission:
         await self._enter()
         return self
 

@@ -64,7 +64,7 @@ class Asked:
         return (record.kind, record.name, record.digest) == (self.kind, self.name, self.digest)
 
 
-class Recalled:
+class RecalledEffect:
     """What the journal knows of an effect: its value, or its error, which ``value`` raises."""
 
     __slots__ = ("_record",)

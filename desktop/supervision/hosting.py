@@ -24,7 +24,7 @@ from desktop.domain.errors import (
 from desktop.domain.ids import AgentId, short_id
 from desktop.domain.limits import Limit
 from desktop.domain.middleware import AgentContext, MiddlewareTermination
-from desktop.supervision.bodies import Bodies
+from desktop.supervision.agent_tasks import AgentTasks
 from desktop.supervision.effect_journal import EffectJournal
 from desktop.supervision.model_queue import ModelQueue
 from desktop.supervision.run_context import AgentRun, ChildOrder, EffectPorts
@@ -80,7 +80,7 @@ class RunHost:
     leave_open: frozenset[str] = frozenset()
     _group: asyncio.TaskGroup = field(init=False)
     _ends: dict[str, asyncio.Future[AgentOutcome]] = field(init=False, default_factory=dict)
-    _bodies: Bodies = field(init=False, default_factory=Bodies)
+    _bodies: AgentTasks = field(init=False, default_factory=AgentTasks)
 
     async def run(self, agent: Agent, inbox: Inbox) -> AgentOutcome:
         """Host ``agent`` at the root until it and everything it started have ended, and write how (R-JRN-5).

@@ -19,17 +19,17 @@ from desktop.domain.errors import BudgetExhausted, BugError, NotFound
 from desktop.domain.events import Event, EventSink, RunTreeChanged, ToolCallAnswered, ToolCallWaiting
 from desktop.domain.ids import AgentId
 from desktop.domain.middleware import CallNext, ChatContext, FunctionContext
-from desktop.domain.models import Answer
+from desktop.domain.models import ModelAnswer
 from desktop.domain.run_tree import BESIDE, NodeFacts, NodeState
 from desktop.domain.supervision import Supervision
 from desktop.domain.tools import ToolSpec
 from desktop.supervision.attention import Attention
 from desktop.supervision.budgets import BudgetTracker
+from desktop.supervision.call_history import Memories
 from desktop.supervision.call_journal import CallJournal
-from desktop.supervision.choke_point import Admission
+from desktop.supervision.choke_point import ModelAdmission
 from desktop.supervision.effect_journal import EffectJournal
 from desktop.supervision.model_queue import ModelQueue
-from desktop.supervision.recalled import Memories
 from desktop.supervision.tree import ROOT, Publish, RunTree, TreeNode
 
 LEFT = "its run is over"
@@ -303,14 +303,14 @@ class ModelGate:
         """Pause, budget, queue; then the request. Raises BudgetExhausted, CancellationError."""
         said = self._runs.memory.said(context.meta)
         if said is not None:
-            context.response = Answer(said)
+            context.response = ModelAnswer(said)
             return
         node = self._runs.node_of(context.meta)
         if node is None:
             await call_next()
             return
         model = str(context.request.model) if context.request is not None else ""
-        async with Admission(node, self._queue, context.meta.cancellation, model) as admission:
+        async with ModelAdmission(node, self._queue, context.meta.cancellation, model) as admission:
             context.rest = admission.rest
             await self._journal.ask(node.path, context, call_next)
 

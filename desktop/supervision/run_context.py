@@ -27,8 +27,8 @@ from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget, HistoryRetention, Priority
 from desktop.domain.tools import ToolResult
 from desktop.supervision.branches import Branches
-from desktop.supervision.choke_point import Admission
-from desktop.supervision.effect_journal import Asked, EffectJournal, Place, Recalled
+from desktop.supervision.choke_point import ModelAdmission
+from desktop.supervision.effect_journal import Asked, EffectJournal, Place, RecalledEffect
 from desktop.supervision.effect_values import (
     RequestDigests,
     digest_of,
@@ -155,13 +155,13 @@ class AgentRun:
             made.append((message, message_to_plain(message)))
             return made[0][1]
 
-        async with Admission(self.node, self._queue, self.node.token, asked.name):
+        async with ModelAdmission(self.node, self._queue, self.node.token, asked.name):
             given = await self._do(place, asked, plain)
             return made[0][0] if given is made[0][1] else message_from_plain(given)
 
     def _answered_before(self, found: EffectRecord) -> ChatMessage:
         try:
-            return message_from_plain(Recalled(found).value())
+            return message_from_plain(RecalledEffect(found).value())
         except KnownError:
             self.node.budget.consume(None)
             raise
@@ -287,7 +287,7 @@ class AgentRun:
         place = await self._branches.place(asked)
         found = self._journal.recall(place, asked)
         if found is not None:
-            return Recalled(found).value()
+            return RecalledEffect(found).value()
         self._check()
         return self._journal.complete(place, asked, make())
 
@@ -298,7 +298,7 @@ class AgentRun:
         """What the journal knows of it, or the effect itself. A write of unknown outcome is asked about."""
         found = self._journal.recall(place, asked)
         if found is not None and found.phase != "begun":
-            return Recalled(found).value()
+            return RecalledEffect(found).value()
         if found is not None and not asked.repeatable and presumed is not None:
             done = await self._asked_about(found)
             if done is not None:

@@ -37,7 +37,7 @@ class TopicEvent:
 
 
 @dataclass(slots=True)
-class Subscription:
+class TopicListener:
     """Who listens to a topic: ``ref`` names a skill that is called for each event, or is empty. ``owner`` is the run;
     the subscription ends with it. ``caller`` is in whose name the skill is called: whoever subscribed."""
 
@@ -62,7 +62,7 @@ class Topics:
 
     def __init__(self) -> None:
         self._topics: OrderedDict[str, _Topic] = OrderedDict()
-        self._subscriptions: dict[str, Subscription] = {}
+        self._subscriptions: dict[str, TopicListener] = {}
         self._numbers = itertools.count(1)
         self._last = 0
 
@@ -76,12 +76,12 @@ class Topics:
         news.set()
         return event
 
-    def subscribe(self, topic: str, owner: str, ref: str = "", caller: Any = None) -> Subscription:
+    def subscribe(self, topic: str, owner: str, ref: str = "", caller: Any = None) -> TopicListener:
         """Listen from now on. Raises ToolFailure when there are too many subscriptions."""
         if len(self._subscriptions) >= MAX_SUBSCRIPTIONS:
             raise ToolFailure(f"There are {MAX_SUBSCRIPTIONS} subscriptions already.", code="denied.limit")
         self._topic(topic).held += 1
-        found = Subscription(short_id(), topic, owner, ref, self._last, caller)
+        found = TopicListener(short_id(), topic, owner, ref, self._last, caller)
         self._subscriptions[found.subscription_id] = found
         return found
 
@@ -93,7 +93,7 @@ class Topics:
         self._end(found)
         return True
 
-    def listeners(self, topic: str, owner: str) -> list[Subscription]:
+    def listeners(self, topic: str, owner: str) -> list[TopicListener]:
         """The subscriptions of this owner with a skill to call: a run never calls into another."""
         return [one for one in self._subscriptions.values() if one.topic == topic and one.owner == owner and one.ref]
 
@@ -111,13 +111,13 @@ class Topics:
 
     async def wait_for(self, topic: str, timeout_s: float) -> TopicEvent | None:
         """The next event of a topic from now on, or None after ``timeout_s`` seconds."""
-        return await self._next(Subscription("", topic, "", seen=self._last), timeout_s)
+        return await self._next(TopicListener("", topic, "", seen=self._last), timeout_s)
 
-    def _end(self, one: Subscription) -> None:
+    def _end(self, one: TopicListener) -> None:
         del self._subscriptions[one.subscription_id]
         self._topic(one.topic).held -= 1
 
-    async def _next(self, one: Subscription, timeout_s: float) -> TopicEvent | None:
+    async def _next(self, one: TopicListener, timeout_s: float) -> TopicEvent | None:
         topic = self._topic(one.topic)
         topic.held += 1
         try:
@@ -126,7 +126,7 @@ class Topics:
             topic.held -= 1
 
     @staticmethod
-    async def _news(one: Subscription, topic: _Topic, timeout_s: float) -> TopicEvent | None:
+    async def _news(one: TopicListener, topic: _Topic, timeout_s: float) -> TopicEvent | None:
         until = time.monotonic() + timeout_s
         while True:
             found = next((event for event in topic.events if event.number > one.seen), None)
@@ -134,7 +134,8 @@ class Topics:
                 one.seen = found.number
                 return found
             try:
-                await asyncio.wait_for(topic.news.wait(), max(0.0, until - time.monotonic()))
+                async with asyncio.timeout(max(0.0, until - time.monotonic())):
+                    await topic.news.wait()
             except TimeoutError:
                 return None
 

@@ -1,4 +1,4 @@
-"""The live tree of a run: who is at work, what each may use, and how a person steps in (semantics.md 18, 19).
+"""The live tree of a run: who is at work, what each may use, and how a person steps in.
 
 Nothing here waits or does anything: agents ask their node before each call, and are told by their token to stop.
 """
@@ -18,8 +18,8 @@ from desktop.domain.limits import Limit
 from desktop.domain.run_tree import NodeFacts, NodeState
 from desktop.domain.scopes import Interrupt
 from desktop.domain.supervision import ExecutionBudget, Priority, Supervision
+from desktop.supervision.agent_slots import AgentSlot, Headcount
 from desktop.supervision.budgets import BudgetTracker
-from desktop.supervision.headcount import Headcount, Seat
 
 ROOT = "0"
 MAX_ENDED = 200
@@ -37,7 +37,7 @@ class TreeNode:
 
     def __init__(
         self, tree: RunTree, path: str, agent_id: AgentId, supervision: Supervision, token: CancellationToken,
-        budget: BudgetTracker, seat: Seat, parent: TreeNode | None,
+        budget: BudgetTracker, seat: AgentSlot, parent: TreeNode | None,
     ) -> None:  # fmt: skip
         self.path = path
         self.agent_id = agent_id

@@ -1,1 +1,1 @@
-"""The tools that ship with Assent, and the table where every callable is registered (semantics.md 24, 26)."""
+"""The tools that ship with Assent, and the table where every callable is registered."""

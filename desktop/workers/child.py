@@ -144,7 +144,8 @@ class ChildProcess:
                 return link
             self._changed.clear()
             try:
-                await asyncio.wait_for(self._changed.wait(), max(0.0, deadline - time.monotonic()))
+                async with asyncio.timeout(max(0.0, deadline - time.monotonic())):
+                    await self._changed.wait()
             except TimeoutError:
                 raise died(f"it did not start within {self._spec.start_timeout:g} s") from None
 
@@ -184,7 +185,8 @@ class ChildProcess:
         while not self._stopping and (left := end - time.monotonic()) > 0:
             self._changed.clear()
             try:
-                await asyncio.wait_for(self._changed.wait(), left)
+                async with asyncio.timeout(left):
+                    await self._changed.wait()
             except TimeoutError:
                 return
 

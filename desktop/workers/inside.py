@@ -31,7 +31,7 @@ class CallError(Exception):
         self.data = dict(data or {})
 
 
-class Call:
+class WorkerCall:
     """One call as its handler sees it: parameters, and ``emit`` for streaming."""
 
     def __init__(self, call_id: int, method: str, params: Mapping[str, Any], parts: list[Any], send: Send) -> None:
@@ -109,14 +109,14 @@ class Call:
 
 
 Send = Callable[[Mapping[str, Any]], None]
-Handler = Callable[[Call], Awaitable[Any]]
+Handler = Callable[[WorkerCall], Awaitable[Any]]
 
 
 @dataclass
-class Served:
+class ServedCalls:
     """What is known of the calls of one parent."""
 
-    calls: dict[int, tuple[Call, asyncio.Task[None]]] = field(default_factory=dict)
+    calls: dict[int, tuple[WorkerCall, asyncio.Task[None]]] = field(default_factory=dict)
     parts: dict[int, list[Any]] = field(default_factory=dict)
     parts_size: dict[int, int] = field(default_factory=dict)
 
@@ -132,7 +132,7 @@ class ChildServer:
         self._version = version
         self._methods = methods
         self._secrets = secrets
-        self._served = Served()
+        self._served = ServedCalls()
         self._writer: asyncio.StreamWriter | None = None
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -191,7 +191,7 @@ class ChildServer:
         elif len(self._served.calls) >= frames.CALLS_MAX:
             self._fail(call_id, "child.busy", f"More than {frames.CALLS_MAX} calls at once.")
         else:
-            call = Call(call_id, str(method), params, parts, self._send)
+            call = WorkerCall(call_id, str(method), params, parts, self._send)
             task = asyncio.get_running_loop().create_task(self._handle(call, handler), name=f"{method} {call_id}")
             self._served.calls[call_id] = (call, task)
 
@@ -206,7 +206,7 @@ class ChildServer:
     def _fail(self, call_id: int, code: str, message: str, data: Mapping[str, Any] | None = None) -> None:
         self._send({"t": "error", "id": call_id, "code": code, "message": message, "data": data or {}})
 
-    async def _handle(self, call: Call, handler: Handler) -> None:
+    async def _handle(self, call: WorkerCall, handler: Handler) -> None:
         try:
             value = await handler(call)
             await call.finish()

@@ -18,6 +18,7 @@ from desktop.workers.calls import SLICE_SECONDS, CallStream
 
 STDERR_KEPT = 16 * 1024  # bytes, the last ones
 PARTS_FRAME = 64 * 1024  # characters of parts sent at once
+DEAF_SECONDS = 1.0  # which a child has to end after it stopped reading
 
 
 class Link:
@@ -61,7 +62,8 @@ class Link:
         await exited
         rest.cancel()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(errors, 0.5)
+            async with asyncio.timeout(0.5):
+                await errors
 
     async def _throw_away_rest(self) -> None:
         stdout = self.process.stdout
@@ -143,6 +145,7 @@ class Link:
             self.send({"t": "call", "id": call_id, "method": method, "params": params})
             await self._drain()
         except ConnectionError:
+            self._deaf()
             raise died() from None
         except frames.BadFrame as large:
             self._cancelled(call_id)
@@ -178,6 +181,16 @@ class Link:
     def _cancelled(self, call_id: int) -> None:
         if self._calls.pop(call_id, None) is not None:
             self.send({"t": "cancel", "id": call_id})
+
+    def _deaf(self) -> None:
+        """The child reads no more: it is ending, else it is ended. The next call waits for another one; what this one
+        still says is read."""
+        self.closed = True
+        asyncio.get_running_loop().call_later(DEAF_SECONDS, self._kill_if_alive)
+
+    def _kill_if_alive(self) -> None:
+        if self.process.returncode is None:  # else its number may be another process's by now
+            self._kill_group()
 
     # -- the end
 

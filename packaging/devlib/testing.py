@@ -14,13 +14,14 @@ from pathlib import Path
 from threading import Lock
 from typing import IO
 
+from .changed import changed_files, touched
 from .environment import ROOT, clean_environment, python
 from .words import say
 
 # Rooms below the presenter. Their tests run only with Qt hidden, so that none of them can come to need it.
 RUNTIME_ROOMS = (
     "domain", "settings", "store", "models", "workers", "safety", "tools", "skills",
-    "pipeline", "supervision", "agents", "conversation",
+    "pipeline", "supervision", "agents", "services",
 )  # fmt: skip
 HIDE_QT = ("-p", "tests.harness.hide_qt", "-p", "no:pytest-qt")
 LONG = (
@@ -33,12 +34,13 @@ LONG = (
 """What takes longest or waits most, in the order in which it begins: while these wait for other processes, the rest
 computes. Folders that stand nowhere here come after them, by their kind."""
 SHORT = (
-    ("tests/unit/conversation",),
+    ("tests/unit/services",),
     ("tests/gui/approvals", "tests/gui/transcript"),
 )
 """What is left for the end, the shortest last: then no core waits long for another."""
 AT_ONCE = 2 * max(2, os.cpu_count() or 1) + 1
 """More than twice as many processes as cores: about half of the time a test waits for another process."""
+MOST_NAMED = 20
 FINE = (0, 5)
 """Passed, or there is nothing to test."""
 PROGRESS = "ASSENT_TEST_PROGRESS"
@@ -57,8 +59,9 @@ class Stage:
 
     @property
     def name(self) -> str:
-        """The folders as a person reads them in a line."""
-        return ", ".join(path.removeprefix("tests/").removeprefix("unit/") for path in self.paths)
+        """The folders, or at most a few files, as a person reads them in a line."""
+        names = [path.removeprefix("tests/").removeprefix("unit/") for path in self.paths]
+        return ", ".join(names) if len(names) <= MOST_NAMED else f"{', '.join(names[:3])} and {len(names) - 3} more"
 
 
 def stages() -> list[Stage]:
@@ -90,9 +93,19 @@ def _holds_tests(child: Path) -> bool:
     return any(child.rglob("test_*.py")) if child.is_dir() else child.match("test_*.py")
 
 
-def run_stages() -> int:
-    """Runs all stages, also after a failed one, and returns the first failing exit code or 0."""
-    chosen, telling, started = stages(), Lock(), list[subprocess.Popen[bytes]]()
+def run_changed(since: str) -> int:
+    """Runs the tests that what differs from a commit can touch at first hand."""
+    paths = touched(changed_files(since))
+    kinds = [tuple(path for path in paths if _hides_qt(path) is hides) for hides in (True, False)]
+    chosen = [Stage(HIDE_QT if _hides_qt(kind[0]) else (), kind) for kind in kinds if kind]
+    say(f"{len(paths)} test files can be touched by what differs from {since}")
+    return run_stages(chosen)
+
+
+def run_stages(chosen: Sequence[Stage] | None = None) -> int:
+    """Runs these stages, else all, also after a failed one, and returns the first failing exit code or 0."""
+    chosen = stages() if chosen is None else chosen
+    telling, started = Lock(), list[subprocess.Popen[bytes]]()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         running = [pool.submit(_run_stage, stage, telling, started) for stage in chosen]
         try:

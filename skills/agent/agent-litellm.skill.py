@@ -1,6 +1,6 @@
 """The bundled agent provider: asks the model that the run has, through LiteLLM."""
 
-from desktop.agents.provider import run_provider
+from desktop.agents.skill.provider import run_provider
 
 frontmatter = {
     "name": "agent-litellm",

@@ -1,6 +1,6 @@
 """The agent: works on a prompt with a model, round by round. Every markdown skill is run by the skill of this name."""
 
-from desktop.agents.policy import run_agent
+from desktop.agents.skill.policy import run_agent
 
 frontmatter = {
     "name": "agent",

@@ -1,6 +1,6 @@
 """One question to the model of the run, for agent providers that a person writes."""
 
-from desktop.agents.provider import ask_model
+from desktop.agents.skill.provider import ask_model
 
 frontmatter = {
     "name": "model-ask",

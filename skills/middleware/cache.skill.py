@@ -5,7 +5,7 @@ import hashlib
 import json
 import time
 
-from desktop.agents.given import config_of, number, options, wrong
+from desktop.agents.middleware.settings import config_of, number, options, wrong
 
 frontmatter = {
     "name": "cache",

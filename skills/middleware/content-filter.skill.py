@@ -1,6 +1,6 @@
 """Holds answers against a person's expressions before anybody sees them."""
 
-from desktop.agents.content_filter import filter_answer
+from desktop.agents.middleware.content_filter import filter_answer
 
 frontmatter = {
     "name": "content-filter",

@@ -1,6 +1,6 @@
 """Keeps one agent, or one skill that an agent works on, from being started too often."""
 
-from desktop.agents.given import number, options
+from desktop.agents.middleware.settings import number, options
 
 frontmatter = {
     "name": "rate-limit",

@@ -1,6 +1,6 @@
 """Answers a request that was answered before from memory."""
 
-from desktop.agents.response_cache import CacheConfig
+from desktop.agents.middleware.response_cache import CacheConfig
 
 frontmatter = {
     "name": "response-cache",

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from desktop.agents.given import config_of, number, options
+from desktop.agents.middleware.settings import config_of, number, options
 from desktop.domain.errors import KnownError
 
 frontmatter = {

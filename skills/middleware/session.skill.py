@@ -1,7 +1,7 @@
 """Memory over calls: what earlier calls with the same key came to."""
 
-from desktop.agents.given import config_of
-from desktop.agents.sessions import SessionConfig
+from desktop.agents.middleware.sessions import SessionConfig
+from desktop.agents.middleware.settings import config_of
 
 frontmatter = {
     "name": "session",

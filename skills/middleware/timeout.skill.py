@@ -1,6 +1,6 @@
 """A time limit for one call, tighter than the app's own."""
 
-from desktop.agents.given import config_of, number, options
+from desktop.agents.middleware.settings import config_of, number, options
 from desktop.domain.errors import ToolTimeout
 from desktop.domain.scopes import Interrupt
 

@@ -1,6 +1,6 @@
 """The key ``cwd`` of the cascade: merged and shown; nothing acts on it in this version."""
 
-from desktop.agents.catalogue import explain_key
+from desktop.agents.skill.catalogue import explain_key
 
 frontmatter = {
     "name": "cwd",

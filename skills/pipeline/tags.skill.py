@@ -1,6 +1,6 @@
 """The key ``tags`` of the standard pipeline: the kernel carries it out, this says what holds and why."""
 
-from desktop.agents.catalogue import explain_key
+from desktop.agents.skill.catalogue import explain_key
 
 frontmatter = {
     "name": "tags",

@@ -1,6 +1,6 @@
 """Calls several agents at once and waits for all of them."""
 
-from desktop.agents.fan_out import fan_out_agents
+from desktop.agents.skill.fan_out import fan_out_agents
 
 frontmatter = {
     "name": "agent-fan-out",

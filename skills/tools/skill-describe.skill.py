@@ -1,6 +1,6 @@
 """Describes one skill or tool."""
 
-from desktop.agents.catalogue import describe_for
+from desktop.agents.skill.catalogue import describe_for
 
 frontmatter = {
     "name": "skill-describe",

@@ -1,6 +1,6 @@
 """Lists skills and tools, filtered as on the Skills page."""
 
-from desktop.agents.catalogue import list_for
+from desktop.agents.skill.catalogue import list_for
 
 frontmatter = {
     "name": "skill-list",

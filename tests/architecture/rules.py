@@ -15,7 +15,7 @@ from pathlib import Path
 
 RUNTIME = frozenset({
     "domain", "settings", "store", "models", "workers", "safety", "tools", "skills",
-    "pipeline", "supervision", "agents", "conversation",
+    "pipeline", "supervision", "agents", "services",
 })  # fmt: skip
 QT = frozenset({"PySide6", "shiboken6", "qasync"})
 
@@ -179,6 +179,53 @@ def _starts_task(node: ast.AST) -> bool:
     return False
 
 
+def loses_cancellation(files: list[Source]) -> list[str]:
+    """`asyncio.wait_for`, which in Python 3.11 can swallow a cancellation; `asyncio.timeout` does not."""
+    return [
+        file.at(node, "uses wait_for, which can lose a cancellation: use asyncio.timeout")
+        for file in files for node in file.find(ast.Attribute)
+        if isinstance(node, ast.Attribute) and node.attr == "wait_for" and last_name(node.value) == "asyncio"
+    ]  # fmt: skip
+
+
+def names_with_several_owners(files: list[Source]) -> list[str]:
+    """A class that others may import and whose name another class has, too. Private ones are their file's own."""
+    owners: dict[str, set[str]] = defaultdict(set)
+    for file in files:
+        for node in file.find(ast.ClassDef):
+            assert isinstance(node, ast.ClassDef)
+            if not node.name.startswith("_"):
+                owners[node.name].add(file.name)
+    return [f"{name}: {', '.join(sorted(where))}" for name, where in sorted(owners.items()) if len(where) > 1]
+
+
+def missing_lazily(files: list[Source]) -> list[str]:
+    """A module or name that is imported late, by name alone, and is not there: nothing else notices before it runs."""
+    trees = {file.name: file for file in files}
+    found = []
+    for file in files:
+        for node in file.find(ast.Call):
+            assert isinstance(node, ast.Call)
+            given = [one.value for one in node.args[:2] if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+            if last_name(node.func) in {"Lazy", "load", "page"} and len(given) == 2 and given[0].startswith("desktop."):
+                path = given[0].replace(".", "/")
+                of = trees.get(f"{path}.py") or trees.get(f"{path}/__init__.py")
+                if of is None or given[1] not in _names_of(of):
+                    found.append(file.at(node, f"{given[0]} has no {given[1]}"))
+    return found
+
+
+def _names_of(file: Source) -> set[str]:
+    names = set()
+    for node in file.tree.body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return names
+
+
 def modal_or_pumping(files: list[Source]) -> list[str]:
     """`.exec()` on what can be a dialog or a menu, and `processEvents`: both stall the other tasks for good."""
     found = []
@@ -305,8 +352,22 @@ def index_addresses(texts: Mapping[str, str]) -> list[str]:
     ]
 
 
+MODULES_LIMIT = 20
+
+
+def crowded(files: list[Source], reviewed: Mapping[str, str]) -> list[str]:
+    """A folder in which nothing is found by its path any more."""
+    modules: dict[str, int] = defaultdict(int)
+    for file in files:
+        folder, _, name = file.name.rpartition("/")
+        modules[folder] += name != "__init__.py"
+    return [f"{folder}: {count} modules, {MODULES_LIMIT} is the most"
+            for folder, count in sorted(modules.items()) if count > MODULES_LIMIT and folder not in reviewed]
+
+
 TOP_LEVEL = frozenset({
-    "pyproject.toml", "desktop", "resources", "skills", "tests", "packaging", "README.md", "CHANGELOG.md",
+    "pyproject.toml", "desktop", "resources", "skills", "tests", "packaging",
+    "README.md", "CHANGELOG.md", "CONTRIBUTING.md",
 })  # fmt: skip
 
 
@@ -316,3 +377,38 @@ def top_level(names: set[str]) -> list[str]:
     return [f"{name} does not belong at the top" for name in sorted(visible - TOP_LEVEL)] + [
         f"{name} is missing at the top" for name in sorted(TOP_LEVEL - visible)
     ]
+
+
+LINK = re.compile(r"\]\(([^()\s]+)\)")
+NAMED = re.compile(r"(?<!`)`((?:desktop|tests|packaging|resources|skills)/[\w./-]*)`")
+
+
+def dead_links(root: Path, texts: Mapping[str, str]) -> list[str]:
+    """A relative link of a document that leads to no file. Addresses of other computers are not looked at."""
+    return [
+        f"{name}:{number}: {target} leads nowhere"
+        for name, number, line in _prose(texts)
+        for target in LINK.findall(line)
+        if "://" not in target and not target.startswith("#")
+        if not (root / name).parent.joinpath(target.partition("#")[0]).exists()
+    ]
+
+
+def dead_paths(root: Path, texts: Mapping[str, str]) -> list[str]:
+    """A path of the repository that a document names in backticks and that is not there."""
+    return [
+        f"{name}:{number}: {path} does not exist"
+        for name, number, line in _prose(texts)
+        for path in NAMED.findall(line)
+        if not (root / path).exists()
+    ]
+
+
+def _prose(texts: Mapping[str, str]) -> Iterator[tuple[str, int, str]]:
+    """The lines of documents that stand in no block of code."""
+    for name, text in texts.items():
+        fenced = False
+        for number, line in enumerate(text.splitlines(), 1):
+            fenced ^= line.startswith("```")
+            if not fenced:
+                yield name, number, line

@@ -8,7 +8,7 @@ import pytest
 from tests.architecture.rules import Source, last_name, sources
 
 ROOT = Path(__file__).resolve().parents[2]
-SQL = ("desktop/store/", "desktop/app/check.py")
+SQL = ("desktop/store/", "desktop/app/commands/check.py")
 """Where ``execute`` is a statement of SQL."""
 
 
@@ -54,4 +54,4 @@ def test_the_pipeline_is_made_once() -> None:
         for call in file.find(ast.Call)
         if isinstance(call, ast.Call) and last_name(call.func) == "Pipeline"
     }
-    assert made == {"desktop/app/rooms.py"}
+    assert made == {"desktop/app/wiring/runtime.py"}

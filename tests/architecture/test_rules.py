@@ -28,6 +28,10 @@ def test_functions_are_short_on_the_whole() -> None:
     holds(rules.distribution(OURS))
 
 
+def test_a_folder_holds_no_more_modules_than_one_finds_ones_way_in() -> None:
+    holds(rules.crowded(OURS, reviewed.CROWDED))
+
+
 def test_nothing_below_the_presenter_imports_qt() -> None:
     holds(rules.qt_below_presenter(OURS))
 
@@ -38,6 +42,18 @@ def test_no_import_inside_a_function() -> None:
 
 def test_tasks_have_one_owner() -> None:
     holds(rules.unowned_tasks(OURS, reviewed.TASK_OWNERS))
+
+
+def test_every_class_name_has_one_owner() -> None:
+    holds(rules.names_with_several_owners(OURS))
+
+
+def test_what_is_imported_late_is_there() -> None:
+    holds(rules.missing_lazily(OURS))
+
+
+def test_no_cancellation_is_lost_on_the_way() -> None:
+    holds(rules.loses_cancellation(OURS))
 
 
 def test_no_modal_dialog_and_no_pumping_of_events() -> None:
@@ -75,6 +91,8 @@ def test_reviewed_exceptions_are_still_needed() -> None:
         rules.modal_or_pumping: reviewed.EXEC_CALLS,
         rules.import_in_function: reviewed.LATE_IMPORTS,
     }
+    holds([f"{folder} needs no exception" for folder in reviewed.CROWDED
+           if not any(found.startswith(f"{folder}:") for found in rules.crowded(OURS, {}))])
     files = {file.name: file for file in OURS}
     holds([f"{name} needs no exception" for rule, table in tables.items()
            for name in table if name not in files or not rule([files[name]])])
@@ -87,6 +105,7 @@ def test_reviewed_exceptions_are_still_needed() -> None:
 
 LONG_FUNCTION = "def f():\n" + "    x = 1\n" * 51
 VIOLATIONS: list[tuple[str, Callable[[list[Source]], list[str]], str, str]] = [
+    ("crowded", lambda _: rules.crowded([Source(f"desktop/ui/x/m{n}.py", "") for n in range(21)], {}), "x", ""),
     ("long file", rules.too_long, "desktop/store/x.py", "x = 1\n" * 501),
     ("long function", rules.too_long, "desktop/store/x.py", LONG_FUNCTION),
     ("long method", rules.too_long, "desktop/store/x.py",
@@ -102,6 +121,11 @@ VIOLATIONS: list[tuple[str, Callable[[list[Source]], list[str]], str, str]] = [
     ("future", lambda files: rules.unowned_tasks(files, {}), "desktop/ui/x.py", "asyncio.ensure_future(f())\n"),
     ("passed on", lambda files: rules.unowned_tasks(files, {}), "desktop/ui/x.py", "start(asyncio.create_task)\n"),
     ("imported", lambda files: rules.unowned_tasks(files, {}), "desktop/ui/x.py", "from asyncio import create_task\n"),
+    ("two owners", lambda _: rules.names_with_several_owners(
+        [Source("desktop/ui/x.py", "class A: ...\n"), Source("desktop/ui/y.py", "class A: ...\n")]), "x", ""),
+    ("gone", rules.missing_lazily, "desktop/ui/x.py", "class A: ...\nB = Lazy('desktop.ui.x', 'B2')\n"),
+    ("no module", rules.missing_lazily, "desktop/ui/x.py", "load('desktop.ui.y', 'A')()\n"),
+    ("wait_for", rules.loses_cancellation, "desktop/ui/x.py", "await asyncio.wait_for(f(), 1)\n"),
     ("modal", rules.modal_or_pumping, "desktop/ui/x.py", "dialog.exec()\n"),
     ("pumping", rules.modal_or_pumping, "desktop/ui/x.py", "QApplication.processEvents()\n"),
     ("broad", lambda f: rules.broad_except(f, {}), "desktop/ui/x.py", "try:\n    f()\nexcept Exception:\n    pass\n"),
@@ -127,6 +151,7 @@ VIOLATIONS: list[tuple[str, Callable[[list[Source]], list[str]], str, str]] = [
 ]  # fmt: skip
 
 FINE: list[tuple[str, Callable[[list[Source]], list[str]], str, str]] = [
+    ("full folder", lambda _: rules.crowded([Source(f"desktop/ui/x/m{n}.py", "") for n in range(20)], {}), "x", ""),
     ("full function", rules.too_long, "desktop/store/x.py", "def f():\n" + "    x = 1\n" * 49),
     ("docstring is free", rules.too_long, "desktop/store/x.py",
      'def f():\n    """A.\n' + "    b\n" * 60 + '    """\n    x = 1\n'),
@@ -135,6 +160,10 @@ FINE: list[tuple[str, Callable[[list[Source]], list[str]], str, str]] = [
     ("group", lambda files: rules.unowned_tasks(files, {}), "desktop/ui/x.py", "group.create_task(f())\n"),
     ("owner", lambda files: rules.unowned_tasks(files, {"desktop/ui/x.py": "it"}), "desktop/ui/x.py",
      "asyncio.create_task(f())\n"),
+    ("own", lambda _: rules.names_with_several_owners(
+        [Source("desktop/ui/x.py", "class _A: ...\n"), Source("desktop/ui/y.py", "class _A: ...\n")]), "x", ""),
+    ("there", rules.missing_lazily, "desktop/ui/x.py", "class A: ...\nB = Lazy('desktop.ui.x', 'A')\n"),
+    ("timeout", rules.loses_cancellation, "desktop/ui/x.py", "async with asyncio.timeout(1):\n    await f()\n"),
     ("open", rules.modal_or_pumping, "desktop/ui/x.py", "dialog.open()\n"),
     ("raised again", lambda f: rules.broad_except(f, {}), "desktop/ui/x.py",
      "try:\n    f()\nexcept BaseException:\n    g()\n    raise\n"),

@@ -7,11 +7,11 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
-from desktop.app.event_loop import AssentEventLoop
-from desktop.presenter.activity import ActivityViewModel
-from desktop.presenter.bridge import Bridge
-from desktop.ui.approvals.activity import Activity
-from desktop.ui.approvals.activity_list import ROW
+from desktop.app.loop.event_loop import AssentEventLoop
+from desktop.presenter.approvals.activity import ActivityViewModel
+from desktop.presenter.events.bridge import Bridge
+from desktop.ui.approvals.activity.tab import Activity
+from desktop.ui.approvals.activity.table import ROW
 from tests.bench.bench_audit import MANY, filled
 from tests.bench.bench_skill_page import SIZE, Blocks, app
 from tests.bench.registry import Figure, bench

@@ -6,7 +6,7 @@ from functools import cache
 
 from desktop.domain.events import Event, MessageClosed, MessageOpened, RunStarted, ToolCallFinished, ToolCallStarted
 from desktop.domain.messages import ToolCallBlock
-from desktop.presenter.run_board import RunBoard
+from desktop.presenter.transcript.live_threads import LiveThreads
 from tests.bench.bench_transcript import app, ms, view
 from tests.bench.registry import Figure, bench
 
@@ -35,7 +35,7 @@ def round_of(number: int) -> tuple[Event, list[tuple[Event, Event]]]:
 @cache
 def batches() -> tuple[list[float], list[float]]:
     """Milliseconds of each batch, painting included: of the first 1,000 calls, and of the last."""
-    shown, board = view(), RunBoard()
+    shown, board = view(), LiveThreads()
     board.answer_changed.connect(lambda thread: shown.change_item(board.state(thread).answer.item()))
     board.take((RunStarted(**AT, agent="a", model="m", user_message_id="u"),))
     taken: list[float] = []

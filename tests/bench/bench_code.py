@@ -13,7 +13,7 @@ from typing import Any
 from desktop.domain.code import CodeCall, CodeLimits
 from desktop.domain.tools import ToolResult
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.safety.code_walls import code_walls
+from desktop.safety.confinement.code_profile import code_walls
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.bench.processes import pss_mb
 from tests.bench.registry import Figure, bench

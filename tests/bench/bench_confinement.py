@@ -12,8 +12,8 @@ from pathlib import Path
 
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.safety import Access, ProcessSpec
-from desktop.safety.confinement import Confinement, Kind
-from desktop.safety.process import ProcessRunner
+from desktop.safety.confinement.process import GroupRunner
+from desktop.safety.confinement.select import Kind, SystemConfinement
 from tests.bench.registry import Figure, bench
 from tests.unit.safety.world import World
 
@@ -24,7 +24,7 @@ async def _run(spec: ProcessSpec, wrap: Callable[[ProcessSpec], ProcessSpec]) ->
     """Milliseconds from the decision to the end, as the tools go: wrapped in a thread, run on the loop."""
     began = time.perf_counter()
     wrapped = await asyncio.to_thread(wrap, spec)
-    outcome = await ProcessRunner().run(wrapped, CancellationToken())
+    outcome = await GroupRunner().run(wrapped, CancellationToken())
     assert outcome.output == "done\n", outcome.output
     return (time.perf_counter() - began) * 1000
 
@@ -33,7 +33,7 @@ async def _commands(world: World, kind: Kind) -> Figure:
     """Medians, the bare and the confined command by turns."""
     spec = ProcessSpec(("bash", "--norc", "-c", "echo done"), str(world.workspace), {"PATH": "/usr/bin:/bin"})
     bare = ProcessSpec(spec.argv, spec.cwd, spec.env, contained=True)
-    with closing(Confinement(world.policy, lambda: world.settings, kinds=(kind,))) as walls:
+    with closing(SystemConfinement(world.policy, lambda: world.settings, kinds=(kind,))) as walls:
         if walls.probe().kind != kind:
             return Figure(0.0, note=f"{kind} does not work here")
         confined, plain = [], []

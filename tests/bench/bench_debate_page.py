@@ -7,16 +7,16 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QTimer
 
-from desktop.app.event_loop import AssentEventLoop
+from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.domain.debates import DebateSetup, DebateState, SideMeter, SideSetup, TurnRecord
 from desktop.domain.events import MessageOpened, RunStarted, SideTurnStarted, TextArrived
 from desktop.domain.messages import TextBlock, Usage
 from desktop.domain.threads import MessageRecord
-from desktop.presenter.bridge import Bridge
-from desktop.presenter.debate_items import TurnItem
-from desktop.presenter.debate_open import OpenDebate
-from desktop.presenter.run_board import RunBoard
-from desktop.presenter.transcript_items import TextPart
+from desktop.presenter.debates.items import TurnItem
+from desktop.presenter.debates.open import OpenDebate
+from desktop.presenter.events.bridge import Bridge
+from desktop.presenter.transcript.items import TextPart
+from desktop.presenter.transcript.live_threads import LiveThreads
 from desktop.ui.debates.lanes import DebateView
 from desktop.ui.theme import Theme
 from tests.bench.bench_transcript import app, percentile, spin
@@ -153,7 +153,7 @@ AT_ONCE, EACH = 50, 100
 
 @bench("50 debates run at once at 100 tokens/s each, one on screen: lateness p99", target="<= 16", unit="ms")
 def fifty_at_once() -> Figure:
-    stored, shown, board = Stored(), view(), RunBoard()
+    stored, shown, board = Stored(), view(), LiveThreads()
     loop = AssentEventLoop(app())
     asyncio.set_event_loop(loop)
     ids = ["t", *(f"other{n}" for n in range(1, AT_ONCE))]

@@ -18,7 +18,7 @@ from desktop.domain.models import Finished, ModelRequest, StreamItem, TextDelta
 from desktop.domain.threads import MessageRecord
 from desktop.supervision.tasks import RunSlots
 from tests.bench.registry import Figure, bench
-from tests.unit.conversation.debate_kit import DebateWorld, debate_world, setup
+from tests.unit.services.debates.kit import DebateWorld, debate_world, setup
 
 TEXT = "A sentence that a side of the debate says about the matter at hand, with a reason for it. " * 8
 USAGE = Usage(1000, 100, cost_usd=0.001)

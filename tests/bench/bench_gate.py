@@ -18,28 +18,28 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from desktop.conversation.rule_calls import recorded
-from desktop.conversation.rule_desk import RuleDesk
-from desktop.conversation.rule_simulator import Simulator
-from desktop.conversation.rule_trial import Judges
-from desktop.conversation.trust import TrustRules
 from desktop.domain.permission import AuditEntry, RuleRecord
 from desktop.domain.rules import RuleDraft, Simulation
 from desktop.domain.safety import CallFacts, SafetySettings
 from desktop.domain.tools import Tool
-from desktop.safety.boundary import PathPolicy
-from desktop.safety.confinement import Confinement
-from desktop.safety.environment import EnvironmentBuilder
-from desktop.safety.opening import GuardedFiles
-from desktop.safety.permission import PermissionGate
-from desktop.safety.process import ProcessRunner
-from desktop.safety.redaction import Redactor
-from desktop.safety.shell import ShellReader
+from desktop.safety.boundary.opening import BoundaryFiles
+from desktop.safety.boundary.policy import BoundaryPolicy
+from desktop.safety.confinement.environment import AllowlistEnvironment
+from desktop.safety.confinement.process import GroupRunner
+from desktop.safety.confinement.select import SystemConfinement
+from desktop.safety.permission.gate import PermissionGate
+from desktop.safety.secrets.redaction import SecretRedactor
+from desktop.safety.shell.reader import BashReader
+from desktop.services.rules.calls import recorded
+from desktop.services.rules.editing import RuleService
+from desktop.services.rules.simulator import Simulator
+from desktop.services.rules.trial import Judges
+from desktop.services.rules.trust import TrustRules
 from desktop.store import Store
-from desktop.tools.files import ReadFile, WriteFile
-from desktop.tools.shell import Bash
+from desktop.tools.builtin.files import ReadFile, WriteFile
+from desktop.tools.builtin.shell import Bash
 from tests.bench.registry import Figure, bench
-from tests.unit.safety.test_permission import Call
+from tests.unit.safety.permission.test_gate import Call
 
 CALLS = 400
 RECORDED = 10_000
@@ -75,16 +75,16 @@ class Room:
         def safety() -> SafetySettings:
             return settings
 
-        self.policy = PathPolicy(str(root / "home"), safety)
-        files = GuardedFiles(self.policy)
-        self.confinement = Confinement(self.policy, safety)
-        self.reader = ShellReader(self.policy, safety)
-        environment = EnvironmentBuilder(safety)
+        self.policy = BoundaryPolicy(str(root / "home"), safety)
+        files = BoundaryFiles(self.policy)
+        self.confinement = SystemConfinement(self.policy, safety)
+        self.reader = BashReader(self.policy, safety)
+        environment = AllowlistEnvironment(safety)
         self.read, self.write = ReadFile(files, safety), WriteFile(files)
-        self.bash: Tool = Bash(self.reader, self.policy, self.confinement, environment, ProcessRunner(), safety)
+        self.bash: Tool = Bash(self.reader, self.policy, self.confinement, environment, GroupRunner(), safety)
         self.kept: list[CallFacts] = []
         self.rules = TrustRules(cwd=str(self.workspace), home=str(Path.home()), record=self._record)
-        self.gate = PermissionGate(None, self.rules, self._log, safety, redactor=Redactor())
+        self.gate = PermissionGate(None, self.rules, self._log, safety, redactor=SecretRedactor())
 
     def _record(self, facts: CallFacts, _at: float) -> None:
         self.kept.append(facts)
@@ -174,7 +174,7 @@ def shell_command() -> Figure:
 
 
 async def _record_calls(room: Room, store: Store) -> None:
-    redactor = Redactor()
+    redactor = SecretRedactor()
     shapes = ("rg -n word{n} src/f{n}", "pytest -q tests/t{n}.py | tail -n {n}", "ls -la d{n} && cat d{n}/x")
     for n in range(RECORDED):
         command = shapes[n % 3].format(n=n)
@@ -202,7 +202,7 @@ def simulated() -> tuple[float, float, float, Simulation]:
                 str(room.workspace),
                 str(Path.home()),
             )
-            desk = RuleDesk(room.rules, lambda: [room.bash.spec], Simulator(store.rules, judges).run)
+            desk = RuleService(room.rules, lambda: [room.bash.spec], Simulator(store.rules, judges).run)
             gc.collect()
             gc.freeze()
             quiet, _ = await _blocks(asyncio.sleep(1.0))

@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Callable
 from functools import cache
 from pathlib import Path
 
-from desktop.app.event_loop import AssentEventLoop
+from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.domain.code import CodeLimits
-from desktop.safety.code_walls import code_walls
+from desktop.safety.confinement.code_profile import code_walls
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.bench.bench_skill_page import Blocks
 from tests.bench.bench_transcript import Lateness, app, percentile

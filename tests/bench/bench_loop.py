@@ -20,7 +20,7 @@ what, kind = sys.argv[1:]
 application = QApplication(["bench"])
 application.setQuitOnLastWindowClosed(False)
 if kind == "ours":
-    from desktop.app.event_loop import AssentEventLoop as Loop
+    from desktop.app.loop.event_loop import AssentEventLoop as Loop
 elif kind == "qasync":
     from qasync import QEventLoop as Loop
 else:

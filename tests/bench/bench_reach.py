@@ -12,16 +12,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from desktop.app.event_loop import AssentEventLoop
-from desktop.conversation.reach_judge import Judge, rows
-from desktop.conversation.trust import TrustRules
+from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.domain.reach import Level, ReachRow
 from desktop.domain.safety import DEFAULT_DENIED, SUGGESTED_DENIED, SafetySettings
-from desktop.presenter.bridge import Bridge
-from desktop.presenter.reach import ReachViewModel
-from desktop.safety.boundary import PathPolicy
-from desktop.safety.reach import level
-from desktop.ui.settings.reach_panel import ReachPanel
+from desktop.presenter.events.bridge import Bridge
+from desktop.presenter.settings.reach import ReachViewModel
+from desktop.safety.boundary.policy import BoundaryPolicy
+from desktop.safety.boundary.reach import level
+from desktop.services.reach.judge import Judge, rows
+from desktop.services.rules.trust import TrustRules
+from desktop.ui.settings.boundaries.reach_panel import ReachPanel
 from tests.bench.bench_skill_page import Blocks, app
 from tests.bench.registry import Figure, bench
 
@@ -35,7 +35,7 @@ class Desk:
         self._root = str(root)
         settings = SafetySettings(self._root, (self._root,), DEFAULT_DENIED + SUGGESTED_DENIED)
         book = TrustRules(text="write-file(path=n00*,$policy=allow)", cwd=self._root, home="/home/ida")
-        self._judge = Judge(PathPolicy("/home/ida/.agent", lambda: settings), settings, book.frozen().all)
+        self._judge = Judge(BoundaryPolicy("/home/ida/.agent", lambda: settings), settings, book.frozen().all)
         self.tell: Callable[[], None] = lambda: None
 
     def agents(self) -> tuple[()]:

@@ -5,14 +5,14 @@ import string
 import time
 from collections.abc import Callable
 
-from desktop.safety.redaction import Redactor
+from desktop.safety.secrets.redaction import SecretRedactor
 from tests.bench.registry import Figure, bench
 
 WORDS = ("the", "server", "answers", "with", "a", "list", "of", "files", "/usr/lib/python3", "=", "error:", "\n")
 
 
-def knowing(count: int) -> Redactor:
-    rng, redactor = random.Random(count), Redactor()
+def knowing(count: int) -> SecretRedactor:
+    rng, redactor = random.Random(count), SecretRedactor()
     for _ in range(count):
         redactor.remember("sk-proj-" + "".join(rng.choices(string.ascii_letters + string.digits, k=40)))
     return redactor

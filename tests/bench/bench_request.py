@@ -13,13 +13,13 @@ from typing import Any
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication, QWidget
 
-from desktop.app import wiring
-from desktop.app.composition import Hooks
-from desktop.app.crash import CrashReporter
-from desktop.app.event_loop import AssentEventLoop
-from desktop.app.home import open_home
+from desktop.app.home.crash import CrashReporter
+from desktop.app.home.home import open_home
+from desktop.app.lifecycle import wiring
+from desktop.app.lifecycle.composition import Hooks
+from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.domain.events import ToolCallStarted
-from desktop.presenter.bridge import Bridge
+from desktop.presenter.events.bridge import Bridge
 from tests.bench.registry import Figure, bench
 from tests.gui.app.kit import Running, call
 

@@ -11,7 +11,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from desktop.app.event_loop import AssentEventLoop
+from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.domain.permission import RuleRecord
 from tests.bench.bench_skill_page import Blocks, app
 from tests.bench.registry import Figure, bench

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from shots.run_panel import SampleDesk
 
-from desktop.app.event_loop import AssentEventLoop
+from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError
@@ -19,12 +20,11 @@ from desktop.domain.messages import Usage
 from desktop.domain.run_tree import NodeState
 from desktop.domain.scopes import Interrupt
 from desktop.domain.supervision import ExecutionBudget, SpawnBudget, Supervision
-from desktop.presenter.bridge import Bridge
-from desktop.presenter.run_tree import RunTreeViewModel
+from desktop.presenter.events.bridge import Bridge
+from desktop.presenter.run_panel.panel import RunTreeViewModel
 from desktop.supervision.tree import RunTree, TreeNode
 from desktop.ui.run_panel.panel import RunPanel
-from desktop.ui.run_panel.shots import SampleDesk
-from desktop.ui.widgets.dialog import Dialog
+from desktop.ui.widgets.dialogs.dialog import Dialog
 from tests.bench.bench_debate_page import Lateness
 from tests.bench.bench_skill_page import app
 from tests.bench.bench_transcript import percentile

@@ -19,8 +19,8 @@ from desktop.domain.messages import ToolCallBlock, Usage
 from desktop.domain.models import Finished, ModelRequest, StreamItem, TextDelta
 from desktop.domain.tools import ToolResult
 from tests.bench.registry import Figure, bench
-from tests.unit.conversation.kit import agent, world
 from tests.unit.pipeline.kit import FakeTool
+from tests.unit.services.kit import agent, world
 
 ANSWER = "I will read the next file and see what it says about the matter at hand. "
 RESULT = ToolResult("a line of a file that was read\n" * 40)

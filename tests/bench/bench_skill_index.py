@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from desktop.skills.catalogue.roots import SearchRoot
+from desktop.skills.catalogue.scan import RACY_NS
+from desktop.skills.catalogue.search import SkillFilter
 from desktop.skills.resolution.fabric import SkillFabric
-from desktop.skills.resolution.roots import SearchRoot
-from desktop.skills.resolution.scan import RACY_NS
-from desktop.skills.resolution.search import SkillFilter
 from tests.bench.registry import Figure, bench
 
 COUNT = 10_000
@@ -191,8 +191,8 @@ def chips() -> Figure:
 MEMORY = """
 import gc, json, sys
 from desktop.skills.resolution.fabric import SkillFabric
-from desktop.skills.resolution.roots import SearchRoot
-from desktop.skills.resolution.search import SkillFilter
+from desktop.skills.catalogue.roots import SearchRoot
+from desktop.skills.catalogue.search import SkillFilter
 
 def mine():
     gc.collect()

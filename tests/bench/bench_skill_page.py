@@ -16,18 +16,18 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
-from desktop.app.event_loop import AssentEventLoop
-from desktop.conversation.agents import load_agents
-from desktop.conversation.skill_desk import SkillDesk
-from desktop.conversation.skill_world import SkillWorld
+from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.pipeline.pipeline import Pipeline
-from desktop.presenter.bridge import Bridge
-from desktop.presenter.skills import SkillsViewModel
-from desktop.presenter.skills_editing import SkillEditor
-from desktop.presenter.skills_importing import SkillImport
-from desktop.presenter.skills_models import SkillsModels
-from desktop.presenter.skills_projects import SkillProjects
-from desktop.presenter.skills_trying import SkillTrials
+from desktop.presenter.events.bridge import Bridge
+from desktop.presenter.skills.editing import SkillEditor
+from desktop.presenter.skills.importing import SkillImport
+from desktop.presenter.skills.models import SkillsModels
+from desktop.presenter.skills.page import SkillsViewModel
+from desktop.presenter.skills.projects import SkillProjects
+from desktop.presenter.skills.trying import SkillTrials
+from desktop.services.definitions.book import load_agents
+from desktop.services.skills.editing import SkillService
+from desktop.services.skills.world import SkillWorld
 from desktop.settings import SettingsService
 from desktop.supervision.tasks import TaskOwner
 from desktop.ui.skills.page import SkillsPage
@@ -81,7 +81,7 @@ class Shown:
         self._world = SkillWorld(opened(root, index), Table())
         pipeline = Pipeline(self._world.table, self._owner.spawn, skills=self._world.side)
         book = load_agents(ROOT / "resources" / "agents")
-        desk = SkillDesk(self._world, pipeline, book, mine=root, trash=root.parent / "trash")
+        desk = SkillService(self._world, pipeline, book, mine=root, trash=root.parent / "trash")
         self.skills = SkillsViewModel(desk, self.bridge)
         self.models = SkillsModels(
             self.skills, SkillEditor(desk, self.bridge, self.skills.wrote), SkillTrials(desk, self.bridge),

@@ -16,13 +16,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from desktop.app import wiring
-from desktop.app.composition import Hooks
-from desktop.app.crash import CrashReporter
-from desktop.app.event_loop import AssentEventLoop
-from desktop.app.home import open_home
+from desktop.app.home.crash import CrashReporter
+from desktop.app.home.home import open_home
+from desktop.app.lifecycle import wiring
+from desktop.app.lifecycle.composition import Hooks
+from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.domain.events import AgentTraced, Event, TextArrived
-from desktop.presenter.bridge import Bridge
+from desktop.presenter.events.bridge import Bridge
 from tests.bench.bench_transcript import Lateness, app, percentile, prose
 from tests.bench.registry import Figure, bench
 from tests.gui.app.kit import Running, call

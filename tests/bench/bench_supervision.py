@@ -20,7 +20,7 @@ from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import Priority, SpawnBudget, Supervision
 from desktop.domain.threads import RunRecord, ThreadRecord
 from desktop.domain.tools import ToolResult
-from desktop.safety.redaction import Redactor
+from desktop.safety.secrets.redaction import SecretRedactor
 from desktop.store import Store
 from desktop.supervision.effect_journal import EffectJournal
 from desktop.supervision.hosting import AgentKinds, RunHost
@@ -75,7 +75,7 @@ async def opened(folder: str) -> Store:
 
 async def hosted(store: Store, run_id: str, kinds: Mapping[str, Body] | None = None) -> RunHost:
     """A run on a real database, with the app's own redactor, which knows a few secrets."""
-    redactor = Redactor()
+    redactor = SecretRedactor()
     for number in range(5):
         redactor.remember(f"a-secret-of-some-length-{number}")
     journal = EffectJournal(run_id, store.effects, redact=redactor.redact_text, mask=redactor.mask_known)

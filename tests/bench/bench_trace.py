@@ -10,7 +10,9 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, cast
 
-from desktop.app.event_loop import AssentEventLoop
+from shots.trace import NoSource
+
+from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.domain.events import (
     AgentTraced,
     Event,
@@ -24,10 +26,9 @@ from desktop.domain.events import (
 )
 from desktop.domain.messages import Usage
 from desktop.domain.traces import TraceEntry, entry_of
-from desktop.presenter.bridge import Bridge
-from desktop.presenter.trace import TraceViewModel, grown
+from desktop.presenter.events.bridge import Bridge
+from desktop.presenter.trace.panel import TraceViewModel, grown
 from desktop.ui.trace.panel import TracePanel
-from desktop.ui.trace.shots import NoSource
 from tests.bench.bench_skill_page import Blocks, app
 from tests.bench.registry import Figure, bench
 

@@ -15,8 +15,8 @@ from PySide6.QtCore import QEventLoop, Qt, QTimer
 from PySide6.QtGui import QTextCursor, QTextDocument
 from PySide6.QtWidgets import QApplication, QTextBrowser, QWidget
 
-from desktop.presenter.item_builder import build_items
-from desktop.presenter.transcript_items import TextPart, TranscriptItem
+from desktop.presenter.transcript.build import build_items
+from desktop.presenter.transcript.items import TextPart, TranscriptItem
 from desktop.ui.theme import Theme
 from desktop.ui.transcript import TranscriptView
 from tests.bench.registry import Figure, bench

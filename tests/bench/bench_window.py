@@ -11,17 +11,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from desktop.agents.summarising import SYSTEM
-from desktop.agents.window import PromptWindow
-from desktop.conversation.context_desk import ContextDesk
-from desktop.conversation.service import ConversationService
+from desktop.agents.loop.summarising import SYSTEM
+from desktop.agents.loop.window import PromptWindow
 from desktop.domain.context import Overlay
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, ToolResultBlock, user_message
 from desktop.domain.models import ModelRequest
+from desktop.services.chats.service import ConversationService
+from desktop.services.threads.context import ContextService
 from tests.bench.registry import Figure, bench
 from tests.unit.agents.script import Script, call, calls, says
-from tests.unit.conversation.kit import agent, world
 from tests.unit.pipeline.kit import FakeTool
+from tests.unit.services.kit import agent, world
 
 ROUNDS = 200
 OUTPUT = "A line of a file that was read by a tool.\n" * 50
@@ -71,7 +71,7 @@ async def _rounds(folder: Path, summaries: bool) -> tuple[list[float], int]:
     tool = FakeTool("read-file", body=lambda *_: OUTPUT)
     async with world(folder, Script(last=answer), tool, agents=agent(max_rounds=ROUNDS + 10), supervised=True) as made:
         runtime = replace(
-            made.runtime, context=ContextDesk(made.store), summaries=lambda: summaries,
+            made.runtime, context=ContextService(made.store), summaries=lambda: summaries,
             context_window=lambda _ref: 128_000,
         )  # fmt: skip
         made.service = ConversationService(runtime, made.owner)

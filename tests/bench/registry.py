@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).resolve().parent
+SAMPLES = str(FOLDER.parents[1] / "packaging")
+"""Where the sample data of the pictures is imported from."""
 CONDITION = re.compile(r"(<=|>=)\s*([0-9]+(?:\.[0-9]+)?)(x?)")
 
 
@@ -102,6 +104,8 @@ def _rounded(value: float) -> float:
 def load(file: str) -> list[Bench]:
     """Imports tests/bench/FILE.py and returns what it registered."""
     before = set(BENCHES)
+    if SAMPLES not in sys.path:
+        sys.path.append(SAMPLES)
     importlib.import_module(f"tests.bench.{file}")
     return [found for name, found in BENCHES.items() if name not in before]
 

@@ -7,12 +7,12 @@ import os
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from desktop.app import wiring
-from desktop.app.composition import App, Hooks
-from desktop.app.home import Home
-from desktop.presenter.bridge import Bridge
-from desktop.ui.approvals.lines_view import LinesView
-from desktop.ui.approvals.request_dialog import RequestDialog
+from desktop.app.home.home import Home
+from desktop.app.lifecycle import wiring
+from desktop.app.lifecycle.composition import App, Hooks
+from desktop.presenter.events.bridge import Bridge
+from desktop.ui.approvals.request.dialog import RequestDialog
+from desktop.ui.approvals.request.lines_view import LinesView
 from tests.end2end.person import Person, fact, inhabited, make_window  # noqa: F401 - the wiring's other half
 
 

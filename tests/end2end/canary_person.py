@@ -16,15 +16,15 @@ from typing import Any
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
 
-from desktop.app import wiring
-from desktop.app.composition import App, Hooks
-from desktop.app.home import Home
+from desktop.app.home.home import Home
+from desktop.app.lifecycle import wiring
+from desktop.app.lifecycle.composition import App, Hooks
 from desktop.domain.audit import AuditFilter
 from desktop.domain.keyring import KeyringEntry
-from desktop.presenter.bridge import Bridge
-from desktop.presenter.exporting import write_whole
+from desktop.presenter.common.exporting import write_whole
+from desktop.presenter.events.bridge import Bridge
 from desktop.store.audit_export import export as export_activity
-from desktop.ui.settings.keys_page import KeysPage
+from desktop.ui.settings.keys.page import KeysPage
 from tests.end2end.canaries import said
 from tests.end2end.person import Person, fact
 

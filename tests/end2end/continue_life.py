@@ -13,10 +13,10 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from desktop.app.rooms import Rooms, open_rooms
-from desktop.conversation.unfinished import conclude_settled
+from desktop.app.wiring.runtime import Services, build_services
 from desktop.domain.events import Event, RunTreeChanged
 from desktop.domain.permission import Decision, PermissionRequest
+from desktop.services.recovery.unfinished import conclude_settled
 from desktop.settings import SettingsService
 from tests.end2end.effect_life import line, lines
 
@@ -164,7 +164,7 @@ async def live(home: Path, kill_at: int) -> None:
     """Begin the run, or go on with it, and write down how the thread ends."""
     settings = SettingsService(home)
     await settings.load()
-    rooms = await open_rooms(home, settings, Looking(home), windows=lambda _: None, script=home / "script.json")
+    rooms = await build_services(home, settings, Looking(home), windows=lambda _: None, script=home / "script.json")
     while any(rooms.skills.table.find(name) is None for name in ("append", "peek", "helper", "scout")):
         await asyncio.sleep(0.01)
     await rooms.modes.choose("assistant", "both")
@@ -183,7 +183,7 @@ async def live(home: Path, kill_at: int) -> None:
     (home / "outcome").write_text(json.dumps({**found, "passed": counting.passed}))
 
 
-async def _seen_again(rooms: Rooms, home: Path) -> None:
+async def _seen_again(rooms: Services, home: Path) -> None:
     """How the agents of the run that was cut off stand in the Run panel now."""
     for thread in await rooms.service.threads():
         kept = await rooms.run_desk.last(thread.thread_id)
@@ -191,7 +191,7 @@ async def _seen_again(rooms: Rooms, home: Path) -> None:
             line(home / "kept", f"{facts.agent} {facts.state.value}")
 
 
-async def _go(rooms: Rooms, home: Path) -> str:
+async def _go(rooms: Services, home: Path) -> str:
     known = await rooms.service.threads()
     thread = known[0] if known else await rooms.service.create_thread(model="scripted/scripted")
     path = await rooms.service.path(thread.thread_id)
@@ -202,7 +202,7 @@ async def _go(rooms: Rooms, home: Path) -> str:
     return thread.thread_id
 
 
-async def _told(rooms: Rooms, thread: str) -> dict[str, Any]:
+async def _told(rooms: Services, thread: str) -> dict[str, Any]:
     path = await rooms.service.path(thread)
     calls = [call.call_id for message in path for call in message.blocks if type(call).__name__ == "ToolCallBlock"]
     results = [b.call_id for m in path for b in m.blocks if type(b).__name__ == "ToolResultBlock"]

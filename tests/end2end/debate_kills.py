@@ -16,10 +16,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from desktop.app.rooms import Rooms, open_rooms
-from desktop.conversation.unfinished import conclude_settled
+from desktop.app.wiring.runtime import Services, build_services
 from desktop.domain.debates import DebateSetup, SideSetup
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock
+from desktop.services.recovery.unfinished import conclude_settled
 from desktop.settings import SettingsService
 from tests.end2end.continue_kills import MOST_LIVES, Figures, one_life
 from tests.end2end.continue_life import SCRIPT, TOOLS, Counting, Looking, killed_by_the_tool, reading, writing
@@ -61,7 +61,7 @@ async def live(home: Path, kill_at: int) -> None:
     """Begin the debate, or go on with it, and write down how it stands at its end."""
     settings = SettingsService(home)
     await settings.load()
-    rooms = await open_rooms(home, settings, Looking(home), windows=lambda _: None, script=home / "script.json")
+    rooms = await build_services(home, settings, Looking(home), windows=lambda _: None, script=home / "script.json")
     while rooms.skills.table.find("append") is None:
         await asyncio.sleep(0.01)
     watch = asyncio.create_task(killed_by_the_tool(home / "workspace" / "kill-me"))
@@ -78,7 +78,7 @@ async def live(home: Path, kill_at: int) -> None:
     (home / "outcome").write_text(json.dumps(found))
 
 
-async def _go(rooms: Rooms) -> str:
+async def _go(rooms: Services) -> str:
     known = await rooms.debates.debates()
     sides = [SideSetup(name, name.title(), MODEL) for name in ("pro", "con")]
     made = DebateSetup("please begin", *sides, max_turns=2)
@@ -88,7 +88,7 @@ async def _go(rooms: Rooms) -> str:
     return thread
 
 
-async def _told(rooms: Rooms, thread: str) -> dict[str, Any]:
+async def _told(rooms: Services, thread: str) -> dict[str, Any]:
     path, turns = await rooms.store.messages.path(thread_id=thread), await rooms.debates.turns(thread)
     blocks = [block for message in path for block in message.blocks]
     return {

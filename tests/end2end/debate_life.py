@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from tests.servers.hosts import connection, models_over, running_host
-from tests.unit.conversation.debate_kit import debate_world, setup
+from tests.unit.services.debates.kit import debate_world, setup
 
 MODEL = "openai_compatible/some-model"
 

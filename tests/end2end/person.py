@@ -1,7 +1,8 @@
 """The real app as a process, with a person inside who does what the scenario says and tells what is on screen.
 
-A wiring like the app's own (see ``desktop.app.composition``): the same window, the same rooms. The scenario's name
-is in ``ASSENT_TEST_SCENARIO``; each fact is a line of JSON on stdout, with ``at`` on the machine's monotonic clock.
+A wiring like the app's own (see ``desktop.app.lifecycle.composition``): the same window, the same rooms. The
+scenario's name is in ``ASSENT_TEST_SCENARIO``; each fact is a line of JSON on stdout, with ``at`` on the machine's
+monotonic clock.
 """
 
 import asyncio
@@ -14,14 +15,14 @@ from typing import Any
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QWidget
 
-from desktop.app import wiring
-from desktop.app.composition import App, Hooks
-from desktop.app.home import Home
-from desktop.presenter.bridge import Bridge
-from desktop.presenter.shell import PAGES
-from desktop.presenter.transcript_items import NoticePart, ToolPart
+from desktop.app.home.home import Home
+from desktop.app.lifecycle import wiring
+from desktop.app.lifecycle.composition import App, Hooks
+from desktop.presenter.events.bridge import Bridge
+from desktop.presenter.shell.window import PAGES
+from desktop.presenter.transcript.items import NoticePart, ToolPart
 from desktop.ui.settings.page import PAGES as SETTINGS
-from desktop.ui.widgets.dialog import Dialog
+from desktop.ui.widgets.dialogs.dialog import Dialog
 from tests.harness.patience import PATIENCE_S
 
 KEY = "sk-person-0123456789abcdefghij"

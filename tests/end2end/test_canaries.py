@@ -1,7 +1,7 @@
 """Secrets are planted wherever one can come in, everything goes wrong, and then every byte that the app wrote and every
 process that it had is searched for them, in every usual writing (R-SEC-1, R-SEC-4, R-SEC-5, R-SEC-6, R-ENV-6).
 
-Where a hit is allowed, `ALLOWED` says so and why: it is what the README promises.
+Where a hit is allowed, `ALLOWED` says so and why: it is what resources/help/safety.md promises.
 """
 
 import contextlib

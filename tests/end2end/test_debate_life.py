@@ -15,7 +15,7 @@ from desktop.models.scripted import ScriptedModel
 from tests.end2end.test_hostile_world import acting, configured
 from tests.harness.patience import PATIENCE_S
 from tests.servers.fixtures import ProviderSpace, provider, provider_process
-from tests.unit.conversation.debate_kit import debate_world
+from tests.unit.services.debates.kit import debate_world
 
 __all__ = ["provider", "provider_process"]
 ROOT = Path(__file__).resolve().parents[2]

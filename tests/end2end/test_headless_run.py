@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from desktop.app.headless import main
+from desktop.app.commands.headless import main
 from tests.harness.patience import PATIENCE_S
 from tests.unit.store.auditing import unguarded
 
@@ -351,7 +351,7 @@ import os, signal, sys
 from desktop.app.main import main
 class Interrupted:
     def find_spec(self, name, path=None, target=None):
-        if name == "desktop.app.headless":
+        if name == "desktop.app.commands.headless":
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Interrupted())
 sys.exit(main(["run", "assistant", "hello", "--home", sys.argv[1]]))

@@ -26,7 +26,7 @@ from tests.servers.fixtures import ProviderSpace, provider, provider_process
 __all__ = ["provider", "provider_process"]
 PROGRAM = "import sys; from desktop.app.main import main; sys.exit(main(sys.argv[1:], wiring='tests.end2end.person'))"
 GRACE = 0.25
-"""Seconds: what was on screen longer than this survives (issue 2)."""
+"""Seconds: what was on screen longer than this survives."""
 
 
 class Facts:

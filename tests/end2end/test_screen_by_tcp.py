@@ -15,10 +15,10 @@ import pytest
 
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.safety import ProcessSpec, SafetySettings
-from desktop.safety.boundary import PathPolicy
-from desktop.safety.confinement import Confinement, Kind, Machine
-from desktop.safety.landlock import PORTS_ABI
-from desktop.safety.process import ProcessRunner
+from desktop.safety.boundary.policy import BoundaryPolicy
+from desktop.safety.confinement.landlock import PORTS_ABI
+from desktop.safety.confinement.process import GroupRunner
+from desktop.safety.confinement.select import Kind, Machine, SystemConfinement
 from tests.harness.services import running_x_server
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -82,7 +82,7 @@ def _placed(text: str, places: dict[str, str]) -> str:
 
 
 async def tried(spec: ProcessSpec) -> str:
-    return (await ProcessRunner().run(spec, CancellationToken())).output
+    return (await GroupRunner().run(spec, CancellationToken())).output
 
 
 def spec_of(argv: tuple[str, ...], cwd: Path) -> ProcessSpec:
@@ -107,8 +107,8 @@ async def test_no_command_with_the_network_on_reaches_a_screen_that_listens_on_t
     if Machine.here().landlock_abi < PORTS_ABI:
         pytest.skip("this kernel cannot close ports; the confinement says so")
     before = pointer(screen)
-    policy = PathPolicy(str(tmp_path / "app"), lambda: settings)
-    with closing(Confinement(policy, lambda: settings, kinds=(kind,))) as w:
+    policy = BoundaryPolicy(str(tmp_path / "app"), lambda: settings)
+    with closing(SystemConfinement(policy, lambda: settings, kinds=(kind,))) as w:
         if w.probe().kind != kind:
             pytest.skip(f"{kind} does not work here")
         assert any("6000 to 6063" in held for held in w.probe().holds)

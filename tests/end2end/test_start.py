@@ -43,7 +43,7 @@ def test_the_version_is_that_of_the_project_and_costs_no_qt_and_no_home() -> Non
 def test_nothing_heavy_is_imported_before_the_first_paint(tmp_path: Path) -> None:
     """asyncio alone costs a quarter of what a bare window takes to start."""
     code = (
-        "import sys; import desktop.app.main, desktop.app.start\n"
+        "import sys; import desktop.app.main, desktop.app.lifecycle.start\n"
         "print([name for name in ('asyncio', 'qasync', 'desktop.domain.events', 'sqlite3', 'yaml', 'keyring', 'socket',"
         " 'subprocess', 'dataclasses', 'logging.handlers') if name in sys.modules])"
     )
@@ -54,10 +54,11 @@ def test_nothing_heavy_is_imported_before_the_first_paint(tmp_path: Path) -> Non
 SELDOM = (
     "cronsim", "csv", "decimal", "difflib", "html", "jeepney", "sysconfig", "tree_sitter", "tzlocal", "yaml",
     "zoneinfo",
-    "desktop.app.desktop_notes", "desktop.conversation.rule_simulator", "desktop.conversation.skill_desk",
-    "desktop.models.demo", "desktop.models.scripted", "desktop.presenter.jobs", "desktop.presenter.reach",
-    "desktop.presenter.skills", "desktop.safety.shell", "desktop.skills.directives",
-    "desktop.ui.approvals.request_dialog", "desktop.ui.chat.context_card", "desktop.ui.run_panel.panel",
+    "desktop.app.desktop.notifications", "desktop.services.rules.simulator", "desktop.services.skills.editing",
+    "desktop.models.demo", "desktop.models.scripted", "desktop.presenter.schedules.page",
+    "desktop.presenter.settings.reach", "desktop.presenter.skills.page", "desktop.safety.shell.reader",
+    "desktop.skills.directives", "desktop.ui.approvals.request.dialog", "desktop.ui.chat.context_card",
+    "desktop.ui.run_panel.panel",
     "desktop.ui.trace.panel", "desktop.ui.schedules.page", "desktop.workers.js_code.engine",
 )  # fmt: skip
 
@@ -66,7 +67,8 @@ def test_what_most_starts_never_need_is_not_there_when_the_app_is_idle() -> None
     """Together it is a tenth of what the idle app takes."""
     code = (
         "import sys; from desktop.app.main import load_qt; load_qt()\n"
-        "import desktop.app.startup, desktop.app.rooms, desktop.app.view_models, desktop.app.pages\n"
+        "import desktop.app.lifecycle.startup, desktop.app.wiring.runtime\n"
+        "import desktop.app.wiring.view_models, desktop.app.wiring.pages\n"
         f"print([name for name in {SELDOM} if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -131,7 +133,7 @@ def test_the_home_is_made_for_its_owner_alone(tmp_path: Path) -> None:
 
 def test_the_home_comes_from_the_option_before_the_environment_before_the_default(tmp_path: Path) -> None:
     code = (
-        "import os, sys; from desktop.app.home import home_path\n"
+        "import os, sys; from desktop.app.home.home import home_path\n"
         "print(home_path('a/../b', os.environ), home_path(None, os.environ), home_path(None, {}), home_path('~/x', {}))"
     )
     done = subprocess.run(

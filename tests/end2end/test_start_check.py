@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.app.check import Health, Probe, activity_log, database_of, run_checks
+from desktop.app.commands.check import Health, Probe, activity_log, database_of, run_checks
 from desktop.domain.errors import KnownError
 from desktop.store import database
 from tests.harness.services import KeyringDaemon

@@ -15,12 +15,12 @@ from PySide6.QtCore import QTimer, qWarning
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QLabel, QMainWindow, QWidget
 
-from desktop.app.composition import App, Hooks
-from desktop.app.home import Home
+from desktop.app.home.home import Home
+from desktop.app.lifecycle.composition import App, Hooks
 from desktop.domain.errors import StoreCorrupt
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.tools import Category
-from desktop.presenter.bridge import Bridge
+from desktop.presenter.events.bridge import Bridge
 
 SECRET = "sk-abcdefghijklmnopqrstuvwxyz0123456789"
 

@@ -27,7 +27,7 @@ def app_loop() -> asyncio.AbstractEventLoop:
     widgets = import_module("PySide6.QtWidgets")
     application = widgets.QApplication.instance() or widgets.QApplication(["assent-tests"])
     application.setQuitOnLastWindowClosed(False)
-    loop: asyncio.AbstractEventLoop = import_module("desktop.app.event_loop").AssentEventLoop(application)
+    loop: asyncio.AbstractEventLoop = import_module("desktop.app.loop.event_loop").AssentEventLoop(application)
     return loop
 
 

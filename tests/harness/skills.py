@@ -5,9 +5,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from desktop.skills.catalogue.roots import SearchRoot
+from desktop.skills.catalogue.snapshot import Snapshot
 from desktop.skills.resolution.fabric import SkillFabric
-from desktop.skills.resolution.roots import SearchRoot
-from desktop.skills.resolution.snapshot import Snapshot
 
 LIBRARY = SearchRoot(str(Path(__file__).resolve().parents[2] / "skills"), "library")
 

@@ -7,7 +7,7 @@ from typing import Any
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.messages import ChatMessage, user_message
 from desktop.domain.models import Connection, ModelRef, ModelRequest, StreamItem
-from desktop.models.client import Models, build
+from desktop.models.client import ModelRoom, build
 from desktop.models.providers import LocalAddresses
 from desktop.workers.child import ChildProcess
 from desktop.workers.model_child import model_host
@@ -48,7 +48,7 @@ async def running_host(*, loaded: bool = True) -> AsyncIterator[ChildProcess]:
         await host.stop()
 
 
-def models_over(child: Any, *connections: Connection, addresses: LocalAddresses | None = None) -> Models:
+def models_over(child: Any, *connections: Connection, addresses: LocalAddresses | None = None) -> ModelRoom:
     """The models room over a child, with a key for every connection."""
     secrets = Secrets(key=KEY, access=SECRET_ACCESS_KEY, **{"access/access_key_id": ACCESS_KEY_ID})
     return build(child, secrets, lambda: connections, addresses=addresses or LocalAddresses({}), demo_pace_s=0)
@@ -66,6 +66,6 @@ def meta(token: CancellationToken | None = None) -> RunMeta:
     return RunMeta("run", token or CancellationToken(), thread_id="thread")
 
 
-async def collect(models: Models, asked: ModelRequest, about: RunMeta | None = None) -> list[StreamItem]:
+async def collect(models: ModelRoom, asked: ModelRequest, about: RunMeta | None = None) -> list[StreamItem]:
     """All items of one stream."""
     return [item async for item in models.client.stream(asked, about or meta())]

@@ -1,4 +1,4 @@
-"""What holds for one call of a skill: its effective metadata and the middleware around it (semantics.md 6).
+"""What holds for one call of a skill: its effective metadata and the middleware around it.
 
 Outermost to innermost: the library's default main skill, the project's main skill (the authority), the explicit
 inherit chain, the skill itself (R-INV-12). ``$inherit: false`` opts out of everything above, ``$authority`` stands for

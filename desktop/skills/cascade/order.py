@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 SENTINELS = ("$pre-configure", "$configure", "$post-configure", "$pre-execute", "$execute", "$post-execute")
-"""The phases of one invocation, in their order (semantics.md 6)."""
+"""The phases of one invocation, in their order."""
 
 
 class OrderCycle(ValueError):

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from desktop.skills.editing.yaml_text import REMOVE, NotEditable
+from desktop.skills.python_tree import python_tree
 
 WIDTH = 100
 NOT_PLAIN = "The frontmatter of this file is not written out as plain values."
@@ -18,7 +19,7 @@ _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 def change_literal(source: str, path: Sequence[str], value: Any) -> str:
     """``source`` with one key of ``frontmatter = {...}`` set, added or removed. Raises NotEditable."""
     try:
-        tree = ast.parse(source)
+        tree = python_tree(source)
     except (SyntaxError, ValueError, RecursionError) as error:
         raise NotEditable("The file is not valid Python.", next_step="Correct it as text first.") from error
     literal = _frontmatter(tree)
@@ -30,7 +31,7 @@ def change_literal(source: str, path: Sequence[str], value: Any) -> str:
 def literal_of(source: str) -> dict[str, Any]:
     """``frontmatter = {...}`` as it is written. Raises NotEditable where there is no literal."""
     try:
-        found = _frontmatter(ast.parse(source))
+        found = _frontmatter(python_tree(source))
         value = ast.literal_eval(found) if found is not None else None
     except (SyntaxError, ValueError, RecursionError, TypeError) as error:
         raise NotEditable(NOT_PLAIN, next_step="Correct it as text first.") from error

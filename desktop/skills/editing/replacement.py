@@ -28,8 +28,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from desktop.domain.errors import KnownError
+from desktop.skills.catalogue.scan import FOLDER_FILES, NO_COMPANIONS
 from desktop.skills.editing.files import CannotSave, Deleted, SkillFiles
-from desktop.skills.resolution.scan import FOLDER_FILES, NO_COMPANIONS
 
 Stamp = tuple[tuple[str, int, int], ...]
 _MADE_BY_RUNNING = NO_COMPANIONS | {"__pycache__"}

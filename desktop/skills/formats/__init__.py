@@ -1,4 +1,4 @@
-"""Skill files of every format, read without running anything (semantics.md 2; S2; R-SK-1 … R-SK-10).
+"""Skill files of every format, read without running anything (R-SK-1 … R-SK-10).
 
 Everything here blocks and never raises for what a file says; problems carry line and column. ``PyYAML`` and
 ``jsonschema_rs`` are imported by the first file that needs them: call from a thread.

@@ -11,8 +11,8 @@ from typing import Any
 
 from desktop.domain.skills import SkillDef, SkillProblem
 from desktop.skills.formats import markdown
-from desktop.skills.formats.mapping import read_mapping
-from desktop.skills.formats.problems import FormatError, Locate, Report, shown
+from desktop.skills.frontmatter.mapping import read_mapping
+from desktop.skills.frontmatter.problems import FormatError, Locate, Report, shown
 from desktop.skills.names import MAX_NAME, is_bare_name
 
 MAX_DESCRIPTION = 1_024

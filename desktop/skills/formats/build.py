@@ -1,4 +1,4 @@
-"""From a mapping to a skill: every key checked, each problem with its place (semantics.md 2, table; C-2, Q-2)."""
+"""From a mapping to a skill: every key checked, each problem with its place (C-2, Q-2)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from desktop.domain.skills import LEVELS, Severity, SkillDef, SkillKind, SkillSource
-from desktop.skills.formats import schemas
 from desktop.skills.formats.keys import Place, check_keys
 from desktop.skills.formats.other_tools import forbids, is_foreign, read_list
-from desktop.skills.formats.problems import Keys, Locate, Report, shown
+from desktop.skills.frontmatter.problems import Keys, Locate, Report, shown
 from desktop.skills.names import is_bare_name, normal_tags
 from desktop.skills.patterns.grammar import parse_patterns
 from desktop.skills.patterns.syntax import PatternError
+from desktop.skills.schemas import validation as schemas
 
 MAX_DESCRIPTION = 1_024
 MAX_TAGS = 100
@@ -48,7 +48,7 @@ class Origin(NamedTuple):
     stamp: str = ""
 
 
-class Part(NamedTuple):
+class FilePart(NamedTuple):
     """Which part of the file it is; see SkillDef. ``several``: the file holds more than one skill."""
 
     entry: str = ""
@@ -57,7 +57,7 @@ class Part(NamedTuple):
     several: bool = False
 
 
-def build(data: Mapping[str, Any], origin: Origin, locate: Locate, part: Part, report: Report) -> SkillDef | None:
+def build(data: Mapping[str, Any], origin: Origin, locate: Locate, part: FilePart, report: Report) -> SkillDef | None:
     """The definition, or None when there is no usable name. Everything that is wrong goes to ``report``."""
     name = _name(data.get("name"), locate, report)
     if not name:
@@ -328,7 +328,7 @@ class _Builder:
         return tags
 
     def role(self, metadata: dict[str, Any]) -> str:
-        """What the skill is for. A folder skill that says nothing is ``context`` (N0), but for the library's: those are
+        """What the skill is for. A folder skill that says nothing is ``context``, but for the library's: those are
         prompts and say otherwise themselves. ``role:`` without a value makes any folder skill an ordinary one."""
         if "role" not in metadata and "main" not in metadata:
             return "context" if self._origin.kind == "folder" and self._origin.source != "library" else ""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from desktop.skills.formats.problems import FormatError, Keys, Locate
+from desktop.skills.frontmatter.problems import FormatError, Keys, Locate
 
 MAX_CODE = 100_000
 """Characters of a code file."""
@@ -21,7 +21,7 @@ MAX_SKILLS = 200
 
 
 @dataclass(slots=True)
-class Literal:
+class WrittenLiteral:
     """A value that was written out. ``marks`` says where each part of it is, in terms that ``where`` turns into line
     and column."""
 
@@ -41,8 +41,8 @@ class CodeFile:
     ``(ctx, args)``, "" when nothing is; ``own`` is the entry point of ``frontmatter``."""
 
     own: str
-    frontmatter: Literal | None = None
-    skills: Literal | None = None
+    frontmatter: WrittenLiteral | None = None
+    skills: WrittenLiteral | None = None
     functions: dict[str, str] = field(default_factory=dict)
 
 
@@ -72,7 +72,7 @@ def declared(file: CodeFile) -> list[Declared]:
     return list(_several(file.skills, file))
 
 
-def _several(skills: Literal, file: CodeFile) -> Iterator[Declared]:
+def _several(skills: WrittenLiteral, file: CodeFile) -> Iterator[Declared]:
     if not isinstance(skills.value, list) or not all(isinstance(item, dict) for item in skills.value):
         raise FormatError("skills has to be a list of entries with names and values", *skills.place(()))
     if len(skills.value) > MAX_SKILLS:

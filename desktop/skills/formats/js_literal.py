@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any, NoReturn
 
-from desktop.skills.formats.code import MAX_DEPTH, MAX_VALUES, Literal, json_problem
-from desktop.skills.formats.problems import FormatError, Keys
+from desktop.skills.formats.code import MAX_DEPTH, MAX_VALUES, WrittenLiteral, json_problem
+from desktop.skills.frontmatter.problems import FormatError, Keys
 
 _BLANK = re.compile(r"(?:[\s\ufeff]|//[^\n\r\u2028\u2029]*)*")
 _NAME = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
@@ -87,11 +87,11 @@ def _paired(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
-def read_literal(text: str, at: int) -> tuple[Literal, int]:
+def read_literal(text: str, at: int) -> tuple[WrittenLiteral, int]:
     """The value that begins at ``at`` (or after blanks), and the offset after it. FormatError where it is none."""
     reader = _Reader(text, at)
     value = reader.value((), 1)
-    return Literal(value, reader.marks, lambda offset: position(text, offset)), reader.at
+    return WrittenLiteral(value, reader.marks, lambda offset: position(text, offset)), reader.at
 
 
 class _Reader:

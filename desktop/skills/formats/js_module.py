@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from desktop.skills.formats.javascript import ENTRY, Module
 from desktop.skills.formats.js_literal import position, skip_blank
-from desktop.skills.formats.problems import FormatError
+from desktop.skills.frontmatter.problems import FormatError
 
 DEFAULT = "$exported"
 """The name that a default export without one gets."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from desktop.skills.formats.problems import shown
+from desktop.skills.frontmatter.problems import shown
 from desktop.skills.names import is_bare_name
 
 Check = tuple[Callable[[Any], bool], str]

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
-from desktop.domain.near import nearest
+from desktop.domain.suggestions import nearest
 from desktop.skills.formats.key_values import odd_values
-from desktop.skills.formats.problems import Keys, Locate, Report
+from desktop.skills.frontmatter.problems import Keys, Locate, Report
 from desktop.skills.names import is_bare_name
 
 Place = Literal["", "metadata", "model"]
 """At the top, in ``metadata``, or in its ``model``."""
 
 _FORMATS, _CASCADE = "skills/formats/build.py", "skills/cascade/cascade.py"
-_SKILLS, _POLICY = "domain/skills.py", "agents/policy_settings.py"
-_INTERFACE = {"params": _SKILLS, "returns": _SKILLS, "model": "pipeline/skill_run.py"}
+_SKILLS, _POLICY = "domain/skills.py", "agents/skill/settings.py"
+_INTERFACE = {"params": _SKILLS, "returns": _SKILLS, "model": "pipeline/skills/run.py"}
 _OURS = dict.fromkeys(("tags", "visibility", "role", "main", "category"), _FORMATS)
 
 ACTS: Mapping[Place, Mapping[str, str]] = {
@@ -31,11 +31,12 @@ ACTS: Mapping[Place, Mapping[str, str]] = {
     "metadata": {
         **_OURS, **_INTERFACE, **dict.fromkeys(("activatable", "level"), _FORMATS),
         **dict.fromkeys(("$inherit", "$order", "$remove", "$local", "$global", "order", "hook"), _CASCADE),
-        "network": "pipeline/python_worker.py", "retries": "pipeline/wrapping.py", "off": "conversation/levels.py",
+        "network": "pipeline/skills/python_worker.py", "retries": "pipeline/skills/wrapping.py",
+        "off": "services/skills/levels.py",
     },
     "model": {
         **dict.fromkeys(("agent", "maxTurns", "maxSteps", "persistent", "contextEdit", "toolMode"), _POLICY),
-        "model": "conversation/side_spec.py",
+        "model": "services/turns/spec.py",
     },
 }  # fmt: skip
 """By place and key the file of ``desktop`` that reads it. A middleware of one's own handles the key of its name."""

@@ -11,11 +11,11 @@ from dataclasses import replace
 from desktop.domain.errors import BugError, KnownError, NotFound
 from desktop.domain.skills import SkillDef, SkillKind, SkillSource
 from desktop.skills.formats import javascript, markdown, python
-from desktop.skills.formats.build import Origin, Part, build
+from desktop.skills.formats.build import FilePart, Origin, build
 from desktop.skills.formats.code import declared
-from desktop.skills.formats.mapping import read_mapping
-from desktop.skills.formats.problems import FormatError, Report
 from desktop.skills.formats.records import LoadedFile
+from desktop.skills.frontmatter.mapping import read_mapping
+from desktop.skills.frontmatter.problems import FormatError, Report
 
 _log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ def skill_kind(path: str) -> SkillKind | None:
 
 
 def load_skills_from_file(path: str, *, source: SkillSource, root: str) -> LoadedFile:
-    """Read one skill file (S2 ``loadSkillsFromFile``). Blocks: use a thread.
+    """Read one skill file. Blocks: use a thread.
 
     ``path`` is absolute; ``root`` the search-path folder it was found in, "" when it was named directly. No error of
     the file is raised: all of them are in ``problems``, with line and column.
@@ -145,7 +145,7 @@ def _sections(text: str, origin: Origin, report: Report) -> list[SkillDef]:
     return _markdown(markdown.sections(text), origin, report)
 
 
-def _markdown(parts: list[markdown.Section], origin: Origin, report: Report) -> list[SkillDef]:
+def _markdown(parts: list[markdown.SkillSection], origin: Origin, report: Report) -> list[SkillDef]:
     several = len(parts) > 1
     found: list[SkillDef] = []
     for section in parts:
@@ -157,7 +157,7 @@ def _markdown(parts: list[markdown.Section], origin: Origin, report: Report) -> 
             continue
         for note in notes:
             own.add(note.code, str(note), (note.line, note.column), "warning")
-        part = Part(str(data.get("name", "")) if several else "", section.body_at, section.body_end, several)
+        part = FilePart(str(data.get("name", "")) if several else "", section.body_at, section.body_end, several)
         definition = build(data, origin, locate, part, own)
         report.found += own.found
         if definition is not None:
@@ -186,7 +186,7 @@ def _code(text: str, origin: Origin, report: Report) -> list[SkillDef]:
         own = Report(origin.path)
         if skill.wrong:
             own.add("entry.missing", skill.wrong, skill.locate(("entry",)))
-        definition = build(skill.data, origin, skill.locate, Part(skill.entry, several=len(skills) > 1), own)
+        definition = build(skill.data, origin, skill.locate, FilePart(skill.entry, several=len(skills) > 1), own)
         report.found += own.found
         if definition is not None:
             found.append(definition)
@@ -203,7 +203,7 @@ def _foreign(text: str, origin: Origin, report: Report) -> list[SkillDef]:
         data = [({"name": os.path.basename(origin.path).removesuffix(".skill.ts")}, lambda _: (1, 1), "")]
     found: list[SkillDef] = []
     for mapping, locate, entry in data:
-        definition = build(mapping, origin, locate, Part(entry, several=len(data) > 1), Report(origin.path))
+        definition = build(mapping, origin, locate, FilePart(entry, several=len(data) > 1), Report(origin.path))
         if definition is not None:
             found.append(replace(definition, state="broken", problems=tuple(report.found)))
     return found

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from desktop.skills.formats.mapping import MAX_HEAD
-from desktop.skills.formats.problems import FormatError
+from desktop.skills.frontmatter.mapping import MAX_HEAD
+from desktop.skills.frontmatter.problems import FormatError
 
 MAX_SECTIONS = 1_000
 MAX_MARKED = 5_000
@@ -21,7 +21,7 @@ _NAMED = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\r?\n)*[\w$\"'.-]+ *:(?:[ \t\r]|\Z)")
 _NAME_LINE = re.compile(r"^([\"']?)name\1 *:", re.MULTILINE)
 
 
-class Section(NamedTuple):
+class SkillSection(NamedTuple):
     """``first_line`` is the head's first line in the file, from 1; the body is ``text[body_at:body_end]``."""
 
     head: str
@@ -30,7 +30,7 @@ class Section(NamedTuple):
     body_end: int = -1
 
 
-def first_section(text: str) -> Section:
+def first_section(text: str) -> SkillSection:
     """The frontmatter that a skill file has to begin with. FormatError where the fences are missing."""
     start = 1 if text[:1] == "\ufeff" else 0
     at = text.find("\n", start) + 1
@@ -42,7 +42,7 @@ def first_section(text: str) -> Section:
     if close < 0:
         last = text.count("\n") + (not text.endswith("\n"))
         raise FormatError("the frontmatter is not closed by a line ---", last, code="frontmatter.open")
-    return Section(text[at:close], 2, _line_end(text, close))
+    return SkillSection(text[at:close], 2, _line_end(text, close))
 
 
 def _line_end(text: str, at: int) -> int:
@@ -61,7 +61,7 @@ def _closing(text: str, at: int) -> int:
     return -1
 
 
-def sections(text: str) -> list[Section]:
+def sections(text: str) -> list[SkillSection]:
     """All sections of a file that may hold several skills."""
     first = first_section(text)
     if text.find("\n---", first.body_at - 1) < 0:
@@ -69,14 +69,14 @@ def sections(text: str) -> list[Section]:
     found = [first]
     for start, section in _further(text, first.body_at):
         last = found[-1]
-        found[-1] = Section(last.head, last.first_line, last.body_at, start)
+        found[-1] = SkillSection(last.head, last.first_line, last.body_at, start)
         found.append(section)
         if len(found) > MAX_SECTIONS:
             raise FormatError(f"the file holds more than {MAX_SECTIONS} skills", section.first_line, code="file.skills")
     return found
 
 
-def _further(text: str, at: int) -> Iterator[tuple[int, Section]]:
+def _further(text: str, at: int) -> Iterator[tuple[int, SkillSection]]:
     """(where it begins, section) for each further one in the body from ``at``."""
     fence = ""
     for number, match in enumerate(_MARKED.finditer(text, at)):
@@ -90,7 +90,7 @@ def _further(text: str, at: int) -> Iterator[tuple[int, Section]]:
             end = _line_end(text, match.start())
             close = _closing(text, end)
             if close > 0 and _has_name(text[end:close]):
-                section = Section(text[end:close], text.count("\n", 0, end) + 1, _line_end(text, close))
+                section = SkillSection(text[end:close], text.count("\n", 0, end) + 1, _line_end(text, close))
                 yield match.start(), section
                 at = section.body_at
 

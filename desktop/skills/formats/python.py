@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from desktop.skills.formats.code import MAX_CODE, MAX_DEPTH, MAX_VALUES, CodeFile, Literal, json_problem
-from desktop.skills.formats.problems import FormatError, Keys
+from desktop.skills.formats.code import MAX_CODE, MAX_DEPTH, MAX_VALUES, CodeFile, WrittenLiteral, json_problem
+from desktop.skills.frontmatter.problems import FormatError, Keys
+from desktop.skills.python_tree import python_tree
 
 ENTRY = "run"
 PIECE = 16_000
@@ -101,7 +102,7 @@ def _piece(text: str, start: int, ends: list[int], number: int, lines: int) -> t
     while True:
         end = min(number + many, len(ends))
         try:
-            return ast.parse(text[start : ends[end - 1]], "skill"), end
+            return python_tree(text[start : ends[end - 1]]), end
         except SyntaxError as error:
             if end == len(ends):
                 line, column = lines + (error.lineno or 1), error.offset or 1
@@ -141,8 +142,8 @@ class _Reader:
             column += len(quotes[0]) if quotes is not None else 0
         return line, column
 
-    def literal(self, node: ast.expr) -> Literal:
-        return Literal(self._value(node, (), 1), self._marks, self._start)
+    def literal(self, node: ast.expr) -> WrittenLiteral:
+        return WrittenLiteral(self._value(node, (), 1), self._marks, self._start)
 
     def _error(self, node: ast.expr, message: str, code: str = "frontmatter.not-literal") -> FormatError:
         return FormatError(message, *self.place(node), code=code)

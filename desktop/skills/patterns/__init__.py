@@ -1,8 +1,8 @@
-"""The one pattern language of allowed-tools, trust rules, job policies and filters (semantics.md 4, R-PAT-1)."""
+"""The one pattern language of allowed-tools, trust rules, job policies and filters (R-PAT-1)."""
 
 from desktop.skills.patterns.globs import Glob, compile_glob, escape_glob
 from desktop.skills.patterns.grammar import Constraint, Meta, Pattern, PatternList, Selector, parse_patterns
-from desktop.skills.patterns.lists import AllowedList, Judged, intersect, match_pattern, matching
+from desktop.skills.patterns.lists import AllowedList, ListJudgement, intersect, match_pattern, matching
 from desktop.skills.patterns.policies import PolicyRules
 from desktop.skills.patterns.syntax import PatternError
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from desktop.domain.tools import CommandPart
 from desktop.skills.patterns.commands import ARGUMENT, command_glob
-from desktop.skills.patterns.constraints import Check
-from desktop.skills.patterns.index import Rule
+from desktop.skills.patterns.constraints import ConstraintCheck
+from desktop.skills.patterns.index import PatternRule
 
 COMMAND_LINES = frozenset("command cmd commandline command_line script shell shell_command code".split())
 _JOINS = re.compile(r"[;&|`$<>(){}\n\r\\*?!~#]")
@@ -39,21 +39,21 @@ class ComparedCall:
         self.parts: tuple[CommandPart | None, ...] = tuple(dict.fromkeys(parts)) or (None,)
         self.resolved: Mapping[str, Any] = {**arguments, **resolved} if resolved else arguments
 
-    def allowed_by(self, rule: Rule, part: CommandPart | None) -> bool:
+    def allowed_by(self, rule: PatternRule, part: CommandPart | None) -> bool:
         """Whether it fits in full."""
         return all(self._covers(check, part) for check in rule.checks)
 
-    def denied_by(self, rule: Rule, part: CommandPart | None) -> bool:
+    def denied_by(self, rule: PatternRule, part: CommandPart | None) -> bool:
         """Whether a piece of everything that the pattern looks at fits."""
         return all(self._meets(check, part) for check in rule.checks)
 
-    def _covers(self, check: Check, part: CommandPart | None) -> bool:
+    def _covers(self, check: ConstraintCheck, part: CommandPart | None) -> bool:
         if part is not None and check.name == ARGUMENT:
             glob = command_glob(check.glob_text)
             return glob.covers(part) or (bool(glob.literal) and glob.literal == self._line and not part.astray)
         return check.allows(self.resolved, self._params) and (check.is_literal or not self._holds_more(check.name))
 
-    def _meets(self, check: Check, part: CommandPart | None) -> bool:
+    def _meets(self, check: ConstraintCheck, part: CommandPart | None) -> bool:
         if part is not None and check.name == ARGUMENT:
             glob = command_glob(check.glob_text)
             return glob.meets(part) or glob.fits(self._line)

@@ -19,7 +19,7 @@ from desktop.skills.patterns.paths import PathKind, Where, is_path_name, normal_
 from desktop.skills.patterns.syntax import PatternError
 
 LISTS = ("allowedTools", "allowed-tools", "allowed_tools")
-"""The spellings of an argument that is itself a pattern list (Appendix B); any stands for each other."""
+"""The spellings of an argument that is itself a pattern list; any stands for each other."""
 
 MAX_NESTING = 8
 MAX_BITS = 4_096
@@ -28,7 +28,7 @@ _ESCAPED = re.compile(r"\\.", re.DOTALL)
 _WILDCARDS = re.compile(r"[*?]+")
 
 
-class Check:
+class ConstraintCheck:
     """A constraint ready for use; its globs are compiled at the first call that needs them."""
 
     __slots__ = ("_compiled", "_named", "_path_glob", "_where", "glob_text", "is_list", "name", "text")

@@ -1,4 +1,4 @@
-"""Globs: one text against one pattern, anchored and case-sensitive (semantics.md 4.1, Q-4; R-PAT-3).
+"""Globs: one text against one pattern, anchored and case-sensitive (Q-4, R-PAT-3).
 
 ``*`` and ``?`` stay within one folder and never take a leading dot, ``**`` as a whole folder name goes through any
 number of folders, ``[abc]`` is one of, ``[^x]`` and ``[!x]`` none of, ``{a,b}`` either, ``\\`` takes the next

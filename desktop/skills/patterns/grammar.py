@@ -1,4 +1,4 @@
-"""The grammar of pattern lists: text to records, with every mistake at its column (semantics.md 4.1, R-PAT-14).
+"""The grammar of pattern lists: text to records, with every mistake at its column (R-PAT-14).
 
     pattern-list = [ pattern *( WS pattern ) ]
     pattern      = selector [ "(" spec *( "," spec ) ")" ]

@@ -13,8 +13,8 @@ from typing import Any
 
 from desktop.domain.safety import CallFacts
 from desktop.skills.patterns.commands import ARGUMENT
-from desktop.skills.patterns.constraints import Check, texts_of
-from desktop.skills.patterns.index import Rule
+from desktop.skills.patterns.constraints import ConstraintCheck, texts_of
+from desktop.skills.patterns.index import PatternRule
 from desktop.skills.patterns.paths import Where, normal_path
 
 FEW = 8
@@ -30,16 +30,16 @@ class Sieve:
 
     __slots__ = ("_always", "_heads", "_rules", "_sizes", "_where", "tops")
 
-    def __init__(self, rules: Sequence[Rule], where: Where, tops: Mapping[str, int]) -> None:
+    def __init__(self, rules: Sequence[PatternRule], where: Where, tops: Mapping[str, int]) -> None:
         self.tops = tops
         self._rules, self._where = rules, where
-        self._always: list[Rule] = []
-        self._heads: dict[str, dict[str, list[Rule]]] = {}
+        self._always: list[PatternRule] = []
+        self._heads: dict[str, dict[str, list[PatternRule]]] = {}
         for rule in rules if len(rules) > FEW else ():
             self._place(rule)
         self._sizes = {name: sorted({len(head) for head in heads}) for name, heads in self._heads.items()}
 
-    def _place(self, rule: Rule) -> None:
+    def _place(self, rule: PatternRule) -> None:
         """Under the argument of which it says most."""
         found = [(check.name, heads) for check in rule.checks if (heads := heads_of(check, self._where))]
         if not found:
@@ -49,7 +49,7 @@ class Sieve:
         for head in heads:
             self._heads.setdefault(name, {}).setdefault(head, []).append(rule)
 
-    def likely(self, facts: CallFacts, resolved: Mapping[str, Any]) -> Sequence[Rule]:
+    def likely(self, facts: CallFacts, resolved: Mapping[str, Any]) -> Sequence[PatternRule]:
         """Those that may fit, in their order. ``resolved``: the arguments with paths where they really lead."""
         if len(self._rules) <= FEW:
             return self._rules
@@ -73,7 +73,7 @@ class Sieve:
         return {text[:LONGEST] for text in (*given, *normal) if text}
 
 
-def heads_of(check: Check, where: Where) -> Sequence[str]:
+def heads_of(check: ConstraintCheck, where: Where) -> Sequence[str]:
     """Texts of which one begins whatever the constraint fits, as it is written or as a normal path; none where that
     cannot be said."""
     text = check.glob_text

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from desktop.skills.names import normal_tags
-from desktop.skills.patterns.constraints import Check
+from desktop.skills.patterns.constraints import ConstraintCheck
 from desktop.skills.patterns.globs import TAG, Glob, compile_glob
 from desktop.skills.patterns.grammar import Pattern, PatternList
 from desktop.skills.patterns.paths import Where
@@ -17,7 +17,7 @@ MAX_WILD = 65_536
 MAX_KEPT = 4_096
 
 
-class Rule:
+class PatternRule:
     """A pattern ready for use. ``name`` is what it names exactly, or empty; ``specificity`` as in R-PAT-9."""
 
     __slots__ = ("checks", "glob", "name", "order", "pattern", "specificity", "tag", "text")
@@ -29,7 +29,7 @@ class Rule:
         self.glob: Glob | None = None if self.tag else compile_glob(selector.text)
         self.name = self.glob.literal if self.glob else ""
         self.specificity = self.glob.specificity if self.glob else TAG
-        self.checks = tuple(Check(constraint, where) for constraint in pattern.constraints)
+        self.checks = tuple(ConstraintCheck(constraint, where) for constraint in pattern.constraints)
 
     def constrains(self, name: str) -> bool:
         return any(check.name == name for check in self.checks)
@@ -39,10 +39,10 @@ class RuleIndex:
     """The rules of a list. Raises PatternError for a pattern that cannot be compiled. Never changes after."""
 
     def __init__(self, patterns: PatternList, where: Where) -> None:
-        self._names: dict[str, list[Rule]] = {}
-        self._tags: dict[str, list[Rule]] = {}
-        self._globs: list[Rule] = []
-        self._kept: dict[tuple[str, tuple[str, ...]], tuple[tuple[Rule, ...], Sides]] = {}
+        self._names: dict[str, list[PatternRule]] = {}
+        self._tags: dict[str, list[PatternRule]] = {}
+        self._globs: list[PatternRule] = []
+        self._kept: dict[tuple[str, tuple[str, ...]], tuple[tuple[PatternRule, ...], Sides]] = {}
         self.rules = tuple(_rules(patterns.patterns, where))
         for rule in self.rules:
             if rule.tag:
@@ -57,11 +57,11 @@ class RuleIndex:
         it, both in their order."""
         return self._found(name, tags)[1]
 
-    def about(self, name: str, tags: tuple[str, ...]) -> tuple[Rule, ...]:
+    def about(self, name: str, tags: tuple[str, ...]) -> tuple[PatternRule, ...]:
         """The rules that select a tool, in their order."""
         return self._found(name, tags)[0]
 
-    def _found(self, name: str, tags: tuple[str, ...]) -> tuple[tuple[Rule, ...], Sides]:
+    def _found(self, name: str, tags: tuple[str, ...]) -> tuple[tuple[PatternRule, ...], Sides]:
         """Kept for the next call of the same tool."""
         found = self._kept.get((name, tags))
         if found is None:
@@ -71,7 +71,7 @@ class RuleIndex:
             found = self._kept[name, tags] = (rules, _sides(rules))
         return found
 
-    def _search(self, name: str, tags: tuple[str, ...]) -> tuple[Rule, ...]:
+    def _search(self, name: str, tags: tuple[str, ...]) -> tuple[PatternRule, ...]:
         found = list(self._names.get(name, ()))
         for tag in tag_set(tags):
             found += self._tags.get(tag, ())
@@ -79,10 +79,10 @@ class RuleIndex:
         return tuple(sorted(found, key=lambda rule: rule.order))
 
 
-Sides = tuple[tuple[Rule, ...], tuple[Rule, ...]]
+Sides = tuple[tuple[PatternRule, ...], tuple[PatternRule, ...]]
 
 
-def _sides(rules: tuple[Rule, ...]) -> Sides:
+def _sides(rules: tuple[PatternRule, ...]) -> Sides:
     allows = [rule for rule in rules if not rule.pattern.denies]
     top = max((rule.specificity for rule in allows), default=0)
     return (
@@ -91,11 +91,11 @@ def _sides(rules: tuple[Rule, ...]) -> Sides:
     )
 
 
-def _rules(patterns: Iterable[Pattern], where: Where) -> Iterable[Rule]:
+def _rules(patterns: Iterable[Pattern], where: Where) -> Iterable[PatternRule]:
     cost = 0
     for order, pattern in enumerate(patterns):
         try:
-            rule = Rule(pattern, order, where)
+            rule = PatternRule(pattern, order, where)
         except PatternError as error:
             raise error.moved(pattern.column - 1) from None
         cost += rule.glob.cost if rule.glob else 0

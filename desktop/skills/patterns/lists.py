@@ -15,7 +15,7 @@ from desktop.domain.tools import CommandPart
 from desktop.skills.patterns.calls import ComparedCall
 from desktop.skills.patterns.globs import compile_glob
 from desktop.skills.patterns.grammar import Pattern, PatternList, parse_pattern, parse_patterns
-from desktop.skills.patterns.index import Rule, RuleIndex, tag_set
+from desktop.skills.patterns.index import PatternRule, RuleIndex, tag_set
 from desktop.skills.patterns.paths import Where
 from desktop.skills.patterns.syntax import PatternError
 
@@ -38,7 +38,7 @@ class Named(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ListJudgement:
     """``rule_text`` is the pattern that decided, as written, or empty; ``reason`` a sentence for a person."""
 
     allowed: bool
@@ -67,7 +67,7 @@ class Allows(Protocol):
 
     def explain(
         self, spec: Named, arguments: Mapping[str, Any] | None = None, parts: Sequence[CommandPart] = ()
-    ) -> Judged: ...
+    ) -> ListJudgement: ...
 
 
 def match_pattern(pattern: str | Pattern, name: str, tags: Iterable[str] = ()) -> bool:
@@ -150,22 +150,24 @@ class AllowedList:
 
     def explain(
         self, spec: Named, arguments: Mapping[str, Any] | None = None, parts: Sequence[CommandPart] = ()
-    ) -> Judged:
+    ) -> ListJudgement:
         """The decision about a call and what made it; without ``arguments``: about the tool as such."""
         if self.problem is not None:
-            return Judged(False, "", f"The list of allowed tools is malformed, so it allows nothing: {self.problem}")
+            return ListJudgement(
+                False, "", f"The list of allowed tools is malformed, so it allows nothing: {self.problem}"
+            )
         if self._index is None:
             return _NO_LIST
         allows, denies = self._about(spec)
         call = None if arguments is None else ComparedCall(arguments, spec.params, parts)
         for rule in denies:
             if not rule.checks if call is None else any(call.denied_by(rule, part) for part in call.parts):
-                return Judged(False, rule.text, "The list denies it.")
+                return ListJudgement(False, rule.text, "The list denies it.")
         if spec.name == CONTEXT_MANAGER:
             return _CONTEXT_MANAGER
         return _allowed(allows, call) if allows else _NOT_LISTED
 
-    def _about(self, spec: Named) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
+    def _about(self, spec: Named) -> tuple[tuple[PatternRule, ...], tuple[PatternRule, ...]]:
         """The rules that allow the tool, only those of the highest specificity (R-PAT-9), and those that deny it. About
         context-manager only denials of an operation count (R-PAT-12)."""
         if self._index is None:
@@ -176,22 +178,22 @@ class AllowedList:
         return allows, denies
 
 
-_NO_LIST = Judged(True, "", "No list of allowed tools is given, so every tool is allowed.")
-_NOT_LISTED = Judged(False, "", "No pattern of the list selects it.")
-_CONTEXT_MANAGER = Judged(True, "", "Operations of context-manager are allowed unless one is denied by name.")
+_NO_LIST = ListJudgement(True, "", "No list of allowed tools is given, so every tool is allowed.")
+_NOT_LISTED = ListJudgement(False, "", "No pattern of the list selects it.")
+_CONTEXT_MANAGER = ListJudgement(True, "", "Operations of context-manager are allowed unless one is denied by name.")
 
 
-def _allowed(rules: Sequence[Rule], call: ComparedCall | None) -> Judged:
+def _allowed(rules: Sequence[PatternRule], call: ComparedCall | None) -> ListJudgement:
     """By the first that covers it; of a command by one for each part."""
     if call is None:
-        return Judged(True, rules[0].text, _allowed_by(rules[0], whole=False))
-    found: list[Rule] = []
+        return ListJudgement(True, rules[0].text, _allowed_by(rules[0], whole=False))
+    found: list[PatternRule] = []
     for part in call.parts:
         rule = next((rule for rule in rules if call.allowed_by(rule, part)), None)
         if rule is None:
-            return Judged(False, rules[0].text, _not_so(part))
+            return ListJudgement(False, rules[0].text, _not_so(part))
         found.append(rule)
-    return Judged(True, " ".join(dict.fromkeys(rule.text for rule in found)), _allowed_by(found[0], whole=True))
+    return ListJudgement(True, " ".join(dict.fromkeys(rule.text for rule in found)), _allowed_by(found[0], whole=True))
 
 
 def _not_so(part: CommandPart | None) -> str:
@@ -205,7 +207,7 @@ def _not_so(part: CommandPart | None) -> str:
     return f"The list allows only other commands than {shown!r}{more}."
 
 
-def _allowed_by(rule: Rule, *, whole: bool) -> str:
+def _allowed_by(rule: PatternRule, *, whole: bool) -> str:
     if not rule.checks:
         return "The list allows it."
     if whole:
@@ -267,12 +269,12 @@ class Intersection:
 
     def explain(
         self, spec: Named, arguments: Mapping[str, Any] | None = None, parts: Sequence[CommandPart] = ()
-    ) -> Judged:
+    ) -> ListJudgement:
         """The parent's refusal, else the child's decision."""
         above = self.parent.explain(spec, arguments, parts)
         if above.allowed:
             return self.child.explain(spec, arguments, parts)
-        return Judged(False, above.rule_text, f"The caller itself may not: {above.reason}")
+        return ListJudgement(False, above.rule_text, f"The caller itself may not: {above.reason}")
 
 
 def intersect(parent: Allows, child: Allows, named_by: NamedBy = "child") -> Intersection:

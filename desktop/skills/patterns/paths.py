@@ -1,6 +1,6 @@
 """Arguments that are paths, and how they and their globs are made comparable (R-PAT-17).
 
-Lexical only: no disk is touched, links are the boundary's business (semantics.md 30). Which arguments are paths:
+Lexical only: no disk is touched, links are the boundary's business. Which arguments are paths:
 
 1. declared in the tool's schema with ``format: path`` (also ``file-path``, ``directory``); another format says no;
 2. else named like one: ``path``, ``file``, ``dir``, ``folder``, ``cwd`` and so on, or ending in ``_path``, ``File``;

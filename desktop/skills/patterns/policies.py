@@ -28,7 +28,7 @@ from desktop.skills.patterns.calls import ComparedCall
 from desktop.skills.patterns.globs import BARE, WITH_LITERALS
 from desktop.skills.patterns.grammar import PatternList, Policy, parse_patterns
 from desktop.skills.patterns.heads import Sieve
-from desktop.skills.patterns.index import MAX_KEPT, Rule, RuleIndex
+from desktop.skills.patterns.index import MAX_KEPT, PatternRule, RuleIndex
 from desktop.skills.patterns.paths import Where
 
 
@@ -103,7 +103,7 @@ class PolicyRules:
             found = self._sieves[tool, tags] = Sieve(rules, self._where, tops)
         return found
 
-    def _best(self, rules: Sequence[Rule], part: CommandPart | None, call: ComparedCall) -> Rule | None:
+    def _best(self, rules: Sequence[PatternRule], part: CommandPart | None, call: ComparedCall) -> PatternRule | None:
         """To allow, the arguments must fit in full; to ask, in part."""
         allows = (self._policies[rule.order] == "allow" for rule in rules)
         fitting = [
@@ -112,10 +112,10 @@ class PolicyRules:
         ]  # fmt: skip
         return max(fitting, key=_rank, default=None)
 
-    def _counts(self, rule: Rule, threads: tuple[str, ...]) -> bool:
+    def _counts(self, rule: PatternRule, threads: tuple[str, ...]) -> bool:
         return self._owners[rule.order].thread_id in threads
 
-    def _match(self, rules: Sequence[Rule], facts: CallFacts) -> RuleMatch:
+    def _match(self, rules: Sequence[PatternRule], facts: CallFacts) -> RuleMatch:
         rules = list(dict.fromkeys(rules))
         owners = [self._owners[rule.order] for rule in rules]
         shown = [owner.shown or rule.text for owner, rule in zip(owners, rules, strict=True)]
@@ -127,13 +127,13 @@ class PolicyRules:
         )  # fmt: skip
 
 
-def _names_program(rule: Rule) -> bool:
+def _names_program(rule: PatternRule) -> bool:
     """Whether it says which program: ``command=git push*`` and ``command=curl *``, and neither ``bash`` alone nor
     ``command=*``. What such a rule allows without the network it does not allow with it."""
     said = (constraint for constraint in rule.pattern.constraints if constraint.name in _OF_COMMANDS)
     return any(_PROGRAM.match(constraint.glob) for constraint in said)
 
 
-def _rank(rule: Rule) -> tuple[int, bool, bool, int]:
+def _rank(rule: PatternRule) -> tuple[int, bool, bool, int]:
     exact = all(check.is_literal for check in rule.checks)
     return rule.specificity, bool(rule.checks), exact, sum(check.letters for check in rule.checks)

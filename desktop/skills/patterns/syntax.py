@@ -1,4 +1,4 @@
-"""What a glob is made of: characters to tokens, braces to alternatives (semantics.md 4.1, Q-4).
+"""What a glob is made of: characters to tokens, braces to alternatives (Q-4).
 
 ``alternatives`` turns a glob into brace-free ones, as shells do. A glob that would become too many or too long, and
 one that says something unsupported in a way that could be misread, is a ``PatternError`` that names the column.

@@ -1,1 +1,1 @@
-"""Where skills are and which one a reference means: the search path, its caches and its index (semantics.md 3, 5)."""
+"""Where skills are and which one a reference means: the search path, its caches and its index."""

@@ -1,4 +1,4 @@
-"""``find_authority``: the main skill whose configuration a tool stands under (S2; R-RES-16, R-SK-10)."""
+"""``find_authority``: the main skill whose configuration a tool stands under (R-RES-16, R-SK-10)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterable, Iterator
 
 from desktop.domain.skills import SkillDef, SkillSource
+from desktop.skills.catalogue.roots import SearchRoot
+from desktop.skills.catalogue.scan import is_skill_file
+from desktop.skills.catalogue.snapshot import NAMES, RELS, ROLES, Snapshot
 from desktop.skills.resolution.folders import current, definitions_of, owner_of
 from desktop.skills.resolution.globals import Globals, search_path
-from desktop.skills.resolution.roots import SearchRoot
-from desktop.skills.resolution.scan import is_skill_file
-from desktop.skills.resolution.snapshot import NAMES, RELS, ROLES, Snapshot
 
 _MAX_ENTRIES = 10_000
 

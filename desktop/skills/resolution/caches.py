@@ -1,7 +1,7 @@
-"""The caches of resolution and what is evicted when (S2 "Cache"; R-RES-13 … R-RES-17).
+"""The caches of resolution and what is evicted when (R-RES-13 … R-RES-17).
 
-Of the twelve of S2 there are eleven: ``cyclic_peers`` is worked out from the lists in the index, which is there at
-once, so that no folder is seeded with a part of it from the build-time index (``cyclic_peers_seeded_dirs``).
+``cyclic_peers`` is worked out from the lists in the index, which is there at once, so that no folder is seeded with a
+part of it from an index made earlier.
 
 Entries live as long as the process; nothing expires by time. ``find_tool`` runs in worker threads and ``find_cached``
 on the loop, so the lock is held for dictionary work only, never while a file is read. What a thread worked out before

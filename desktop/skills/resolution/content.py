@@ -6,14 +6,14 @@ import os
 
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.skills import SkillDef
+from desktop.skills.catalogue.pins import Pins
+from desktop.skills.catalogue.roots import SearchRoot
+from desktop.skills.catalogue.scan import FOLDER_FILES
 from desktop.skills.formats import load_from_bytes, read_body
 from desktop.skills.formats.loader import decode, read_bytes
-from desktop.skills.formats.problems import FormatError
+from desktop.skills.frontmatter.problems import FormatError
 from desktop.skills.resolution.folders import owner_of
 from desktop.skills.resolution.globals import Globals
-from desktop.skills.resolution.pins import Pins
-from desktop.skills.resolution.roots import SearchRoot
-from desktop.skills.resolution.scan import FOLDER_FILES
 
 MAX_BESIDE = 200_000
 """Bytes of a file beside a skill that are read into it."""

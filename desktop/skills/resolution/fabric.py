@@ -14,26 +14,26 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from desktop.domain.errors import NotFound
-from desktop.skills.resolution.authority import files_above
-from desktop.skills.resolution.folders import admit, owner_of, refresh_folder
-from desktop.skills.resolution.globals import Config, Globals, search_path
-from desktop.skills.resolution.index_file import load_index, save_index
-from desktop.skills.resolution.pins import (
+from desktop.skills.catalogue.index_file import load_index, save_index
+from desktop.skills.catalogue.pins import (
     Difference,
     Fingerprint,
     Pins,
-    PinStore,
+    SkillPinStore,
     above,
     fingerprint_of_file,
     fingerprints,
 )
+from desktop.skills.catalogue.roots import DEFAULT_IGNORES, SearchRoot, enclosing_root, search_entries
+from desktop.skills.catalogue.scan import FolderListing, Hint, parents
+from desktop.skills.catalogue.search import SkillCatalog
+from desktop.skills.catalogue.snapshot import Snapshot
+from desktop.skills.catalogue.watch import FolderWatch
+from desktop.skills.resolution.authority import files_above
+from desktop.skills.resolution.folders import admit, owner_of, refresh_folder
+from desktop.skills.resolution.globals import Config, Globals, search_path
 from desktop.skills.resolution.programmatic import all_programmatic
 from desktop.skills.resolution.resolver import Resolver
-from desktop.skills.resolution.roots import DEFAULT_IGNORES, SearchRoot, enclosing_root, search_entries
-from desktop.skills.resolution.scan import Hint, Listing, parents
-from desktop.skills.resolution.search import SkillCatalog
-from desktop.skills.resolution.snapshot import Snapshot
-from desktop.skills.resolution.watch import FolderWatch
 
 _LOG = logging.getLogger(__name__)
 
@@ -80,7 +80,7 @@ class SkillFabric(Resolver):
         cwd: str = "",
         project: str = "",
         ignores: Iterable[str] = DEFAULT_IGNORES,
-        pin_store: PinStore | None = None,
+        pin_store: SkillPinStore | None = None,
     ) -> SkillFabric:
         """Read the index (30 ms for 10,000 skills) and nothing else: ``catalog`` can be shown at once. Then call
         ``watch`` and ``refresh``, in this order. ``index_path`` "": nothing is kept."""
@@ -320,7 +320,7 @@ def _below(root: SearchRoot, paths: Iterable[str]) -> set[str]:
     return found
 
 
-def hint_for(listing: Listing, rels: Iterable[str]) -> Hint:
+def hint_for(listing: FolderListing, rels: Iterable[str]) -> Hint:
     """Where to look for what happened to these paths: at the files, and at the nearest folders that are known."""
     files, folders = set(), set()
     for rel in rels:

@@ -1,4 +1,4 @@
-"""``find_tool``: from a reference to a definition (S2 "findTool"; R-RES-1 … R-RES-8, R-RES-18, R-RES-20, Q-3, C-3)."""
+"""``find_tool``: from a reference to a definition (R-RES-1 … R-RES-8, R-RES-18, R-RES-20, Q-3, C-3)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Literal
 
 from desktop.domain.errors import ConfigurationError, Denied
 from desktop.domain.skills import SkillDef
+from desktop.skills.catalogue.order import Layer, holders
+from desktop.skills.catalogue.roots import SearchRoot
+from desktop.skills.catalogue.scan import FOLDER_FILES
 from desktop.skills.resolution.folders import current, definitions_of, find_in_folder, owner_of
 from desktop.skills.resolution.globals import Globals, SearchPath, search_path
-from desktop.skills.resolution.order import Layer, holders
 from desktop.skills.resolution.programmatic import lookup
 from desktop.skills.resolution.refs import FileTarget, classify, file_target, path_target, usable
-from desktop.skills.resolution.roots import SearchRoot
-from desktop.skills.resolution.scan import FOLDER_FILES
 from desktop.skills.values.path_entries import PathEntry
 
 ATTEMPTS = 3

@@ -9,17 +9,17 @@ from dataclasses import replace
 
 from desktop.domain.errors import KnownError
 from desktop.domain.skills import SkillDef
+from desktop.skills.catalogue.build_index import read_build_index
+from desktop.skills.catalogue.index import CheckedFolder
+from desktop.skills.catalogue.pins import Fingerprint, Pins, above, fingerprints
+from desktop.skills.catalogue.roots import SearchRoot, enclosing_root, link_targets
+from desktop.skills.catalogue.scan import Hint
+from desktop.skills.catalogue.snapshot import NAMES, Snapshot, below
 from desktop.skills.formats import load_from_bytes, load_skills_from_file
 from desktop.skills.formats.loader import read_bytes
-from desktop.skills.formats.problems import FormatError
-from desktop.skills.resolution.build_index import read_build_index
+from desktop.skills.frontmatter.problems import FormatError
 from desktop.skills.resolution.caches import NameIndex
 from desktop.skills.resolution.globals import Globals, search_path
-from desktop.skills.resolution.index import Checked
-from desktop.skills.resolution.pins import Fingerprint, Pins, above, fingerprints
-from desktop.skills.resolution.roots import SearchRoot, enclosing_root, link_targets
-from desktop.skills.resolution.scan import Hint
-from desktop.skills.resolution.snapshot import NAMES, Snapshot, below
 
 _LOG = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ Ignore = tuple[str, ...]
 
 def refresh_folder(
     globals: Globals, root: SearchRoot, ignore: Ignore, *, asked: float | None = None, hint: Hint | None = None
-) -> Checked:
+) -> CheckedFolder:
     """Compare a folder with the disk and bring the caches up to date with it. Blocks."""
     known = link_targets(root, (*globals.config.roots, *search_path(globals).roots))
     checked = globals.index.check(root, ignore, asked=asked, hint=hint, known=known)

@@ -1,4 +1,4 @@
-"""What resolution works on: configuration, programmatic tools, caches (S2 ``Globals``, ``emptyGlobals``)."""
+"""What resolution works on: configuration, programmatic tools, caches."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from desktop.domain.skills import SkillDef
+from desktop.skills.catalogue.index import SkillIndex
+from desktop.skills.catalogue.pins import Pins
+from desktop.skills.catalogue.roots import SearchRoot, root_of
 from desktop.skills.resolution.caches import Caches, IgnoreKey, PathsKey
-from desktop.skills.resolution.index import SkillIndex
-from desktop.skills.resolution.pins import Pins
-from desktop.skills.resolution.roots import SearchRoot, root_of
 from desktop.skills.values.path_entries import PathEntry, extract_ignore, iter_paths, paths_key
 
 
@@ -66,7 +66,7 @@ class Globals:
 
 
 def empty_globals(paths: Iterable[PathEntry] = (), *, cwd: str = "") -> Globals:
-    """Fresh and empty, with these search folders if any (S2 ``emptyGlobals``)."""
+    """Fresh and empty, with these search folders if any."""
     return Globals(Config(paths=tuple(paths), cwd=cwd or os.getcwd()))
 
 

@@ -1,4 +1,4 @@
-"""``list_tools``: every tool of the search path (S2 "listTools"; R-RES-9)."""
+"""``list_tools``: every tool of the search path (R-RES-9)."""
 
 from __future__ import annotations
 

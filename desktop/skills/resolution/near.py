@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from desktop.domain.near import likeness
+from desktop.domain.suggestions import likeness
+from desktop.skills.catalogue.snapshot import NAMES, VISIBILITIES
 from desktop.skills.names import MAX_NAME
 from desktop.skills.resolution.globals import Globals, search_path
 from desktop.skills.resolution.programmatic import all_programmatic
-from desktop.skills.resolution.snapshot import NAMES, VISIBILITIES
 
 SHORTLIST = 40
 LEAST_LIKE = 0.55

@@ -1,4 +1,4 @@
-"""``cyclic_peers``: skills that reach themselves by the names in their lists (S2; R-RES-13).
+"""``cyclic_peers``: skills that reach themselves by the names in their lists (R-RES-13).
 
 An edge is an exact name in a skill's ``allowed-tools`` that means a skill on the search path. What a glob, a tag or no
 list at all would let through is no edge: nearly everything could call nearly everything then, and say nothing.

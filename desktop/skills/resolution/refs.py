@@ -1,4 +1,4 @@
-"""The three forms of a tool reference, and what each names (S2 ``findTool``; R-RES-1 … R-RES-4)."""
+"""The three forms of a tool reference, and what each names (R-RES-1 … R-RES-4)."""
 
 from __future__ import annotations
 

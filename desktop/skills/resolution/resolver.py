@@ -6,11 +6,11 @@ from typing import Any
 
 from desktop.domain.skills import SkillDef, SkillFunction
 from desktop.domain.tools import Tool
+from desktop.skills.catalogue.roots import enclosing_root, search_entries
 from desktop.skills.resolution import authority, content, find, listing, near, peers, programmatic
 from desktop.skills.resolution.folders import definitions_of
 from desktop.skills.resolution.globals import Globals, search_path
 from desktop.skills.resolution.programmatic import RegisterToolOptions
-from desktop.skills.resolution.roots import enclosing_root, search_entries
 
 
 class Resolver:

@@ -1,4 +1,4 @@
-"""What a skill or middleware asks of its context (semantics.md 6, S-RES-1): whom it serves, folders, hooks.
+"""What a skill or middleware asks of its context (S-RES-1): whom it serves, folders, hooks.
 
 The protocols say what these helpers need of a context; the pipeline's own class fits them.
 """
@@ -13,7 +13,7 @@ from desktop.domain.errors import ConfigurationError
 from desktop.skills.values.path_entries import PathEntry
 
 
-class Envelope(Protocol):
+class EnvelopeView(Protocol):
     """What ties a context to others. ``target`` is the context a middleware serves, otherwise the context itself."""
 
     @property
@@ -24,7 +24,7 @@ class Envelope(Protocol):
     def parent(self) -> Any: ...
 
 
-class Context(Protocol):
+class ContextView(Protocol):
     """One call as a skill sees it (R-INV-7).
 
     ``locals`` are its own, ``nonlocals`` are copied into children, ``globals`` shared by all. In a hook ``trigger`` is
@@ -32,7 +32,7 @@ class Context(Protocol):
     """
 
     @property
-    def envelope(self) -> Envelope: ...
+    def envelope(self) -> EnvelopeView: ...
     @property
     def args(self) -> Mapping[str, Any]: ...
     @property
@@ -51,7 +51,7 @@ class Context(Protocol):
     def wraps(self) -> str: ...
 
 
-def ctx_target(ctx: Context) -> Any:
+def ctx_target(ctx: ContextView) -> Any:
     """The context that a middleware serves. Raises ConfigurationError in one that serves none (R-INV-6)."""
     target = ctx.envelope.target
     if target is ctx:
@@ -63,29 +63,29 @@ def ctx_target(ctx: Context) -> Any:
     return target
 
 
-def ctx_paths(ctx: Context) -> Sequence[PathEntry]:
+def ctx_paths(ctx: ContextView) -> Sequence[PathEntry]:
     """The search path of this call, else the process's; () where neither says."""
     found = _configured(ctx, "paths")
     return () if found is None else found
 
 
-def ctx_cwd(ctx: Context) -> str:
+def ctx_cwd(ctx: ContextView) -> str:
     """The working folder of this call, else the configured one, else the process's."""
     found = _configured(ctx, "cwd")
     return str(found) if found else os.getcwd()
 
 
-def ctx_hook_trigger(ctx: Context) -> str | None:
+def ctx_hook_trigger(ctx: ContextView) -> str | None:
     """What made this hook run, ``$next`` or ``$invoke``; None where no hook runs (R-INV-11)."""
     return ctx.trigger or None
 
 
-def ctx_hook_target(ctx: Context) -> str | None:
+def ctx_hook_target(ctx: ContextView) -> str | None:
     """The name of the real entry that this hook wraps; None where no hook runs (R-INV-11)."""
     return ctx.wraps or None
 
 
-def _configured(ctx: Context, key: str) -> Any:
+def _configured(ctx: ContextView, key: str) -> Any:
     """``locals["config"]``, then ``globals["config"]``: a mapping, or of the latter a record."""
     own = ctx.locals.get("config")
     found = own.get(key) if isinstance(own, Mapping) else None

@@ -1,4 +1,4 @@
-"""The module ``assent`` of skills in Python: the helpers of S2 that their code needs, on plain values and contexts.
+"""The module ``assent`` of skills in Python: the helpers that their code needs, on plain values and contexts.
 
 Only the standard library and this folder are behind it: it works inside a skill's own process.
 """

@@ -13,12 +13,12 @@ from typing import Any
 from desktop.skills.values.jsonpath_scan import Scanner
 from desktop.skills.values.jsonpath_tree import (
     Both,
-    Call,
     Compare,
     Exists,
     Filter,
+    FunctionCall,
     Index,
-    Literal,
+    LiteralValue,
     Name,
     Not,
     Operand,
@@ -27,7 +27,7 @@ from desktop.skills.values.jsonpath_tree import (
     Selector,
     Slice,
     Test,
-    Wild,
+    Wildcard,
 )  # fmt: skip
 from desktop.skills.values.kinds import PathError
 
@@ -84,7 +84,7 @@ class _Reader(Scanner):
         return self._bracket() if self.take("[") else (self._member(),)
 
     def _member(self) -> Selector:
-        return Wild() if self.take("*") else Name(self.match(_NAME, "a name or *"))
+        return Wildcard() if self.take("*") else Name(self.match(_NAME, "a name or *"))
 
     def _bracket(self) -> tuple[Selector, ...]:
         found = []
@@ -98,7 +98,7 @@ class _Reader(Scanner):
 
     def _selector(self) -> Selector:
         if self.take("*"):
-            return Wild()
+            return Wildcard()
         if self.take("?"):
             return Filter(self._any_of())
         if self.text[self.at : self.at + 1] in ("'", '"'):
@@ -188,14 +188,14 @@ class _Reader(Scanner):
             self.at += 1
             return Query(self.segments(), from_root)
         if self.text[self.at : self.at + 1] in ("'", '"'):
-            return Literal(self.string())
+            return LiteralValue(self.string())
         word = _WORD.match(self.text, self.at)
-        return self._word(word.group()) if word else Literal(self.number())
+        return self._word(word.group()) if word else LiteralValue(self.number())
 
     def _word(self, word: str) -> Operand:
         if word in _WORDS:
             self.at += len(word)
-            return Literal(_WORDS[word])
+            return LiteralValue(_WORDS[word])
         if word not in _FUNCTIONS:
             self.fail(f"there is no function {word!r}; length, count and value are known")
         self.at += len(word)
@@ -204,7 +204,7 @@ class _Reader(Scanner):
         argument = self._argument(word)
         self.blank()
         self.expect(")")
-        return Call(word, argument)
+        return FunctionCall(word, argument)
 
     def _argument(self, function: str) -> Operand:
         self._nesting += 1

@@ -30,7 +30,7 @@ class Slice:
 
 
 @dataclass(frozen=True, slots=True)
-class Wild:
+class Wildcard:
     """Every child."""
 
 
@@ -41,7 +41,7 @@ class Filter:
     test: Test
 
 
-Selector = Name | Index | Slice | Wild | Filter
+Selector = Name | Index | Slice | Wildcard | Filter
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +71,21 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class LiteralValue:
     """A text, number, true, false or null."""
 
     value: Any
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FunctionCall:
     """``length(value)``, ``count(nodes)`` or ``value(nodes)``."""
 
     name: str
     argument: Operand
 
 
-Operand = Literal | Query | Call
+Operand = LiteralValue | Query | FunctionCall
 
 
 @dataclass(frozen=True, slots=True)

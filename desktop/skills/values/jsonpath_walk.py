@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from desktop.skills.values.jsonpath_tree import (
-    Call,
     Compare,
     Exists,
     Filter,
+    FunctionCall,
     Index,
-    Literal,
+    LiteralValue,
     Name,
     Not,
     Operand,
@@ -20,7 +20,7 @@ from desktop.skills.values.jsonpath_tree import (
     Selector,
     Slice,
     Test,
-    Wild,
+    Wildcard,
 )  # fmt: skip
 from desktop.skills.values.kinds import MISSING, PathError, is_mapping, is_number, is_sequence, is_text
 
@@ -28,7 +28,7 @@ MAX_WORK = 100_000
 """Values looked at by one expression, filters included: about 100 ms."""
 
 
-class Place(NamedTuple):
+class ValuePlace(NamedTuple):
     """A value, and where it is: ``holder[key]``; ``top`` is the child of the root that leads to it.
 
     The root has no holder.
@@ -39,12 +39,12 @@ class Place(NamedTuple):
     key: str | int | None = None
     top: str | int | None = None
 
-    def child(self, key: str | int, value: Any) -> Place:
+    def child(self, key: str | int, value: Any) -> ValuePlace:
         """The place of ``value``, which is ``self.value[key]``."""
-        return Place(value, self.value, key, key if self.top is None else self.top)
+        return ValuePlace(value, self.value, key, key if self.top is None else self.top)
 
 
-def find(query: Query, root: Any) -> list[Place]:
+def find(query: Query, root: Any) -> list[ValuePlace]:
     """Every place the path leads to, in the order of RFC 9535. Raises PathError when it is too much work."""
     return _Walk(root).places(query, root)
 
@@ -63,19 +63,19 @@ class _Walk:
                 f"This path looks at more than {MAX_WORK} values.", next_step="Make it more exact.", code="value.limit"
             )
 
-    def places(self, query: Query, here: Any) -> list[Place]:
+    def places(self, query: Query, here: Any) -> list[ValuePlace]:
         """The places of a query within a filter or at the top."""
-        found = [Place(self._root if query.from_root else here)]
+        found = [ValuePlace(self._root if query.from_root else here)]
         for segment in query.segments:
             found = [next_place for place in found for next_place in self._segment(segment, place)]
         return found
 
-    def _segment(self, segment: Segment, place: Place) -> Iterator[Place]:
+    def _segment(self, segment: Segment, place: ValuePlace) -> Iterator[ValuePlace]:
         for start in self._below(place) if segment.descendant else (place,):
             for selector in segment.selectors:
                 yield from self._select(selector, start)
 
-    def _below(self, place: Place) -> Iterator[Place]:
+    def _below(self, place: ValuePlace) -> Iterator[ValuePlace]:
         """The place itself, then everything in it, parents before children."""
         stack = [iter((place,))]
         while stack:
@@ -86,7 +86,7 @@ class _Walk:
             else:
                 stack.pop()
 
-    def _children(self, place: Place) -> Iterator[Place]:
+    def _children(self, place: ValuePlace) -> Iterator[ValuePlace]:
         value = place.value
         if is_mapping(value):
             for key in value:
@@ -98,8 +98,8 @@ class _Walk:
                 self._spend()
                 yield place.child(index, item)
 
-    def _select(self, selector: Selector, place: Place) -> Iterator[Place]:
-        if isinstance(selector, Wild):
+    def _select(self, selector: Selector, place: ValuePlace) -> Iterator[ValuePlace]:
+        if isinstance(selector, Wildcard):
             yield from self._children(place)
         elif isinstance(selector, Filter):
             for child in self._children(place):
@@ -110,7 +110,7 @@ class _Walk:
         else:
             yield from self._one(selector, place)
 
-    def _one(self, selector: Name | Index, place: Place) -> Iterator[Place]:
+    def _one(self, selector: Name | Index, place: ValuePlace) -> Iterator[ValuePlace]:
         self._spend()
         value = place.value
         if isinstance(selector, Name):
@@ -121,7 +121,7 @@ class _Walk:
             if 0 <= index < len(value):
                 yield place.child(index, value[index])
 
-    def _slice(self, selector: Slice, place: Place) -> Iterator[Place]:
+    def _slice(self, selector: Slice, place: ValuePlace) -> Iterator[ValuePlace]:
         value = place.value
         if not is_sequence(value) or selector.step == 0:
             return
@@ -144,14 +144,14 @@ class _Walk:
 
     def _value(self, operand: Operand, here: Any) -> Any:
         """The value of one side of a comparison; MISSING is RFC 9535's Nothing."""
-        if isinstance(operand, Literal):
+        if isinstance(operand, LiteralValue):
             return operand.value
         if isinstance(operand, Query):
             found = self.places(operand, here)
             return found[0].value if len(found) == 1 else MISSING
         return self._call(operand, here)
 
-    def _call(self, call: Call, here: Any) -> Any:
+    def _call(self, call: FunctionCall, here: Any) -> Any:
         if call.name == "length":
             value = self._value(call.argument, here)
             return len(value) if is_text(value) or is_mapping(value) or is_sequence(value) else MISSING

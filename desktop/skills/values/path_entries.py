@@ -1,4 +1,4 @@
-"""Entries of the search path: folders and patterns of what to ignore in them (S2, R-RES-14, S-RES-1).
+"""Entries of the search path: folders and patterns of what to ignore in them (R-RES-14, S-RES-1).
 
 As written an entry is a folder, or a mapping with the one key ``external``, ``internal`` or ``ignore``; every helper
 takes entries as written and as records, mixed.

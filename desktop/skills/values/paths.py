@@ -14,7 +14,7 @@ from typing import Any
 
 from desktop.skills.values import jsonpath
 from desktop.skills.values.jsonpath_tree import Name, Query
-from desktop.skills.values.jsonpath_walk import Place, find
+from desktop.skills.values.jsonpath_walk import ValuePlace, find
 from desktop.skills.values.kinds import (
     MISSING,
     PathError,
@@ -81,7 +81,7 @@ def path_remove(obj: object, expr: str) -> None:
     holder = _follow(obj, steps[:-1])
     key = _key_in(holder, steps[-1])
     if key is not None:
-        _delete([Place(None, holder, key)])
+        _delete([ValuePlace(None, holder, key)])
 
 
 def path_keys(obj: object, exprs: Iterable[str]) -> set[str]:
@@ -242,7 +242,7 @@ def _check_writable(holder: Any, step: Step | None) -> Step:
     return step
 
 
-def _delete(places: list[Place]) -> None:
+def _delete(places: list[ValuePlace]) -> None:
     """Remove places, the last elements of a list first, so that the others stay where they were."""
     once = {(id(place.holder), place.key): place for place in places}
     for place in places:
@@ -251,7 +251,7 @@ def _delete(places: list[Place]) -> None:
         del place.holder[place.key]
 
 
-def _last_first(place: Place) -> int:
+def _last_first(place: ValuePlace) -> int:
     return -place.key if isinstance(place.key, int) else 0
 
 

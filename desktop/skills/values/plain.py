@@ -49,7 +49,7 @@ _NO_ROOM: Any = object()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class PlainRules:
     """How to turn values into plain ones. Bytes are of compact JSON in UTF-8.
 
     ``known`` maps the identity of functions to the names they are written by (``{"$fn": name}``), ``revived`` names to
@@ -67,7 +67,7 @@ class Rules:
     refuse: bool = False
 
 
-def plain(value: object, rules: Rules) -> Any:
+def plain(value: object, rules: PlainRules) -> Any:
     """``value`` as plain data; whatever lies in it, this does not raise (but for ``refuse``)."""
     return _Plain(rules).run(value)
 
@@ -86,7 +86,7 @@ class _Frame:
 class _Plain:
     """One conversion: the open containers, and how much room is left."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: PlainRules) -> None:
         self._rules = rules
         self._room = max(MIN_BYTES, rules.max_bytes)
         self._values = rules.max_values

@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
-from desktop.skills.values.contexts import Context
+from desktop.skills.values.contexts import ContextView
 from desktop.skills.values.json_text import write
 from desktop.skills.values.kinds import ValueProblem
-from desktop.skills.values.plain import Rules, plain
+from desktop.skills.values.plain import PlainRules, plain
 
 MAX_DEPTH = 100
 MAX_BYTES = 16_000_000
@@ -108,11 +108,11 @@ def safe_snapshot(value: object, max_depth: int = 4, max_bytes: int = 10_240) ->
 
     One text takes no more than a quarter, so that others are seen beside it.
     """
-    rules = Rules(max_depth=max_depth, max_bytes=max_bytes, max_values=max_bytes, max_text=max(64, max_bytes // 4))
+    rules = PlainRules(max_depth=max_depth, max_bytes=max_bytes, max_values=max_bytes, max_text=max(64, max_bytes // 4))
     return plain(value, rules)
 
 
-def serialize_context(ctx: Context | None, max_depth: int = 4, max_bytes: int = 65_536) -> dict[str, Any] | None:
+def serialize_context(ctx: ContextView | None, max_depth: int = 4, max_bytes: int = 65_536) -> dict[str, Any] | None:
     """A context for logs and debugging, or None for none.
 
     Functions are left out, the manager with them; other contexts show as their ids, the own one as ``[Circular]``.
@@ -129,17 +129,17 @@ def serialize_context(ctx: Context | None, max_depth: int = 4, max_bytes: int = 
         },
         **{name: getattr(ctx, name) for name in ("args", "run", "locals", "nonlocals", "globals")},
     }
-    rules = Rules(max_depth=max_depth + 1, max_bytes=max_bytes, max_values=max_bytes, drop_functions=True)
+    rules = PlainRules(max_depth=max_depth + 1, max_bytes=max_bytes, max_values=max_bytes, drop_functions=True)
     found: dict[str, Any] = plain(shown, rules)
     return found
 
 
-def _context_id(ctx: Context | None) -> str | None:
+def _context_id(ctx: ContextView | None) -> str | None:
     return None if ctx is None else ctx.envelope.id
 
 
-def _rules(opts: SerializeOptions | DeserializeOptions) -> Rules:
-    return Rules(max_depth=opts.max_depth, max_bytes=opts.max_bytes, max_values=opts.max_values)
+def _rules(opts: SerializeOptions | DeserializeOptions) -> PlainRules:
+    return PlainRules(max_depth=opts.max_depth, max_bytes=opts.max_bytes, max_values=opts.max_values)
 
 
 def _refuse(constant: str) -> NoReturn:

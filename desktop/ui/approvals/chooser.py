@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QComboBox, QSizePolicy, QStyle, QStyleOptionComboB
 
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph
-from desktop.ui.widgets.fields import Combo
+from desktop.ui.widgets.controls.fields import Combo
 
 WIDEST = 200
 LEFT, RIGHT = 9, 28

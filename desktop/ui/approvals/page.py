@@ -8,18 +8,18 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from desktop.domain.permission import PermissionRequest
-from desktop.presenter.approvals import ApprovalsViewModel
-from desktop.presenter.rules_editing import RulesModels
-from desktop.ui.approvals.activity import Activity
+from desktop.presenter.approvals.inbox import ApprovalsViewModel
+from desktop.presenter.approvals.rules_editing import RulesModels
+from desktop.ui.approvals.activity.tab import Activity
 from desktop.ui.approvals.inbox import Inbox
-from desktop.ui.approvals.request_view import RequestView
-from desktop.ui.approvals.rules import RulesTab
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.containers import EmptyState
-from desktop.ui.widgets.folding import FoldingPane
+from desktop.ui.approvals.request.view import RequestView
+from desktop.ui.approvals.rules.tab import RulesTab
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.layout.containers import EmptyState
+from desktop.ui.widgets.layout.folding import FoldingPane
+from desktop.ui.widgets.layout.tabs import Tabs
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
-from desktop.ui.widgets.tabs import Tabs
 from desktop.ui.widgets.text import Text
 
 

@@ -7,12 +7,12 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from desktop.presenter.context import ContextViewModel, account_words
-from desktop.ui.widgets.buttons import Button, IconButton
-from desktop.ui.widgets.containers import caption_value, clear
-from desktop.ui.widgets.fields import MonoView
+from desktop.presenter.chat.context import ContextViewModel, account_words
+from desktop.ui.widgets.controls.buttons import Button, IconButton
+from desktop.ui.widgets.controls.fields import MonoView
+from desktop.ui.widgets.dialogs.scrolled_dialog import ScrolledDialog
+from desktop.ui.widgets.layout.containers import caption_value, clear
 from desktop.ui.widgets.scaling import Row, sized
-from desktop.ui.widgets.scrolled_dialog import ScrolledDialog
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 

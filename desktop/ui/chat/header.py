@@ -7,12 +7,12 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QStackedLayout, QWidget
 
 from desktop.domain.threads import ThreadJob
-from desktop.presenter.chat_state import Meters
-from desktop.presenter.job_words import STATUS, chip_words, short
+from desktop.presenter.chat.chat_state import Meters
+from desktop.presenter.schedules.words import STATUS, chip_words, short
 from desktop.ui.chat.meters import ThreadMeters
-from desktop.ui.run_panel.head import AGENTS_KEYS
 from desktop.ui.theme import theme
-from desktop.ui.widgets.buttons import Button, IconButton
+from desktop.ui.widgets.controls.buttons import Button, IconButton
+from desktop.ui.widgets.layout.panel_head import AGENTS_KEYS
 from desktop.ui.widgets.scaling import Row, sized
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Text

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from desktop.domain.threads import ThreadJob
-from desktop.presenter.job_words import thread_words
-from desktop.ui.widgets.containers import Notice
+from desktop.presenter.schedules.words import thread_words
+from desktop.ui.widgets.layout.containers import Notice
 from desktop.ui.widgets.shown import shown_line
 
 

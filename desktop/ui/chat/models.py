@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from desktop.presenter.approvals import ApprovalsViewModel
-from desktop.presenter.attaching import AttachingViewModel
-from desktop.presenter.chat import ChatViewModel
-from desktop.presenter.context import ContextViewModel
-from desktop.presenter.model_setup import ModelSetupViewModel
-from desktop.presenter.offers import OffersViewModel
-from desktop.presenter.run_tree import RunTreeViewModel
-from desktop.presenter.shell import ShellViewModel
-from desktop.presenter.thread_variables import ThreadVariables
-from desktop.presenter.threads import ThreadsViewModel
-from desktop.presenter.tool_modes import ToolModesViewModel
-from desktop.presenter.trace import TraceViewModel
+from desktop.presenter.approvals.inbox import ApprovalsViewModel
+from desktop.presenter.chat.attaching import AttachingViewModel
+from desktop.presenter.chat.chat import ChatViewModel
+from desktop.presenter.chat.context import ContextViewModel
+from desktop.presenter.chat.offers import OffersViewModel
+from desktop.presenter.chat.thread_variables import ThreadVariables
+from desktop.presenter.chat.threads import ThreadsViewModel
+from desktop.presenter.chat.tool_modes import ToolModesViewModel
+from desktop.presenter.run_panel.panel import RunTreeViewModel
+from desktop.presenter.settings.model_setup import ModelSetupViewModel
+from desktop.presenter.shell.window import ShellViewModel
+from desktop.presenter.trace.panel import TraceViewModel
 
 
 @dataclass(frozen=True, slots=True)

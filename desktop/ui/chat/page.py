@@ -9,17 +9,17 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.permission import PermissionRequest
-from desktop.presenter.exporting import file_name
+from desktop.presenter.common.exporting import file_name
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.side import AGENTS, TRACE, SidePanels
-from desktop.ui.chat.thread_list import ThreadList
 from desktop.ui.chat.thread_pane import ThreadPane
+from desktop.ui.chat.threads.pane import ThreadList
 from desktop.ui.chat.variables import Variables
 from desktop.ui.shell.loading import load
 from desktop.ui.theme import theme
-from desktop.ui.widgets.files import FileDialog
+from desktop.ui.widgets.dialogs.files import FileDialog
+from desktop.ui.widgets.dialogs.toast import Toast
 from desktop.ui.widgets.scaling import Row
-from desktop.ui.widgets.toast import Toast
 
 if TYPE_CHECKING:
     from desktop.ui.chat.context_card import ContextCard

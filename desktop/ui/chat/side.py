@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, QPoint, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.permission import PermissionRequest
-from desktop.presenter.run_tree import RunTreeViewModel
-from desktop.presenter.trace import TraceViewModel
+from desktop.presenter.run_panel.panel import RunTreeViewModel
+from desktop.presenter.trace.panel import TraceViewModel
 from desktop.ui.shell.loading import load
 from desktop.ui.theme import theme
 

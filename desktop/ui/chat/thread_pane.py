@@ -8,22 +8,22 @@ from PySide6.QtCore import QPoint, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
-from desktop.presenter.chat_state import Meters
-from desktop.presenter.model_setup import DEMO_MODEL
-from desktop.presenter.transcript_items import CallsPart, TextPart, ToolPart, TranscriptItem
-from desktop.ui.chat.composer_pane import ComposerPane
-from desktop.ui.chat.find_bar import FindBar
+from desktop.presenter.chat.chat_state import Meters
+from desktop.presenter.settings.model_setup import DEMO_MODEL
+from desktop.presenter.transcript.items import CallsPart, TextPart, ToolPart, TranscriptItem
+from desktop.ui.chat.composer.pane import ComposerPane
 from desktop.ui.chat.header import ThreadHeader
 from desktop.ui.chat.job_strip import JobStrip
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.theme import theme
-from desktop.ui.transcript.media_saving import ask_where, media_of
-from desktop.ui.transcript.tool_card import OPEN
+from desktop.ui.transcript.pieces.media_saving import ask_where, media_of
+from desktop.ui.transcript.pieces.tool_card import OPEN
 from desktop.ui.transcript.view import TranscriptView
-from desktop.ui.widgets.containers import EmptyState
-from desktop.ui.widgets.drop_zone import DropZone
+from desktop.ui.widgets.controls.find_bar import FindBar
+from desktop.ui.widgets.dialogs.drop_zone import DropZone
+from desktop.ui.widgets.layout.containers import EmptyState
+from desktop.ui.widgets.layout.side_room import SideRoom
 from desktop.ui.widgets.scaling import Column
-from desktop.ui.widgets.side_room import SideRoom
 
 EMPTY = "What should be done?"
 DEMO_EMPTY = "The demo is ready"

@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.shell.loading import load
-from desktop.ui.widgets.toast import Toast
+from desktop.ui.widgets.dialogs.toast import Toast
 
 if TYPE_CHECKING:
-    from desktop.presenter.thread_variables import ChatVariables
+    from desktop.presenter.chat.thread_variables import ChatVariables
     from desktop.ui.chat.variables_dialog import VariablesDialog
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
-from desktop.presenter.thread_variables import ChatVariables, lines_of, problems_in
+from desktop.presenter.chat.thread_variables import ChatVariables, lines_of, problems_in
 from desktop.ui.theme import theme
-from desktop.ui.widgets.dialog import Answer
-from desktop.ui.widgets.fields import Labelled, MonoView, TextArea
-from desktop.ui.widgets.scrolled_dialog import ScrolledDialog
+from desktop.ui.widgets.controls.fields import Labelled, MonoView, TextArea
+from desktop.ui.widgets.dialogs.dialog import DialogAnswer
+from desktop.ui.widgets.dialogs.scrolled_dialog import ScrolledDialog
 from desktop.ui.widgets.shown import shown
 
 INTRO = (
@@ -24,7 +24,7 @@ class VariablesDialog(ScrolledDialog):
     """Opened, never executed. ``given`` is what stands in it."""
 
     def __init__(self, window: QWidget, variables: ChatVariables) -> None:
-        answers = (Answer("no", "Cancel", key="Esc"), Answer("yes", "Save", "primary"))
+        answers = (DialogAnswer("no", "Cancel", key="Esc"), DialogAnswer("yes", "Save", "primary"))
         super().__init__(window, "Variables of this chat", INTRO, answers, width=520)
         self.area = TextArea("Variables of this chat", hint="CITY=Oslo", mono=True)
         self.area.setFixedHeight(self.area.fontMetrics().lineSpacing() * ROWS + theme().px(16))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
-from desktop.presenter.debate_setup import DebateSetupViewModel
+from desktop.presenter.debates.setup import DebateSetupViewModel
 from desktop.ui.theme.agent_looks import agent_icon
-from desktop.ui.widgets.fields import Combo
+from desktop.ui.widgets.controls.fields import Combo
 from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.scaling import Row
 from desktop.ui.widgets.shown import shown_line

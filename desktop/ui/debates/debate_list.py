@@ -6,16 +6,16 @@ from PySide6.QtCore import QModelIndex, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QFrame, QMenu, QStackedLayout, QStyleOptionViewItem, QWidget
 
-from desktop.presenter.debates import DebatesViewModel
-from desktop.presenter.threads import ThreadRole
-from desktop.ui.chat.thread_delegate import STATE_GLYPHS
-from desktop.ui.chat.thread_list import SEARCH_DELAY
-from desktop.ui.chat.thread_rows import LEFT, RIGHT, ThreadRowDelegate, ThreadRows
+from desktop.presenter.chat.threads import ThreadRole
+from desktop.presenter.debates.page import DebatesViewModel
+from desktop.ui.chat.threads.delegate import STATE_GLYPHS
+from desktop.ui.chat.threads.pane import SEARCH_DELAY
+from desktop.ui.chat.threads.rows import LEFT, RIGHT, ThreadRowDelegate, ThreadRows
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import glyph
-from desktop.ui.widgets.buttons import Button, IconButton
-from desktop.ui.widgets.containers import EmptyState, PaneHeader
-from desktop.ui.widgets.fields import Field
+from desktop.ui.widgets.controls.buttons import Button, IconButton
+from desktop.ui.widgets.controls.fields import Field
+from desktop.ui.widgets.layout.containers import EmptyState, PaneHeader
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.rows import Index
 from desktop.ui.widgets.scaling import Column, Row, sized

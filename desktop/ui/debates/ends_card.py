@@ -5,13 +5,13 @@ from __future__ import annotations
 from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.domain.definitions import SIDES
-from desktop.presenter.debate_setup import DebateSetupViewModel
+from desktop.presenter.debates.setup import DebateSetupViewModel
 from desktop.ui.debates.numbers import NumberField
-from desktop.ui.skills.flowing import FlowRow
-from desktop.ui.widgets.fields import Combo
+from desktop.ui.widgets.controls.fields import Combo
+from desktop.ui.widgets.controls.toggles import CheckBox
+from desktop.ui.widgets.layout.flowing import FlowRow
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.text import Paragraph, Text
-from desktop.ui.widgets.toggles import Check
 
 TURNS, COST, TOKENS = 10, 0.5, 200_000
 """What a box holds when it is first switched on."""
@@ -25,11 +25,11 @@ class EndsCard(QFrame):
         super().__init__()
         self.setProperty("pane", "card")
         self._setup = setup
-        self.turns, self.turns_box = Check("after"), NumberField("Turns of both sides", 1, 10_000, width=56)
-        self.tool, self.tool_box = Check("a side calls"), Combo("Tool that ends it")
-        self.cost = Check("cost reaches")
+        self.turns, self.turns_box = CheckBox("after"), NumberField("Turns of both sides", 1, 10_000, width=56)
+        self.tool, self.tool_box = CheckBox("a side calls"), Combo("Tool that ends it")
+        self.cost = CheckBox("cost reaches")
         self.cost_box = NumberField("Cost in US dollars", 0.01, 10_000, width=72, decimals=2, prefix="$")
-        self.tokens, self.tokens_box = Check("tokens reach"), NumberField("Tokens", 1, 1_000_000_000, width=96)
+        self.tokens, self.tokens_box = CheckBox("tokens reach"), NumberField("Tokens", 1, 1_000_000_000, width=96)
         self._turn_words = Text("turns of both", "body")
         self._wrong = Paragraph("", "small", "failed")
         self._lay_out()

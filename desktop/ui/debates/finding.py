@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from desktop.presenter.debate_open import OpenDebate
-from desktop.ui.chat.find_bar import FindBar
+from desktop.presenter.debates.open import OpenDebate
 from desktop.ui.transcript.view import TranscriptView
+from desktop.ui.widgets.controls.find_bar import FindBar
 
 BROKEN_OFF = "This was said in a turn that broke off and does not count."
 

@@ -6,17 +6,17 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QFrame
 
 from desktop.domain.debates import DebateState
-from desktop.presenter.debate_words import conditions
-from desktop.ui.skills.flowing import FlowRow
+from desktop.presenter.debates.words import conditions
 from desktop.ui.theme import theme
-from desktop.ui.widgets.buttons import Button, IconButton
-from desktop.ui.widgets.fields import Field
+from desktop.ui.widgets.controls.buttons import Button, IconButton
+from desktop.ui.widgets.controls.fields import Field
+from desktop.ui.widgets.controls.toggles import Chip
+from desktop.ui.widgets.layout.flowing import FlowRow
 from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.text import Paragraph
 from desktop.ui.widgets.tips import plain_tip
-from desktop.ui.widgets.toggles import Chip
 
 HINT = "Speak as moderator; both sides read it before the next turn"
 

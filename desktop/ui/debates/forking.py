@@ -9,20 +9,20 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.domain.debates import DebateSetup, DebateState
 from desktop.domain.definitions import SIDES, SideName
-from desktop.presenter.debate_items import TurnItem, common_item
-from desktop.presenter.debate_open import OpenDebate
-from desktop.presenter.debate_setup import DebateSetupViewModel
-from desktop.presenter.debate_words import label_of, prompt_words
-from desktop.presenter.debates import DebatesViewModel
-from desktop.presenter.transcript_items import TranscriptItem
+from desktop.presenter.debates.items import TurnItem, common_item
+from desktop.presenter.debates.open import OpenDebate
+from desktop.presenter.debates.page import DebatesViewModel
+from desktop.presenter.debates.setup import DebateSetupViewModel
+from desktop.presenter.debates.words import label_of, prompt_words
+from desktop.presenter.transcript.items import TranscriptItem
 from desktop.ui.debates.lanes import debate_view
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.dialog import Answer, Dialog
-from desktop.ui.widgets.fields import Combo, Labelled, TextArea
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.controls.fields import Combo, Labelled, TextArea
+from desktop.ui.widgets.controls.toggles import Segmented
+from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Text
-from desktop.ui.widgets.toggles import Segmented
 
 Models = list[tuple[str, object]]
 WRITTEN = "Written below"
@@ -35,7 +35,7 @@ class ForkDialog(Dialog):
     def __init__(
         self, window: QWidget, state: DebateState, turn: int, models: Models, offers: DebateSetupViewModel
     ) -> None:
-        answers = (Answer("cancel", "Cancel", key="Esc"), Answer("fork", "Fork", "primary"))
+        answers = (DialogAnswer("cancel", "Cancel", key="Esc"), DialogAnswer("fork", "Fork", "primary"))
         words = "Everything up to this turn is shared, nothing is copied. The fork waits until you resume it."
         super().__init__(window, "Fork this debate", words, answers, width=560)
         self._state = state

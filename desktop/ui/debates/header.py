@@ -7,17 +7,17 @@ from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
 
 from desktop.domain.debates import DebateState, SideMeter
 from desktop.domain.definitions import SIDES, SideName
-from desktop.presenter.debate_words import STATUS, label_of, meter_facts, prompt_words, status_words
+from desktop.presenter.debates.words import STATUS, label_of, meter_facts, prompt_words, status_words
 from desktop.ui.chat.header import TitleField, TitleText
-from desktop.ui.debates.marks import Pips, SideMark
-from desktop.ui.run_panel.head import AGENTS_KEYS
 from desktop.ui.theme import theme
-from desktop.ui.widgets.buttons import IconButton
+from desktop.ui.widgets.controls.buttons import IconButton
+from desktop.ui.widgets.controls.toggles import Segmented
+from desktop.ui.widgets.layout.panel_head import AGENTS_KEYS
 from desktop.ui.widgets.marks import StateLabel
 from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.side_marks import Pips, SideMark
 from desktop.ui.widgets.text import Text
 from desktop.ui.widgets.tips import plain_tip
-from desktop.ui.widgets.toggles import Segmented
 
 VIEWS = (("lanes", "Lanes"), ("column", "Column"), ("a", "● As A"), ("b", "■ As B"))
 _LOOKS = {"running": "running", "pausing": "running", "paused": "queued", "ended": "done", "ready": "queued"}

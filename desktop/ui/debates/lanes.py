@@ -14,9 +14,9 @@ from PySide6.QtCore import QPoint, QRectF, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from desktop.presenter.debate_items import TurnItem
-from desktop.presenter.debate_words import seconds_words
-from desktop.presenter.transcript_items import TranscriptItem
+from desktop.presenter.debates.items import TurnItem
+from desktop.presenter.debates.words import seconds_words
+from desktop.presenter.transcript.items import TranscriptItem
 from desktop.ui.theme import Theme, theme
 from desktop.ui.theme.paint import outline, state_look
 from desktop.ui.transcript.area import PageArea
@@ -25,7 +25,7 @@ from desktop.ui.transcript.message import Message
 from desktop.ui.transcript.message_frame import GAP, HEADER, Frame, head_line
 from desktop.ui.transcript.overlays import MessageBar, Overlays
 from desktop.ui.transcript.page import Page
-from desktop.ui.transcript.piece import Canvas
+from desktop.ui.transcript.pieces.piece import Canvas
 from desktop.ui.transcript.view import TranscriptView
 
 Arrangement = Literal["lanes", "column"]

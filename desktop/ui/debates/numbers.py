@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QLocale, Qt, Signal
 from PySide6.QtGui import QDoubleValidator, QIntValidator
 
-from desktop.ui.widgets.fields import Field
+from desktop.ui.widgets.controls.fields import Field
 from desktop.ui.widgets.scaling import sized
 
 

@@ -7,16 +7,16 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QStackedLayout, QWidget
 
 from desktop.domain.permission import PermissionRequest
-from desktop.presenter.debates import DebateModels
-from desktop.presenter.exporting import file_name
+from desktop.presenter.common.exporting import file_name
+from desktop.presenter.debates.page import DebateModels
 from desktop.ui.chat.side import AGENTS, SidePanels
 from desktop.ui.debates.debate_list import DebateList
 from desktop.ui.debates.running import RunningPage
 from desktop.ui.debates.setup_page import SetupPage
 from desktop.ui.theme import theme
-from desktop.ui.widgets.files import FileDialog
+from desktop.ui.widgets.dialogs.files import FileDialog
+from desktop.ui.widgets.dialogs.toast import Toast
 from desktop.ui.widgets.scaling import Row
-from desktop.ui.widgets.toast import Toast
 
 NARROW = 1000
 """Below this width of the page (at 100 %) the list folds away."""
@@ -79,7 +79,7 @@ class DebatesPage(QWidget):
         setup.created.connect(self._created)
         debates.deleted.connect(self._deleted)
         self.toast.undone.connect(debates.undo_delete)
-        for source in (debates.said, setup.said, self.setup.said, self.running.said):
+        for source in (debates.said, setup.said, self.running.said):
             source.connect(self.toast.say)
         for button in (self.setup.fold, self.running.header.fold):
             button.clicked.connect(self._toggle_list)

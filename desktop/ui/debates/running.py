@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QFrame, QMenu, QStackedLayout, QWidget
 
 from desktop.domain.debates import DebateState
 from desktop.domain.definitions import SideName
-from desktop.presenter.debate_items import END, TurnItem
-from desktop.presenter.debate_words import label_of
-from desktop.presenter.debates import DebateModels
-from desktop.ui.chat.picker import Picker
-from desktop.ui.chat.pickers import model_choice
+from desktop.presenter.debates.items import END, TurnItem
+from desktop.presenter.debates.page import DebateModels
+from desktop.presenter.debates.words import label_of
+from desktop.ui.chat.composer.picker import Picker
+from desktop.ui.chat.composer.pickers import model_choice
 from desktop.ui.chat.thread_pane import card_of, open_link
 from desktop.ui.debates.finding import DebateFinding
 from desktop.ui.debates.footer import DebateFooter
@@ -23,10 +23,10 @@ from desktop.ui.debates.header import DebateHeader, MeterStrip
 from desktop.ui.debates.lanes import debate_view
 from desktop.ui.debates.side_view import SideView
 from desktop.ui.theme import theme
-from desktop.ui.transcript.media_saving import ask_where, media_of
+from desktop.ui.transcript.pieces.media_saving import ask_where, media_of
 from desktop.ui.transcript.view import TranscriptView
+from desktop.ui.widgets.layout.side_room import SideRoom
 from desktop.ui.widgets.scaling import Column
-from desktop.ui.widgets.side_room import SideRoom
 
 NARROW = 900
 

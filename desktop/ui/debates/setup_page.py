@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QFrame, QSizePolicy
 
 from desktop.domain.debates import DebateTemplate, SidePreview
 from desktop.domain.definitions import SIDES, SideName
-from desktop.presenter.debate_cost import ASSUMED, in_all_words
-from desktop.presenter.debate_setup import DebateSetupViewModel, problem_of
-from desktop.presenter.debate_words import label_of
-from desktop.presenter.model_setup import ModelSetupViewModel
+from desktop.presenter.debates.cost import ASSUMED, in_all_words
+from desktop.presenter.debates.setup import DebateSetupViewModel, problem_of
+from desktop.presenter.debates.words import label_of
+from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.ui.debates.agent_choice import AgentChoice
 from desktop.ui.debates.ends_card import EndsCard
 from desktop.ui.debates.side_card import SideCard
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph, outline
-from desktop.ui.widgets.buttons import Button, IconButton
-from desktop.ui.widgets.columns import Columns
-from desktop.ui.widgets.containers import PaneHeader, Scroller
-from desktop.ui.widgets.dialog import Answer, Dialog
-from desktop.ui.widgets.fields import Field, Labelled, MonoView, TextArea
+from desktop.ui.widgets.controls.buttons import Button, IconButton
+from desktop.ui.widgets.controls.fields import Field, Labelled, MonoView, TextArea
+from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
 from desktop.ui.widgets.focus import Ringed
+from desktop.ui.widgets.layout.columns import Columns
+from desktop.ui.widgets.layout.containers import PaneHeader, Scroller
 from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
@@ -78,8 +78,6 @@ class TemplateCard(Ringed, QAbstractButton):
 
 class SetupPage(QFrame):
     """Ctrl+Enter starts."""
-
-    said = Signal(str)
 
     def __init__(self, setup: DebateSetupViewModel, models: ModelSetupViewModel) -> None:
         super().__init__()
@@ -250,7 +248,7 @@ class SetupPage(QFrame):
     def _show_preview(self, found: Mapping[SideName, SidePreview]) -> None:
         dialog = self.dialog = Dialog(
             self.window(), "What each side would be given", "No model was asked.",
-            (Answer("close", "Close", key="Esc"),), width=920,
+            (DialogAnswer("close", "Close", key="Esc"),), width=920,
         )  # fmt: skip
         row = Row(spacing=16)
         for side in SIDES:
@@ -274,14 +272,11 @@ class SetupPage(QFrame):
     # -- what is done -------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Unless something known is wrong."""
-        if self._setup.errors:
-            self.said.emit(self._setup.errors[0].text)
-        else:
-            self._setup.start()
+        """Unless something is wrong, which is said."""
+        self._setup.start()
 
     def _ask_name(self) -> None:
-        answers = (Answer("cancel", "Cancel", key="Esc"), Answer("save", "Save", "primary"))
+        answers = (DialogAnswer("cancel", "Cancel", key="Esc"), DialogAnswer("save", "Save", "primary"))
         words = "It is saved in your agents folder, without the topic."
         dialog = self.dialog = Dialog(self.window(), "Save as agent", words, answers)
         name, about = Field("Name", hint="snake_case", mono=True), Field("What it is for")

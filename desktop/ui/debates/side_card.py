@@ -9,21 +9,21 @@ from PySide6.QtWidgets import QAbstractButton, QFrame, QMenu, QSizePolicy, QWidg
 from desktop.domain.debates import ToolOffer
 from desktop.domain.definitions import SideName
 from desktop.domain.models import ModelInfo
-from desktop.presenter.debate_cost import ASSUMED, per_turn
-from desktop.presenter.debate_setup import DebateSetupViewModel, problem_of
-from desktop.presenter.debate_words import model_hint
-from desktop.presenter.model_setup import ModelSetupViewModel
-from desktop.ui.debates.marks import SideMark
+from desktop.presenter.debates.cost import ASSUMED, per_turn
+from desktop.presenter.debates.setup import DebateSetupViewModel, problem_of
+from desktop.presenter.debates.words import model_hint
+from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.ui.debates.numbers import NumberField
-from desktop.ui.skills.flowing import FlowRow
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import BADGES, glyph, outline
-from desktop.ui.widgets.buttons import IconButton
-from desktop.ui.widgets.fields import Combo, Field, Labelled
+from desktop.ui.widgets.controls.buttons import IconButton
+from desktop.ui.widgets.controls.fields import Combo, Field, Labelled
+from desktop.ui.widgets.controls.prompt_choice import PromptChoice
 from desktop.ui.widgets.focus import Ringed
+from desktop.ui.widgets.layout.flowing import FlowRow
 from desktop.ui.widgets.marks import Icon
-from desktop.ui.widgets.prompt_choice import PromptChoice
 from desktop.ui.widgets.scaling import Column, Row
+from desktop.ui.widgets.side_marks import SideMark
 from desktop.ui.widgets.text import Paragraph, Text
 from desktop.ui.widgets.tips import plain_tip
 

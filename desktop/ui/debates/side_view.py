@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QFrame
 
 from desktop.domain.definitions import SideName
 from desktop.domain.messages import ChatMessage
-from desktop.presenter.debate_items import seen_items
-from desktop.presenter.debates import side_text
+from desktop.presenter.debates.items import seen_items
+from desktop.presenter.debates.page import side_text
 from desktop.ui.debates.lanes import debate_view
-from desktop.ui.debates.marks import SideMark
-from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row
+from desktop.ui.widgets.side_marks import SideMark
 from desktop.ui.widgets.text import Text
 
 

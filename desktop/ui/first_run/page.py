@@ -5,12 +5,12 @@ from __future__ import annotations
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
-from desktop.presenter.model_setup import ModelSetupViewModel
-from desktop.ui.first_run.local_card import CardHead, LocalCard
-from desktop.ui.settings.provider_form import ProviderForm
+from desktop.presenter.settings.model_setup import ModelSetupViewModel
+from desktop.ui.settings.models.local_card import CardHead, LocalCard
+from desktop.ui.settings.models.provider_form import ProviderForm
 from desktop.ui.theme import theme
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.containers import Scroller
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.layout.containers import Scroller
 from desktop.ui.widgets.marks import Badge, Icon
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Paragraph, Text

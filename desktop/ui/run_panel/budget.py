@@ -8,9 +8,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame
 
-from desktop.presenter.run_tree_budget import LimitLine
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.fields import Field
+from desktop.presenter.run_panel.budget import LimitLine
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.controls.fields import Field
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Text

@@ -5,11 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame
 
-from desktop.presenter.run_tree_nodes import AgentLine
-from desktop.presenter.run_tree_words import facts_of, look_of, state_word
-from desktop.presenter.trace_words import Fact
-from desktop.ui.widgets.buttons import Button, IconButton
-from desktop.ui.widgets.containers import clear
+from desktop.presenter.run_panel.nodes import AgentLine
+from desktop.presenter.run_panel.words import facts_of, look_of, state_word
+from desktop.presenter.trace.words import NodeFact
+from desktop.ui.widgets.controls.buttons import Button, IconButton
+from desktop.ui.widgets.layout.containers import clear
 from desktop.ui.widgets.marks import StateLabel
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown_line
@@ -89,7 +89,7 @@ class AgentDetail(QFrame):
         self.request.setVisible(asks)
         self.open_thread.setVisible(thread)
 
-    def _build(self, shown: tuple[Fact, ...]) -> None:
+    def _build(self, shown: tuple[NodeFact, ...]) -> None:
         clear(self._facts)
         self._values = []
         for fact in shown:
@@ -107,7 +107,7 @@ def _label(button: Button, text: str, icon: str) -> None:
         button.set_icon(icon)
 
 
-def _say(value: Paragraph, fact: Fact) -> None:
+def _say(value: Paragraph, fact: NodeFact) -> None:
     text = shown_line(fact.text[:600])
     if value.text() != text:
         value.set_pieces(((text, "mono" if fact.mono else ""),))

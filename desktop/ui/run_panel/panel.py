@@ -1,4 +1,4 @@
-"""The agents beside a thread: the live tree of its run, everything about the chosen one, and its budget (issue 7)."""
+"""The agents beside a thread: the live tree of its run, everything about the chosen one, and its budget."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QMenu, QStackedWidget, QWidget
 
 from desktop.domain.words import count_words
-from desktop.presenter.run_tree import RunTreeViewModel
-from desktop.presenter.run_tree_budget import limit_lines
-from desktop.presenter.run_tree_nodes import AgentLine
+from desktop.presenter.run_panel.budget import limit_lines
+from desktop.presenter.run_panel.nodes import AgentLine
+from desktop.presenter.run_panel.panel import RunTreeViewModel
 from desktop.ui.run_panel.budget import BudgetForm
 from desktop.ui.run_panel.detail import AgentDetail
-from desktop.ui.run_panel.head import RunHead
 from desktop.ui.run_panel.rows import AgentModel, AgentRows
 from desktop.ui.theme import theme
 from desktop.ui.trace.detail import separator
-from desktop.ui.widgets.containers import EmptyState, Scroller
-from desktop.ui.widgets.dialog import Answer, Dialog
+from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
+from desktop.ui.widgets.layout.containers import EmptyState, Scroller
+from desktop.ui.widgets.layout.panel_head import RunHead
 from desktop.ui.widgets.scaling import Column
 from desktop.ui.widgets.shown import shown_line
 
@@ -194,7 +194,10 @@ class RunPanel(QFrame):
         dialog = Dialog(
             self.window(), f"Cancel {name}?",
             f"The {more} that it has called {'ends' if below == 1 else 'end'} with it. What they have done stays.",
-            (Answer(KEEP, "Keep them working", key="Esc"), Answer(CANCEL, f"Cancel all {below + 1}", "danger")),
+            (
+                DialogAnswer(KEEP, "Keep them working", key="Esc"),
+                DialogAnswer(CANCEL, f"Cancel all {below + 1}", "danger"),
+            ),
         )  # fmt: skip
         dialog.answered.connect(lambda answer: self._agents.cancel(path) if answer == CANCEL else None)
         dialog.open()

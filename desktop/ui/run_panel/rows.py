@@ -20,15 +20,15 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QHideEvent, QKeyEvent, QMouseEvent, QPainter, QShowEvent
 
 from desktop.domain.run_tree import NodeFacts
-from desktop.presenter.run_tree_nodes import AgentLine
-from desktop.presenter.run_tree_words import figures, is_turning, look_of, short_time, spoken, word_of
-from desktop.ui.debates.marks import side_mark
+from desktop.presenter.run_panel.nodes import AgentLine
+from desktop.presenter.run_panel.words import figures, is_turning, look_of, short_time, spoken, word_of
 from desktop.ui.theme import theme
 from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.theme.paint import elided, glyph, state, state_size
-from desktop.ui.trace.fixed_rows import FixedRows
+from desktop.ui.widgets.fixed_rows import FixedRows
 from desktop.ui.widgets.rows import Index, RowDelegate
 from desktop.ui.widgets.shown import shown_line
+from desktop.ui.widgets.side_marks import side_mark
 from desktop.ui.widgets.tips import plain_tip
 
 LINE = int(Qt.ItemDataRole.UserRole)

@@ -1,1 +1,1 @@
-"""The Schedules page: jobs that run without a person, under a policy that one set (semantics.md 32)."""
+"""The Schedules page: jobs that run without a person, under a policy that one set."""

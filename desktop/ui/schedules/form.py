@@ -10,21 +10,21 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.jobs import Job, JobPolicy
-from desktop.presenter.job_words import listed, moment, policy_words
-from desktop.presenter.jobs import EXAMPLES, JobsViewModel
-from desktop.presenter.run_tree_budget import read_limit, shown
+from desktop.presenter.run_panel.budget import read_limit, shown
+from desktop.presenter.schedules.page import EXAMPLES, JobsViewModel
+from desktop.presenter.schedules.words import listed, moment, policy_words
 from desktop.ui.schedules.turning import Turning
-from desktop.ui.skills.flowing import FlowRow
-from desktop.ui.widgets.agent_combo import AgentCombo
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.containers import Notice
-from desktop.ui.widgets.fields import Combo, Field, Labelled, TextArea
+from desktop.ui.widgets.controls.agent_combo import AgentCombo
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.controls.fields import Combo, Field, Labelled, TextArea
+from desktop.ui.widgets.controls.toggles import Segmented
 from desktop.ui.widgets.focus_place import give_keys
+from desktop.ui.widgets.layout.containers import Notice
+from desktop.ui.widgets.layout.flowing import FlowRow
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Text
-from desktop.ui.widgets.toggles import Segmented
 
 READS, LISTED = "reads", "listed"
 PASSED = "When its time passed while Assent was closed or the computer slept"

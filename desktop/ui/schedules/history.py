@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.jobs import KEPT_THREADS, JobRun
-from desktop.presenter.job_words import STATUS, duration, moment
-from desktop.presenter.jobs import JobsViewModel
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.containers import clear
+from desktop.presenter.schedules.page import JobsViewModel
+from desktop.presenter.schedules.words import STATUS, duration, moment
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.layout.containers import clear
 from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized

@@ -10,21 +10,21 @@ from PySide6.QtGui import QHideEvent, QKeyEvent, QKeySequence, QPainter, QShowEv
 from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
 
 from desktop.domain.jobs import JobRow
-from desktop.presenter.job_words import BAD, short, state_of
-from desktop.presenter.jobs import JobsViewModel
+from desktop.presenter.schedules.page import JobsViewModel
+from desktop.presenter.schedules.words import BAD, short, state_of
 from desktop.ui.schedules.form import Choices, JobForm
 from desktop.ui.schedules.history import JobHistory
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph
-from desktop.ui.widgets.buttons import Button, IconButton
-from desktop.ui.widgets.containers import EmptyState, Notice, PaneHeader, Scroller
-from desktop.ui.widgets.dialog import Answer, Dialog
-from desktop.ui.widgets.folding import FoldingPane
+from desktop.ui.widgets.controls.buttons import Button, IconButton
+from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
+from desktop.ui.widgets.dialogs.toast import Toast
+from desktop.ui.widgets.layout.containers import EmptyState, Notice, PaneHeader, Scroller
+from desktop.ui.widgets.layout.folding import FoldingPane
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.rows import Index, RowDelegate, RowList
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown_line
-from desktop.ui.widgets.toast import Toast
 
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
 LEAST = 440
@@ -275,7 +275,10 @@ class SchedulesPage(QFrame):
         if not self._jobs.dirty:
             go_on()
             return
-        answers = (Answer("stay", "Keep editing", key="Esc"), Answer("discard", "Discard the changes", "danger"))
+        answers = (
+            DialogAnswer("stay", "Keep editing", key="Esc"),
+            DialogAnswer("discard", "Discard the changes", "danger"),
+        )
         name = short(shown_line(self._jobs.draft.name)) or "This job"
         self._dialog = Dialog(self.window(), f"{name} is not saved", "Its changes would be lost.", answers)
         self._dialog.answered.connect(lambda value: self._left(value, go_on))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from desktop.presenter.settings import SettingsViewModel
+from desktop.presenter.settings.page import SettingsViewModel
 from desktop.ui.theme import Theme
 
 MOTION = {"on": "less", "off": "full", "system": "system"}

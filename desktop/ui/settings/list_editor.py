@@ -5,10 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from desktop.ui.widgets.buttons import Button, IconButton
-from desktop.ui.widgets.containers import clear
-from desktop.ui.widgets.fields import Field
-from desktop.ui.widgets.files import FileDialog
+from desktop.ui.widgets.controls.buttons import Button, IconButton
+from desktop.ui.widgets.controls.fields import Field
+from desktop.ui.widgets.dialogs.files import FileDialog
+from desktop.ui.widgets.layout.containers import clear
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown_line

@@ -9,17 +9,16 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from desktop.domain.safety import ConfinementReport
-from desktop.presenter.agents_editing import AgentsViewModel
-from desktop.presenter.boundaries import BoundariesViewModel
-from desktop.presenter.cli_tools import CliToolsViewModel
-from desktop.presenter.grants import GrantsViewModel
-from desktop.presenter.keys import KeysViewModel
-from desktop.presenter.mcp_servers import McpServersViewModel
-from desktop.presenter.middleware import MiddlewareViewModel
-from desktop.presenter.model_setup import ModelSetupViewModel
-from desktop.presenter.reach import ReachViewModel
-from desktop.presenter.settings import SettingsViewModel
-from desktop.presenter.settings_pages import (
+from desktop.presenter.mcp.servers import McpServersViewModel
+from desktop.presenter.settings.agents_editing import AgentsViewModel
+from desktop.presenter.settings.boundaries import BoundariesViewModel
+from desktop.presenter.settings.cli_tools import CliToolsViewModel
+from desktop.presenter.settings.grants import GrantsViewModel
+from desktop.presenter.settings.keys import KeysViewModel
+from desktop.presenter.settings.middleware import MiddlewareViewModel
+from desktop.presenter.settings.model_setup import ModelSetupViewModel
+from desktop.presenter.settings.page import SettingsViewModel
+from desktop.presenter.settings.pages import (
     AGENTS,
     APPROVALS,
     CLI,
@@ -30,26 +29,27 @@ from desktop.presenter.settings_pages import (
     MODELS,
     SETTINGS_PAGES,
 )
-from desktop.ui.settings.agents_page import AgentsPage
-from desktop.ui.settings.boundaries import UndoOffer
-from desktop.ui.settings.boundaries_page import BoundariesPage
-from desktop.ui.settings.cli_page import CliPage
-from desktop.ui.settings.grants import GrantsCard
-from desktop.ui.settings.keys_page import KeysPage
-from desktop.ui.settings.mcp_page import McpPage
-from desktop.ui.settings.middleware_page import MiddlewarePage
-from desktop.ui.settings.models_page import ModelsPage
+from desktop.presenter.settings.reach import ReachViewModel
+from desktop.ui.settings.agents.page import AgentsPage
+from desktop.ui.settings.boundaries.grants import GrantsCard
+from desktop.ui.settings.boundaries.lists import UndoOffer
+from desktop.ui.settings.boundaries.page import BoundariesPage
+from desktop.ui.settings.cli_tools.page import CliPage
+from desktop.ui.settings.keys.page import KeysPage
+from desktop.ui.settings.mcp.page import McpPage
+from desktop.ui.settings.middleware.page import MiddlewarePage
+from desktop.ui.settings.models.page import ModelsPage
 from desktop.ui.settings.rows import setting_card
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph
-from desktop.ui.widgets.containers import Notice, PaneHeader, Scroller
+from desktop.ui.widgets.dialogs.toast import Toast
 from desktop.ui.widgets.focus_place import first_in, give_keys
-from desktop.ui.widgets.folding import FoldingPane
+from desktop.ui.widgets.layout.containers import Notice, PaneHeader, Scroller
+from desktop.ui.widgets.layout.folding import FoldingPane
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.rows import Index, RowDelegate, RowList
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Paragraph, Selectable, Text
-from desktop.ui.widgets.toast import Toast
 
 PAGES = tuple((place.name, place.title, place.icon) for place in SETTINGS_PAGES)
 """(page in the schema, title, icon)."""

@@ -8,16 +8,16 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFrame, QWidget
 
-from desktop.presenter.settings import SettingSpec, SettingsViewModel
+from desktop.presenter.settings.page import SettingSpec, SettingsViewModel
 from desktop.ui.settings.list_editor import ListEditor
 from desktop.ui.settings.times_editor import TimesEditor
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.containers import Notice
-from desktop.ui.widgets.fields import Combo, Field
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.controls.fields import Combo, Field
+from desktop.ui.widgets.controls.toggles import Segmented, Switch
+from desktop.ui.widgets.layout.containers import Notice
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Paragraph, Text
-from desktop.ui.widgets.toggles import Segmented, Switch
 
 LISTS = frozenset({"texts", "paths", "patterns", "expressions", "names", "times"})
 SCALES = (0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from PySide6.QtCore import Signal, SignalInstance
 from PySide6.QtWidgets import QFrame
 
-from desktop.presenter.skills_trying import SkillTrials
+from desktop.presenter.skills.trying import SkillTrials
 from desktop.ui.settings.trial_view import TrialView
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.containers import Scroller, clear
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.layout.containers import Scroller, clear
 from desktop.ui.widgets.marks import Badge
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown, shown_line

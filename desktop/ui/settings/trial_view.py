@@ -5,11 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from desktop.presenter.skills_trying import SkillTrials, Trial
-from desktop.ui.approvals.lines_view import LinesView
+from desktop.presenter.skills.trying import SkillTrials, SkillTry
+from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.transcript.media_cards import media_card
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.containers import Notice, clear
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.layout.containers import Notice, clear
 from desktop.ui.widgets.marks import StateLabel
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row
@@ -66,7 +66,7 @@ class TrialView(QWidget):
         for widget in self._shown(trial):
             self._result.addWidget(widget)
 
-    def _shown(self, trial: Trial) -> list[QWidget]:
+    def _shown(self, trial: SkillTry) -> list[QWidget]:
         widgets: list[QWidget] = []
         if trial.state == "waiting":
             strip = Notice("ask", "Waiting for your answer.")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from desktop.ui.widgets.buttons import IconButton
-from desktop.ui.widgets.containers import Notice
+from desktop.ui.widgets.controls.buttons import IconButton
+from desktop.ui.widgets.layout.containers import Notice
 
 
 def make_banner(dismiss: Callable[[], None]) -> Notice:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QWidget
 
-from desktop.ui.widgets.dialog import Answer, Dialog
+from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
 
 KEEP, STOP, STAY = "keep", "stop", "stay"
 
@@ -22,9 +22,9 @@ def ask_close(window: QWidget, running: int, *, tray: bool, answered: Callable[[
         f"While {they}, requests wait for your answer."
     )
     answers = (
-        Answer(STAY, "Cancel", key="Esc"),
-        Answer(STOP, f"Stop {it} and quit"),
-        Answer(KEEP, "Keep working in the tray" if tray else "Minimise and keep working", "primary"),
+        DialogAnswer(STAY, "Cancel", key="Esc"),
+        DialogAnswer(STOP, f"Stop {it} and quit"),
+        DialogAnswer(KEEP, "Keep working in the tray" if tray else "Minimise and keep working", "primary"),
     )
     dialog = Dialog(window, title, words, answers, width=520)
     dialog.answered.connect(answered)

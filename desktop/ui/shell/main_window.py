@@ -23,13 +23,13 @@ from desktop.ui.widgets.scaling import Column, Row, rescale
 if TYPE_CHECKING:
     from PySide6.QtGui import QCloseEvent, QKeyEvent
 
-    from desktop.presenter.shell import ShellViewModel
+    from desktop.presenter.shell.window import ShellViewModel
     from desktop.ui.shell.notify import Notifier
     from desktop.ui.shell.palette import Palette
     from desktop.ui.theme import Theme
-    from desktop.ui.widgets.containers import Notice
+    from desktop.ui.widgets.dialogs.toast import Toast
     from desktop.ui.widgets.focus_keeper import FocusKeeper
-    from desktop.ui.widgets.toast import Toast
+    from desktop.ui.widgets.layout.containers import Notice
 
 FIRST_RUN = "first_run"
 """Key of the factory whose page stands in for Chats until a model is chosen."""
@@ -163,7 +163,7 @@ class MainWindow(QMainWindow):
     def toast(self) -> Toast:
         """The window's one toast."""
         if self._toast is None:
-            self._toast = load("desktop.ui.widgets.toast", "Toast")(self._work)
+            self._toast = load("desktop.ui.widgets.dialogs.toast", "Toast")(self._work)
         assert self._toast is not None
         return self._toast
 
@@ -245,7 +245,7 @@ class MainWindow(QMainWindow):
     def _after_first_paint(self) -> None:
         """Keys go to the page, shortcuts work, the system's scheme counts."""
         self.first_painted.emit()
-        load("desktop.ui.widgets.spoken_role", "install")()
+        load("desktop.ui.widgets.controls.spoken_role", "install")()
         assert self.keeper is not None
         load("desktop.ui.shell.window_icon", "WindowIcon")(self)
         load("desktop.ui.shell.shortcuts", "bind")(self, self._shell, self.open_palette)

@@ -16,8 +16,9 @@ WAITING = "waiting"
 """Why the tray icon is there: somebody is asked something."""
 
 
-class Notes(Protocol):
-    """The desktop's own notifications, where it has them: one of ours at a time (``desktop.app.desktop_notes``)."""
+class NotesPort(Protocol):
+    """The desktop's own notifications, where it has them: one of ours at a time
+    (``desktop.app.desktop.notifications``)."""
 
     @property
     def pressed(self) -> SignalInstance: ...
@@ -50,7 +51,7 @@ class Notifier(QObject):
         self._window = window
         self.tray = Tray(window)
         self.tray.pressed.connect(self._tray_pressed)
-        self._notes: Notes | None = None
+        self._notes: NotesPort | None = None
         self._waiting = 0
         self._told = 0
         self._wanted = False
@@ -60,7 +61,7 @@ class Notifier(QObject):
         self._later.timeout.connect(self._speak)
         window.installEventFilter(self)
 
-    def speak_through(self, notes: Notes) -> None:
+    def speak_through(self, notes: NotesPort) -> None:
         """From now on the desktop's own notifications are used."""
         self._notes = notes
         notes.pressed.connect(self._activated)

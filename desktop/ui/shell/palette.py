@@ -6,17 +6,17 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, Qt
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from desktop.presenter.shell import PaletteRow, ShellViewModel
+from desktop.presenter.shell.window import PaletteRow, ShellViewModel
 from desktop.ui.shell.palette_list import ROW, PaletteDelegate, PaletteModel
 from desktop.ui.theme import theme
-from desktop.ui.widgets.dialog import Scrim
-from desktop.ui.widgets.focus_place import Place
+from desktop.ui.widgets.controls.toggles import Chip
+from desktop.ui.widgets.dialogs.dialog import Scrim
+from desktop.ui.widgets.focus_place import FocusPlace
 from desktop.ui.widgets.marks import Icon, KeyCaps
 from desktop.ui.widgets.rows import RowList
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shadow import REACH, RaisedBox
 from desktop.ui.widgets.text import Text
-from desktop.ui.widgets.toggles import Chip
 
 HEAD, FOOT = 56, 36
 
@@ -41,7 +41,7 @@ class Palette(Scrim):
         self._rows: tuple[PaletteRow, ...] = ()
         self._groups: list[str] = [""]
         self._group = ""
-        self._before = Place(None)
+        self._before = FocusPlace(None)
         self._box = _Box(self)
         self._field = QLineEdit()
         self._field.setProperty("kind", "bare")
@@ -91,7 +91,7 @@ class Palette(Scrim):
     def open(self, text: str = "") -> None:
         """Show it with the keys in its field; the person pressed Ctrl+K."""
         if not self.isVisible():
-            self._before = Place.of(self.window())
+            self._before = FocusPlace.of(self.window())
         self._group = ""
         self._field.setText(text)
         self._field.selectAll()

@@ -10,7 +10,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyleOptionViewItem
 
-from desktop.presenter.shell import PaletteRow
+from desktop.presenter.shell.window import PaletteRow
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph, keycap, keycap_width, marked_text
 from desktop.ui.widgets.marks import split_keys

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from desktop.ui.widgets.dialog import Answer, Dialog
-from desktop.ui.widgets.fields import MonoView
+from desktop.ui.widgets.controls.fields import MonoView
+from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column
 
@@ -16,12 +16,12 @@ REPORT_LIMIT = 200_000
 
 def show_report(window: QWidget, title: str, sentence: str, detail: str) -> Dialog:
     """Open the dialog; with ``detail`` it shows the report and offers to copy it."""
-    close = Answer("close", "Close", key="Esc")
+    close = DialogAnswer("close", "Close", key="Esc")
     if not detail:
         dialog = Dialog(window, title, sentence, (close,), width=440)
         dialog.open()
         return dialog
-    dialog = Dialog(window, title, sentence, (close, Answer("copy", "Copy report", "primary")), width=560)
+    dialog = Dialog(window, title, sentence, (close, DialogAnswer("copy", "Copy report", "primary")), width=560)
     frame = pane("quoted")
     cut = detail if len(detail) <= REPORT_LIMIT else detail[:REPORT_LIMIT] + "\n… cut here"
     Column(frame, spacing=0).addWidget(MonoView("Report", cut, rows=10))

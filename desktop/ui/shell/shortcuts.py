@@ -11,8 +11,8 @@ from functools import partial
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
-from desktop.presenter.shell import ShellViewModel
-from desktop.ui.widgets.dialog import dialog_open
+from desktop.presenter.shell.window import ShellViewModel
+from desktop.ui.widgets.dialogs.dialog import dialog_open
 
 PALETTE = "Ctrl+K"
 ALSO = {"Ctrl++": ("Ctrl+=",)}

@@ -8,12 +8,12 @@ from functools import partial
 
 from PySide6.QtWidgets import QWidget
 
-from desktop.presenter.skills_words import NEW_KINDS
-from desktop.ui.widgets.dialog import Answer, Dialog
-from desktop.ui.widgets.fields import Field, Labelled
-from desktop.ui.widgets.files import FileDialog
+from desktop.presenter.skills.words import NEW_KINDS
+from desktop.ui.widgets.controls.fields import Field, Labelled
+from desktop.ui.widgets.controls.toggles import Segmented
+from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
+from desktop.ui.widgets.dialogs.files import FileDialog
 from desktop.ui.widgets.shown import shown_line
-from desktop.ui.widgets.toggles import Segmented
 
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 RULE = "Use 1 to 64 of a to z, 0 to 9, and single hyphens between them."
@@ -23,7 +23,9 @@ class NameDialog(Dialog):
     """Asks for a bare name; the act stays off while it is none. ``given`` reads it."""
 
     def __init__(self, window: QWidget, title: str, text: str, act: str, name: str, *, kinds: bool = False) -> None:
-        super().__init__(window, title, text, (Answer("no", "Cancel", key="Esc"), Answer("yes", act, "primary")))
+        super().__init__(
+            window, title, text, (DialogAnswer("no", "Cancel", key="Esc"), DialogAnswer("yes", act, "primary"))
+        )
         self.kind = Segmented("Kind of skill", NEW_KINDS) if kinds else None
         if self.kind is not None:
             self.body.addWidget(self.kind)
@@ -79,7 +81,7 @@ def ask_trust(window: QWidget, folder: str, done: Callable[[], None]) -> Dialog:
             "Trust only what you would run yourself. You can take it back in Settings.", "",
         ),
     )  # fmt: skip
-    answers = (Answer("no", "Not now", key="Esc"), Answer("yes", "Trust this folder", "admin"))
+    answers = (DialogAnswer("no", "Not now", key="Esc"), DialogAnswer("yes", "Trust this folder", "admin"))
     dialog = Dialog(window, "Trust this folder?", words, answers, width=480)
     dialog.answered.connect(lambda answer: done() if answer == "yes" else None)
     dialog.open()
@@ -90,8 +92,8 @@ def ask_leave(window: QWidget, name: str, answered: Callable[[str], None]) -> Di
     """There is something that was not saved: keep | discard | save."""
     words = (("What you changed in ", ""), (shown_line(name), "mono"), (" is not saved yet.", ""))
     answers = (
-        Answer("keep", "Keep editing", key="Esc"), Answer("discard", "Discard", "danger"),
-        Answer("save", "Save", "primary"),
+        DialogAnswer("keep", "Keep editing", key="Esc"), DialogAnswer("discard", "Discard", "danger"),
+        DialogAnswer("save", "Save", "primary"),
     )  # fmt: skip
     dialog = Dialog(window, "Save your changes?", words, answers, width=440)
     dialog.answered.connect(answered)

@@ -9,10 +9,10 @@ from PySide6.QtCore import QRect, QStringListModel, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QFrame, QStackedLayout
 
-from desktop.presenter.skills import MayCall, SkillDetail
+from desktop.presenter.skills.page import MayCall, SkillDetail
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, state
-from desktop.ui.widgets.containers import EmptyState
+from desktop.ui.widgets.layout.containers import EmptyState
 from desktop.ui.widgets.rows import Index, RowDelegate, RowList
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.tips import plain_tip

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.domain.skills import SkillProblem
-from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized

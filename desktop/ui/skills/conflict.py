@@ -5,12 +5,12 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame
 
-from desktop.presenter.skills_lines import Conflict
-from desktop.ui.approvals.background import Background
-from desktop.ui.approvals.diffing import Diff, diff
-from desktop.ui.approvals.lines_view import LinesView
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.containers import Notice
+from desktop.presenter.common.line_ends import Conflict
+from desktop.ui.approvals.request.background import Background
+from desktop.ui.approvals.request.diffing import Diff, diff
+from desktop.ui.approvals.request.lines_view import LinesView
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.layout.containers import Notice
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Text

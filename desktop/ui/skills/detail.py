@@ -10,22 +10,22 @@ from PySide6.QtGui import QAction, QFont, QFontMetrics, QKeyEvent, QPainter, QPa
 from PySide6.QtWidgets import QFrame, QLabel, QMenu, QSizePolicy, QStackedWidget, QWidget
 
 from desktop.domain.skills import SkillProblem
-from desktop.presenter.skills import Difference, SkillsViewModel
-from desktop.presenter.skills_editing import SkillEditor
-from desktop.presenter.skills_trying import SkillTrials
+from desktop.presenter.skills.editing import SkillEditor
+from desktop.presenter.skills.page import Difference, SkillsViewModel
+from desktop.presenter.skills.trying import SkillTrials
 from desktop.ui.skills.callers import Callers
 from desktop.ui.skills.difference import DifferenceView
 from desktop.ui.skills.editing import EditPane
 from desktop.ui.skills.overview import Overview
 from desktop.ui.skills.trying import TryPane
 from desktop.ui.theme import theme
-from desktop.ui.widgets.buttons import Button, IconButton
-from desktop.ui.widgets.containers import EmptyState
+from desktop.ui.widgets.controls.buttons import Button, IconButton
+from desktop.ui.widgets.layout.containers import EmptyState
+from desktop.ui.widgets.layout.tabs import Tabs
 from desktop.ui.widgets.marks import Badge
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown_line
-from desktop.ui.widgets.tabs import Tabs
 from desktop.ui.widgets.tips import plain_tip
 
 V = TypeVar("V", bound=QWidget)

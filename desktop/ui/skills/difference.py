@@ -8,12 +8,12 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QFrame, QWidget
 
-from desktop.presenter.skills import Difference
-from desktop.ui.approvals.background import Background
-from desktop.ui.approvals.diffing import Diff, diff
-from desktop.ui.approvals.lines_view import LinesView
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.containers import Scroller, clear
+from desktop.presenter.skills.page import Difference
+from desktop.ui.approvals.request.background import Background
+from desktop.ui.approvals.request.diffing import Diff, diff
+from desktop.ui.approvals.request.lines_view import LinesView
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.layout.containers import Scroller, clear
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown_line

@@ -10,18 +10,18 @@ from PySide6.QtGui import QHideEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from desktop.domain.skills import SkillProblem
-from desktop.presenter.skills import SkillDetail
-from desktop.presenter.skills_editing import SkillEditor
-from desktop.presenter.skills_lines import Conflict
+from desktop.presenter.common.line_ends import Conflict
+from desktop.presenter.skills.editing import SkillEditor
+from desktop.presenter.skills.page import SkillDetail
 from desktop.ui.skills.cards import problem_rows
 from desktop.ui.skills.conflict import ConflictView
 from desktop.ui.skills.form import FrontmatterForm
 from desktop.ui.skills.source_text import SourceText
 from desktop.ui.theme import theme
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.containers import Notice, Scroller, clear
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.dialogs.page_shortcut import PageShortcut
+from desktop.ui.widgets.layout.containers import Notice, Scroller, clear
 from desktop.ui.widgets.marks import StateLabel
-from desktop.ui.widgets.page_shortcut import PageShortcut
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown_line

@@ -8,18 +8,18 @@ from PySide6.QtCore import QRect, QSize, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, Qt
 from PySide6.QtWidgets import QAbstractButton, QFrame, QSizePolicy, QVBoxLayout, QWidget
 
-from desktop.presenter.skills import SkillsViewModel
-from desktop.presenter.skills_words import EVERYTHING, EVERYTHING_WORD, KINDS, SOURCES, TIPS, YOURS, YOURS_WORD
-from desktop.ui.skills.flowing import FlowRow
+from desktop.presenter.skills.page import SkillsViewModel
+from desktop.presenter.skills.words import EVERYTHING, EVERYTHING_WORD, KINDS, SOURCES, TIPS, YOURS, YOURS_WORD
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph, row_background
-from desktop.ui.widgets.buttons import Button, IconButton
-from desktop.ui.widgets.containers import PaneHeader, Scroller
+from desktop.ui.widgets.controls.buttons import Button, IconButton
+from desktop.ui.widgets.controls.toggles import Chip, Segmented
 from desktop.ui.widgets.focus import Ringed
+from desktop.ui.widgets.layout.containers import PaneHeader, Scroller
+from desktop.ui.widgets.layout.flowing import FlowRow
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Text
 from desktop.ui.widgets.tips import plain_tip
-from desktop.ui.widgets.toggles import Chip, Segmented
 
 WIDTH = 216
 FEW_TAGS, MANY_TAGS = 14, 120

@@ -11,13 +11,13 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.skills import SkillProblem
-from desktop.presenter.skills_editing import FormState
-from desktop.presenter.skills_forms import parse_json
-from desktop.presenter.skills_words import CODE_FIELDS
-from desktop.ui.widgets.containers import Notice, Scroller
-from desktop.ui.widgets.fields import Combo, Field, Labelled, MonoView, TextArea
+from desktop.presenter.skills.editing import FormState
+from desktop.presenter.skills.forms import parse_json
+from desktop.presenter.skills.words import CODE_FIELDS
+from desktop.ui.widgets.controls.fields import Combo, Field, Labelled, MonoView, TextArea
+from desktop.ui.widgets.controls.toggles import Segmented
+from desktop.ui.widgets.layout.containers import Notice, Scroller
 from desktop.ui.widgets.scaling import Row, sized
-from desktop.ui.widgets.toggles import Segmented
 
 APPLY_AFTER = 350
 """Milliseconds after the last key before a field's value goes into the text."""

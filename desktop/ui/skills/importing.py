@@ -9,22 +9,22 @@ from PySide6.QtCore import QAbstractItemModel, QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QStyleOptionViewItem, QWidget
 
-from desktop.presenter.skills_import_plan import Choice, Planned, row_words
-from desktop.presenter.skills_importing import Candidate, SkillImport, facts_of, notes_of, target_words
+from desktop.presenter.skills.import_plan import Choice, Planned, row_words
+from desktop.presenter.skills.importing import Candidate, SkillImport, facts_of, notes_of, target_words
 from desktop.ui.skills.cards import fact, problem_rows
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph, outline
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.containers import Notice, Scroller, clear
-from desktop.ui.widgets.dialog import Answer, Dialog
-from desktop.ui.widgets.fields import Combo, Labelled, MonoView, TextArea
-from desktop.ui.widgets.files import FileDialog
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.controls.fields import Combo, Labelled, MonoView, TextArea
+from desktop.ui.widgets.controls.toggles import Segmented
+from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
+from desktop.ui.widgets.dialogs.files import FileDialog
+from desktop.ui.widgets.layout.containers import Notice, Scroller, clear
 from desktop.ui.widgets.rows import Index, RowDelegate, RowList
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 from desktop.ui.widgets.tips import plain_tip
-from desktop.ui.widgets.toggles import Segmented
 
 WIDTH, HEIGHT, ROWS = 640, 520, 5
 MOST_TEXT = 24_000
@@ -159,7 +159,7 @@ class ImportDialog(Dialog):
     """Follows an import from looking to keeping; however it is closed, nothing stays but what was kept."""
 
     def __init__(self, window: QWidget, imports: SkillImport, what: str) -> None:
-        answers = (Answer("no", "Cancel", key="Esc"), Answer("yes", "Import", "primary"))
+        answers = (DialogAnswer("no", "Cancel", key="Esc"), DialogAnswer("yes", "Import", "primary"))
         words = (("Looking at ", ""), (shown_line(what), "mono"), (" …", ""))
         super().__init__(window, "Import a skill", words, answers, width=WIDTH)
         self._imports = imports
@@ -336,7 +336,7 @@ class PasteDialog(Dialog):
 
     def __init__(self, window: QWidget, look: Callable[[str], None]) -> None:
         words = "The text of a SKILL.md: name and description between two lines of ---, then the instructions."
-        answers = (Answer("no", "Cancel", key="Esc"), Answer("yes", "Look at it", "primary"))
+        answers = (DialogAnswer("no", "Cancel", key="Esc"), DialogAnswer("yes", "Look at it", "primary"))
         super().__init__(window, "Paste a skill", words, answers, width=WIDTH)
         self.field = TextArea("Text of the skill", hint="---\nname: …\ndescription: …\n---", mono=True)
         self.field.setMinimumHeight(theme().px(64))  # at 200 % the buttons below need their room

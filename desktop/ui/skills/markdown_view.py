@@ -17,17 +17,17 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from desktop.presenter.transcript_items import TextPart
+from desktop.presenter.transcript.items import TextPart
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import focus_ring
-from desktop.ui.transcript.code_piece import CodePiece, whole_code
-from desktop.ui.transcript.flow import TextFlow, Tools
-from desktop.ui.transcript.formulas import Formulas
-from desktop.ui.transcript.inline import InlineParser
-from desktop.ui.transcript.look import Look
-from desktop.ui.transcript.media_strip import Pictures
-from desktop.ui.transcript.piece import Canvas, Piece, Spot
-from desktop.ui.transcript.pooled import Pool
+from desktop.ui.transcript.flow import PieceTools, TextFlow
+from desktop.ui.transcript.markdown.inline import InlineParser
+from desktop.ui.transcript.pieces.code import CodePiece, whole_code
+from desktop.ui.transcript.pieces.formulas import Formulas
+from desktop.ui.transcript.pieces.look import PageLook
+from desktop.ui.transcript.pieces.media_strip import Pictures
+from desktop.ui.transcript.pieces.piece import Canvas, Piece, Spot
+from desktop.ui.transcript.pieces.pooled import Pool
 from desktop.ui.widgets.tips import plain_tip
 
 MOST = 24_000
@@ -44,9 +44,9 @@ class MarkdownView(QWidget):
         self._name = name
         self._source = ""
         self._flow: TextFlow | None = None
-        self._look = Look(theme())
+        self._look = PageLook(theme())
         run = Pool(self).run
-        self._tools = Tools(InlineParser(), Formulas(run, self), Pictures(run, self))
+        self._tools = PieceTools(InlineParser(), Formulas(run, self), Pictures(run, self))
         self._hover = ""
         self._ring = False
         self.cut = False
@@ -97,7 +97,7 @@ class MarkdownView(QWidget):
             self._lay_out()
 
     def _dress(self) -> None:
-        self._look = Look(theme())
+        self._look = PageLook(theme())
         self._lay_out()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.domain.skills import SkillProblem
 from desktop.domain.words import compact, size_words
-from desktop.presenter.skills import SkillDetail, SkillsViewModel
-from desktop.presenter.skills_words import KIND_WORDS, OFF, calls_itself, source_word, table_of
+from desktop.presenter.skills.page import SkillDetail, SkillsViewModel
+from desktop.presenter.skills.words import KIND_WORDS, OFF, calls_itself, source_word, table_of
 from desktop.ui.skills.cards import fact, linked, problem_rows, row_card, schema_card, titled
 from desktop.ui.skills.markdown_view import MarkdownView
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.containers import Notice, Scroller, clear
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.layout.containers import Notice, Scroller, clear
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text

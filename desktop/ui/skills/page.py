@@ -9,17 +9,17 @@ from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
-from desktop.presenter.skills_models import SkillsModels
+from desktop.presenter.skills.models import SkillsModels
 from desktop.ui.skills import asking, facets, importing, skill_list
 from desktop.ui.skills.detail import SkillPane
 from desktop.ui.skills.facets import Facets
 from desktop.ui.skills.skill_list import SkillList
 from desktop.ui.theme import theme
-from desktop.ui.widgets.drop_zone import DropZone
-from desktop.ui.widgets.folding import FoldingPane
-from desktop.ui.widgets.page_shortcut import PageShortcut
+from desktop.ui.widgets.dialogs.drop_zone import DropZone
+from desktop.ui.widgets.dialogs.page_shortcut import PageShortcut
+from desktop.ui.widgets.dialogs.toast import Toast
+from desktop.ui.widgets.layout.folding import FoldingPane
 from desktop.ui.widgets.scaling import Column
-from desktop.ui.widgets.toast import Toast
 
 OVERLAY_BELOW = 1040
 """Pixels of the window, at 100 %, below which the skill lies over the list."""

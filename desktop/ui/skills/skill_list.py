@@ -8,14 +8,14 @@ from PySide6.QtCore import QModelIndex, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QStackedLayout, QStyleOptionViewItem, QWidget
 
-from desktop.presenter.skills import SkillsViewModel
-from desktop.presenter.skills_list import SkillRole
-from desktop.presenter.skills_words import EVERYTHING, count_of, nothing_words
+from desktop.presenter.skills.page import SkillsViewModel
+from desktop.presenter.skills.rows import SkillRole
+from desktop.presenter.skills.words import EVERYTHING, count_of, nothing_words
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import badge, badge_size, elided, keycap, keycap_width
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.containers import EmptyState, Notice
-from desktop.ui.widgets.fields import Field
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.controls.fields import Field
+from desktop.ui.widgets.layout.containers import EmptyState, Notice
 from desktop.ui.widgets.rows import Index, RowDelegate, RowList
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown, shown_line

@@ -8,13 +8,13 @@ from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
-from desktop.presenter.skills_forms import FormField, default_text, read
-from desktop.ui.widgets.fields import Combo, Field, Labelled, TextArea
+from desktop.presenter.skills.forms import FormField, default_text, read
+from desktop.ui.widgets.controls.fields import Combo, Field, Labelled, TextArea
+from desktop.ui.widgets.controls.toggles import CheckBox
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, sized
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Text
-from desktop.ui.widgets.toggles import Check
 
 LONG = ("text", "content", "prompt", "body", "message", "command")
 """Names of texts that get several lines."""
@@ -114,7 +114,7 @@ def _control(field: FormField) -> QWidget:
 def _boolean(field: FormField) -> QWidget:
     """Yes or no; where it need not be given, also neither."""
     if field.required or field.has_default:
-        check = Check("yes")
+        check = CheckBox("yes")
         check.setChecked(bool(field.default))
         return check
     combo = Combo(field.name)
@@ -127,14 +127,14 @@ def _content(control: QWidget) -> Any:
         return control.text()
     if isinstance(control, TextArea):
         return control.toPlainText()
-    if isinstance(control, Check):
+    if isinstance(control, CheckBox):
         return control.isChecked()
     assert isinstance(control, Combo)
     return control.currentData()
 
 
 def _put(control: QWidget, field: FormField, value: Any) -> None:
-    if isinstance(control, Check):
+    if isinstance(control, CheckBox):
         control.setChecked(bool(value))
     elif isinstance(control, Combo):
         data = field.choices.index(value) if field.kind == "choice" and value in field.choices else value

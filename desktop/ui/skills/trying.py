@@ -10,24 +10,24 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QWidget
 
-from desktop.presenter.skills import SkillDetail, SkillsViewModel
-from desktop.presenter.skills_forms import fields_of, parse_object
-from desktop.presenter.skills_trying import SkillTrials, Trial
-from desktop.ui.approvals.lines_view import LinesView
+from desktop.presenter.skills.forms import fields_of, parse_object
+from desktop.presenter.skills.page import SkillDetail, SkillsViewModel
+from desktop.presenter.skills.trying import SkillTrials, SkillTry
+from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.skills.cards import row_card
 from desktop.ui.skills.markdown_view import MarkdownView
 from desktop.ui.skills.overview import arguments_of
 from desktop.ui.skills.try_form import ArgumentForm
 from desktop.ui.transcript.media_cards import media_card
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.containers import Notice, Scroller, clear
-from desktop.ui.widgets.fields import Labelled, TextArea
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.controls.fields import Labelled, TextArea
+from desktop.ui.widgets.controls.toggles import Segmented
+from desktop.ui.widgets.layout.containers import Notice, Scroller, clear
 from desktop.ui.widgets.marks import StateLabel
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown, shown_line, waited
 from desktop.ui.widgets.text import Text
-from desktop.ui.widgets.toggles import Segmented
 
 RESULT_ROWS = 26
 WORDS = {"stopping": ("running", "stopping"), "aborted": ("aborted", "stopped")}
@@ -218,7 +218,7 @@ class TryPane(QFrame):
             self._time.setText(_elapsed(trial.elapsed_ms) if trial.over else running)
             self._time.updateGeometry()
 
-    def _shown(self, trial: Trial) -> list[QWidget]:
+    def _shown(self, trial: SkillTry) -> list[QWidget]:
         widgets: list[QWidget] = []
         if trial.state == "waiting":
             strip = Notice("ask", "Waiting for your answer.")
@@ -236,7 +236,7 @@ class TryPane(QFrame):
             widgets += self._outcome(trial)
         return widgets
 
-    def _outcome(self, trial: Trial) -> list[QWidget]:
+    def _outcome(self, trial: SkillTry) -> list[QWidget]:
         if trial.state == "aborted" and not trial.text:
             return [Text("Stopped before it finished.", "body", "2")]
         failed = trial.state in ("failed", "denied")

@@ -73,4 +73,4 @@ EXTRA_METRICS = {
     "icon-badge": 14, "meter-width": 64, "palette-width": 640, "palette-top": 96, "palette-head": 56,
     "palette-row": 36, "toast": 40, "switch-width": 32, "switch-height": 20, "rail-item-height": 52,
 }  # fmt: skip
-"""Sizes that the mock-ups' README gives and tokens.json does not."""
+"""Sizes that tokens.json does not give."""

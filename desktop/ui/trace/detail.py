@@ -9,11 +9,11 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from desktop.domain.tools import Category
-from desktop.presenter.trace_budget import BudgetLine
-from desktop.presenter.trace_words import SHOWN, Detail, Fact, Quote
+from desktop.presenter.trace.budget import BudgetLine
+from desktop.presenter.trace.words import SHOWN, Detail, NodeFact, Quote
 from desktop.ui.theme.paint import meter
-from desktop.ui.widgets.buttons import Button, IconButton
-from desktop.ui.widgets.containers import clear
+from desktop.ui.widgets.controls.buttons import Button, IconButton
+from desktop.ui.widgets.layout.containers import clear
 from desktop.ui.widgets.marks import Badge, StateLabel
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
@@ -124,7 +124,7 @@ class DetailView(QFrame):
             self._quotes.addWidget(box)
 
 
-def _say(value: Paragraph, fact: Fact) -> None:
+def _say(value: Paragraph, fact: NodeFact) -> None:
     text = shown_line(fact.text)
     if value.text() != text:
         value.set_pieces(((text, "mono" if fact.mono else ""),))

@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QFrame
 
 from desktop.domain.traces import TYPES, TraceEntry
 from desktop.domain.words import count_words
-from desktop.presenter.trace import TraceViewModel
-from desktop.presenter.trace_words import event_words, moment
+from desktop.presenter.trace.panel import TraceViewModel
+from desktop.presenter.trace.words import event_words, moment
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided
-from desktop.ui.trace.fixed_rows import FixedRows
-from desktop.ui.widgets.buttons import IconButton
-from desktop.ui.widgets.fields import Combo, Field
+from desktop.ui.widgets.controls.buttons import IconButton
+from desktop.ui.widgets.controls.fields import Combo, Field
+from desktop.ui.widgets.fixed_rows import FixedRows
 from desktop.ui.widgets.rows import Index, RowDelegate
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown_line

@@ -6,15 +6,15 @@ from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QMenu, QSizePolicy, QToolButton
 
-from desktop.presenter.trace import SHORT, TraceViewModel
-from desktop.ui.run_panel.head import panel_tabs
+from desktop.presenter.trace.panel import SHORT, TraceViewModel
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import glyph
-from desktop.ui.widgets.buttons import IconButton
+from desktop.ui.widgets.controls.buttons import IconButton
+from desktop.ui.widgets.controls.toggles import Segmented
 from desktop.ui.widgets.focus import Ringed
+from desktop.ui.widgets.layout.panel_head import panel_tabs
 from desktop.ui.widgets.scaling import Row, sized
 from desktop.ui.widgets.shown import shown_line
-from desktop.ui.widgets.toggles import Segmented
 
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
 

@@ -1,4 +1,4 @@
-"""The trace beside a thread: a run as a tree of agents, rounds and calls, or event by event (mock-up 10)."""
+"""The trace beside a thread: a run as a tree of agents, rounds and calls, or event by event."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from PySide6.QtGui import QGuiApplication, QHideEvent, QKeyEvent, QResizeEvent, 
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from desktop.domain.traces import TraceEntry
-from desktop.presenter.trace import TraceViewModel
-from desktop.presenter.trace_budget import budget_lines
-from desktop.presenter.trace_node import TraceNode
-from desktop.presenter.trace_words import Quote, detail_of, duration, json_text, moment
-from desktop.ui.chat.find_bar import FindBar
+from desktop.presenter.trace.budget import budget_lines
+from desktop.presenter.trace.node import TraceNode
+from desktop.presenter.trace.panel import TraceViewModel
+from desktop.presenter.trace.words import Quote, detail_of, duration, json_text, moment
 from desktop.ui.theme import theme
 from desktop.ui.trace.detail import BudgetView, DetailView, separator
 from desktop.ui.trace.event_rows import EventsView
@@ -21,8 +20,9 @@ from desktop.ui.trace.head import TraceHead
 from desktop.ui.trace.text_page import TextPage
 from desktop.ui.trace.tree_model import TreeModel
 from desktop.ui.trace.tree_rows import TraceRows
-from desktop.ui.widgets.containers import EmptyState, Scroller
-from desktop.ui.widgets.files import FileDialog
+from desktop.ui.widgets.controls.find_bar import FindBar
+from desktop.ui.widgets.dialogs.files import FileDialog
+from desktop.ui.widgets.layout.containers import EmptyState, Scroller
 from desktop.ui.widgets.scaling import Column
 from desktop.ui.widgets.shown import shown_line
 

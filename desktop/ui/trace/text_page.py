@@ -6,9 +6,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QFrame
 
-from desktop.presenter.trace_words import Quote
-from desktop.ui.widgets.buttons import IconButton
-from desktop.ui.widgets.fields import MonoView
+from desktop.presenter.trace.words import Quote
+from desktop.ui.widgets.controls.buttons import IconButton
+from desktop.ui.widgets.controls.fields import MonoView
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Text

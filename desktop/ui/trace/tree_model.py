@@ -7,10 +7,10 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt
 
-from desktop.presenter.trace_node import Axis, TraceNode
-from desktop.presenter.trace_rows import Folding
-from desktop.presenter.trace_tree import TraceTree
-from desktop.presenter.trace_words import short_summary, spoken
+from desktop.presenter.trace.node import Axis, TraceNode
+from desktop.presenter.trace.rows import Folding
+from desktop.presenter.trace.tree import TraceTree
+from desktop.presenter.trace.words import short_summary, spoken
 from desktop.ui.widgets.rows import Index
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.tips import plain_tip

@@ -5,13 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetrics, QHideEvent, QKeyEvent, QKeySequence, QMouseEvent, QPainter, QShowEvent
 
-from desktop.presenter.trace_node import TraceNode
-from desktop.presenter.trace_words import duration, short_summary
+from desktop.presenter.trace.node import TraceNode
+from desktop.presenter.trace.words import duration, short_summary
 from desktop.ui.theme import theme
 from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.theme.paint import elided, glyph, outline
-from desktop.ui.trace.fixed_rows import FixedRows
 from desktop.ui.trace.tree_model import NODE, TreeModel
+from desktop.ui.widgets.fixed_rows import FixedRows
 from desktop.ui.widgets.rows import Index, RowDelegate
 from desktop.ui.widgets.shown import shown_line
 

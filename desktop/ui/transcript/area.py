@@ -14,23 +14,23 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.anchor import Anchor, find_anchor
-from desktop.ui.transcript.flow import Tools
-from desktop.ui.transcript.formulas import Formulas, RunInThread, has_formula
-from desktop.ui.transcript.ground import Ground
-from desktop.ui.transcript.inline import InlineParser
-from desktop.ui.transcript.look import Look
-from desktop.ui.transcript.media_strip import Pictures
+from desktop.ui.transcript.flow import PieceTools
+from desktop.ui.transcript.markdown.inline import InlineParser
 from desktop.ui.transcript.message import Message, has_media
 from desktop.ui.transcript.message_frame import Frame, Variant
 from desktop.ui.transcript.page import KEPT
-from desktop.ui.transcript.pooled import Pool
+from desktop.ui.transcript.pieces.formulas import Formulas, RunInThread, has_formula
+from desktop.ui.transcript.pieces.look import PageLook
+from desktop.ui.transcript.pieces.media_strip import Pictures
+from desktop.ui.transcript.pieces.pooled import Pool
 from desktop.ui.transcript.prefetch import Prefetch
+from desktop.ui.transcript.surface import Surface
 
 SIDE_PAD = 16
 AT_END = 2
 
 
-class PageArea(Ground):
+class PageArea(Surface):
     """Shows a ``Page``. Subclasses say what is marked and what lies over the page."""
 
     at_end_changed = Signal(bool)
@@ -44,8 +44,8 @@ class PageArea(Ground):
         self.variant: Variant = variant
         run = run_in_thread or Pool(self).run
         self.formulas, self.pictures = Formulas(run, self), Pictures(run, self)
-        self._tools = Tools(InlineParser(), self.formulas, self.pictures)
-        self.look = Look(theme)
+        self._tools = PieceTools(InlineParser(), self.formulas, self.pictures)
+        self.look = PageLook(theme)
         self.page = self.make_page(Frame(self.look, self._tools, float(self.look.px(720)), variant))
         self.stick, self._adjusting = True, False
         self.prefetch = Prefetch(self)
@@ -206,7 +206,7 @@ class PageArea(Ground):
         self.hold(anchor)
 
     def _theme_changed(self) -> None:
-        self.look = Look(self.theme)
+        self.look = PageLook(self.theme)
         self.verticalScrollBar().setSingleStep(self.look.px(40))
         self.relayout()
 

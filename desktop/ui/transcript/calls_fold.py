@@ -6,13 +6,13 @@ from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 
-from desktop.presenter.transcript_items import CallsPart, Part, TextPart
-from desktop.ui.transcript.code_card import make_card
-from desktop.ui.transcript.flow import Flow, Openable, SingleFlow, TextFlow, Tools
-from desktop.ui.transcript.look import Look
-from desktop.ui.transcript.piece import Canvas, Piece, Spot
-from desktop.ui.transcript.tool_card import FOLDED, ToolCard
-from desktop.ui.transcript.tool_drawing import calls_words
+from desktop.presenter.transcript.items import CallsPart, Part, TextPart
+from desktop.ui.transcript.flow import Flow, Openable, PieceTools, SingleFlow, TextFlow
+from desktop.ui.transcript.pieces.code_card import make_card
+from desktop.ui.transcript.pieces.look import PageLook
+from desktop.ui.transcript.pieces.piece import Canvas, Piece, Spot
+from desktop.ui.transcript.pieces.tool_card import FOLDED, ToolCard
+from desktop.ui.transcript.pieces.tool_drawing import calls_words
 
 
 class CallsPiece(Piece):
@@ -34,7 +34,7 @@ class CallsPiece(Piece):
     def more(self) -> None:
         """There is no more than it shows."""
 
-    def lay_out(self, look: Look, width: float, before: Piece | None) -> None:
+    def lay_out(self, look: PageLook, width: float, before: Piece | None) -> None:
         del before
         self._width, self.height = width, look.px(FOLDED)
         self.text = " ".join(self._words)
@@ -64,7 +64,7 @@ class CallsPiece(Piece):
 class CallsFlow(Flow):
     """The line and, while it is open, its cards. ``opened``: what a person opened in the message."""
 
-    def __init__(self, part: CallsPart, tools: Tools, opened: Collection[str]) -> None:
+    def __init__(self, part: CallsPart, tools: PieceTools, opened: Collection[str]) -> None:
         super().__init__(part, tools)
         self._head = CallsPiece(part)
         self._head.open = part.part_id in opened
@@ -72,7 +72,7 @@ class CallsFlow(Flow):
         self._cards: list[ToolCard] = []
         self.pieces = [self._head]
 
-    def build(self, look: Look, width: float) -> None:
+    def build(self, look: PageLook, width: float) -> None:
         assert isinstance(self.part, CallsPart)
         if self._head.open and not self._cards:
             self._cards = [make_card(call.part_id, call) for call in self.part.calls]
@@ -84,11 +84,11 @@ class CallsFlow(Flow):
             piece.lay_out(look, width, None)
         self.stack(look)
 
-    def change(self, part: Part, look: Look, width: float) -> bool:
+    def change(self, part: Part, look: PageLook, width: float) -> bool:
         del look, width
         return part == self.part
 
-    def update(self, look: Look, width: float) -> int | None:
+    def update(self, look: PageLook, width: float) -> int | None:
         """Finished calls do not grow."""
         del look, width
         return None
@@ -101,7 +101,7 @@ class CallsFlow(Flow):
         return self._head if folded else known
 
 
-def make_flow(part: Part, tools: Tools, *, opened: Collection[str], human: bool) -> Flow:
+def make_flow(part: Part, tools: PieceTools, *, opened: Collection[str], human: bool) -> Flow:
     """The flow of a part; ``opened`` holds the keys of what a person opened."""
     if isinstance(part, TextPart):
         return TextFlow(part, tools, human)

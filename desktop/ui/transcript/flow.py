@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from desktop.presenter.transcript_items import (
+from desktop.presenter.transcript.items import (
     AttachmentPart,
     NoticePart,
     Part,
@@ -14,22 +14,22 @@ from desktop.presenter.transcript_items import (
     TextPart,
     ToolPart,
 )
-from desktop.ui.transcript.code_card import fits, make_card
-from desktop.ui.transcript.code_piece import CodePiece
-from desktop.ui.transcript.formulas import Formulas
-from desktop.ui.transcript.inline import InlineParser
-from desktop.ui.transcript.look import Look
-from desktop.ui.transcript.markdown_blocks import MarkdownSplitter
-from desktop.ui.transcript.markdown_model import Block
-from desktop.ui.transcript.markdown_text import normal_label
-from desktop.ui.transcript.math_piece import MathPiece
-from desktop.ui.transcript.media_strip import Pictures
-from desktop.ui.transcript.piece import Piece
-from desktop.ui.transcript.plain_piece import PlainPiece
-from desktop.ui.transcript.small_pieces import AttachmentPiece, MorePiece, NoticePiece, ReasoningPiece
-from desktop.ui.transcript.table_piece import TablePiece
-from desktop.ui.transcript.text_pieces import BlockPiece, RulePiece, TextPiece
-from desktop.ui.transcript.tool_card import ToolCard
+from desktop.ui.transcript.markdown.blocks import MarkdownSplitter
+from desktop.ui.transcript.markdown.inline import InlineParser
+from desktop.ui.transcript.markdown.model import Block
+from desktop.ui.transcript.markdown.text import normal_label
+from desktop.ui.transcript.pieces.code import CodePiece
+from desktop.ui.transcript.pieces.code_card import fits, make_card
+from desktop.ui.transcript.pieces.formula import MathPiece
+from desktop.ui.transcript.pieces.formulas import Formulas
+from desktop.ui.transcript.pieces.look import PageLook
+from desktop.ui.transcript.pieces.media_strip import Pictures
+from desktop.ui.transcript.pieces.piece import Piece
+from desktop.ui.transcript.pieces.plain import PlainPiece
+from desktop.ui.transcript.pieces.small import AttachmentPiece, MorePiece, NoticePiece, ReasoningPiece
+from desktop.ui.transcript.pieces.table import TablePiece
+from desktop.ui.transcript.pieces.text import BlockPiece, RulePiece, TextPiece
+from desktop.ui.transcript.pieces.tool_card import ToolCard
 
 PASS = 24_000
 """Characters of streamed text parsed and laid out in one go (about 12 ms); the rest follows with the next frames."""
@@ -45,7 +45,7 @@ Openable = ToolCard | ReasoningPiece
 
 
 @dataclass(frozen=True, slots=True)
-class Tools:
+class PieceTools:
     """What pieces share."""
 
     parser: InlineParser
@@ -56,7 +56,7 @@ class Tools:
 class Flow:
     """One part. ``y`` and ``start`` (first character) are relative to the message, those of pieces to the flow."""
 
-    def __init__(self, part: Part, tools: Tools) -> None:
+    def __init__(self, part: Part, tools: PieceTools) -> None:
         self.part = part
         self.tools = tools
         self.pieces: list[Piece] = []
@@ -65,14 +65,14 @@ class Flow:
         self.start = 0
         self.length = 0
 
-    def build(self, look: Look, width: float) -> None:
+    def build(self, look: PageLook, width: float) -> None:
         """Makes and lays out everything."""
         raise NotImplementedError
 
     def append(self, delta: str) -> None:
         """More text; ``update`` shows it."""
 
-    def update(self, look: Look, width: float) -> int | None:
+    def update(self, look: PageLook, width: float) -> int | None:
         """Shows what was appended; returns the index of the first piece that changed, or None."""
         raise NotImplementedError
 
@@ -80,7 +80,7 @@ class Flow:
         """The part with everything that was appended."""
         return self.part
 
-    def change(self, part: Part, look: Look, width: float) -> bool:
+    def change(self, part: Part, look: PageLook, width: float) -> bool:
         """Takes a newer state of the part; False when the flow has to be made anew."""
         raise NotImplementedError
 
@@ -102,7 +102,7 @@ class Flow:
         """Shows more of a long text; returns whether there was more."""
         return False
 
-    def stack(self, look: Look, first: int = 0) -> None:
+    def stack(self, look: PageLook, first: int = 0) -> None:
         """Places the pieces from ``first`` on under each other."""
         pieces = self.pieces
         first = max(0, min(first, len(pieces)) - 1)
@@ -131,7 +131,7 @@ def separator(piece: Piece) -> str:
 class SingleFlow(Flow):
     """A part that is one piece."""
 
-    def __init__(self, part: Part, tools: Tools, opened: bool) -> None:
+    def __init__(self, part: Part, tools: PieceTools, opened: bool) -> None:
         super().__init__(part, tools)
         self._fresh = ""
         piece = _single_piece(part, tools.pictures)
@@ -141,11 +141,11 @@ class SingleFlow(Flow):
             piece.pictures = tools.pictures
         self.pieces = [piece]
 
-    def build(self, look: Look, width: float) -> None:
+    def build(self, look: PageLook, width: float) -> None:
         self.pieces[0].lay_out(look, width, None)
         self.stack(look)
 
-    def change(self, part: Part, look: Look, width: float) -> bool:
+    def change(self, part: Part, look: PageLook, width: float) -> bool:
         piece = self.pieces[0]
         self._fresh = ""  # a newer state has everything that was appended
         if type(part) is not type(self.part) or isinstance(piece, AttachmentPiece):
@@ -161,7 +161,7 @@ class SingleFlow(Flow):
     def append(self, delta: str) -> None:
         self._fresh += delta
 
-    def update(self, look: Look, width: float) -> int | None:
+    def update(self, look: PageLook, width: float) -> int | None:
         """A reasoning text or a call's output grew."""
         if not self._fresh:
             return None
@@ -193,7 +193,7 @@ def _single_piece(part: Part, pictures: Pictures) -> Piece:
 class TextFlow(Flow):
     """Markdown. ``keep_breaks``: a line break ends a line, as in what a person typed."""
 
-    def __init__(self, part: TextPart, tools: Tools, keep_breaks: bool) -> None:
+    def __init__(self, part: TextPart, tools: PieceTools, keep_breaks: bool) -> None:
         super().__init__(part, tools)
         self._keep_breaks = keep_breaks
         self._splitter = MarkdownSplitter()
@@ -223,7 +223,7 @@ class TextFlow(Flow):
         assert isinstance(self.part, TextPart)
         return replace(self.part, markdown=self.source, live=self._live)
 
-    def build(self, look: Look, width: float) -> None:
+    def build(self, look: PageLook, width: float) -> None:
         if self.pieces:  # another width or look: everything that is known is laid out again
             for index, piece in enumerate(self.pieces):
                 piece.lay_out(look, width, self.pieces[index - 1] if index else None)
@@ -252,7 +252,7 @@ class TextFlow(Flow):
         self._fresh += fresh
         return True
 
-    def change(self, part: Part, look: Look, width: float) -> bool:
+    def change(self, part: Part, look: PageLook, width: float) -> bool:
         if not isinstance(part, TextPart):
             return False
         source = self.source
@@ -268,7 +268,7 @@ class TextFlow(Flow):
             self.update(look, width)
         return True
 
-    def update(self, look: Look, width: float, *, closing: bool = False) -> int | None:
+    def update(self, look: PageLook, width: float, *, closing: bool = False) -> int | None:
         """Parses only what is new and the open tail."""
         if not self._fresh and not closing and self.pieces:
             return None
@@ -296,7 +296,7 @@ class TextFlow(Flow):
         return first
 
     def _piece(
-        self, block: Block, old: Piece | None, before: Piece | None, look: Look, width: float, *, open_: bool
+        self, block: Block, old: Piece | None, before: Piece | None, look: PageLook, width: float, *, open_: bool
     ) -> Piece:
         if isinstance(old, BlockPiece) and old.accepts(block):
             unchanged = old.block == block and not (isinstance(old, TextPiece | MathPiece) and old.open != open_)
@@ -323,7 +323,7 @@ class TextFlow(Flow):
             return RulePiece(key, block)
         return TextPiece(key, block, self.tools, self._references, self._keep_breaks)
 
-    def _apply_references(self, look: Look, width: float) -> int:
+    def _apply_references(self, look: PageLook, width: float) -> int:
         """Link definitions that came late are applied to the pieces above that use them."""
         found = self._splitter.references
         fresh = found.keys() - self._references.keys()

@@ -12,9 +12,9 @@ from desktop.domain.markup import escape
 from desktop.ui.transcript.area import PageArea
 
 if TYPE_CHECKING:
-    from desktop.ui.transcript.finding import Search
-    from desktop.ui.transcript.keys import Keys
-    from desktop.ui.transcript.pointer import Pointer
+    from desktop.ui.transcript.input.finding import Search
+    from desktop.ui.transcript.input.keys import Keys
+    from desktop.ui.transcript.input.pointer import Pointer
     from desktop.ui.transcript.stream import Stream
 
 

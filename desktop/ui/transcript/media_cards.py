@@ -6,13 +6,13 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtWidgets import QLabel, QWidget
 
-from desktop.presenter.transcript_items import MediaPart
+from desktop.presenter.transcript.items import MediaPart
 from desktop.ui.theme import theme
 from desktop.ui.theme.raster_images import raster_image
-from desktop.ui.transcript.media_saving import Save, ask_where
-from desktop.ui.transcript.media_strip import HEIGHT, WIDTH
-from desktop.ui.transcript.pooled import Pool
-from desktop.ui.widgets.buttons import Button
+from desktop.ui.transcript.pieces.media_saving import Save, ask_where
+from desktop.ui.transcript.pieces.media_strip import HEIGHT, WIDTH
+from desktop.ui.transcript.pieces.pooled import Pool
+from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown_line

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QPointF, QRectF
 
-from desktop.presenter.transcript_items import (
+from desktop.presenter.transcript.items import (
     AttachmentPart,
     CallsPart,
     Part,
@@ -23,7 +23,6 @@ from desktop.presenter.transcript_items import (
 )
 from desktop.ui.transcript.calls_fold import CallsPiece, make_flow, opens
 from desktop.ui.transcript.flow import Flow, Openable
-from desktop.ui.transcript.look import Look
 from desktop.ui.transcript.message_frame import (
     BLOCK_Y,
     GAP,
@@ -36,9 +35,10 @@ from desktop.ui.transcript.message_frame import (
     version_spots,
 )
 from desktop.ui.transcript.message_text import MessageText
-from desktop.ui.transcript.piece import Canvas, Piece, Spot
-from desktop.ui.transcript.text_box import Marked
-from desktop.ui.transcript.text_pieces import BlockPiece
+from desktop.ui.transcript.pieces.look import PageLook
+from desktop.ui.transcript.pieces.piece import Canvas, Piece, Spot
+from desktop.ui.transcript.pieces.text import BlockPiece
+from desktop.ui.transcript.pieces.text_box import Marked
 
 
 class Message(MessageText):
@@ -56,7 +56,7 @@ class Message(MessageText):
 
     # --------------------------------------------------------------------------------------------------------- layout
 
-    def estimate(self, look: Look, width: float) -> int:
+    def estimate(self, look: PageLook, width: float) -> int:
         """A height from the amount of text, in about 2 microseconds."""
         lines = 0.0
         extra = 0
@@ -101,14 +101,14 @@ class Message(MessageText):
         self.own_spots = version_spots(self, look)
         return self.height
 
-    def _head_height(self, look: Look) -> int:
+    def _head_height(self, look: PageLook) -> int:
         if self.human:
             named = look.px(HEADER) if self.frame and self.frame.variant == "side" else 0
             return look.px(GAP + BLOCK_Y) + named
         head = look.px(GAP + HEADER + HEADER_GAP)
         return head + (look.px(SIDE_Y) if self.frame and self.frame.variant == "side" else 0)
 
-    def _foot_height(self, look: Look) -> int:
+    def _foot_height(self, look: PageLook) -> int:
         if self.human:
             return look.px(BLOCK_Y) + (look.px(SIBLING_ROW + 4) if self.item.siblings > 1 else 0)
         return look.px(SIDE_Y) if self.frame and self.frame.variant == "side" else 0
@@ -273,7 +273,7 @@ class Message(MessageText):
         return ", ".join(word for word in (self.item.author, self.item.time) if word)
 
 
-def _gap(look: Look, before: Piece | None, piece: Piece) -> int:
+def _gap(look: PageLook, before: Piece | None, piece: Piece) -> int:
     if before is None:
         return 0
     text = isinstance(before, BlockPiece) and before.block.kind in ("paragraph", "heading")

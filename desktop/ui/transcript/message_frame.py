@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, Protocol
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF
 
+from desktop.presenter.transcript.items import TranscriptItem
 from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.theme.paint import side_bar
-from desktop.ui.transcript.flow import Tools
-from desktop.ui.transcript.look import Look
-from desktop.ui.transcript.piece import Canvas, Spot
-
-if TYPE_CHECKING:
-    from desktop.ui.transcript.message import Message
+from desktop.ui.transcript.flow import PieceTools
+from desktop.ui.transcript.pieces.look import PageLook
+from desktop.ui.transcript.pieces.piece import Canvas, Spot
 
 Variant = Literal["chat", "side"]
 GAP = 16
@@ -32,13 +30,31 @@ ACTIONS, CLOCK = 66, 140
 class Frame:
     """What a message needs to lay itself out: fonts and sizes, shared tools, column width, variant."""
 
-    look: Look
-    tools: Tools
+    look: PageLook
+    tools: PieceTools
     width: float
     variant: Variant = "chat"
 
 
-def draw_frame(canvas: Canvas, message: Message, x: float, y: float) -> None:
+class Framed(Protocol):
+    """The message inside. ``frame`` is None until it is laid out; ``own_spots`` are the arrows to other versions."""
+
+    item: TranscriptItem
+    frame: Frame | None
+    own_spots: list[Spot]
+
+    @property
+    def human(self) -> bool:
+        """Whether a person wrote it."""
+        ...
+
+    @property
+    def height(self) -> int:
+        """Of all of it, in pixels."""
+        ...
+
+
+def draw_frame(canvas: Canvas, message: Framed, x: float, y: float) -> None:
     """Header or block, and the arrows."""
     look, item = canvas.look, message.item
     assert message.frame is not None
@@ -83,7 +99,7 @@ class HeadLine:
     end: float
 
 
-def head_line(message: Message, look: Look) -> HeadLine:
+def head_line(message: Framed, look: PageLook) -> HeadLine:
     """The header as it is drawn."""
     item, frame = message.item, message.frame
     assert frame is not None
@@ -105,13 +121,13 @@ def whole_words(text: str, metrics: QFontMetricsF, room: float, *, last: bool = 
     return ", ".join(facts)
 
 
-def footer_line(message: Message, look: Look, right: float) -> tuple[str, float]:
+def footer_line(message: Framed, look: PageLook, right: float) -> tuple[str, float]:
     """(what it cost, where that may begin): between its header and ``right``, where its actions are."""
     begin = max([head_line(message, look).end, *(spot.rect.right() for spot in message.own_spots)]) + look.px(12)
     return whole_words(message.item.footer, look.metrics("small"), right - begin), begin
 
 
-def _draw_header(canvas: Canvas, message: Message, x: float, y: float) -> None:
+def _draw_header(canvas: Canvas, message: Framed, x: float, y: float) -> None:
     look, item, line = canvas.look, message.item, head_line(message, canvas.look)
     side, height = message.frame is not None and message.frame.variant == "side", look.px(HEADER)
     token = f"side-{item.side}" if side and not message.human else "text"
@@ -123,12 +139,12 @@ def _draw_header(canvas: Canvas, message: Message, x: float, y: float) -> None:
     canvas.words(line.time, QRectF(x + line.time_x, y + 1, width, height), "small", "text-3")
 
 
-def author_indent(message: Message, look: Look) -> int:
+def author_indent(message: Framed, look: PageLook) -> int:
     """The room of the icon before who answered, if that agent has one."""
     return look.px(24) if not message.human and look.theme.has_agent(message.item.author) else 0
 
 
-def version_spots(message: Message, look: Look) -> list[Spot]:
+def version_spots(message: Framed, look: PageLook) -> list[Spot]:
     """The arrows to other versions of this message."""
     item = message.item
     if item.siblings < 2 or message.frame is None:

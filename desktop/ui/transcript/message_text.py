@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from PySide6.QtCore import QRectF
 
-from desktop.presenter.transcript_items import TranscriptItem
+from desktop.presenter.transcript.items import TranscriptItem
 from desktop.ui.transcript.flow import Flow, separator
 from desktop.ui.transcript.message_frame import BLOCK_X, SIDE_X, Frame
-from desktop.ui.transcript.piece import Piece
+from desktop.ui.transcript.pieces.piece import Piece
 
 
 def _y_of(flow: Flow) -> int:

@@ -13,10 +13,10 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QFont
 
-from desktop.presenter.transcript_items import PlainPart, TextPart, TranscriptItem
+from desktop.presenter.transcript.items import PlainPart, TextPart, TranscriptItem
 from desktop.ui.theme import theme
 from desktop.ui.theme.missing_glyphs import SCRIPTS, advice, characters_by_script, draws, os_release
-from desktop.ui.transcript.pooled import Pool
+from desktop.ui.transcript.pieces.pooled import Pool
 
 MOST_TEXT = 20_000
 """Characters of one part of a message that are looked at."""

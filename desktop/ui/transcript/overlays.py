@@ -8,27 +8,24 @@ the way to its request.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from desktop.domain.tools import Category
-from desktop.presenter.last_answer import LastAnswer
-from desktop.presenter.transcript_items import ToolPart, TranscriptItem
+from desktop.presenter.transcript.items import ToolPart, TranscriptItem
+from desktop.presenter.transcript.last_answer import LastAnswer
 from desktop.ui.theme import theme
 from desktop.ui.transcript.message_frame import footer_line
-from desktop.ui.transcript.piece import Canvas
-from desktop.ui.transcript.tool_card import ToolCard
-from desktop.ui.transcript.tool_drawing import head_words
-from desktop.ui.widgets.allow_button import AllowButton
-from desktop.ui.widgets.buttons import Button, IconButton, OneClickButton
-from desktop.ui.widgets.patient_button import PatientButton
-from desktop.ui.widgets.slip import last_pressed
-
-if TYPE_CHECKING:
-    from desktop.ui.transcript.area import PageArea
+from desktop.ui.transcript.pieces.piece import Canvas
+from desktop.ui.transcript.pieces.tool_card import ToolCard
+from desktop.ui.transcript.pieces.tool_drawing import head_words
+from desktop.ui.transcript.surface import Surface
+from desktop.ui.widgets.controls.allow_button import AllowButton
+from desktop.ui.widgets.controls.buttons import Button, IconButton, OneClickButton
+from desktop.ui.widgets.controls.patient_button import PatientButton
+from desktop.ui.widgets.controls.slip import last_pressed
 
 MESSAGE_ACTIONS = {
     "copy": ("copy", "Copy message"),
@@ -182,7 +179,7 @@ class Overlays:
     """Keeps the widgets where their places on the page are."""
 
     def __init__(
-        self, area: PageArea, answered: Callable[[str, str], None], pressed: Callable[[str, str], None]
+        self, area: Surface, answered: Callable[[str, str], None], pressed: Callable[[str, str], None]
     ) -> None:
         self._area = area
         self._answered = answered

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 
-from desktop.presenter.transcript_items import TranscriptItem
+from desktop.presenter.transcript.items import TranscriptItem
 from desktop.ui.transcript.heights import Heights
 from desktop.ui.transcript.message import Message
 from desktop.ui.transcript.message_frame import Frame

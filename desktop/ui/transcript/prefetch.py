@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
-if TYPE_CHECKING:
-    from desktop.ui.transcript.area import PageArea
+from desktop.ui.transcript.surface import Surface
 
 MESSAGES = 3
 BUDGET = 0.003
@@ -18,7 +16,7 @@ BUDGET = 0.003
 class Prefetch(QObject):
     """Runs 1 ms after each scroll, in the direction of scrolling."""
 
-    def __init__(self, area: PageArea) -> None:
+    def __init__(self, area: Surface) -> None:
         super().__init__(area)
         self._area = area
         self._direction = 1

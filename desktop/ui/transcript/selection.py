@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from desktop.ui.transcript.code_piece import CodePiece
-from desktop.ui.transcript.inline import InlineParser
-from desktop.ui.transcript.markdown_blocks import split_markdown
+from desktop.ui.transcript.markdown.blocks import split_markdown
+from desktop.ui.transcript.markdown.inline import InlineParser
 from desktop.ui.transcript.message import Message
 from desktop.ui.transcript.page import Page
-from desktop.ui.transcript.piece import Piece
-from desktop.ui.transcript.text_pieces import BlockPiece
+from desktop.ui.transcript.pieces.code import CodePiece
+from desktop.ui.transcript.pieces.piece import Piece
+from desktop.ui.transcript.pieces.text import BlockPiece
 
 Place = tuple[int, int]
 END = 1 << 40

@@ -6,18 +6,15 @@ Both timers run only while there is something to do on the screen.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QRectF, QTimer
 
 from desktop.ui.transcript.flow import TextFlow
 from desktop.ui.transcript.message import Message
-from desktop.ui.transcript.piece import Canvas, Piece
-from desktop.ui.transcript.small_pieces import NoticePiece, ReasoningPiece
-from desktop.ui.transcript.tool_card import ToolCard
-
-if TYPE_CHECKING:
-    from desktop.ui.transcript.view import TranscriptView
+from desktop.ui.transcript.pieces.piece import Canvas, Piece
+from desktop.ui.transcript.pieces.small import NoticePiece, ReasoningPiece
+from desktop.ui.transcript.pieces.tool_card import ToolCard
+from desktop.ui.transcript.surface import Surface
 
 TICK = 83
 SPIN_AFTER = 0.3
@@ -27,7 +24,7 @@ SPIN_AFTER = 0.3
 class Stream(QObject):
     """Collects what came and shows it together."""
 
-    def __init__(self, view: TranscriptView) -> None:
+    def __init__(self, view: Surface) -> None:
         super().__init__(view)
         self._view = view
         self._dirty: set[Message] = set()

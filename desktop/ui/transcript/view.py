@@ -15,23 +15,23 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from desktop.presenter.transcript_items import TranscriptItem
+from desktop.presenter.transcript.items import TranscriptItem
 from desktop.ui.theme import Theme
-from desktop.ui.transcript.code_card import CodeCard
-from desktop.ui.transcript.code_piece import whole_code
-from desktop.ui.transcript.finding import Search
-from desktop.ui.transcript.formulas import RunInThread
-from desktop.ui.transcript.handing import page_menu, to_clipboard
+from desktop.ui.transcript.accessibility import Spoken
+from desktop.ui.transcript.input.clipboard import page_menu, to_clipboard
+from desktop.ui.transcript.input.finding import Search
+from desktop.ui.transcript.input.keys import Keys
+from desktop.ui.transcript.input.pointer import Pointer
 from desktop.ui.transcript.input_area import InputArea
-from desktop.ui.transcript.keys import Keys
 from desktop.ui.transcript.message_frame import Variant
 from desktop.ui.transcript.overlays import Overlays
-from desktop.ui.transcript.piece import Canvas, Spot
-from desktop.ui.transcript.pointer import Pointer
+from desktop.ui.transcript.pieces.code import whole_code
+from desktop.ui.transcript.pieces.code_card import CodeCard
+from desktop.ui.transcript.pieces.formulas import RunInThread
+from desktop.ui.transcript.pieces.piece import Canvas, Spot
+from desktop.ui.transcript.pieces.text_box import Marked
 from desktop.ui.transcript.selection import Selection
-from desktop.ui.transcript.spoken import Spoken
 from desktop.ui.transcript.stream import Stream, caret_of
-from desktop.ui.transcript.text_box import Marked
 
 
 class TranscriptView(InputArea):
@@ -40,14 +40,13 @@ class TranscriptView(InputArea):
     while matches are still being counted.
     """
 
-    link_activated = Signal(str)
     code_copied = Signal(str)
     action = Signal(str, str)
     tool_answer = Signal(str, str)
     tool_toggled = Signal(str, bool)
-    announced = Signal(str)
-    found = Signal(int, int)
     overlays_class: ClassVar[type[Overlays]] = Overlays
+    overlays: Overlays
+    spoken: Spoken
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from shiboken6 import isValid
 
 from desktop.ui.widgets import reading_order
 from desktop.ui.widgets.focus import ring_is_at
-from desktop.ui.widgets.focus_place import Place, beside, give_keys
+from desktop.ui.widgets.focus_place import FocusPlace, beside, give_keys
 
 
 class FocusKeeper(QObject):
@@ -20,7 +20,7 @@ class FocusKeeper(QObject):
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
         self._window = window
-        self._lost: Place | None = None
+        self._lost: FocusPlace | None = None
         self._put: QWidget | None = None
         self._reason = Qt.FocusReason.OtherFocusReason
         self._look = QTimer(self, singleShot=True, interval=0)
@@ -44,7 +44,7 @@ class FocusKeeper(QObject):
         to = beside(lost)
         if to is None:
             return reading_order.move(self._window, True)
-        self._lost, self._put = Place(lost), to
+        self._lost, self._put = FocusPlace(lost), to
         seen = ring_is_at(lost)
         self._reason = Qt.FocusReason.OtherFocusReason if seen else Qt.FocusReason.MouseFocusReason
         self._look.start()

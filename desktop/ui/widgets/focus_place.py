@@ -14,8 +14,8 @@ from shiboken6 import isValid
 
 from desktop.ui.theme import theme
 from desktop.ui.widgets import reading_order
-from desktop.ui.widgets.allow_button import AllowButton
-from desktop.ui.widgets.buttons import Button, IconButton
+from desktop.ui.widgets.controls.allow_button import AllowButton
+from desktop.ui.widgets.controls.buttons import Button, IconButton
 
 _WEIGHTY = frozenset({"primary", "danger", "admin"})
 """Looks of buttons that do something at once which a person has to mean: a press that was for another one, and comes
@@ -33,7 +33,7 @@ class _Level(NamedTuple):
     middle: QPoint
 
 
-class Place:
+class FocusPlace:
     """Where a control stands in its window; without one, nowhere."""
 
     def __init__(self, control: QWidget | None) -> None:
@@ -52,7 +52,7 @@ class Place:
             branch, parent = parent, parent.parentWidget()
 
     @classmethod
-    def of(cls, window: QWidget) -> Place:
+    def of(cls, window: QWidget) -> FocusPlace:
         """Where the keys of a window are now."""
         return cls(window.focusWidget())
 

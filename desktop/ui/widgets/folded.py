@@ -19,7 +19,7 @@ _NOTHING = re.compile("[\\s\u2800]*")
 _IDLE = re.compile("[\\s\u2800\\\\#;:]*")
 
 
-class Part(NamedTuple):
+class FoldedLine(NamedTuple):
     """A line or a piece of one; ``number`` from 1, 0 for what goes on. ``fold``: ``text`` says what is folded away."""
 
     number: int
@@ -35,7 +35,7 @@ def lines_of(text: str) -> list[str]:
     return lines
 
 
-def folded(lines: list[str]) -> Iterator[Part]:
+def folded(lines: list[str]) -> Iterator[FoldedLine]:
     """The lines, with runs of blank ones and long gaps inside one folded."""
     at = 0
     while at < len(lines):
@@ -43,7 +43,7 @@ def folded(lines: list[str]) -> Iterator[Part]:
         while end < len(lines) and _IDLE.fullmatch(lines[end]):
             end += 1
         if end - at >= FEWEST_LINES:
-            yield Part(0, _words(lines[at:end]), True)
+            yield FoldedLine(0, _words(lines[at:end]), True)
             at = end
             continue
         for line in lines[at : max(end, at + 1)]:
@@ -57,16 +57,16 @@ def _words(lines: list[str]) -> str:
     return f"{count_words(len(lines), 'line')} of nothing but blanks and \\ # ; :"
 
 
-def _with_gaps(number: int, line: str) -> Iterator[Part]:
+def _with_gaps(number: int, line: str) -> Iterator[FoldedLine]:
     if len(line) < 32 or _GAP.search(line) is None:
-        yield Part(number, line)
+        yield FoldedLine(number, line)
         return
     start = 0
     for gap in _GAP.finditer(line):
         if gap.start() > start:
-            yield Part(number, line[start : gap.start()])
+            yield FoldedLine(number, line[start : gap.start()])
             number = 0
-        yield Part(0, f"{count_words(len(gap.group()), 'blank')} in this line", True)
+        yield FoldedLine(0, f"{count_words(len(gap.group()), 'blank')} in this line", True)
         start = gap.end()
     if start < len(line):
-        yield Part(number, line[start:])
+        yield FoldedLine(number, line[start:])

@@ -1,4 +1,4 @@
-"""Lists: a delegate base that paints rows as the mock-ups do, and a list view set up for it."""
+"""Lists: a delegate base that paints rows, and a list view set up for it."""
 
 from __future__ import annotations
 

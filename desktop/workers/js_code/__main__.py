@@ -4,7 +4,7 @@ It reads one JSON object a line from its stdin and writes them to its stdout. To
 args}``, ``answer {id, ok, value | error, code}``. From it: ``ready``, ``ask {id, op, line, …}``, ``log {text}``,
 ``done {value}`` or ``failed {name, message, line, code}``, and then ``idle``: nothing of that code is left. Before the
 first line is read it has shut itself in: no files, no network, no other processes. LAUNCHER is the file that knows how
-(``safety/launcher.py``; empty: nothing is shut).
+(``safety/confinement/launcher.py``; empty: nothing is shut).
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from typing import Any
 from desktop.domain.code import CodeFailure, CodeLimits, CodeOutcome, ServeCode
 from desktop.domain.errors import ChildDied, ToolFailure
 from desktop.workers.js_code.messages import Violation
-from desktop.workers.js_code.piece import Pace, Piece
-from desktop.workers.js_code.process import Worker, WorkerSpec
+from desktop.workers.js_code.piece import Pace, RunningCode
+from desktop.workers.js_code.process import CodeProcess, WorkerSpec
 
 __all__ = ["JsEngine", "JsSession", "WorkerSpec"]
 
@@ -30,9 +30,9 @@ class JsEngine:
         self.limits = limits or CodeLimits()
         self.pace = Pace()
         self._spec = spec
-        self._ready: asyncio.Task[Worker] | None = None
-        self._starting: set[asyncio.Task[Worker]] = set()
-        self._live: set[Worker] = set()
+        self._ready: asyncio.Task[CodeProcess] | None = None
+        self._starting: set[asyncio.Task[CodeProcess]] = set()
+        self._live: set[CodeProcess] = set()
         self._closed = False
 
     def session(self, memory: Mapping[str, Any] | None = None) -> JsSession:
@@ -60,7 +60,7 @@ class JsEngine:
         for worker in list(self._live):
             await self.drop(worker)
 
-    async def take(self) -> Worker:
+    async def take(self) -> CodeProcess:
         """A worker of one's own; another one is made ready for the next. Raises ChildDied, and ToolFailure when there
         are too many."""
         if len(self._live) >= MAX_LIVE:
@@ -81,12 +81,12 @@ class JsEngine:
                 self._warm()
                 return worker
 
-    async def drop(self, worker: Worker) -> None:
+    async def drop(self, worker: CodeProcess) -> None:
         """End a worker; cancelling the caller does not leave it alive."""
         self._live.discard(worker)
         await asyncio.shield(worker.end())
 
-    async def _give_back(self, ready: asyncio.Task[Worker]) -> None:
+    async def _give_back(self, ready: asyncio.Task[CodeProcess]) -> None:
         """It is for the next who asks; where there is another one for that, it ends."""
         if self._ready is None and not self._closed:
             self._ready = ready
@@ -105,10 +105,10 @@ class JsEngine:
             self._ready = asyncio.get_running_loop().create_task(self._start(), name="code worker")
             self._starting.add(self._ready)
 
-    async def _start(self) -> Worker:
+    async def _start(self) -> CodeProcess:
         spec = await asyncio.to_thread(self._spec)
         try:
-            return await Worker.start(spec, self.limits)
+            return await CodeProcess.start(spec, self.limits)
         except OSError as error:
             raise ChildDied(f"The code sandbox could not be started: {error.strerror}.") from error
 
@@ -119,7 +119,7 @@ class JsSession:
     def __init__(self, engine: JsEngine, memory: Mapping[str, Any]) -> None:
         self._engine = engine
         self._memory = dict(memory)
-        self._worker: Worker | None = None
+        self._worker: CodeProcess | None = None
         self._lost = False
         self._turn = asyncio.Lock()
         self._closed = False
@@ -132,7 +132,7 @@ class JsSession:
         async with self._turn:
             worker = await self._at_hand()
             lost, self._lost = self._lost, False
-            piece = Piece(worker, self._engine.limits, serve, self._engine.pace)
+            piece = RunningCode(worker, self._engine.limits, serve, self._engine.pace)
             try:
                 outcome = await piece.run(code, args)
             except Violation as broken:
@@ -149,7 +149,7 @@ class JsSession:
         self._closed = True
         await self._drop()
 
-    async def _at_hand(self) -> Worker:
+    async def _at_hand(self) -> CodeProcess:
         """The session's worker. Raises ToolFailure when it is closed or its memory cannot be given to a worker."""
         if self._worker is not None and self._worker.ended:
             await self._drop()

@@ -12,7 +12,7 @@ from desktop.domain.code import CodeCall, CodeFailure, CodeLimits, CodeOutcome, 
 from desktop.domain.errors import KnownError, ToolFailure
 from desktop.workers.js_code import messages
 from desktop.workers.js_code.messages import Violation
-from desktop.workers.js_code.process import Worker
+from desktop.workers.js_code.process import CodeProcess
 
 SLICE_S = 0.002
 T = TypeVar("T")
@@ -72,7 +72,7 @@ class _Clock:
     """How long the code has computed: the process's own time where the system tells it, else the time in which no call
     of it was open."""
 
-    def __init__(self, worker: Worker, most: float) -> None:
+    def __init__(self, worker: CodeProcess, most: float) -> None:
         self._worker = worker
         self._most = most
         self._start = worker.cpu_s()
@@ -90,10 +90,10 @@ class _Clock:
             raise OutOfTime("time")
 
 
-class Piece:
+class RunningCode:
     """Used once."""
 
-    def __init__(self, worker: Worker, limits: CodeLimits, serve: ServeCode, pace: Pace) -> None:
+    def __init__(self, worker: CodeProcess, limits: CodeLimits, serve: ServeCode, pace: Pace) -> None:
         self._worker = worker
         self._pace = pace
         self._limits = limits

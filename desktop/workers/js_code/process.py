@@ -38,14 +38,14 @@ class WorkerSpec:
     python: str = sys.executable
 
 
-class Worker:
+class CodeProcess:
     """One process."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
 
     @classmethod
-    async def start(cls, spec: WorkerSpec, limits: CodeLimits) -> Worker:
+    async def start(cls, spec: WorkerSpec, limits: CodeLimits) -> CodeProcess:
         """Ready for code. Raises ChildDied."""
         given = json.dumps({
             "heap": limits.heap_bytes, "stack": limits.stack_bytes, "message": limits.message_bytes,

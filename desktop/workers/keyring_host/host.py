@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from desktop.workers.hardening import harden
-from desktop.workers.inside import Call, CallError, ChildServer, pipes, run
+from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
 
 SERVICE = "keyring-host"
 VERSION = "1"
@@ -46,22 +46,22 @@ class KeyringHost:
         self._calls = 0
         self.working: Callable[[bool], None] = lambda _: None
 
-    async def name(self, _: Call) -> str:
+    async def name(self, _: WorkerCall) -> str:
         """The backend's name, for people."""
         return await self._ask(lambda backend: str(getattr(backend, "name", type(backend).__name__)))
 
-    async def get(self, call: Call) -> str | None:
+    async def get(self, call: WorkerCall) -> str | None:
         """``service``, ``user``: the entry, or None."""
         service, user = _entry(call)
         value = await self._ask(lambda backend: None if _is_empty(backend) else backend.get_password(service, user))
         return value if isinstance(value, str) else None
 
-    async def put(self, call: Call) -> None:
+    async def put(self, call: WorkerCall) -> None:
         """``service``, ``user``, ``value``: keep it."""
         (service, user), value = _entry(call), str(call.params["value"])
         await self._ask(lambda backend: backend.set_password(service, user, value), changes=True)
 
-    async def delete(self, call: Call) -> None:
+    async def delete(self, call: WorkerCall) -> None:
         """``service``, ``user``: forget it; no error when there is none."""
         service, user = _entry(call)
         await self._ask(lambda backend: _delete(backend, service, user), changes=True)
@@ -98,7 +98,7 @@ class KeyringHost:
             raise CallError(UNAVAILABLE, failure(error)) from None
 
 
-def _entry(call: Call) -> tuple[str, str]:
+def _entry(call: WorkerCall) -> tuple[str, str]:
     return str(call.params["service"]), str(call.params["user"])
 
 

@@ -20,7 +20,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 
 from desktop.workers.frames import PIECE
-from desktop.workers.inside import Call, CallError
+from desktop.workers.inside import CallError, WorkerCall
 from desktop.workers.mcp_host import limits
 from desktop.workers.mcp_host.content import flattened
 from desktop.workers.mcp_host.said import ServerLog
@@ -69,7 +69,7 @@ class _Metered:
         return item
 
 
-class Connection:
+class McpConnection:
     """``tell`` takes what happens, in order and without waiting; ``is_web``: a session over HTTP, which may be lost."""
 
     def __init__(self, tell: Tell, *, is_web: bool) -> None:
@@ -193,7 +193,7 @@ class Connection:
 
     # -- calls --------------------------------------------------------------------------------------------------------
 
-    async def call(self, call: Call, tool: str, arguments: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+    async def call(self, call: WorkerCall, tool: str, arguments: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         """Call a tool: progress and result are emitted. Raises CallError. Cancelled, it tells the server so."""
 
         async def progress(done: float, total: float | None, message: str | None) -> None:

@@ -14,9 +14,9 @@ except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
 from desktop.domain.scrub import scrub
-from desktop.workers.inside import Call, CallError, ChildServer, pipes, run
+from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
 from desktop.workers.mcp_host import limits
-from desktop.workers.mcp_host.connection import Connection
+from desktop.workers.mcp_host.connection import McpConnection
 from desktop.workers.mcp_host.process import ServerProcess
 from desktop.workers.mcp_host.web import web_streams
 
@@ -29,13 +29,13 @@ class McpHost:
     """Servers by the name that the app gives them; what is secret stays inside the calls that bring it."""
 
     def __init__(self) -> None:
-        self._open: dict[str, Connection] = {}
+        self._open: dict[str, McpConnection] = {}
 
-    async def ping(self, _: Call) -> dict[str, Any]:
+    async def ping(self, _: WorkerCall) -> dict[str, Any]:
         """How many servers there are."""
         return {"servers": len(self._open)}
 
-    async def serve(self, call: Call) -> None:
+    async def serve(self, call: WorkerCall) -> None:
         """``server``, ``patience`` and ``argv``, ``cwd``, ``env`` or ``url``, ``headers`` with the ``secrets`` in them.
         Emits what happens until the server is gone; that is always an error, which says how. Cancelled, it ends the
         server."""
@@ -44,7 +44,7 @@ class McpHost:
         if name in self._open:
             raise CallError("mcp.busy", "The server is held already.")
         events: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue(QUEUE_MAX)
-        connection = Connection(lambda event: _put(events, event), is_web="url" in params)
+        connection = McpConnection(lambda event: _put(events, event), is_web="url" in params)
         self._open[name] = connection
         telling = asyncio.ensure_future(_forward(events, call))
         try:
@@ -55,11 +55,12 @@ class McpHost:
         finally:
             self._open.pop(name, None)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(events.join(), 1.0)
+                async with asyncio.timeout(1.0):
+                    await events.join()
             telling.cancel()
 
     async def _serve_process(
-        self, connection: Connection, params: Mapping[str, Any], patience: float, events: asyncio.Queue[Any]
+        self, connection: McpConnection, params: Mapping[str, Any], patience: float, events: asyncio.Queue[Any]
     ) -> None:
         env = {str(key): str(value) for key, value in params["env"].items()}
         argv = [str(word) for word in params["argv"]]
@@ -73,7 +74,7 @@ class McpHost:
                 raise
         raise CallError("mcp.ended", process.obituary())
 
-    async def _serve_web(self, connection: Connection, params: Mapping[str, Any], patience: float) -> None:
+    async def _serve_web(self, connection: McpConnection, params: Mapping[str, Any], patience: float) -> None:
         headers = {str(key): str(value) for key, value in params.get("headers", {}).items()}
         secrets = [*headers.values(), *map(str, params.get("secrets", ()))]
         try:
@@ -85,7 +86,7 @@ class McpHost:
             raise CallError("mcp.ended", words) from error
         raise CallError("mcp.ended", "It closed the connection.")
 
-    async def call(self, call: Call) -> dict[str, Any]:
+    async def call(self, call: WorkerCall) -> dict[str, Any]:
         """``server``, ``tool``, ``timeout`` (seconds); the arguments are JSON in the parts."""
         params = call.params
         connection = self._open.get(str(params["server"]))
@@ -105,7 +106,7 @@ def _put(events: asyncio.Queue[Mapping[str, Any]], event: Mapping[str, Any]) -> 
         events.put_nowait(event)
 
 
-async def _forward(events: asyncio.Queue[Mapping[str, Any]], call: Call) -> None:
+async def _forward(events: asyncio.Queue[Mapping[str, Any]], call: WorkerCall) -> None:
     while True:
         event = await events.get()
         try:

@@ -123,7 +123,8 @@ class ServerProcess:
         while True:
             wait = max(0.0, told + limits.STDERR_PAUSE - time.monotonic()) if kept else None
             try:
-                chunk = await asyncio.wait_for(process.stderr.read(1 << 16), wait)
+                async with asyncio.timeout(wait):
+                    chunk = await process.stderr.read(1 << 16)
             except TimeoutError:
                 chunk = None
             if chunk:
@@ -146,7 +147,8 @@ class ServerProcess:
                 if tell:
                     _signal(process.pid, getattr(signal, "SIGUSR1", signal.SIGTERM))
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(process.wait(), wait)
+                    async with asyncio.timeout(wait):
+                        await process.wait()
                     break
         finally:
             _signal(process.pid, getattr(signal, "SIGKILL", signal.SIGTERM), group=True)
@@ -173,7 +175,8 @@ class ServerProcess:
         """Wait a moment for its exit code."""
         if self._process is not None:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._process.wait(), patience)
+                async with asyncio.timeout(patience):
+                    await self._process.wait()
 
 
 def _message(line: bytes) -> SessionMessage | None:

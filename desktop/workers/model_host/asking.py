@@ -8,8 +8,8 @@ from typing import Any
 from desktop.domain.scrub import scrub
 from desktop.workers.inside import CallError
 from desktop.workers.model_host.failures import detail, refusal, retry_after
-from desktop.workers.model_host.http import Answer, Unreachable, fetch
-from desktop.workers.model_host.refusals import Refused
+from desktop.workers.model_host.http import HttpAnswer, Unreachable, fetch
+from desktop.workers.model_host.refusals import AnswerRefused
 
 PATIENCE = 20.0  # seconds
 
@@ -22,17 +22,17 @@ def address(base: str, path: str, options: Mapping[str, str]) -> str:
         raise CallError("model.bad_request", "", {"detail": "a field of the connection is empty"}) from None
 
 
-async def ask(url: str, headers: Mapping[str, str], secrets: Sequence[str], body: Any = None) -> Answer:
+async def ask(url: str, headers: Mapping[str, str], secrets: Sequence[str], body: Any = None) -> HttpAnswer:
     """GET, or POST with a body; whatever status is answered. Raises CallError when nothing is."""
     try:
         return await fetch(url, headers=headers, body=body, timeout=PATIENCE)
     except Unreachable as error:
         raise CallError("model.unreachable", "", {"detail": scrub(str(error), secrets)}) from None
-    except Refused as refused:
+    except AnswerRefused as refused:
         raise CallError(refused.code, "", {"detail": scrub(refused.detail, secrets)}) from None
 
 
-def checked(answer: Answer, secrets: Sequence[str]) -> dict[str, Any]:
+def checked(answer: HttpAnswer, secrets: Sequence[str]) -> dict[str, Any]:
     """The body of a good answer. Raises CallError for any other."""
     if answer.status == 200 and isinstance(answer.body, dict):
         return answer.body

@@ -14,7 +14,7 @@ from typing import Any
 
 from desktop.workers.model_host.asking import address, ask, checked
 from desktop.workers.model_host.discovery import Record, record
-from desktop.workers.model_host.http import Answer
+from desktop.workers.model_host.http import HttpAnswer
 from desktop.workers.model_host.limits import MODELS_MAX
 from desktop.workers.model_host.sigv4 import AccessKey, signed_headers
 
@@ -24,7 +24,7 @@ _PROFILES = "/inference-profiles?maxResults=1000&typeEquals=SYSTEM_DEFINED"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CloudPlace:
     """A connection as it comes over the pipe; ``base`` is "" for the provider's own address."""
 
     base: str
@@ -42,7 +42,7 @@ class Place:
         return address(self.base or base, path, given)
 
 
-async def azure_deployment(place: Place) -> list[Record]:
+async def azure_deployment(place: CloudPlace) -> list[Record]:
     """The deployment, if it is there: asked to answer no messages at all, it refuses for free, in a known way."""
     answer = await ask(place.url("", _DEPLOYMENT), {"api-key": place.key}, place.secrets, {"messages": []})
     if not _misses_messages(answer):
@@ -51,7 +51,7 @@ async def azure_deployment(place: Place) -> list[Record]:
     return [record(name, title=f"{name} ({real})" if (real := place.options.get("model")) else name)]
 
 
-def _misses_messages(answer: Answer) -> bool:
+def _misses_messages(answer: HttpAnswer) -> bool:
     """Key, address, version and deployment are right: what is wrong is the question."""
     error = answer.body.get("error") if isinstance(answer.body, dict) else None
     if answer.status not in (400, 422) or not isinstance(error, dict):
@@ -59,10 +59,10 @@ def _misses_messages(answer: Answer) -> bool:
     return error.get("param") == "messages" or re.search(r"\bmessages\b", str(error.get("message"))) is not None
 
 
-async def bedrock_models(place: Place) -> list[Record]:
+async def bedrock_models(place: CloudPlace) -> list[Record]:
     """Profiles, then models that can be asked directly. Profiles that this key may not list are left out."""
 
-    async def get(path: str) -> Answer:
+    async def get(path: str) -> HttpAnswer:
         url = place.url(_BEDROCK, path)
         return await ask(url, _authorization(url, place), place.secrets)
 
@@ -76,7 +76,7 @@ async def bedrock_models(place: Place) -> list[Record]:
     return profiles + direct
 
 
-def _authorization(url: str, place: Place) -> dict[str, str]:
+def _authorization(url: str, place: CloudPlace) -> dict[str, str]:
     if "access_key_id" not in place.more:
         return {"Authorization": f"Bearer {place.key}"}
     access = AccessKey(place.more["access_key_id"], place.key, place.more.get("session_token", ""))

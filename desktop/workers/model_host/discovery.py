@@ -13,9 +13,9 @@ import urllib.parse
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from desktop.workers.model_host.http import Answer, Unreachable, fetch
+from desktop.workers.model_host.http import HttpAnswer, Unreachable, fetch
 from desktop.workers.model_host.limits import MODELS_MAX
-from desktop.workers.model_host.refusals import Refused
+from desktop.workers.model_host.refusals import AnswerRefused
 
 PATIENCE = 2.0  # seconds for each question to a local server
 Record = dict[str, Any]
@@ -38,7 +38,7 @@ def positive(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
-def rows(answer: Answer, name: str) -> list[Mapping[str, Any]]:
+def rows(answer: HttpAnswer, name: str) -> list[Mapping[str, Any]]:
     """The list of objects under ``name``. Raises NotThis when the answer is not of that shape."""
     found = answer.body.get(name) if isinstance(answer.body, dict) and answer.status == 200 else None
     if not isinstance(found, list):
@@ -65,7 +65,7 @@ async def _ollama(base: str) -> list[Record]:
 async def _ollama_loaded(base: str) -> dict[str, int]:
     try:
         running = rows(await fetch(base + "/api/ps", timeout=PATIENCE), "models")
-    except (Unreachable, NotThis, Refused):
+    except (Unreachable, NotThis, AnswerRefused):
         return {}
     return {str(r.get("name")): context for r in running if (context := positive(r.get("context_length")))}
 
@@ -73,7 +73,7 @@ async def _ollama_loaded(base: str) -> dict[str, int]:
 async def _ollama_show(base: str, name: str) -> Record:
     try:
         answer = await fetch(base + "/api/show", body={"model": name}, timeout=PATIENCE)
-    except (Unreachable, Refused):
+    except (Unreachable, AnswerRefused):
         return {}
     body = answer.body if isinstance(answer.body, dict) else {}
     about: Record = {}
@@ -123,7 +123,7 @@ async def _llamacpp(base: str) -> list[Record]:
 _LLAMACPP_OWNERS = ("llamacpp", "me")  # the second is llama_cpp.server's
 
 
-def _settings(props: Answer) -> Mapping[str, Any] | None:
+def _settings(props: HttpAnswer) -> Mapping[str, Any] | None:
     settings = props.body.get("default_generation_settings") if isinstance(props.body, dict) else None
     return settings if props.status == 200 and isinstance(settings, dict) else None
 
@@ -144,12 +144,12 @@ async def _llamacpp_routed(base: str, row: Mapping[str, Any], gate: asyncio.Sema
     if model["context"] is None and value in ("loaded", "sleeping"):
         asked = urllib.parse.urlencode({"model": str(row["id"]), "autoload": "false"})
         async with gate:
-            with contextlib.suppress(Unreachable, Refused):
+            with contextlib.suppress(Unreachable, AnswerRefused):
                 props = await fetch(f"{base}/props?{asked}", timeout=PATIENCE)
     return _llamacpp_model(row, props) if props else model
 
 
-def _llamacpp_model(row: Mapping[str, Any], props: Answer | None = None) -> Record:
+def _llamacpp_model(row: Mapping[str, Any], props: HttpAnswer | None = None) -> Record:
     """``props``: of this very model. Its id can be the whole path of a file, of which the title shows the name."""
     settings = (_settings(props) if props else None) or {}
     name, meta, kinds = str(row["id"]), row.get("meta"), row.get("architecture")
@@ -201,7 +201,7 @@ async def _ask(finder: Callable[[str], Awaitable[list[Record]]], base: str) -> t
         return base, None, ""
     except TimeoutError:
         return base, None, "It answers too slowly."
-    except Refused as refused:
+    except AnswerRefused as refused:
         return base, None, f"It sends requests on to {refused.detail}, which is not followed."
     except NotThis as other:
         return base, None, f"Another program answers there{f': {other}' if str(other) else ''}."

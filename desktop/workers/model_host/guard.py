@@ -25,7 +25,7 @@ from desktop.workers.model_host.limits import (
     LINES_MAX,
     RESPONSE_MAX,
 )
-from desktop.workers.model_host.refusals import Refused, place
+from desktop.workers.model_host.refusals import AnswerRefused, place
 
 _PIECE = 64 * 1024  # bytes that are unpacked at once
 _BLANK_LINES = (b"\n\n", b"\r\r", b"\r\n\r\n")
@@ -51,7 +51,7 @@ class Inflater:
                 piece = self._packed.decompress(data, _PIECE)
             except zlib.error:
                 if self._bits != zlib.MAX_WBITS or self._begun:
-                    raise Refused("model.unreadable", "it is packed in a broken way") from None
+                    raise AnswerRefused("model.unreadable", "it is packed in a broken way") from None
                 self._bits = -zlib.MAX_WBITS  # "deflate" is written with and without its header
                 self._packed = zlib.decompressobj(self._bits)
                 continue
@@ -63,7 +63,7 @@ class Inflater:
                 self._packed = zlib.decompressobj(self._bits)
 
 
-class Lines:
+class LineGuard:
     """Counts what comes, and lets whole lines through. ``events``: a reader above collects up to a blank line."""
 
     def __init__(self, *, events: bool, lines: bool = True, most: int = RESPONSE_MAX) -> None:
@@ -78,12 +78,12 @@ class Lines:
         """What may go on now. Raises Refused beyond a bound."""
         self._size += len(data)
         if self._size > self._most:
-            raise Refused("model.too_large", f"its answer has more than {self._most // 1024**2} MB")
+            raise AnswerRefused("model.too_large", f"its answer has more than {self._most // 1024**2} MB")
         if not self._by_line:
             return data
         self._count += data.count(b"\n") + data.count(b"\r")
         if self._count > LINES_MAX:
-            raise Refused("model.too_large", f"its answer has more than {LINES_MAX:,} lines")
+            raise AnswerRefused("model.too_large", f"its answer has more than {LINES_MAX:,} lines")
         end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
         if not end:
             return self._hold(data)
@@ -109,7 +109,7 @@ class Lines:
         self._line.append(data)
         self._line_size += len(data)
         if self._line_size > LINE_MAX:
-            raise Refused("model.too_large", f"its answer has a line of more than {LINE_MAX // 1024**2} MB")
+            raise AnswerRefused("model.too_large", f"its answer has a line of more than {LINE_MAX // 1024**2} MB")
         return b""
 
     def _measure_event(self, whole: bytes, ends: int) -> None:
@@ -124,13 +124,13 @@ class Lines:
         self._event_size += len(whole)
         self._event_lines += ends
         if self._event_size > LINE_MAX or self._event_lines > EVENT_LINES_MAX:
-            raise Refused("model.too_large", "its answer has a message without an end")
+            raise AnswerRefused("model.too_large", "its answer has a message without an end")
 
 
 class Bounded(httpx.AsyncByteStream):
     """A body, unpacked and bounded. ``cut``: too long a one ends early instead (what an error says)."""
 
-    def __init__(self, body: Any, encodings: list[str], lines: Lines, *, cut: bool) -> None:
+    def __init__(self, body: Any, encodings: list[str], lines: LineGuard, *, cut: bool) -> None:
         self._body = body
         self._inflaters = [Inflater(name) for name in encodings]
         self._lines = lines
@@ -143,7 +143,7 @@ class Bounded(httpx.AsyncByteStream):
                     if whole := self._lines.feed(piece):
                         yield whole
                     await asyncio.sleep(0)  # others get their turn
-        except Refused as refused:
+        except AnswerRefused as refused:
             if not (self._cut and refused.code == "model.too_large"):
                 raise
         if rest := self._lines.rest():
@@ -167,17 +167,17 @@ def bound(response: httpx.Response) -> None:
     """Refuse what must not be taken, and bound the rest. Raises Refused; the body has not been read yet."""
     url = str(response.request.url)
     if 300 <= response.status_code < 400:
-        raise Refused("model.redirected", place(url, response.headers.get("location", "")))
+        raise AnswerRefused("model.redirected", place(url, response.headers.get("location", "")))
     packed = response.headers.get("content-encoding", "").lower()
     encodings = [name for part in packed.split(",") if (name := part.strip()) not in ("", "identity")]
     if len(encodings) > ENCODINGS_MAX or any(name not in _INFLATERS for name in encodings):
-        raise Refused("model.unreadable", f"it is packed in a way that was not asked for ({packed[:60]})")
+        raise AnswerRefused("model.unreadable", f"it is packed in a way that was not asked for ({packed[:60]})")
     if encodings:
         del response.headers["content-encoding"]
         response.headers.pop("content-length", None)
     failed = response.status_code >= 400
     path = response.request.url.path
-    lines = Lines(
+    lines = LineGuard(
         events=not failed and not path.endswith(_LINES), lines=not failed and not path.endswith(_FRAMES),
         most=ERROR_BODY_MAX if failed else RESPONSE_MAX,
     )  # fmt: skip
@@ -196,7 +196,7 @@ def _guarded(send: Callable[..., Awaitable[httpx.Response]]) -> Any:
         response = await send(self, request)
         try:
             bound(response)
-        except Refused:
+        except AnswerRefused:
             await response.aclose()
             raise
         return response
@@ -206,4 +206,4 @@ def _guarded(send: Callable[..., Awaitable[httpx.Response]]) -> Any:
 
 def _never(*_: Any) -> httpx.Response:
     """Nothing here asks without a loop; what would is not guarded."""
-    raise Refused("model.unreadable", "the library made a request of a kind that is not used")
+    raise AnswerRefused("model.unreadable", "the library made a request of a kind that is not used")

@@ -16,7 +16,7 @@ except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
 from desktop.workers.hardening import harden
-from desktop.workers.inside import Call, ChildServer, pipes, run
+from desktop.workers.inside import ChildServer, WorkerCall, pipes, run
 from desktop.workers.model_host.discovery import discover
 from desktop.workers.model_host.library import Library
 from desktop.workers.model_host.limits import MEMORY_MAX
@@ -34,37 +34,37 @@ class ModelHost:
         self._library = Library()
         self._streamer = Streamer(self._library)
 
-    async def ping(self, call: Call) -> dict[str, Any]:
+    async def ping(self, call: WorkerCall) -> dict[str, Any]:
         """``loading``: that has begun; ``ready``: litellm is loaded; ``load_s``: how long that took. With ``wait``,
         answers when it is."""
         if call.params.get("wait"):
             await self._library.ready()
         return {"loading": self._library.begun, "ready": self._library.loaded, "load_s": self._library.seconds}
 
-    async def load(self, _: Call) -> None:
+    async def load(self, _: WorkerCall) -> None:
         """Begin to load litellm; answers at once."""
         self._library.load()
 
-    async def discover(self, call: Call) -> list[dict[str, Any]]:
+    async def discover(self, call: WorkerCall) -> list[dict[str, Any]]:
         """``servers``: kind -> addresses to try."""
         found = await discover(call.params.get("servers") or {})
         if any(server.get("running") for server in found):
             self._library.load()
         return found
 
-    async def list(self, call: Call) -> None:
+    async def list(self, call: WorkerCall) -> None:
         """Streams the model records of a connection."""
         self._library.load()
         for row in await list_models(call.params):
             await call.emit(row)
 
-    async def describe(self, call: Call) -> dict[str, Any]:
+    async def describe(self, call: WorkerCall) -> dict[str, Any]:
         """For litellm names ``models``: context, output limit, prices per million, abilities, as its table has them."""
         library = await self._library.ready()
         names = [str(name) for name in call.params.get("models") or ()][:500]
         return {name: known for name in names if (known := _known(library.model_cost, name))}
 
-    async def forget(self, _: Call) -> None:
+    async def forget(self, _: WorkerCall) -> None:
         """Close idle connections and drop the keys they hold."""
         self._library.forget_clients()
 

@@ -21,7 +21,7 @@ from typing import Any
 import certifi
 
 from desktop.workers.model_host.limits import BODY_MAX
-from desktop.workers.model_host.refusals import Refused, place
+from desktop.workers.model_host.refusals import AnswerRefused, place
 
 _CHUNK = 64 * 1024
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -32,7 +32,7 @@ class Unreachable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """``body`` is the JSON value, or None when there was none."""
 
     status: int
@@ -53,13 +53,13 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 async def fetch(
     url: str, *, headers: Mapping[str, str] | None = None, body: Any = None, timeout: float = 10.0
-) -> Answer:
+) -> HttpAnswer:
     """GET, or POST with a JSON ``body``. ``timeout`` (seconds) bounds all of it. Raises Unreachable, and
     Refused for a redirect."""
     return await asyncio.to_thread(_fetch, url, dict(headers or {}), body, timeout)
 
 
-def _fetch(url: str, headers: dict[str, str], body: Any, timeout: float) -> Answer:
+def _fetch(url: str, headers: dict[str, str], body: Any, timeout: float) -> HttpAnswer:
     parts = urllib.parse.urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise Unreachable("the address is not a web address")
@@ -73,7 +73,7 @@ def _fetch(url: str, headers: dict[str, str], body: Any, timeout: float) -> Answ
     except urllib.error.HTTPError as error:
         with error:
             if 300 <= error.code < 400:
-                raise Refused("model.redirected", place(url, error.headers.get("Location", ""))) from None
+                raise AnswerRefused("model.redirected", place(url, error.headers.get("Location", ""))) from None
             return _read(error, error.code, time.monotonic() + timeout)
     except (OSError, ValueError, urllib.error.URLError) as error:
         reason = getattr(error, "reason", None) or error
@@ -91,7 +91,7 @@ def _opener(host: str, scheme: str) -> urllib.request.OpenerDirector:
     return urllib.request.build_opener(*handlers)
 
 
-def _read(response: Any, status: int, deadline: float) -> Answer:
+def _read(response: Any, status: int, deadline: float) -> HttpAnswer:
     chunks: list[bytes] = []
     size = 0
     while chunk := response.read1(_CHUNK) if hasattr(response, "read1") else response.read(_CHUNK):
@@ -106,4 +106,4 @@ def _read(response: Any, status: int, deadline: float) -> Answer:
         value = json.loads(text)
     except (ValueError, RecursionError):
         value = None
-    return Answer(status, {k.lower(): v for k, v in response.headers.items()}, value, text[:4000])
+    return HttpAnswer(status, {k.lower(): v for k, v in response.headers.items()}, value, text[:4000])

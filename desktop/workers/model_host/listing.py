@@ -11,17 +11,17 @@ from typing import Any
 
 from desktop.workers.inside import CallError
 from desktop.workers.model_host.asking import ask, checked
-from desktop.workers.model_host.clouds import Place, azure_deployment, bedrock_models
+from desktop.workers.model_host.clouds import CloudPlace, azure_deployment, bedrock_models
 from desktop.workers.model_host.discovery import FINDERS, NotThis, Record, positive, record
 from desktop.workers.model_host.http import Unreachable, fetch
 from desktop.workers.model_host.limits import MODELS_MAX
-from desktop.workers.model_host.refusals import Refused
+from desktop.workers.model_host.refusals import AnswerRefused
 
 _PATIENCE = 5.0  # seconds for what is good to know and not needed
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ModelListing:
     """Where a provider lists its models: default address, path, how the key travels, how to read a row."""
 
     base: str
@@ -111,16 +111,16 @@ def _per_million(price: Any) -> float | None:
     return round(value, 6) if value >= 0 else None
 
 
-LISTINGS: Mapping[str, Listing] = {
-    "openai": Listing("https://api.openai.com/v1", "/models", _bearer, "data", _openai),
-    "openai_compatible": Listing("", "/models", _bearer, "data", _plain, sizes="/model/info"),
-    "mistral": Listing("https://api.mistral.ai/v1", "/models", _bearer, "data", _mistral),
-    "openrouter": Listing("https://openrouter.ai/api/v1", "/models", _bearer, "data", _openrouter, "/key"),
-    "anthropic": Listing(
+LISTINGS: Mapping[str, ModelListing] = {
+    "openai": ModelListing("https://api.openai.com/v1", "/models", _bearer, "data", _openai),
+    "openai_compatible": ModelListing("", "/models", _bearer, "data", _plain, sizes="/model/info"),
+    "mistral": ModelListing("https://api.mistral.ai/v1", "/models", _bearer, "data", _mistral),
+    "openrouter": ModelListing("https://openrouter.ai/api/v1", "/models", _bearer, "data", _openrouter, "/key"),
+    "anthropic": ModelListing(
         "https://api.anthropic.com", "/v1/models?limit=1000",
         lambda key: {"x-api-key": key, "anthropic-version": "2023-06-01"}, "data", _anthropic,
     ),
-    "gemini": Listing(
+    "gemini": ModelListing(
         "https://generativelanguage.googleapis.com/v1beta", "/models?pageSize=1000",
         lambda key: {"x-goog-api-key": key}, "models", _gemini,
     ),
@@ -136,7 +136,7 @@ async def list_models(params: Mapping[str, Any]) -> list[Record]:
     if provider in FINDERS:
         return await _local(provider, base)
     options = {str(name): str(value) for name, value in (params.get("options") or {}).items()}
-    place = Place(base, key, params.get("more") or {}, options)
+    place = CloudPlace(base, key, params.get("more") or {}, options)
     if provider in SPECIAL:
         return await SPECIAL[provider](place)
     listing = LISTINGS.get(provider)
@@ -145,7 +145,7 @@ async def list_models(params: Mapping[str, Any]) -> list[Record]:
     return await _listed(listing, place)
 
 
-async def _listed(listing: Listing, place: Place) -> list[Record]:
+async def _listed(listing: ModelListing, place: CloudPlace) -> list[Record]:
     async def get(path: str) -> Any:
         answer = await ask(place.url(listing.base, path), listing.auth(place.key), place.secrets)
         bare = answer.status == 200 and isinstance(answer.body, list)  # Together's list has nothing around it
@@ -179,7 +179,7 @@ async def _about(url: str, headers: Mapping[str, str]) -> dict[str, Record]:
     several models that take turns: the smallest size holds for all of them, and what each of them can do."""
     try:
         answer = await fetch(url, headers=headers, timeout=_PATIENCE)
-    except (Unreachable, Refused):
+    except (Unreachable, AnswerRefused):
         return {}
     found = answer.body.get("data") if answer.status == 200 and isinstance(answer.body, dict) else None
     sizes: dict[str, Record] = {}
@@ -204,7 +204,7 @@ async def _local(provider: str, base: str) -> list[Record]:
         return await FINDERS[provider](base.rstrip("/"))
     except Unreachable as error:
         raise CallError("model.unreachable", "", {"detail": str(error)}) from None
-    except Refused as refused:
+    except AnswerRefused as refused:
         raise CallError(refused.code, "", {"detail": refused.detail}) from None
     except NotThis:
         raise CallError("model.unreachable", "", {"detail": "another program answers there"}) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import urllib.parse
 
 
-class Refused(Exception):
+class AnswerRefused(Exception):
     """An answer that is not taken. ``code`` and ``detail`` are for the app."""
 
     def __init__(self, code: str, detail: str) -> None:
@@ -13,11 +13,11 @@ class Refused(Exception):
         self.code, self.detail = code, detail
 
 
-def refused_by(error: BaseException | None) -> Refused | None:
+def refused_by(error: BaseException | None) -> AnswerRefused | None:
     """Our refusal, however deep in what a library made of it."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
-        if isinstance(error, Refused):
+        if isinstance(error, AnswerRefused):
             return error
         seen.add(id(error))
         error = getattr(error, "original_exception", None) or error.__cause__ or error.__context__

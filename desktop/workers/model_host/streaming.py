@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from desktop.workers.frames import PIECE
-from desktop.workers.inside import Call, CallError
+from desktop.workers.inside import CallError, WorkerCall
 from desktop.workers.model_host.failures import failure
 from desktop.workers.model_host.library import Library
 from desktop.workers.model_host.limits import ANSWER_MAX, REASONING_MAX
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 @dataclass
-class Answer:
+class StreamedAnswer:
     """What has come so far."""
 
     text: int = 0
@@ -60,7 +60,7 @@ class Streamer:
         self._library = library
         self._windows = Windows()
 
-    async def stream(self, call: Call) -> dict[str, Any]:
+    async def stream(self, call: WorkerCall) -> dict[str, Any]:
         """Stream one answer. Raises CallError with the codes of failures.py, and ``window.lost``."""
         messages = self._windows.apply(call.params.get("window") or {}, call.parts)
         library = await self._library.ready()
@@ -73,10 +73,10 @@ class Streamer:
         finally:
             self._library.leave()
 
-    async def _answer(self, call: Call, library: Any, messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    async def _answer(self, call: WorkerCall, library: Any, messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
         secrets = (str(call.params.get("key") or ""), *map(str, (call.params.get("more") or {}).values()))
         idle = _seconds(call.params, "idle_s")
-        answer = Answer()
+        answer = StreamedAnswer()
         response: Any = None
         try:
             response = await _within(library.acompletion(**_arguments(call.params, messages)), idle)
@@ -135,7 +135,8 @@ async def _close(response: Any) -> None:
     close = getattr(response, "aclose", None)
     if close is not None:
         with contextlib.suppress(Exception):
-            await asyncio.wait_for(close(), CLOSE_SECONDS)
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await close()
 
 
 def _arguments(params: Mapping[str, Any], messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -170,7 +171,7 @@ def _credentials(params: Mapping[str, Any]) -> dict[str, str]:
     return access | ({"aws_session_token": more["session_token"]} if more.get("session_token") else {})
 
 
-async def _take(call: Call, answer: Answer, chunk: Any) -> None:
+async def _take(call: WorkerCall, answer: StreamedAnswer, chunk: Any) -> None:
     choices = getattr(chunk, "choices", None)
     if not choices:
         return
@@ -197,7 +198,7 @@ def _thought(delta: Any) -> str:
     return ""
 
 
-async def _take_calls(call: Call, answer: Answer, deltas: Sequence[Any]) -> None:
+async def _take_calls(call: WorkerCall, answer: StreamedAnswer, deltas: Sequence[Any]) -> None:
     now = time.monotonic()
     for grown in answer.calls.add(deltas):
         if now - answer.told_at.get(grown.index, 0.0) >= PROGRESS_SECONDS:
@@ -206,13 +207,13 @@ async def _take_calls(call: Call, answer: Answer, deltas: Sequence[Any]) -> None
     answer.full = answer.full or answer.calls.full
 
 
-async def _emit_text(call: Call, kind: str, text: str) -> None:
+async def _emit_text(call: WorkerCall, kind: str, text: str) -> None:
     clean = text.encode("utf-8", "replace").decode()  # half surrogate pairs cannot be stored or shown
     for start in range(0, len(clean), PIECE):
         await call.emit({"k": kind, "t": clean[start : start + PIECE]}, join="t")
 
 
-async def _emit_calls(call: Call, answer: Answer) -> None:
+async def _emit_calls(call: WorkerCall, answer: StreamedAnswer) -> None:
     for made in answer.calls.finish():
         problem = made.problem
         await call.emit({"k": "tool", "i": made.index, "id": made.call_id, "n": made.name, "p": problem})
@@ -221,7 +222,7 @@ async def _emit_calls(call: Call, answer: Answer) -> None:
             await call.emit({"k": "args", "i": made.index, "t": raw[start : start + PIECE]}, join="t")
 
 
-def _stop_reason(response: Any, answer: Answer) -> str:
+def _stop_reason(response: Any, answer: StreamedAnswer) -> str:
     """How it ended. Raises CallError when the stream just ended: the library would call that a normal stop."""
     if answer.full:
         return "tool_calls" if answer.calls.full else "length"

@@ -13,8 +13,8 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
-from desktop.workers.inside import Call, CallError, ChildServer, pipes, run
-from desktop.workers.python_skill.proxy import Context, Envelope, Manager, Run
+from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
+from desktop.workers.python_skill.proxy import ProxyContext, ProxyEnvelope, ProxyManager, Run
 
 SERVICE = "skill-worker"
 VERSION = "1"
@@ -29,9 +29,9 @@ class SkillHost:
     """One skill, one call."""
 
     def __init__(self) -> None:
-        self._manager: Manager | None = None
+        self._manager: ProxyManager | None = None
 
-    async def run(self, call: Call) -> Any:
+    async def run(self, call: WorkerCall) -> Any:
         """``parts`` is the source in pieces; the items of the stream are the skill's own calls."""
         function = _loaded("".join(call.parts), str(call.params["path"]), str(call.params["entry"]))
         manager, ctx = self._context(call)
@@ -49,7 +49,7 @@ class SkillHost:
             value = manager.value
         return {"value": _plain(value), "finished": manager.finished, "locals": _plain_or_none(ctx.locals)}
 
-    async def answer(self, call: Call) -> None:
+    async def answer(self, call: WorkerCall) -> None:
         """The app's answer to one of the skill's calls."""
         if self._manager is not None:
             told = json.loads("".join(call.parts)) if call.parts else {}
@@ -59,7 +59,7 @@ class SkillHost:
             )
 
     @staticmethod
-    def _context(call: Call) -> tuple[Manager, Context]:
+    def _context(call: WorkerCall) -> tuple[ProxyManager, ProxyContext]:
         given: Mapping[str, Any] = call.params["context"]
 
         async def send(message: Mapping[str, Any]) -> None:
@@ -70,18 +70,18 @@ class SkillHost:
             await call.emit(message)
 
         ctx = _view(given)
-        manager = Manager(send, ctx.nonlocals, ctx.locals)
+        manager = ProxyManager(send, ctx.nonlocals, ctx.locals)
         ctx.manager = manager
         ctx.envelope.target = _view(given["target"]) if given.get("target") else ctx
         ctx.trigger, ctx.wraps = str(given.get("trigger", "")), str(given.get("wraps", ""))
         return manager, ctx
 
 
-def _view(given: Mapping[str, Any]) -> Context:
+def _view(given: Mapping[str, Any]) -> ProxyContext:
     made = Run(given["tool"], given["origin"], given["frontmatter"])
-    return Context(
+    return ProxyContext(
         types.MappingProxyType(given["args"]), made, dict(given["locals"]), dict(given["nonlocals"]),
-        Envelope(given["id"]),
+        ProxyEnvelope(given["id"]),
     )  # fmt: skip
 
 
@@ -101,7 +101,7 @@ def _loaded(source: str, path: str, entry: str) -> Any:
     return function
 
 
-async def _called(function: Any, ctx: Context, args: dict[str, Any]) -> Any:
+async def _called(function: Any, ctx: ProxyContext, args: dict[str, Any]) -> Any:
     if inspect.iscoroutinefunction(function):
         return await function(ctx, args)
     value = await asyncio.to_thread(function, ctx, args)

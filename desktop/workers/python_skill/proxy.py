@@ -18,7 +18,7 @@ class SkillError(Exception):
 
 
 @dataclass
-class Envelope:
+class ProxyEnvelope:
     """Who this is; ``target`` is the served context in middleware, else the context itself."""
 
     id: str
@@ -36,14 +36,14 @@ class Run:
 
 
 @dataclass
-class Context:
+class ProxyContext:
     """The same names as in the app. ``globals`` is empty: the process's own things do not leave the app."""
 
     args: Mapping[str, Any]
     run: Run
     locals: dict[str, Any]
     nonlocals: dict[str, Any]
-    envelope: Envelope
+    envelope: ProxyEnvelope
     globals: dict[str, Any] = field(default_factory=dict)
     manager: Any = None
     trigger: str = ""
@@ -54,7 +54,7 @@ class Context:
         return self.envelope.target is not self
 
 
-class Manager:
+class ProxyManager:
     """``ctx.manager``: each operation is a message to the app, which answers through the whole pipeline."""
 
     def __init__(

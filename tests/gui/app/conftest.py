@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from desktop.app import wiring
-from desktop.app.composition import Hooks
-from desktop.app.crash import CrashReporter
-from desktop.app.home import open_home
-from desktop.presenter.bridge import Bridge
+from desktop.app.home.crash import CrashReporter
+from desktop.app.home.home import open_home
+from desktop.app.lifecycle import wiring
+from desktop.app.lifecycle.composition import Hooks
+from desktop.presenter.events.bridge import Bridge
 from tests.gui.app.kit import Running
 
 

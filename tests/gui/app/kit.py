@@ -7,12 +7,12 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QTimer
 
-from desktop.app import shutdown
-from desktop.app.composition import App
-from desktop.app.crash import CrashReporter
-from desktop.app.home import Home
-from desktop.presenter.bridge import Bridge
-from desktop.presenter.transcript_items import CallsPart, NoticePart, ToolPart
+from desktop.app.home.crash import CrashReporter
+from desktop.app.home.home import Home
+from desktop.app.lifecycle import shutdown
+from desktop.app.lifecycle.composition import App
+from desktop.presenter.events.bridge import Bridge
+from desktop.presenter.transcript.items import CallsPart, NoticePart, ToolPart
 from tests.harness.patience import PATIENCE_S
 
 HELLO = [{"text": "Hello "}, {"text": "there."}]

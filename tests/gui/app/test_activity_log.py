@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QLabel
 
-from desktop.app.audit_check import follow
-from desktop.presenter.activity import DELETED
-from desktop.presenter.activity_words import BROKEN
-from desktop.ui.approvals.activity_list import ROW
+from desktop.app.commands.audit_check import follow
+from desktop.presenter.approvals.activity import DELETED
+from desktop.presenter.approvals.activity_words import BROKEN
+from desktop.ui.approvals.activity.table import ROW
 from tests.gui.app.kit import call
 from tests.unit.store.auditing import unguarded
 

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from desktop.domain.messages import FileBlock, ImageBlock
-from desktop.presenter.transcript_items import AttachmentPart
+from desktop.presenter.transcript.items import AttachmentPart
 from tests.gui.app.kit import HELLO, Heartbeat, Running, call
 
 BLOCK = 1.5

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from desktop.ui.settings.boundaries_page import BoundariesPage
+from desktop.ui.settings.boundaries.page import BoundariesPage
 from tests.gui.app.kit import Running, call
 
 ALLOWED, DENIED = "security.allowed_paths", "security.denied_paths"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.ui.settings.cli_page import CliPage
+from desktop.ui.settings.cli_tools.page import CliPage
 from tests.gui.app.kit import call
 
 ECHO = "import json, sys; print(json.dumps(sys.argv[1:]))"

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QLabel
 
-from desktop.ui.chat.pickers import ToolModePicker
-from desktop.ui.transcript.code_card import CodeCard
+from desktop.ui.chat.composer.pickers import ToolModePicker
+from desktop.ui.transcript.pieces.code_card import CodeCard
 from tests.gui.app.kit import Running, call
 
 popup = pytest.mark.qt_log_ignore("This plugin does not support", "propagateSizeHints")

@@ -20,16 +20,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.ui.settings.agents_page import AgentsPage
-from desktop.ui.settings.cli_page import CliPage
-from desktop.ui.settings.keys_page import KeysPage
-from desktop.ui.settings.mcp_page import McpPage
-from desktop.ui.settings.models_page import ModelsPage
+from desktop.ui.settings.agents.page import AgentsPage
+from desktop.ui.settings.cli_tools.page import CliPage
+from desktop.ui.settings.keys.page import KeysPage
+from desktop.ui.settings.mcp.page import McpPage
+from desktop.ui.settings.models.page import ModelsPage
 from desktop.ui.settings.page import PAGES
 from desktop.ui.theme import Theme
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.dialog import Dialog
-from desktop.ui.widgets.prompt_choice import PromptChoice
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.controls.prompt_choice import PromptChoice
+from desktop.ui.widgets.dialogs.dialog import Dialog
 from tests.gui.app.filled_home import LONG, WORD, fill
 from tests.gui.app.kit import call
 

@@ -9,7 +9,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QImage
 from PySide6.QtWidgets import QApplication
 
 from desktop.domain.messages import FileBlock, ImageBlock
-from desktop.ui.widgets.held_image import held_image
+from desktop.ui.widgets.dialogs.held_image import held_image
 from tests.gui.app.kit import HELLO
 
 COPY, LEFT, NONE = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier

@@ -5,8 +5,8 @@ from typing import Any
 
 from PySide6.QtTest import QTest
 
-from desktop.presenter.threads import ThreadRole
-from desktop.ui.settings.models_page import ModelsPage
+from desktop.presenter.chat.threads import ThreadRole
+from desktop.ui.settings.models.page import ModelsPage
 from tests.gui.app.kit import HELLO
 
 

@@ -9,9 +9,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFrame, QWidget
 
 from desktop.domain.models import Connection
-from desktop.ui.settings.mcp_page import McpPage
-from desktop.ui.settings.models_page import ModelsPage
-from desktop.ui.widgets.buttons import Button
+from desktop.ui.settings.mcp.page import McpPage
+from desktop.ui.settings.models.page import ModelsPage
+from desktop.ui.widgets.controls.buttons import Button
 from tests.gui.app.kit import HELLO
 from tests.harness.windows import activated
 

@@ -8,8 +8,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from desktop.ui.approvals.answers import Answers
-from desktop.ui.approvals.reading import UnreadNotice
+from desktop.ui.approvals.request.answers import Answers
+from desktop.ui.approvals.request.reading import UnreadNotice
 from desktop.ui.theme import Theme
 from tests.gui.app.kit import call
 from tests.harness.patience import PATIENCE_S

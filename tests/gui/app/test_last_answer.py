@@ -10,7 +10,7 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from desktop.presenter.last_answer import LastAnswer
+from desktop.presenter.transcript.last_answer import LastAnswer
 from tests.gui.app.kit import HELLO, Running, call
 from tests.harness.windows import activated
 

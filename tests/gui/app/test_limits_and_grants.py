@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from desktop.ui.settings.grants import GrantsCard
+from desktop.ui.settings.boundaries.grants import GrantsCard
 from desktop.ui.settings.rows import SettingRow
 from desktop.ui.settings.times_editor import TimesEditor
 from tests.gui.app.kit import Running, call
@@ -122,7 +122,7 @@ async def test_a_folder_closed_between_request_and_answer_is_closed(start, tmp_p
     assert (app.calls[0].state, list(outside.iterdir())) == ("denied", [])
 
 
-@pytest.mark.spec("R-ENV-9", "R-BLK-6", "R-BLK-7")
+@pytest.mark.spec("R-ENV-9", "R-BLK-6", "R-BLK-7", "C-28")
 async def test_what_opens_something_says_so_beside_it_and_a_pattern_that_is_none_is_refused(start):
     app = await start([{"text": "Hello."}])
     names = row(app, "Tools", "tools.env_allowlist")

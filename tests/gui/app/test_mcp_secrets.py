@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtWidgets import QLabel
 
 from desktop.domain.keyring import KeyringEntry
-from desktop.ui.settings.mcp_page import McpPage
+from desktop.ui.settings.mcp.page import McpPage
 
 TOKEN = "ghp_Zk39fKq02LmXv71TqPw8"
 BLOCK = json.dumps({"mcpServers": {"GitHub": {"command": "npx", "args": ["-y", "gh"], "env": {"GITHUB_TOKEN": TOKEN}}}})

@@ -10,11 +10,11 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QWidget
 
-from desktop.ui.settings.mcp_instructions import InstructionsRow
-from desktop.ui.settings.mcp_page import McpPage
-from desktop.ui.settings.mcp_tool_row import ToolRow
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.files import FileDialog
+from desktop.ui.settings.mcp.instructions import InstructionsRow
+from desktop.ui.settings.mcp.page import McpPage
+from desktop.ui.settings.mcp.tool_row import ToolRow
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.dialogs.files import FileDialog
 from tests.gui.app.kit import Heartbeat, call
 from tests.servers.mcp import honest, hostile
 
@@ -43,7 +43,7 @@ async def open_page(app: Any) -> McpPage:
     return shown
 
 
-@pytest.mark.spec("R-TOOL-1", "R-PRM-1", "R-PRM-2", "R-FS-10", "R-RES-10")
+@pytest.mark.spec("R-TOOL-1", "R-PRM-1", "R-PRM-2", "R-FS-10", "R-RES-10", "S-RES-4")
 async def test_a_model_calls_a_tool_that_the_person_has_looked_at(start, tmp_path):
     home = home_with(
         tmp_path, entry("files", honest(), tools={"say": "read"}), entry("off", hostile("plain"), enabled=False)

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from desktop.app.motion import SystemMotion
-from desktop.presenter.bridge import Bridge
+from desktop.app.desktop.reduced_motion import SystemMotion
+from desktop.presenter.events.bridge import Bridge
 from desktop.ui.theme import Theme
 from tests.gui.app.kit import Heartbeat
 from tests.harness.patience import PATIENCE_S

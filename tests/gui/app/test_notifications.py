@@ -15,8 +15,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 from pytestqt.qtbot import QtBot
 
-from desktop.app.late_notes import LateNotes
-from desktop.presenter.bridge import Bridge
+from desktop.app.desktop.lazy_notifications import LazyNotes
+from desktop.presenter.events.bridge import Bridge
 from desktop.ui.shell.notify import TOGETHER_MS, Notifier
 from desktop.ui.theme import Theme
 from tests.gui.app.kit import Heartbeat, Running, call
@@ -183,7 +183,7 @@ class Room:
         qtbot.addWidget(self.window)
         self.window.show()
         self.notifier = Notifier(self.window)
-        self.notes = LateNotes(self.bridge, self.window)
+        self.notes = LazyNotes(self.bridge, self.window)
         self.notifier.speak_through(self.notes)
 
     @property

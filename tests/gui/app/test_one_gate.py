@@ -14,7 +14,7 @@ import pytest
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ToolCallBlock
-from desktop.pipeline.context import CallRequest, Invocation, Outcome
+from desktop.pipeline.context import CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.skills.resolution.programmatic import RegisterToolOptions, register_tool
 from tests.gui.app.kit import Running, call
@@ -78,7 +78,7 @@ class Spy:
         app.models.approvals.asked.connect(self.asked.append)
 
 
-async def invoke(app: Running, tool: Any, arguments: Any, caller: Caller, **more: Any) -> Outcome:
+async def invoke(app: Running, tool: Any, arguments: Any, caller: Caller, **more: Any) -> CallResult:
     runtime = app.startup._rooms.service._runtime
     root = Invocation(RunMeta("run", CancellationToken(), ""), shared=runtime.skills.shared)
     name = tool if isinstance(tool, str) else tool.spec.name

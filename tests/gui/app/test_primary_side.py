@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QWidget
+from shots import __main__ as shots
 
-from desktop.ui import shots
-from desktop.ui.settings.keys_page import KeysPage
-from desktop.ui.settings.models_page import ModelsPage
+from desktop.ui.settings.keys.page import KeysPage
+from desktop.ui.settings.models.page import ModelsPage
 from desktop.ui.shell.closing import ask_close
 from desktop.ui.theme import Theme
-from desktop.ui.widgets.allow_button import AllowButton
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.dialog import Dialog
+from desktop.ui.widgets.controls.allow_button import AllowButton
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.dialogs.dialog import Dialog
 
 AGREES = ("primary", "admin")
 

@@ -9,7 +9,7 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
-from desktop.presenter.shell import PAGES
+from desktop.presenter.shell.window import PAGES
 from desktop.ui.settings.page import PAGES as SETTINGS
 from desktop.ui.widgets.reading_order import children_of, put_in_order, tab_stops
 from tests.gui.app.kit import HELLO, Running

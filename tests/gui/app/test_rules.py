@@ -8,8 +8,8 @@ import pytest
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
-from desktop.ui.approvals.allowing import AlwaysDialog
-from desktop.ui.widgets.dialog import Dialog
+from desktop.ui.approvals.request.allowing import AlwaysDialog
+from desktop.ui.widgets.dialogs.dialog import Dialog
 from tests.gui.app.kit import Running, call
 from tests.gui.approvals.rules_kit import agree
 

@@ -10,8 +10,8 @@ from PySide6.QtTest import QTest
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.ids import AgentId
 from desktop.domain.run_tree import NodeState
-from desktop.presenter.run_tree_words import word_of
-from desktop.ui.widgets.dialog import Dialog
+from desktop.presenter.run_panel.words import word_of
+from desktop.ui.widgets.dialogs.dialog import Dialog
 from tests.gui.app.kit import HELLO, Running, call
 
 USED = {"usage": {"input": 900, "output": 100, "cost": 0.01}}

@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from desktop.presenter.threads import ThreadRole
-from desktop.ui.widgets.dialog import Dialog
+from desktop.presenter.chat.threads import ThreadRole
+from desktop.ui.widgets.dialogs.dialog import Dialog
 from tests.gui.app.kit import unoffered
 
 

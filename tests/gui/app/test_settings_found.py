@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from desktop.presenter.settings_pages import SETTINGS_PAGES
+from desktop.presenter.settings.pages import SETTINGS_PAGES
 from desktop.ui.settings.page import PAGES
 from desktop.ui.shell.palette import Palette
 from tests.gui.app.kit import HELLO

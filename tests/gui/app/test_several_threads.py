@@ -11,8 +11,8 @@ from PySide6.QtCore import QItemSelectionModel, QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
-from desktop.presenter.thread_lines import ARCHIVED
-from desktop.presenter.threads import ThreadRole
+from desktop.presenter.chat.thread_lines import ARCHIVED
+from desktop.presenter.chat.threads import ThreadRole
 from tests.gui.app.kit import HELLO, call
 from tests.harness.windows import activated
 

@@ -5,7 +5,7 @@ import time
 import pytest
 from PySide6.QtWidgets import QApplication, QMenu
 
-from desktop.presenter.thread_variables import MOST_SAID, lines_of, problems_in, variables_in
+from desktop.presenter.chat.thread_variables import MOST_SAID, lines_of, problems_in, variables_in
 from desktop.ui.chat.variables_dialog import VariablesDialog
 from tests.gui.app.kit import HELLO
 from tests.harness.patience import HELD_S

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from desktop.presenter.trace_node import TraceNode
+from desktop.presenter.trace.node import TraceNode
 from tests.gui.app.kit import HELLO, Running, call
 from tests.gui.app.test_skills import skills_of
 
@@ -73,7 +73,7 @@ def write_call(tree: Any) -> TraceNode:
     return next(node for node in tree.root.walk() if node.title == "write-file")
 
 
-@pytest.mark.spec("R-TRC-1", "R-TRC-5", "R-TRC-8")
+@pytest.mark.spec("R-TRC-1", "R-TRC-5", "R-TRC-8", "S-TRC-2")
 async def test_a_run_with_an_agent_in_it_is_one_tree_live_and_after_a_restart(start: Any, tmp_path: Path) -> None:
     app = await ran(start, tmp_path)
     trace = app.models.trace

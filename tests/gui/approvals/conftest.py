@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
+from shots.samples import new_file_request, shell_request, write_request
 
 from desktop.domain.permission import Decision, PermissionRequest
-from desktop.presenter.approvals import ApprovalsViewModel
-from desktop.presenter.bridge import Bridge
-from desktop.ui.approvals.request_dialog import RequestDialog
-from desktop.ui.shots_samples import new_file_request, shell_request, write_request
+from desktop.presenter.approvals.inbox import ApprovalsViewModel
+from desktop.presenter.events.bridge import Bridge
+from desktop.ui.approvals.request.dialog import RequestDialog
 from desktop.ui.theme import Theme
 from tests.harness.patience import until
 from tests.harness.windows import activated

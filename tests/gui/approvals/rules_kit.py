@@ -11,37 +11,37 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from desktop.app.rule_rooms import open_rules
-from desktop.conversation.rule_desk import RuleDesk
+from desktop.app.wiring.rules import open_rules
 from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.rules import RuleDraft, RuleView, Simulation
 from desktop.domain.safety import CallFacts, SafetySettings
 from desktop.domain.tools import Category, CommandPart
-from desktop.presenter.approvals import ApprovalsViewModel
-from desktop.presenter.bridge import Bridge
-from desktop.presenter.rules import RulesViewModel
-from desktop.presenter.rules_editing import RuleEditor, RulesModels
-from desktop.safety.boundary import PathPolicy
-from desktop.safety.confinement import Confinement
-from desktop.safety.environment import EnvironmentBuilder
-from desktop.safety.opening import GuardedFiles
-from desktop.safety.process import ProcessRunner
-from desktop.safety.redaction import Redactor
-from desktop.safety.shell import ShellReader
+from desktop.presenter.approvals.inbox import ApprovalsViewModel
+from desktop.presenter.approvals.rules import RulesViewModel
+from desktop.presenter.approvals.rules_editing import RuleEditor, RulesModels
+from desktop.presenter.events.bridge import Bridge
+from desktop.safety.boundary.opening import BoundaryFiles
+from desktop.safety.boundary.policy import BoundaryPolicy
+from desktop.safety.confinement.environment import AllowlistEnvironment
+from desktop.safety.confinement.process import GroupRunner
+from desktop.safety.confinement.select import SystemConfinement
+from desktop.safety.secrets.redaction import SecretRedactor
+from desktop.safety.shell.reader import BashReader
+from desktop.services.rules.editing import RuleService
 from desktop.store import Store
-from desktop.tools.files import ListDirectory, ReadFile, WriteFile
+from desktop.tools.builtin.files import ListDirectory, ReadFile, WriteFile
+from desktop.tools.builtin.shell import BASH, Bash
 from desktop.tools.registry import ToolRegistry
-from desktop.tools.shell import BASH, Bash
-from desktop.ui.approvals.allowing import AlwaysDialog
 from desktop.ui.approvals.page import ApprovalsPage
-from desktop.ui.widgets.dialog import Dialog
+from desktop.ui.approvals.request.allowing import AlwaysDialog
+from desktop.ui.widgets.dialogs.dialog import Dialog
 from tests.harness.patience import PATIENCE_S
 
 
 class Held:
     """The real desk; ``gate`` holds trials and ``door`` holds saving back while they are closed."""
 
-    def __init__(self, desk: RuleDesk) -> None:
+    def __init__(self, desk: RuleService) -> None:
         self._desk = desk
         self.gate, self.door = asyncio.Event(), asyncio.Event()
         self.gate.set()
@@ -71,7 +71,7 @@ class Room:
         self.home = folder / "home"
         (self.home / "workspace").mkdir(parents=True)
         self.store = Store(folder / "assent.db")
-        self.redactor = Redactor()
+        self.redactor = SecretRedactor()
         self.questions: list[asyncio.Task[Decision]] = []
         self.broken: list[Exception] = []
         self.refused: list[str] = []
@@ -94,16 +94,16 @@ class Room:
         self.page = ApprovalsPage(self.approvals, self.models, lambda thread_id: f"Title of {thread_id}")
         return self
 
-    def _walls(self) -> tuple[ToolRegistry, Callable[[], SafetySettings], PathPolicy]:
+    def _walls(self) -> tuple[ToolRegistry, Callable[[], SafetySettings], BoundaryPolicy]:
         workspace = str(self.home / "workspace")
 
         def safety() -> SafetySettings:
             return SafetySettings(workspace=workspace, allowed=(workspace,))
 
-        policy = PathPolicy(str(self.home), safety)
-        files, self.confinement = GuardedFiles(policy), Confinement(policy, safety)
-        reader, environment = ShellReader(policy, safety), EnvironmentBuilder(safety)
-        bash = Bash(reader, policy, self.confinement, environment, ProcessRunner(), safety)
+        policy = BoundaryPolicy(str(self.home), safety)
+        files, self.confinement = BoundaryFiles(policy), SystemConfinement(policy, safety)
+        reader, environment = BashReader(policy, safety), AllowlistEnvironment(safety)
+        bash = Bash(reader, policy, self.confinement, environment, GroupRunner(), safety)
         return ToolRegistry([ReadFile(files, safety), ListDirectory(files), WriteFile(files), bash]), safety, policy
 
     @property

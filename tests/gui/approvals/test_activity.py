@@ -13,19 +13,28 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
+from shots.approvals_activity import entries, hostile, rows
 
-from desktop.app.audit_check import follow
+from desktop.app.commands.audit_check import follow
 from desktop.domain.audit import AuditRow
 from desktop.domain.events import ToolCallFinished
 from desktop.domain.hidden_characters import has_hidden
 from desktop.domain.permission import AuditEntry
-from desktop.presenter.activity import DELETED, KEPT, ActivityViewModel, midnight
-from desktop.presenter.bridge import Bridge
+from desktop.presenter.approvals.activity import DELETED, KEPT, ActivityViewModel, midnight
+from desktop.presenter.events.bridge import Bridge
 from desktop.store import Store
-from desktop.ui.approvals.activity import Activity
-from desktop.ui.approvals.activity_list import ROW, ActivityModel, columns
-from desktop.ui.approvals.activity_shots import entries, hostile, rows
-from desktop.ui.approvals.activity_words import Fact, as_text, decision_word, facts, one_line, rule_of, spoken, when
+from desktop.ui.approvals.activity.tab import Activity
+from desktop.ui.approvals.activity.table import ROW, ActivityModel, columns
+from desktop.ui.approvals.activity.words import (
+    EntryFact,
+    as_text,
+    decision_word,
+    facts,
+    one_line,
+    rule_of,
+    spoken,
+    when,
+)
 from desktop.ui.theme import Theme
 from tests.gui.approvals.conftest import settled
 from tests.harness.patience import PATIENCE_S
@@ -452,7 +461,7 @@ def test_a_row_says_what_a_call_was_about(summary: str, line: str) -> None:
 @pytest.mark.parametrize("at", [0.0, -1e18, 1e300, float("inf"), float("nan")])
 def test_a_time_that_there_is_not_stops_nothing(at: float) -> None:
     assert isinstance(when(at), str)
-    assert facts(AuditRow(1, "call", call(1, extra={"waited_s": at})), "")[0] == Fact(
+    assert facts(AuditRow(1, "call", call(1, extra={"waited_s": at})), "")[0] == EntryFact(
         "Decision", "Allowed once, by: You"
     )
 

@@ -9,8 +9,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
+from shots.approvals_activity import entries
 
-from desktop.ui.approvals.activity_shots import entries
 from desktop.ui.theme import Theme
 from tests.gui.approvals.rules_kit import Room, until
 from tests.harness.windows import activated

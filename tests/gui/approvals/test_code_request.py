@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from PySide6.QtWidgets import QWidget
 
-from desktop.ui.approvals.head import RequestHead
 from desktop.ui.approvals.inbox import InboxModel
+from desktop.ui.approvals.request.head import RequestHead
 
 
 def words(head: RequestHead) -> str:

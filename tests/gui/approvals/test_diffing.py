@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from desktop.domain.permission import PermissionRequest
-from desktop.ui.approvals.body import DiffCard
-from desktop.ui.approvals.diffing import diff, is_small, new_file, plain_rows, word_marks
+from desktop.ui.approvals.request.body import DiffCard
+from desktop.ui.approvals.request.diffing import diff, is_small, new_file, plain_rows, word_marks
 from desktop.ui.widgets.folded import lines_of
 from desktop.ui.widgets.shown import arguments_text, shown
 from tests.gui.approvals.conftest import Desk, settled

@@ -9,8 +9,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
 from desktop.domain.permission import PermissionRequest
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.fields import Field, TextArea
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.controls.fields import Field, TextArea
 from tests.gui.approvals.conftest import Desk, settled
 from tests.harness.patience import PATIENCE_S
 

@@ -9,16 +9,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
+from shots.approvals_activity import SampleLog
+from shots.approvals_rules import sample_rules
 
 from desktop.domain.permission import PermissionRequest
-from desktop.presenter.approvals import ApprovalsViewModel
-from desktop.presenter.bridge import Bridge
-from desktop.ui.approvals.activity_shots import SampleLog
-from desktop.ui.approvals.lines_view import LinesView
+from desktop.presenter.approvals.inbox import ApprovalsViewModel
+from desktop.presenter.events.bridge import Bridge
 from desktop.ui.approvals.page import ApprovalsPage
-from desktop.ui.approvals.rules_shots import sample_rules
+from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.theme import Theme
-from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.controls.buttons import Button
 from tests.gui.approvals.conftest import settled
 from tests.harness.patience import PATIENCE_S
 from tests.harness.windows import activated

@@ -2,9 +2,9 @@
 
 import pytest
 from PySide6.QtWidgets import QWidget
+from shots.mcp import mcp_request
 
-from desktop.ui.approvals.head import RequestHead
-from desktop.ui.shots_mcp import mcp_request
+from desktop.ui.approvals.request.head import RequestHead
 
 
 @pytest.mark.spec("R-PRM-2", "R-PRM-15")

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from desktop.domain.permission import PermissionRequest
-from desktop.ui.widgets.toggles import Check
+from desktop.ui.widgets.controls.toggles import CheckBox
 from tests.gui.approvals.conftest import Desk
 
 
-def ticks(desk: Desk) -> list[Check]:
-    return [box for box in desk.dialog.findChildren(Check) if box.text() == "With network"]
+def ticks(desk: Desk) -> list[CheckBox]:
+    return [box for box in desk.dialog.findChildren(CheckBox) if box.text() == "With network"]
 
 
 @pytest.mark.spec("R-PRM-2")

@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.tools import Category, Judgement
-from desktop.presenter.gist import gist_of
-from desktop.ui.approvals.body import Card
-from desktop.ui.approvals.diffing import DiffRow, folded_rows
-from desktop.ui.approvals.lines_view import LinesView
-from desktop.ui.approvals.reading import GistLine, UnreadNotice
+from desktop.presenter.approvals.command_summary import gist_of
+from desktop.ui.approvals.request.body import Card
+from desktop.ui.approvals.request.diffing import DiffRow, folded_rows
+from desktop.ui.approvals.request.lines_view import LinesView
+from desktop.ui.approvals.request.reading import GistLine, UnreadNotice
 from desktop.ui.theme import Theme
 from tests.gui.approvals.conftest import Desk, settled
 from tests.harness.patience import PATIENCE_S

@@ -14,13 +14,13 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.safety import SafetySettings
-from desktop.safety.boundary import PathPolicy
-from desktop.safety.confinement import Confinement, Kind
-from desktop.ui.approvals.body import DiffCard
-from desktop.ui.approvals.head import why
-from desktop.ui.approvals.lines_view import ROW, LinesView
-from desktop.ui.approvals.request_view import RequestView
-from desktop.ui.widgets.containers import Notice, Scroller
+from desktop.safety.boundary.policy import BoundaryPolicy
+from desktop.safety.confinement.select import Kind, SystemConfinement
+from desktop.ui.approvals.request.body import DiffCard
+from desktop.ui.approvals.request.head import why
+from desktop.ui.approvals.request.lines_view import ROW, LinesView
+from desktop.ui.approvals.request.view import RequestView
+from desktop.ui.widgets.layout.containers import Notice, Scroller
 from tests.gui.approvals.conftest import DEAF_OVER, Desk, same_thread, settled
 from tests.harness.patience import PATIENCE_S
 
@@ -63,7 +63,7 @@ async def test_what_confines_a_command_is_a_note_and_that_nothing_does_a_warning
     """With the sentence of this machine itself, and as it is on one without any walls."""
     settings = SafetySettings(workspace=str(tmp_path), allowed=(str(tmp_path),))
     with closing(
-        Confinement(PathPolicy(str(tmp_path / "h"), lambda: settings), lambda: settings, kinds=kinds)
+        SystemConfinement(BoundaryPolicy(str(tmp_path / "h"), lambda: settings), lambda: settings, kinds=kinds)
     ) as walls:
         report, said = walls.probe(), walls.describe()
     if kinds and report.kind == "none":

@@ -9,10 +9,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.permission import PermissionRequest
-from desktop.ui.approvals.reading import UnreadNotice
-from desktop.ui.approvals.request_dialog import RequestDialog
+from desktop.ui.approvals.request.dialog import RequestDialog
+from desktop.ui.approvals.request.reading import UnreadNotice
 from desktop.ui.theme import Theme
-from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.shadow import REACH
 from tests.gui.approvals.conftest import Desk, settled
 from tests.harness.patience import PATIENCE_S

@@ -14,9 +14,9 @@ from pytestqt.qtbot import QtBot
 
 from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.tools import Category
-from desktop.presenter.rules_editing import may_always
-from desktop.ui.approvals.allowing import AlwaysDialog
-from desktop.ui.approvals.answers import Answers
+from desktop.presenter.approvals.rules_editing import may_always
+from desktop.ui.approvals.request.allowing import AlwaysDialog
+from desktop.ui.approvals.request.answers import Answers
 from desktop.ui.theme import Theme
 from tests.gui.approvals.rules_kit import Room, agree, press, until, words
 from tests.harness.patience import PATIENCE_S

@@ -11,11 +11,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from desktop.conversation.rule_text import problem_of
 from desktop.domain.rules import RuleDraft, SimulatedCall
-from desktop.ui.approvals.rule_panel import problem_words, suggestion_pieces
-from desktop.ui.approvals.rule_text import marked_line, reason_pieces
-from desktop.ui.approvals.rule_trial import CallRow, Section
+from desktop.services.rules.text import problem_of
+from desktop.ui.approvals.rules.panel import problem_words, suggestion_pieces
+from desktop.ui.approvals.rules.text import marked_line, reason_pieces
+from desktop.ui.approvals.rules.trial import CallRow, TrialSection
 from desktop.ui.theme import Theme
 from tests.gui.approvals.rules_kit import Room, press, until, words
 from tests.harness.windows import activated
@@ -285,7 +285,7 @@ def test_a_suggestion_shows_only_what_differs() -> None:
 
 async def test_long_sections_grow_in_steps_and_say_what_is_not_listed(room: Room, qtbot: QtBot) -> None:
     calls = tuple(SimulatedCall("bash", f"git {n}", "asks", "asks") for n in range(100))
-    section = Section("Still stopped", calls, 250, loud=False)
+    section = TrialSection("Still stopped", calls, 250, loud=False)
     qtbot.addWidget(section)
     section.show()
     assert len(section.rows) == 2

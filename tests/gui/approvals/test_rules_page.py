@@ -15,10 +15,10 @@ from pytestqt.qtbot import QtBot
 
 from desktop.domain.permission import RuleRecord
 from desktop.domain.rules import RuleDraft, RuleView
-from desktop.presenter.rules_list import DRAFT
-from desktop.presenter.rules_words import from_words, last_used
-from desktop.ui.approvals.rule_list import about
-from desktop.ui.approvals.rule_text import pattern_line, tip
+from desktop.presenter.approvals.rules_list import DRAFT
+from desktop.presenter.approvals.rules_words import from_words, last_used
+from desktop.ui.approvals.rules.table import about
+from desktop.ui.approvals.rules.text import pattern_line, tip
 from desktop.ui.theme import Theme
 from tests.gui.approvals.rules_kit import Room, press, until, words
 from tests.harness.windows import activated

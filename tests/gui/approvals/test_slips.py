@@ -14,11 +14,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from desktop.domain.permission import Decision, PermissionRequest
-from desktop.ui.approvals.answers import Answers
-from desktop.ui.approvals.request_dialog import RequestDialog
+from desktop.ui.approvals.request.answers import Answers
+from desktop.ui.approvals.request.dialog import RequestDialog
 from desktop.ui.theme import Theme
-from desktop.ui.widgets.allow_button import AllowButton
-from desktop.ui.widgets.buttons import OneClickButton
+from desktop.ui.widgets.controls.allow_button import AllowButton
+from desktop.ui.widgets.controls.buttons import OneClickButton
 from tests.gui.approvals.conftest import DEAF_OVER, Desk, same_thread, settled
 from tests.harness.patience import PATIENCE_S
 

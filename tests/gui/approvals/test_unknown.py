@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from desktop.domain.permission import Decision, PermissionRequest
-from desktop.ui.approvals.unknown import AS_EDITED, ASKS, LOOK, LOOK_ONLY, WHY
+from desktop.ui.approvals.request.unknown import AS_EDITED, ASKS, LOOK, LOOK_ONLY, WHY
 from tests.gui.approvals.conftest import Desk
 from tests.gui.approvals.test_request_dialog import answers, words_of
 from tests.harness.patience import PATIENCE_S

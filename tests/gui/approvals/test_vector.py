@@ -3,10 +3,10 @@
 import pytest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
+from shots.cli import request
 
-from desktop.ui.approvals.body import ArgumentsCard
-from desktop.ui.approvals.head import RequestHead
-from desktop.ui.shots_cli import request
+from desktop.ui.approvals.request.body import ArgumentsCard
+from desktop.ui.approvals.request.head import RequestHead
 from desktop.ui.theme import Theme
 
 

@@ -9,7 +9,7 @@ import pytest
 from desktop.domain.events import Event
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.tools import Category
-from desktop.presenter.bridge import Bridge
+from desktop.presenter.events.bridge import Bridge
 
 AT: dict[str, Any] = {"thread_id": "t", "run_id": "r"}
 

@@ -8,7 +8,7 @@ import pytest
 from desktop.domain.errors import BugError
 from desktop.domain.permission import Asker, Decision
 from desktop.domain.tools import Category
-from desktop.presenter.bridge import Bridge
+from desktop.presenter.events.bridge import Bridge
 from tests.gui.bridge.conftest import Heard, request
 from tests.harness.patience import until
 

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QTimer
 
 from desktop.domain.errors import AssentError, BugError, CancellationError, ModelKeyRefused, StoreFull
-from desktop.presenter.bridge import Bridge
+from desktop.presenter.events.bridge import Bridge
 from tests.gui.bridge.conftest import Heard
 from tests.harness.patience import PATIENCE_S, until
 

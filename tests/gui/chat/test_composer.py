@@ -11,11 +11,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication
 
 from desktop.domain.messages import FileBlock, ImageBlock
-from desktop.presenter.chat_state import Meters, QueuedMessage, RunState
-from desktop.ui.chat.composer import Composer
-from desktop.ui.chat.composer_text import PASTE_AS_FILE
-from desktop.ui.chat.pasted_image import png_of
-from desktop.ui.chat.thumbnail import Thumbnail, small_image
+from desktop.presenter.chat.chat_state import Meters, QueuedMessage, RunState
+from desktop.ui.chat.composer.pasted_image import png_of
+from desktop.ui.chat.composer.text import PASTE_AS_FILE
+from desktop.ui.chat.composer.thumbnail import Thumbnail, small_image
+from desktop.ui.chat.composer.view import Composer
 from tests.harness.patience import PATIENCE_S
 
 

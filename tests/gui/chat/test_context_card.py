@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from desktop.domain.context import Account, Overlay, PinnedText
 from desktop.ui.chat.context_card import ELSEWHERE, ContextCard
 from desktop.ui.theme import Theme
-from desktop.ui.widgets.buttons import Button, IconButton
+from desktop.ui.widgets.controls.buttons import Button, IconButton
 from tests.harness.patience import PATIENCE_MS
 
 PIN = "a pinned message that is rather long, number "

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHeaderView, QToolButton, QWidget
 
-from desktop.ui.widgets.files import BUTTONS, FileDialog
+from desktop.ui.widgets.dialogs.files import BUTTONS, FileDialog
 from tests.gui.shell.test_window import spin
 
 

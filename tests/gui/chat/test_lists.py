@@ -5,12 +5,12 @@ from PySide6.QtCore import QEvent, QPoint, QRect, QStringListModel, Qt
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QStyleOptionViewItem, QToolTip, QWidget
+from shots.chat import pictures
 
-from desktop.presenter.exporting import file_name
-from desktop.presenter.threads import ThreadRole
-from desktop.ui.chat.picker import Choice, Picker
-from desktop.ui.chat.shots import pictures
-from desktop.ui.chat.thread_rows import ThreadRows
+from desktop.presenter.chat.threads import ThreadRole
+from desktop.presenter.common.exporting import file_name
+from desktop.ui.chat.composer.picker import Picker, PickerChoice
+from desktop.ui.chat.threads.rows import ThreadRows
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def picker(theme, qtbot):
     qtbot.addWidget(parent)
     made = Picker(parent, name="Choose a model", empty="No model yet", field=False)
     made.field.setVisible(True)  # as a child, because the offscreen plugin warns about popups
-    made.fill([Choice("a/one", "one"), Choice("a/two", "two"), Choice("a/three", "three")], "a/two")
+    made.fill([PickerChoice("a/one", "one"), PickerChoice("a/two", "two"), PickerChoice("a/three", "three")], "a/two")
     made.picked = []
     made.chosen.connect(made.picked.append)
     parent.show()
@@ -131,7 +131,7 @@ def test_a_list_of_choices_stays_inside_the_window_and_scrolls(theme, qtbot, hei
     window.show()
     pressed = QRect(at[0], at[1] if at[1] > 0 else height + at[1], 24, 24)
     picker = Picker(window, name="Choose a judge", empty="No model yet")
-    picker.fill([Choice(str(n), f"Model {n}", "Ollama") for n in range(40)], "39")
+    picker.fill([PickerChoice(str(n), f"Model {n}", "Ollama") for n in range(40)], "39")
     picker.open_at(window, pressed)
     room = QRect(window.mapToGlobal(QPoint(0, 0)), window.size())
     assert room.contains(picker.frameGeometry()), (room, picker.frameGeometry())

@@ -6,28 +6,29 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
-from desktop.conversation.run_desk import RunDesk
-from desktop.conversation.run_trees import TreeKeeper
+from shots.samples import SampleApprovals, SampleSetup
+
 from desktop.domain.threads import MessageRecord
-from desktop.presenter.approvals import ApprovalsViewModel
-from desktop.presenter.bridge import Bridge
-from desktop.presenter.debate_items import TurnItem
-from desktop.presenter.debate_setup import DebateSetupViewModel
-from desktop.presenter.debates import DebateModels, DebatesViewModel
-from desktop.presenter.run_board import RunBoard
-from desktop.presenter.run_tree import RunTreeViewModel
-from desktop.presenter.transcript_items import NoticePart, TextPart
+from desktop.presenter.approvals.inbox import ApprovalsViewModel
+from desktop.presenter.debates.items import TurnItem
+from desktop.presenter.debates.page import DebateModels, DebatesViewModel
+from desktop.presenter.debates.setup import DebateSetupViewModel
+from desktop.presenter.events.bridge import Bridge
+from desktop.presenter.run_panel.panel import RunTreeViewModel
+from desktop.presenter.transcript.items import NoticePart, TextPart
+from desktop.presenter.transcript.live_threads import LiveThreads
+from desktop.services.chats.tree_actions import RunTreeService
+from desktop.services.chats.tree_history import TreeKeeper
 from desktop.ui.debates.page import DebatesPage
-from desktop.ui.shots_samples import SampleApprovals, SampleSetup
 from tests.harness.patience import PATIENCE_S
-from tests.unit.conversation.debate_kit import DebateWorld, debate_world
+from tests.unit.services.debates.kit import DebateWorld, debate_world
 
 
 class Watched:
     """The page and what is on it."""
 
     def __init__(self, world: DebateWorld, bridge: Bridge) -> None:
-        self.world, self.bridge, self.board = world, bridge, RunBoard()
+        self.world, self.bridge, self.board = world, bridge, LiveThreads()
 
         async def path(thread_id: str, before: str | None, limit: int) -> Sequence[MessageRecord]:
             return await world.service.path(thread_id, before=before, limit=limit)
@@ -40,7 +41,7 @@ class Watched:
         models = cast(Any, SampleSetup())
         models.default_model = ""
         approvals = cast(ApprovalsViewModel, SampleApprovals())
-        self.desk = RunDesk(world.live, world.store.run_agents)
+        self.desk = RunTreeService(world.live, world.store.run_agents)
         self.agents = RunTreeViewModel(self.desk, tuple, {}, bridge)
         bridge.events.connect(self.agents.take)
         self.page = DebatesPage(DebateModels(self.debates, self.setup, approvals, models, self.agents))

@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from shots import debates as shots
 
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.tools import Category
-from desktop.presenter.run_tree_words import word_of
+from desktop.presenter.run_panel.words import word_of
 from desktop.ui.chat.side import AGENTS
-from desktop.ui.debates import shots
 from tests.gui.debates.kit import watched
 from tests.unit.agents.script import Hang, Script
 from tests.unit.agents.script import says as speaks
-from tests.unit.conversation.debate_kit import setup
+from tests.unit.services.debates.kit import setup
 
 
 def rows(w: Any) -> list[tuple[str, str, str]]:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QRect
+from shots.debates import _turn
 
 from desktop.ui.debates.lanes import debate_view
-from desktop.ui.debates.shots import _turn
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.message_frame import footer_line, head_line, whole_words
 

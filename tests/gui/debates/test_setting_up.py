@@ -1,7 +1,6 @@
 """The set-up: out of the box, wrong and right, and what each side would be given."""
 
 import asyncio
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,19 +9,20 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from desktop.conversation.agents import AgentBook
-from desktop.conversation.debate_setup import templates
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.models import LocalServer, ModelInfo, ModelRef
 from desktop.models.scripted import ScriptedModel, says
-from desktop.presenter.agents_editing import ChatAgents
-from desktop.presenter.debate_cost import ANSWER, PROMPT, in_all, in_all_words, per_turn
-from desktop.presenter.debate_words import conditions, model_hint
-from desktop.presenter.shell import COMMANDS
+from desktop.presenter.debates.cost import ANSWER, PROMPT, in_all, in_all_words, per_turn
+from desktop.presenter.debates.words import conditions, model_hint
+from desktop.presenter.settings.agents_editing import ChatAgents
+from desktop.presenter.shell.window import COMMANDS
+from desktop.services.debates.setup import templates
+from desktop.services.definitions.book import AgentBook
 from tests.gui.debates.kit import said, watched
-from tests.unit.conversation.debate_kit import answering, prompt, setup
-from tests.unit.conversation.kit import MODEL
+from tests.harness import help_pages
+from tests.unit.services.debates.kit import answering, prompt, setup
+from tests.unit.services.kit import MODEL
 
 
 def words(pieces: list[tuple[str, str]]) -> str:
@@ -43,6 +43,23 @@ async def test_a_template_starts_with_two_keys_and_runs(theme: Any, tmp_path: Pa
         await w.until(lambda: w.state is not None and w.state.status == "ended", "the debate ended")
         await w.until(lambda: [said(t) for t in w.turns] == ["for", "against"], "both turns")
         assert "Should it rain?" in w.texts[0]
+
+
+async def test_what_was_wrong_before_the_last_change_does_not_hold_up_the_keys(theme: Any, tmp_path: Path) -> None:
+    """Whoever types the topic and presses Ctrl+Enter at once is faster than the check of what is typed."""
+    model = ScriptedModel([says("for"), says("against")], repeat=True)
+    async with watched(tmp_path, model) as w:
+        page, told = w.page.setup, list[str]()
+        w.setup.said.connect(told.append)
+        w.setup.take(setup(topic="", max_turns=2, a={"model": MODEL}, b={"model": MODEL}))
+        await w.until(lambda: w.setup.errors, "the problem")
+        QTest.keyClick(page, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        await w.until(lambda: told, "the problem is said")
+        assert w.debates.open.thread_id == ""
+        page.topic.setPlainText("Should it rain?")
+        assert w.setup.errors, "the check has not been made yet"
+        QTest.keyClick(page, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        await w.until(lambda: w.state is not None and w.state.status == "ended", "the debate ended")
 
 
 async def test_sides_follow_the_model_of_new_chats_until_one_is_chosen(theme: Any, tmp_path: Path) -> None:
@@ -243,10 +260,8 @@ async def test_the_estimate_follows_what_is_chosen(theme: Any, tmp_path: Path) -
         await w.until(lambda: page.cost.text() == "Cost in all unknown", "nothing is invented")
 
 
-def test_what_the_readme_says_of_debates_is_so() -> None:
-    readme = (Path(__file__).resolve().parents[3] / "README.md").read_text("utf-8")
-    (section,) = re.findall(r"^## Debates\n(.*?)^## ", readme, re.DOTALL | re.MULTILINE)
-    told = " ".join(section.split())
+def test_what_the_page_says_of_debates_is_so() -> None:
+    told = " ".join(help_pages.page("debates").split())
     assert all(template.title.lower() in told for template in templates())
     keys = {command.title: command.shortcut for command in COMMANDS}
     assert f"(`{keys['Go to Debates']}`, a new one with `{keys['New debate']}`)" in told

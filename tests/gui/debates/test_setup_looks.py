@@ -4,11 +4,11 @@ import pytest
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
+from shots import debates as shots
 
-from desktop.ui.debates import shots
 from desktop.ui.debates.setup_page import TemplateCard
 from desktop.ui.theme import Theme
-from desktop.ui.widgets.columns import Columns
+from desktop.ui.widgets.layout.columns import Columns
 from tests.gui.shell.test_window import spin
 
 

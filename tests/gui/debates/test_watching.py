@@ -11,14 +11,14 @@ from PySide6.QtTest import QTest
 from desktop.domain.errors import ModelUnreachable
 from desktop.domain.messages import TextBlock, ToolCallBlock, ToolResultBlock
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.presenter.debate_items import END, VERDICT
-from desktop.presenter.threads import ThreadRole
+from desktop.presenter.chat.threads import ThreadRole
+from desktop.presenter.debates.items import END, VERDICT
 from tests.gui.debates.kit import said, watched
 from tests.unit.agents.script import Hang, Script
 from tests.unit.agents.script import says as speaks
-from tests.unit.conversation.debate_kit import answering, setup
-from tests.unit.conversation.kit import MODEL
-from tests.unit.conversation.test_debate_cut import cut_off
+from tests.unit.services.debates.kit import answering, setup
+from tests.unit.services.debates.test_resuming import cut_off
+from tests.unit.services.kit import MODEL
 
 MARKS = {"argument": 7, "answer": 6, "honesty": 9, "clarity": 8}
 

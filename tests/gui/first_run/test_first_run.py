@@ -10,14 +10,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
+from shots.samples import ABSENT, LM_STUDIO, OLLAMA, SampleSetup
 
 from desktop.domain.models import LocalServer
 from desktop.models import demo_texts, failures
-from desktop.tools import process_result, shell
-from desktop.ui.first_run.local_card import context_words, port_of, size_words
+from desktop.tools.builtin import process_result, shell
 from desktop.ui.first_run.page import FirstRunPage
+from desktop.ui.settings.models.local_card import context_words, port_of, size_words
 from desktop.ui.settings.page import PAGES
-from desktop.ui.shots_samples import ABSENT, LM_STUDIO, OLLAMA, SampleSetup
 from desktop.ui.theme import Theme
 from tests.gui.shell.test_window import spin
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.app.event_loop import AssentEventLoop
+from desktop.app.loop.event_loop import AssentEventLoop
 from tests.harness.patience import PATIENCE_S, until
 
 

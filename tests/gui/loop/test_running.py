@@ -14,7 +14,7 @@ import pytest
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
-from desktop.app.event_loop import AssentEventLoop
+from desktop.app.loop.event_loop import AssentEventLoop
 from tests.harness.patience import PATIENCE_S
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -266,7 +266,7 @@ def test_a_signal_wakes_the_loop_and_runs_its_handler(loop: AssentEventLoop) -> 
 OPTIMISED = """
 import asyncio, sys
 from PySide6.QtWidgets import QApplication
-from desktop.app.event_loop import AssentEventLoop
+from desktop.app.loop.event_loop import AssentEventLoop
 application = QApplication(sys.argv)
 async def main():
     child = await asyncio.create_subprocess_exec("cat", stdin=-1, stdout=-1)

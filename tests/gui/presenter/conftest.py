@@ -8,22 +8,22 @@ from typing import Any
 
 import pytest
 
-from desktop.conversation.agents import load_agents
-from desktop.conversation.runtime import Runtime
-from desktop.conversation.service import ConversationService
 from desktop.models.scripted import ScriptedModel
 from desktop.pipeline.pipeline import Pipeline
-from desktop.presenter.bridge import Bridge
-from desktop.presenter.chat import ChatViewModel
-from desktop.presenter.run_board import RunBoard
-from desktop.presenter.threads import ThreadsViewModel
-from desktop.presenter.transcript_items import TranscriptItem
-from desktop.skills.resolution.roots import SearchRoot
+from desktop.presenter.chat.chat import ChatViewModel
+from desktop.presenter.chat.threads import ThreadsViewModel
+from desktop.presenter.events.bridge import Bridge
+from desktop.presenter.transcript.items import TranscriptItem
+from desktop.presenter.transcript.live_threads import LiveThreads
+from desktop.services.chats.service import ConversationService
+from desktop.services.definitions.book import load_agents
+from desktop.services.turns.runtime import Runtime
+from desktop.skills.catalogue.roots import SearchRoot
 from desktop.store import Store
 from desktop.supervision.bus import Bus
 from desktop.supervision.tasks import TaskOwner
 from tests.harness.patience import PATIENCE_S
-from tests.unit.conversation.kit import skill_world
+from tests.unit.services.kit import skill_world
 
 ROOT = Path(__file__).resolve().parents[3]
 MODEL = "scripted/scripted"
@@ -103,7 +103,7 @@ async def make_page(tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
     async def make(*rounds: Any, repeat: bool = False) -> Page:
         store = Store(tmp_path / "data" / "assent.db")
         await store.open()
-        owner, bus, bridge, board = TaskOwner(), Bus(), Bridge(), RunBoard()
+        owner, bus, bridge, board = TaskOwner(), Bus(), Bridge(), LiveThreads()
         model = ScriptedModel(rounds, repeat=repeat)
         skills = skill_world(NoTools(), SearchRoot(str(ROOT / "skills"), "library"))
         pipeline = Pipeline(skills.table, owner.spawn, skills=skills.side)

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from shots.schedules import AGENTS, MODELS, SampleDesk, _Now
 
 from desktop.domain.jobs import Job, JobRow, JobRun
-from desktop.presenter.job_words import gathered, moment, state_of
-from desktop.presenter.jobs import JobsViewModel
+from desktop.presenter.schedules.page import JobsViewModel
+from desktop.presenter.schedules.words import gathered, moment, state_of
 from desktop.ui.schedules.page import SchedulesPage
-from desktop.ui.schedules.shots import AGENTS, MODELS, SampleDesk, _Now
 from tests.harness.patience import PATIENCE_MS
 
 

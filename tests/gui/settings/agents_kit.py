@@ -10,17 +10,17 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from desktop.app.skill_rooms import PinFile
-from desktop.conversation.agent_desk import AgentDesk
-from desktop.conversation.agents import AgentFiles, AgentFolder
-from desktop.presenter.agents_editing import AgentsViewModel
-from desktop.presenter.bridge import Bridge
-from desktop.skills.resolution.pins import Pins
-from desktop.ui.settings.agents_page import AgentsPage
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.toast import Toast
+from desktop.app.wiring.skills import PinFile
+from desktop.presenter.events.bridge import Bridge
+from desktop.presenter.settings.agents_editing import AgentsViewModel
+from desktop.services.agents.editing import AgentService
+from desktop.services.definitions.book import AgentFiles, AgentFolder
+from desktop.skills.catalogue.pins import Pins
+from desktop.ui.settings.agents.page import AgentsPage
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.dialogs.toast import Toast
 from tests.gui.settings.test_cli_page import until
-from tests.unit.conversation.kit import ROOT, World
+from tests.unit.services.kit import ROOT, World
 
 MINE = """\
 # my own words stay
@@ -45,7 +45,7 @@ class Shown:
             AgentFolder(str(self.theirs), "project"),
         ]  # fmt: skip
         self.files = AgentFiles(folders, pins=Pins(PinFile(home / "data" / "agent-pins.json")))
-        self.desk = AgentDesk(self.files, lambda: made.runtime, mine=self.mine, trash=home / "trash")
+        self.desk = AgentService(self.files, lambda: made.runtime, mine=self.mine, trash=home / "trash")
         self.bridge = Bridge()
         self.agents: Any = None
         self.page: Any = None

@@ -9,8 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from desktop.ui.theme import Theme
 from tests.gui.settings.agents_kit import MINE, Shown
-from tests.unit.conversation.kit import world
 from tests.unit.pipeline.kit import FakeTool
+from tests.unit.services.kit import world
 
 
 @pytest.fixture

@@ -89,7 +89,7 @@ async def test_the_heading_is_what_a_person_calls_the_agent_also_while_something
     assert editor.title.text() == "broken_agent.yaml", "where the text names nobody"
 
 
-@pytest.mark.spec("R-PAT-4", "R-DEF-16")
+@pytest.mark.spec("R-PAT-4", "R-DEF-16", "S-PAT-2")
 async def test_a_pattern_that_matches_no_tool_is_doubted_beside_its_field(shown: Shown) -> None:
     await shown.choose("night_watch_agent.yaml")
     editor, side = shown.page.editor, shown.page.editor.form.sides[0]

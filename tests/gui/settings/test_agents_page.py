@@ -6,17 +6,17 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from desktop.app.agent_looks import looks_of, shown_agents
+from desktop.app.wiring.agent_looks import looks_of, shown_agents
 from desktop.domain.definitions import AgentDefinition, AgentRow, SideDefinition
-from desktop.presenter.agents_editing import cycle_words
+from desktop.presenter.settings.agents_editing import cycle_words
 from desktop.ui.theme import Theme
 from desktop.ui.theme.agent_looks import agent_icon
-from desktop.ui.widgets.buttons import Button
+from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.marks import Icon
 from tests.gui.settings.agents_kit import MINE, Shown
 from tests.gui.settings.test_cli_page import until
 from tests.harness.windows import activated
-from tests.unit.conversation.kit import ROOT
+from tests.unit.services.kit import ROOT
 
 
 @pytest.fixture

@@ -10,16 +10,16 @@ from PySide6.QtWidgets import QApplication, QFrame, QLabel
 from pytestqt.qtbot import QtBot
 
 from desktop.domain.safety import SafetySettings
-from desktop.presenter.boundaries import BoundariesViewModel
-from desktop.presenter.bridge import Bridge
-from desktop.safety.boundary import PathPolicy
-from desktop.safety.boundary_entries import describe
-from desktop.safety.reach import first_link
-from desktop.safety.walls import walls_of
-from desktop.ui.settings.boundaries import BoundaryList, EntryRow
-from desktop.ui.settings.path_tester import PathTester
+from desktop.presenter.events.bridge import Bridge
+from desktop.presenter.settings.boundaries import BoundariesViewModel
+from desktop.safety.boundary.entries import describe
+from desktop.safety.boundary.policy import BoundaryPolicy
+from desktop.safety.boundary.reach import first_link
+from desktop.safety.confinement.profile import walls_of
+from desktop.ui.settings.boundaries.lists import BoundaryList, EntryRow
+from desktop.ui.settings.boundaries.path_tester import PathTester
 from desktop.ui.theme import Theme
-from desktop.ui.widgets.dialog import Dialog
+from desktop.ui.widgets.dialogs.dialog import Dialog
 from desktop.ui.widgets.marks import StateLabel
 from tests.gui.settings.test_settings import Shown
 from tests.gui.shell.test_window import spin
@@ -177,7 +177,7 @@ async def test_the_tester_says_what_the_boundary_says_for_reading_and_writing_an
     workspace = tmp_path / "workspace"
     (workspace / ".git").mkdir(parents=True)
     settings = SafetySettings(str(workspace), (str(workspace),), (str(workspace / "private"),))
-    policy, bridge = PathPolicy(str(tmp_path / "home"), lambda: settings), Bridge()
+    policy, bridge = BoundaryPolicy(str(tmp_path / "home"), lambda: settings), Bridge()
 
     def commands(path: str) -> tuple[bool, bool]:
         return walls_of(policy, lambda: settings).reach(path, "landlock")
@@ -224,7 +224,7 @@ async def test_entries_are_described_by_the_function_that_resolves_them(tmp_path
     settings, bridge = SafetySettings(str(tmp_path)), Bridge()
     view_model = BoundariesViewModel(
         bridge, lambda name, entry: describe(name, entry, settings),
-        PathPolicy(str(tmp_path), lambda: settings).explain, lambda _path: "",
+        BoundaryPolicy(str(tmp_path), lambda: settings).explain, lambda _path: "",
     )  # fmt: skip
     described, considered = [], []
     view_model.described.connect(lambda key, facts: described.append((key, facts)))

@@ -12,34 +12,34 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from desktop.conversation.agents import load_agents
-from desktop.conversation.skill_desk import SkillDesk
-from desktop.conversation.skill_world import SkillWorld
-from desktop.conversation.trust import TrustRules
 from desktop.domain.consents import Consent
 from desktop.pipeline.pipeline import Pipeline
-from desktop.presenter.approvals import ApprovalsViewModel
-from desktop.presenter.bridge import Bridge
-from desktop.presenter.cli_example import EXAMPLE
-from desktop.presenter.cli_tools import CliToolsViewModel
-from desktop.presenter.skills_trying import SkillTrials
-from desktop.safety.confinement import Confinement
-from desktop.safety.consents import Consents
-from desktop.safety.environment import EnvironmentBuilder, needs_admin
-from desktop.safety.permission import PermissionGate
-from desktop.safety.process import ProcessRunner
-from desktop.skills.resolution.roots import SearchRoot
+from desktop.presenter.approvals.inbox import ApprovalsViewModel
+from desktop.presenter.events.bridge import Bridge
+from desktop.presenter.settings.cli_example import EXAMPLE
+from desktop.presenter.settings.cli_tools import CliToolsViewModel
+from desktop.presenter.skills.trying import SkillTrials
+from desktop.safety.boundary.consents import Consents
+from desktop.safety.confinement.environment import AllowlistEnvironment, needs_admin
+from desktop.safety.confinement.process import GroupRunner
+from desktop.safety.confinement.select import SystemConfinement
+from desktop.safety.permission.gate import PermissionGate
+from desktop.services.definitions.book import load_agents
+from desktop.services.rules.trust import TrustRules
+from desktop.services.skills.editing import SkillService
+from desktop.services.skills.world import SkillWorld
+from desktop.skills.catalogue.roots import SearchRoot
 from desktop.supervision.tasks import TaskOwner
-from desktop.tools.cli_tool import CliServices, CliTool
-from desktop.tools.cli_tools import CliTools
+from desktop.tools.cli.tool import CliServices, CliTool
+from desktop.tools.cli.tools import CliTools
 from desktop.tools.registry import ToolRegistry
-from desktop.ui.settings.cli_page import CliPage
+from desktop.ui.settings.cli_tools.page import CliPage
 from desktop.ui.theme import Theme
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.fields import Field, TextArea
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.controls.fields import Field, TextArea
 from tests.harness.patience import PATIENCE_S
 from tests.harness.skills import open_fabric
-from tests.unit.safety.test_closed_places import State
+from tests.unit.safety.boundary.test_closed_places import State
 from tests.unit.safety.world import World
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -88,10 +88,10 @@ class Shown:
         def settings() -> Any:
             return world.settings
 
-        self.confinement = Confinement(world.policy, settings)
+        self.confinement = SystemConfinement(world.policy, settings)
         self.consents = Consents(world.policy, State())
         services = CliServices(
-            world.reader, world.policy, self.confinement, EnvironmentBuilder(settings), ProcessRunner(), settings,
+            world.reader, world.policy, self.confinement, AllowlistEnvironment(settings), GroupRunner(), settings,
             self.consents,
         )  # fmt: skip
         registry = ToolRegistry()
@@ -107,7 +107,7 @@ class Shown:
         skills.runs.pipeline = pipeline
         self.skills = skills
         agents = load_agents(ROOT / "resources" / "agents")
-        desk = SkillDesk(skills, pipeline, agents, mine=folder / "mine", trash=folder / "trash")
+        desk = SkillService(skills, pipeline, agents, mine=folder / "mine", trash=folder / "trash")
         self.approvals = ApprovalsViewModel(self.bridge, lambda text, limit: self._none())
         self.cli = CliToolsViewModel(self.service, SkillTrials(desk, self.bridge), self.bridge)
         self.page: Any = None
@@ -268,7 +268,7 @@ async def test_a_disk_that_says_no_is_told_and_nothing_is_lost(shown: Shown, qtb
     os.rmdir(shown.path)
 
 
-@pytest.mark.spec("R-CLI-3", "R-CLI-5", "R-PRM-1")
+@pytest.mark.spec("R-CLI-3", "R-CLI-5", "R-PRM-1", "S-CLI-1")
 async def test_a_tool_is_tried_with_a_form_its_vector_and_a_request(shown: Shown, qtbot: QtBot) -> None:
     await shown.open(qtbot, SAY)
     shown.button("Try it").click()

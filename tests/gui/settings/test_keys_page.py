@@ -11,22 +11,22 @@ from PySide6.QtGui import QAccessible, QAccessibleInterface, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
+from shots.keys import GITHUB, LOGIN, WEATHER, SampleKeys
+from shots.samples import SampleSetup
 
 from desktop.domain.keyring import KeyringEntry
 from desktop.domain.models import Connection
-from desktop.presenter.bridge import Bridge
-from desktop.presenter.keys import KeysViewModel, Use, cleaned
-from desktop.safety.redaction import Redactor
-from desktop.safety.secrets import KeyringSecrets
-from desktop.safety.tool_secrets import ToolSecrets
-from desktop.ui.settings.keys_page import KeysPage
-from desktop.ui.shots_keys import GITHUB, LOGIN, WEATHER, SampleKeys
-from desktop.ui.shots_samples import SampleSetup
+from desktop.presenter.events.bridge import Bridge
+from desktop.presenter.settings.keys import KeysViewModel, Use, cleaned
+from desktop.safety.secrets.keyring import KeyringSecrets
+from desktop.safety.secrets.redaction import SecretRedactor
+from desktop.safety.secrets.tool_secrets import ToolSecrets
+from desktop.ui.settings.keys.page import KeysPage
 from desktop.ui.theme import Theme
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.dialog import Dialog
-from desktop.ui.widgets.fields import Field
-from desktop.ui.widgets.secret_field import SecretField
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.controls.fields import Field
+from desktop.ui.widgets.controls.secret_field import SecretField
+from desktop.ui.widgets.dialogs.dialog import Dialog
 from desktop.workers.keyring_child import keyring_host
 from tests.gui.shell.test_window import spin
 from tests.harness.patience import PATIENCE_S
@@ -282,7 +282,7 @@ class World:
     """The page's model, with three tools: one's own entry, another program's, a provider's."""
 
     def __init__(self) -> None:
-        self.redactor = Redactor()
+        self.redactor = SecretRedactor()
         self.keyring = KeyringSecrets(keyring_host(), timeout_s=30, on_value=self.redactor.remember)
         self.setup = SampleSetup()
         self.setup.connections = (Connection("mistral", "mistral", "Mistral", "", "connection/gui-mistral"),)

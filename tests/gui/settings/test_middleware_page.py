@@ -8,19 +8,19 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
+from shots.middleware import SampleMiddleware
+from shots.samples import SampleSettings
 
-from desktop.conversation.levels import Levels
-from desktop.conversation.skill_world import SkillWorld
-from desktop.presenter.bridge import Bridge
-from desktop.presenter.middleware import MiddlewareViewModel
+from desktop.presenter.events.bridge import Bridge
+from desktop.presenter.settings.middleware import MiddlewareViewModel
+from desktop.services.skills.levels import Levels
+from desktop.services.skills.world import SkillWorld
 from desktop.settings import SettingsService
-from desktop.settings.schema import Middleware
+from desktop.settings.schema import MiddlewareSettings
+from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.resolution.fabric import SkillFabric
-from desktop.skills.resolution.roots import SearchRoot
-from desktop.ui.settings.middleware_page import MiddlewarePage
+from desktop.ui.settings.middleware.page import MiddlewarePage
 from desktop.ui.settings.rows import SettingRow
-from desktop.ui.shots_middleware import SampleMiddleware
-from desktop.ui.shots_samples import SampleSettings
 from desktop.ui.theme import Theme
 from tests.gui.shell.test_window import spin
 from tests.harness.patience import until
@@ -82,7 +82,7 @@ async def test_a_switch_is_kept_in_the_settings_and_holds_for_the_runtime(tmp_pa
     model = MiddlewareViewModel(levels, settings, bridge, fabric.on_change)
     changed: list[None] = []
 
-    def chosen() -> Middleware:
+    def chosen() -> MiddlewareSettings:
         return settings.current.middleware
 
     model.changed.connect(lambda: changed.append(None))

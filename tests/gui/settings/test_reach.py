@@ -1,4 +1,4 @@
-"""The reach explorer as a person uses it: keys, pointer, menu, proof, and what it says (experience.md)."""
+"""The reach explorer as a person uses it: keys, pointer, menu, proof, and what it says."""
 
 import asyncio
 import os
@@ -12,18 +12,18 @@ from PySide6.QtGui import QAccessible, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
+from shots.reach import WORK, SampleReach
 
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.reach import LastProof, Level, Proof, ProofLine, Reached, ReachRow
-from desktop.presenter.bridge import Bridge
-from desktop.presenter.reach import ReachViewModel
-from desktop.safety.reach import level
-from desktop.ui.settings.boundaries_page import BoundariesPage
+from desktop.presenter.events.bridge import Bridge
+from desktop.presenter.settings.reach import ReachViewModel
+from desktop.safety.boundary.reach import level
+from desktop.ui.settings.boundaries.page import BoundariesPage
+from desktop.ui.settings.boundaries.reach_panel import ReachPanel, when
 from desktop.ui.settings.page import SettingsPage
-from desktop.ui.settings.reach_panel import ReachPanel, when
-from desktop.ui.shots_reach import WORK, SampleReach
 from desktop.ui.theme import Theme
-from desktop.ui.widgets.dialog import Dialog
+from desktop.ui.widgets.dialogs.dialog import Dialog
 from desktop.ui.widgets.marks import StateLabel
 from tests.gui.settings.test_settings import OPEN, Shown
 from tests.gui.shell.test_window import spin

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtTest import QAbstractItemModelTester
 
 from desktop.domain.reach import Level, Reached, ReachRow
-from desktop.presenter.reach_tree import ROW, Folder, Place, ReachTree, spoken, why
+from desktop.presenter.settings.reach_tree import ROW, Folder, ReachTree, RowPlace, spoken, why
 
 FOUND = Reached("passes", "category", "It is inside.")
 
@@ -137,7 +137,7 @@ def test_typing_finds_the_next_name_that_begins_so_beside_the_row_first_then_els
     folder = tree.open(tree.place(0))
     assert folder is not None
     tree.fill(folder, level("/r", "Alpha", "beta", "delta", files=("alto", "Bravo")))
-    inner = tree.open(Place(folder, 1))
+    inner = tree.open(RowPlace(folder, 1))
     assert inner is not None
     tree.fill(inner, level("/r/beta", "gamma", files=("zeta",)))
     rows = {tree.shown(at).name: at for at in range(tree.rowCount())}

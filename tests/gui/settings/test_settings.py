@@ -10,22 +10,22 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
+from shots.middleware import SampleMiddleware
+from shots.samples import SampleBoundaries, SampleSettings, SampleSetup
 
 from desktop.domain.models import Connection, ModelInfo, ModelRef
 from desktop.domain.safety import ConfinementReport
 from desktop.models.providers import PROVIDERS
 from desktop.ui.settings.binding import bind_theme
-from desktop.ui.settings.models_page import KEY_WORDS, ModelsPage
+from desktop.ui.settings.models.page import KEY_WORDS, ModelsPage
+from desktop.ui.settings.models.provider_form import ProviderForm
 from desktop.ui.settings.page import PAGES, SettingsPage
-from desktop.ui.settings.provider_form import ProviderForm
 from desktop.ui.settings.rows import SettingRow, parsed
-from desktop.ui.shots_middleware import SampleMiddleware
-from desktop.ui.shots_samples import SampleBoundaries, SampleSettings, SampleSetup
 from desktop.ui.theme import Theme
-from desktop.ui.widgets.buttons import Button, IconButton
-from desktop.ui.widgets.fields import Combo, Field
+from desktop.ui.widgets.controls.buttons import Button, IconButton
+from desktop.ui.widgets.controls.fields import Combo, Field
+from desktop.ui.widgets.controls.toggles import Segmented, Switch
 from desktop.ui.widgets.text import Text
-from desktop.ui.widgets.toggles import Segmented, Switch
 from tests.gui.shell.test_window import spin
 
 ROOT = Path(__file__).resolve().parents[3]

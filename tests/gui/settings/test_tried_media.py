@@ -16,8 +16,8 @@ from desktop.domain.messages import AudioBlock, ImageBlock
 from desktop.domain.tools import ToolResult
 from desktop.ui.settings.trial_view import TrialView
 from desktop.ui.theme.theme import Theme
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.files import FileDialog
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.dialogs.files import FileDialog
 from tests.gui.skills.kit import Desk, until
 from tests.unit.pipeline.kit import FakeTool
 

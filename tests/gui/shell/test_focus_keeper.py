@@ -8,14 +8,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from desktop.presenter.shell import ShellViewModel
+from desktop.presenter.shell.window import ShellViewModel
 from desktop.ui.shell.main_window import MainWindow
 from desktop.ui.theme import Theme
-from desktop.ui.widgets.allow_button import AllowButton
-from desktop.ui.widgets.buttons import Button, IconButton
-from desktop.ui.widgets.containers import Scroller, clear
-from desktop.ui.widgets.dialog import Dialog
-from desktop.ui.widgets.fields import Field
+from desktop.ui.widgets.controls.allow_button import AllowButton
+from desktop.ui.widgets.controls.buttons import Button, IconButton
+from desktop.ui.widgets.controls.fields import Field
+from desktop.ui.widgets.dialogs.dialog import Dialog
+from desktop.ui.widgets.layout.containers import Scroller, clear
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row
 from tests.gui.shell.test_window import spin

@@ -6,7 +6,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from desktop.presenter.shell import PaletteRow, ShellViewModel
+from desktop.presenter.shell.window import PaletteRow, ShellViewModel
 from desktop.ui.shell.main_window import MainWindow
 from desktop.ui.shell.palette import Palette
 from desktop.ui.shell.palette_list import ROW

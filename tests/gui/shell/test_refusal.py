@@ -5,9 +5,9 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
-from desktop.app import refusal
+from desktop.app.lifecycle import startup_error as refusal
 from desktop.domain.errors import KnownError
-from desktop.ui.shell.refusal import RefusalWindow
+from desktop.ui.shell.startup_error import RefusalWindow
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Escape, Qt.Key.Key_Return])

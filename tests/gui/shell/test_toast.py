@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QLineEdit, QListView, QPlainTextEdit, QPushButton,
 from pytestqt.qtbot import QtBot
 
 from desktop.ui.theme import Theme
-from desktop.ui.widgets.fields import Field, Labelled
-from desktop.ui.widgets.toast import Toast
+from desktop.ui.widgets.controls.fields import Field, Labelled
+from desktop.ui.widgets.dialogs.toast import Toast
 from tests.harness.windows import activate
 
 

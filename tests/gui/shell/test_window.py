@@ -10,17 +10,17 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from desktop.presenter.shell import ShellViewModel
+from desktop.presenter.shell.window import ShellViewModel
 from desktop.ui.shell import geometry
 from desktop.ui.shell.loading import warm
 from desktop.ui.shell.main_window import FIRST_RUN, MainWindow
 from desktop.ui.shell.notify import TOGETHER_MS
 from desktop.ui.shell.rail import ITEMS, Rail
 from desktop.ui.theme import Theme
-from desktop.ui.widgets.buttons import Button
-from desktop.ui.widgets.dialog import Answer, Dialog
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
 from desktop.ui.widgets.focus import FocusRing
-from desktop.ui.widgets.folding import FoldingPane
+from desktop.ui.widgets.layout.folding import FoldingPane
 from desktop.ui.widgets.shadow import REACH
 from tests.harness.patience import PATIENCE_MS
 from tests.harness.windows import activate
@@ -317,7 +317,9 @@ def test_tab_stays_inside_an_open_dialog(house: House) -> None:
 def test_keys_of_the_window_lead_nowhere_while_a_dialog_is_open(house: House) -> None:
     activate(house.window)
     before = house.window.focusWidget()
-    dialog = Dialog(house.window, "End it?", "It is at work.", (Answer("keep", "Keep"), Answer("end", "End", "danger")))
+    dialog = Dialog(
+        house.window, "End it?", "It is at work.", (DialogAnswer("keep", "Keep"), DialogAnswer("end", "End", "danger"))
+    )
     dialog.open()
     page = house.shell.page
     for key in (Key.Key_3, Key.Key_N, Key.Key_K, Key.Key_F):
@@ -333,7 +335,9 @@ def test_keys_of_the_window_lead_nowhere_while_a_dialog_is_open(house: House) ->
 @pytest.mark.parametrize(("tabs", "given"), [(0, "keep"), (1, "end")])
 def test_return_gives_the_answer_of_the_button_that_has_the_keys(house: House, tabs: int, given: str) -> None:
     activate(house.window)
-    dialog = Dialog(house.window, "End it?", "It is at work.", (Answer("keep", "Keep"), Answer("end", "End", "danger")))
+    dialog = Dialog(
+        house.window, "End it?", "It is at work.", (DialogAnswer("keep", "Keep"), DialogAnswer("end", "End", "danger"))
+    )
     answers: list[str] = []
     dialog.answered.connect(answers.append)
     dialog.open()

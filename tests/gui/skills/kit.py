@@ -7,21 +7,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from desktop.agents.host import Host
-from desktop.app.skill_rooms import PinFile
-from desktop.conversation.agents import load_agents
-from desktop.conversation.skill_desk import SkillDesk
-from desktop.conversation.skill_world import SkillWorld
-from desktop.pipeline.pipeline import Pipeline, Settings
-from desktop.presenter.bridge import Bridge
-from desktop.presenter.skills import SkillsViewModel
-from desktop.presenter.skills_editing import SkillEditor
-from desktop.presenter.skills_importing import SkillImport
-from desktop.presenter.skills_models import SkillsModels
-from desktop.presenter.skills_projects import SkillProjects
-from desktop.presenter.skills_trying import SkillTrials
+from desktop.agents.skill.host import Host
+from desktop.app.wiring.skills import PinFile
+from desktop.pipeline.pipeline import CallSettings, Pipeline
+from desktop.presenter.events.bridge import Bridge
+from desktop.presenter.skills.editing import SkillEditor
+from desktop.presenter.skills.importing import SkillImport
+from desktop.presenter.skills.models import SkillsModels
+from desktop.presenter.skills.page import SkillsViewModel
+from desktop.presenter.skills.projects import SkillProjects
+from desktop.presenter.skills.trying import SkillTrials
+from desktop.services.definitions.book import load_agents
+from desktop.services.skills.editing import SkillService
+from desktop.services.skills.world import SkillWorld
 from desktop.settings import SettingsService
-from desktop.skills.resolution.roots import Project, conventional_roots
+from desktop.skills.catalogue.roots import Project, conventional_roots
 from desktop.supervision.tasks import TaskOwner
 from tests.harness.patience import PATIENCE_S
 from tests.harness.skills import open_fabric
@@ -80,11 +80,11 @@ class Desk:
         await asyncio.to_thread(self.fabric.refresh)
         self.world = SkillWorld(self.fabric, Table(*self._tools))
         pipeline = Pipeline(
-            self.world.table, self.owner.spawn, trust=self.person_answers, settings=Settings(margin_s=0.05),
+            self.world.table, self.owner.spawn, trust=self.person_answers, settings=CallSettings(margin_s=0.05),
             skills=self.world.side,
         )  # fmt: skip
         self.world.runs.pipeline = pipeline
-        self.desk = SkillDesk(
+        self.desk = SkillService(
             self.world, pipeline, load_agents(ROOT / "resources" / "agents"), mine=self.mine,
             trash=self.home / "data" / "deleted", host=self._host,
         )  # fmt: skip

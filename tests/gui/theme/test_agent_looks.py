@@ -7,12 +7,12 @@ import pytest
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice
 from PySide6.QtGui import QColor, QImage
 
-from desktop.app.agent_looks import looks_of
-from desktop.conversation.agent_icons import icon_file, read_icon
+from desktop.app.wiring.agent_looks import looks_of
 from desktop.domain.definitions import AgentDefinition, SideDefinition
-from desktop.presenter.trace_node import TraceNode
-from desktop.ui.approvals.head import Crumbs
-from desktop.ui.chat.pickers import AgentPicker
+from desktop.presenter.trace.node import TraceNode
+from desktop.services.definitions.icons import icon_file, read_icon
+from desktop.ui.approvals.request.head import Crumbs
+from desktop.ui.chat.composer.pickers import AgentPicker
 from desktop.ui.theme import Theme
 from desktop.ui.theme.agent_images import IMAGE_BYTES, SIDE, decoded
 from desktop.ui.theme.agent_looks import AgentLook, agent_icon

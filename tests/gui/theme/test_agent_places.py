@@ -11,21 +11,21 @@ import pytest
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QListView, QWidget
 from pytestqt.qtbot import QtBot
+from shots import chat as chat_shots
+from shots import run_panel as run_shots
 
 from desktop.domain.run_tree import NodeState
 from desktop.domain.threads import ThreadRecord
-from desktop.presenter.shell import PaletteRow
-from desktop.presenter.threads import arrange
-from desktop.ui.approvals.head import Crumbs
-from desktop.ui.chat import shots as chat_shots
-from desktop.ui.chat.pickers import AgentPicker
+from desktop.presenter.chat.threads import arrange
+from desktop.presenter.shell.window import PaletteRow
+from desktop.ui.approvals.request.head import Crumbs
+from desktop.ui.chat.composer.pickers import AgentPicker
 from desktop.ui.debates.agent_choice import AgentChoice
-from desktop.ui.run_panel import shots as run_shots
 from desktop.ui.run_panel.panel import RunPanel
 from desktop.ui.shell.palette_list import PaletteDelegate, PaletteModel
 from desktop.ui.theme import Theme
 from desktop.ui.theme.agent_looks import AgentLook, agent_icon
-from desktop.ui.widgets.agent_combo import AgentCombo
+from desktop.ui.widgets.controls.agent_combo import AgentCombo
 
 ROOT = Path(__file__).resolve().parents[3]
 RED = QColor("#ff00fe")
@@ -131,17 +131,17 @@ def palette_row() -> tuple[QWidget, QWidget]:
 
 PLACES: dict[str, Callable[[], tuple[QWidget, QWidget]]] = {
     "desktop/ui/transcript/message_frame.py": message,
-    "desktop/ui/chat/composer.py": composer,
-    "desktop/ui/chat/thread_delegate.py": thread_row,
-    "desktop/ui/chat/pickers.py": picker,
+    "desktop/ui/chat/composer/view.py": composer,
+    "desktop/ui/chat/threads/delegate.py": thread_row,
+    "desktop/ui/chat/composer/pickers.py": picker,
     "desktop/ui/trace/tree_rows.py": trace_row,
     "desktop/ui/run_panel/rows.py": run_row,
-    "desktop/ui/approvals/head.py": crumbs,
+    "desktop/ui/approvals/request/head.py": crumbs,
     "desktop/ui/debates/agent_choice.py": choice,
-    "desktop/ui/widgets/agent_combo.py": combo,
-    "desktop/app/view_models.py": palette_row,
+    "desktop/ui/widgets/controls/agent_combo.py": combo,
+    "desktop/app/wiring/view_models.py": palette_row,
 }
-ELSEWHERE = {"desktop/ui/settings/agents_page.py": "tests/gui/settings/test_agents_page.py"}
+ELSEWHERE = {"desktop/ui/settings/agents/page.py": "tests/gui/settings/test_agents_page.py"}
 """Looked at where its page is made of real files."""
 
 

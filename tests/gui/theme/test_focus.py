@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.ui.theme import Theme
-from desktop.ui.widgets.allow_button import AllowButton
-from desktop.ui.widgets.buttons import Button, IconButton
+from desktop.ui.widgets.controls.allow_button import AllowButton
+from desktop.ui.widgets.controls.buttons import Button, IconButton
+from desktop.ui.widgets.controls.toggles import CheckBox, Chip, Switch
 from desktop.ui.widgets.focus import FocusRing
-from desktop.ui.widgets.tabs import Tabs
-from desktop.ui.widgets.toggles import Check, Chip, Switch
+from desktop.ui.widgets.layout.tabs import Tabs
 from tests.harness.patience import PATIENCE_MS
 
 MAKERS: dict[str, Callable[[], QWidget]] = {
@@ -20,7 +20,7 @@ MAKERS: dict[str, Callable[[], QWidget]] = {
     "allow": lambda: AllowButton("Allow", "primary"),
     "icon": lambda: IconButton("copy", "Copy"),
     "switch": lambda: Switch("Send on Enter"),
-    "check": lambda: Check("Remember"),
+    "check": lambda: CheckBox("Remember"),
     "chip": lambda: Chip("running"),
     "tab": lambda: Tabs("Lists", (("a", "One"), ("b", "Two"))),
 }

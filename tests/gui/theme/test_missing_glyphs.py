@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QFont
 from pytestqt.qtbot import QtBot
 
-from desktop.presenter.transcript_items import TextPart, TranscriptItem
+from desktop.presenter.transcript.items import TextPart, TranscriptItem
 from desktop.ui.theme import Theme
 from desktop.ui.theme.missing_glyphs import advice, characters_by_script, draws
 from desktop.ui.transcript.missing_fonts import MissingFonts

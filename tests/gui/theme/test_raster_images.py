@@ -12,8 +12,8 @@ import pytest
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData, QSize
 from PySide6.QtGui import QColor, QImage, QImageWriter
 
-from desktop.presenter.attachments import AttachmentRefused
-from desktop.ui.chat.pasted_image import png_of
+from desktop.presenter.chat.attachments import AttachmentRefused
+from desktop.ui.chat.composer.pasted_image import png_of
 from desktop.ui.theme import raster_images
 from desktop.ui.theme.raster_images import (
     MOST_CHUNKS,
@@ -23,7 +23,7 @@ from desktop.ui.theme.raster_images import (
     raster_format,
     raster_image,
 )
-from desktop.ui.widgets.held_image import held_image
+from desktop.ui.widgets.dialogs.held_image import held_image
 
 ROOM = QSize(720, 480)
 SVG = b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>"

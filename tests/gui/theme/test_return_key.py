@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QAbstractButton, QApplication
 from pytestqt.qtbot import QtBot
 
 from desktop.ui.theme import Theme
-from desktop.ui.widgets.allow_button import AllowButton
-from desktop.ui.widgets.buttons import Button, IconButton
-from desktop.ui.widgets.patient_button import PatientButton
+from desktop.ui.widgets.controls.allow_button import AllowButton
+from desktop.ui.widgets.controls.buttons import Button, IconButton
+from desktop.ui.widgets.controls.patient_button import PatientButton
 from tests.harness.patience import PATIENCE_MS
 
 Key = Qt.Key

@@ -14,9 +14,9 @@ from desktop.ui.theme.paint import BADGES, STATES, split_ranges
 from desktop.ui.theme.qss import make_stylesheet
 from desktop.ui.theme.resources import ICONS, TOKENS
 from desktop.ui.theme.tokens import load_tokens
-from desktop.ui.transcript.small_pieces import SEVERITIES
-from desktop.ui.widgets.containers import Notice
-from desktop.ui.widgets.fields import Combo
+from desktop.ui.transcript.pieces.small import SEVERITIES
+from desktop.ui.widgets.controls.fields import Combo
+from desktop.ui.widgets.layout.containers import Notice
 
 UI = Path(__file__).parents[3] / "desktop" / "ui"
 PANES = ("bg", "surface", "sunken", "raised", "rail", "hover", "selected")

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtGui import Qt, QTextDocument
 from pytestqt.qtbot import QtBot
 
-from desktop.ui.approvals.head import Crumbs
+from desktop.ui.approvals.request.head import Crumbs
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.text import Text
 from desktop.ui.widgets.tips import plain_tip

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from desktop.presenter.transcript_items import TextPart, TranscriptItem
+from desktop.presenter.transcript.items import TextPart, TranscriptItem
 from desktop.ui.theme import Theme
 from desktop.ui.transcript import TranscriptView
 from tests.harness.patience import PATIENCE_S

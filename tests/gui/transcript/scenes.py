@@ -1,11 +1,11 @@
-"""Threads to draw and to test with: the mock-up's, and one of every kind of block."""
+"""Threads to draw and to test with: an ordinary one, and one of every kind of block."""
 
 import time
 from dataclasses import replace
 
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.tools import Category
-from desktop.presenter.transcript_items import (
+from desktop.presenter.transcript.items import (
     AttachmentPart,
     NoticeAction,
     NoticePart,

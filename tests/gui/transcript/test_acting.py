@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from desktop.presenter.transcript_items import (
+from desktop.presenter.transcript.items import (
     AttachmentPart,
     NoticeAction,
     NoticePart,
@@ -24,8 +24,8 @@ from desktop.presenter.transcript_items import (
 from desktop.ui.theme import Theme
 from desktop.ui.transcript import TranscriptView
 from desktop.ui.transcript.overlays import MESSAGE_ACTIONS, UNPIN
-from desktop.ui.transcript.preview import preview_lines
-from desktop.ui.transcript.tool_card import FOLDED, ToolCard
+from desktop.ui.transcript.pieces.preview import preview_lines
+from desktop.ui.transcript.pieces.tool_card import FOLDED, ToolCard
 from tests.gui.transcript import scenes
 from tests.gui.transcript.conftest import edge, middle, said, spin, thread, until
 from tests.harness.patience import PATIENCE_S

@@ -6,12 +6,12 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from desktop.domain.hidden_characters import has_hidden
-from desktop.presenter.transcript_items import CallsPart, CodeText, NestedCall, ToolPart, TranscriptItem
+from desktop.presenter.transcript.items import CallsPart, CodeText, NestedCall, ToolPart, TranscriptItem
 from desktop.ui.transcript import TranscriptView
-from desktop.ui.transcript.code_card import CodeCard
-from desktop.ui.transcript.code_lines import numbered
-from desktop.ui.transcript.piece import Spot
-from desktop.ui.transcript.tool_card import ToolCard
+from desktop.ui.transcript.pieces.code_card import CodeCard
+from desktop.ui.transcript.pieces.code_lines import numbered
+from desktop.ui.transcript.pieces.piece import Spot
+from desktop.ui.transcript.pieces.tool_card import ToolCard
 from tests.gui.transcript import scenes
 from tests.gui.transcript.conftest import picture
 

@@ -3,12 +3,12 @@
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from desktop.presenter.folding import fold_calls
-from desktop.presenter.transcript_items import ToolPart, TranscriptItem
+from desktop.presenter.transcript.folding import fold_calls
+from desktop.presenter.transcript.items import ToolPart, TranscriptItem
 from desktop.ui.transcript import TranscriptView
+from desktop.ui.transcript.accessible_text import spoken_text
 from desktop.ui.transcript.calls_fold import CallsPiece
-from desktop.ui.transcript.spoken_text import spoken_text
-from desktop.ui.transcript.tool_card import ToolCard
+from desktop.ui.transcript.pieces.tool_card import ToolCard
 from tests.gui.transcript.conftest import until
 
 

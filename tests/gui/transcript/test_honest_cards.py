@@ -7,13 +7,13 @@ import pytest
 
 from desktop.domain.hidden_characters import has_hidden
 from desktop.domain.tools import Category, Judgement
-from desktop.presenter.item_builder import summarise
-from desktop.presenter.transcript_items import NestedCall, ToolPart, TranscriptItem
+from desktop.presenter.transcript.build import summarise
+from desktop.presenter.transcript.items import NestedCall, ToolPart, TranscriptItem
 from desktop.ui.approvals.inbox import summary
 from desktop.ui.transcript import TranscriptView
-from desktop.ui.transcript.spoken_text import spoken_text
-from desktop.ui.transcript.tool_card import ToolCard
-from desktop.ui.transcript.tool_drawing import ledger_glyph
+from desktop.ui.transcript.accessible_text import spoken_text
+from desktop.ui.transcript.pieces.tool_card import ToolCard
+from desktop.ui.transcript.pieces.tool_drawing import ledger_glyph
 from tests.gui.transcript import scenes
 from tests.gui.transcript.conftest import said, spin, until
 

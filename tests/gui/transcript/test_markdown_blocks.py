@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from desktop.ui.transcript.markdown_blocks import Block, MarkdownSplitter, split_markdown
-from desktop.ui.transcript.markdown_model import CODE_LINE_CUT, PARAGRAPH_CUT, PARAGRAPH_LOOKAHEAD
+from desktop.ui.transcript.markdown.blocks import Block, MarkdownSplitter, split_markdown
+from desktop.ui.transcript.markdown.model import CODE_LINE_CUT, PARAGRAPH_CUT, PARAGRAPH_LOOKAHEAD
 
 LINES = [
     "", "", " ", "plain text", "more *words* here", "- item", "* star", "1. one", "2) two", "  - nested",

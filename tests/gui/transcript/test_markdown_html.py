@@ -2,8 +2,8 @@
 
 import pytest
 
-from desktop.ui.transcript.inline import InlineParser
-from desktop.ui.transcript.markdown_blocks import MarkdownSplitter, split_markdown
+from desktop.ui.transcript.markdown.blocks import MarkdownSplitter, split_markdown
+from desktop.ui.transcript.markdown.inline import InlineParser
 
 LINE = "\u2028"
 

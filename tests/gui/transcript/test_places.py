@@ -4,10 +4,10 @@ import time
 
 from PySide6.QtCore import QPoint, QRectF
 
-from desktop.presenter.transcript_items import NoticePart, TranscriptItem
+from desktop.presenter.transcript.items import NoticePart, TranscriptItem
 from desktop.ui.transcript import TranscriptView
-from desktop.ui.transcript.small_pieces import COUNTDOWN, NoticePiece
-from desktop.ui.transcript.text_pieces import TextPiece
+from desktop.ui.transcript.pieces.small import COUNTDOWN, NoticePiece
+from desktop.ui.transcript.pieces.text import TextPiece
 from tests.gui.transcript.conftest import said
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from desktop.presenter.transcript_items import PlainPart, TranscriptItem
+from desktop.presenter.transcript.items import PlainPart, TranscriptItem
 from desktop.ui.transcript import TranscriptView
-from desktop.ui.transcript.plain_piece import CHUNK, chunks
+from desktop.ui.transcript.pieces.plain import CHUNK, chunks
 
 TEXTS = (
     "", "\n", "\n\nx\n\n", "# no *Markdown*\n```\nat all", "word " * 2000, "x" * 9000, "short\n" + "y" * 5000 + "\nend",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from desktop.presenter.transcript_items import TextPart, TranscriptItem
+from desktop.presenter.transcript.items import TextPart, TranscriptItem
 from desktop.ui.theme import Theme
 from desktop.ui.transcript import TranscriptView
 from desktop.ui.transcript.flow import TextFlow

@@ -5,7 +5,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
-from desktop.presenter.transcript_items import TextPart, TranscriptItem
+from desktop.presenter.transcript.items import TextPart, TranscriptItem
 from desktop.ui.transcript import TranscriptView
 from tests.gui.transcript import scenes
 from tests.gui.transcript.conftest import drag, edge, middle, move_held, said, spin, thread, until

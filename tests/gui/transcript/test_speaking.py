@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAccessible, QAccessibleActionInterface
 
-from desktop.presenter.transcript_items import TextPart, TranscriptItem
+from desktop.presenter.transcript.items import TextPart, TranscriptItem
 from desktop.ui.theme import Theme
 from desktop.ui.transcript import TranscriptView
 from tests.gui.transcript import scenes

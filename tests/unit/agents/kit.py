@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from desktop.agents.answer import Answerer
-from desktop.agents.loop import LoopConfig, RoundLoop
-from desktop.agents.loop_events import LoopResult
-from desktop.agents.retry import RetryPolicy
-from desktop.agents.window import PromptWindow
+from desktop.agents.loop.answer import Answerer
+from desktop.agents.loop.events import LoopResult
+from desktop.agents.loop.loop import LoopConfig, RoundLoop
+from desktop.agents.loop.retry import RetryPolicy
+from desktop.agents.loop.window import PromptWindow
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock, user_message

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from desktop.agents.shrink import shrink_results
-from desktop.agents.window import KEEP_RECENT, SUMMARY_HEAD, PromptWindow
+from desktop.agents.loop.shrink import shrink_results
+from desktop.agents.loop.window import KEEP_RECENT, SUMMARY_HEAD, PromptWindow
 from desktop.domain.context import Overlay
 from desktop.domain.errors import ModelContextTooLong
 from desktop.domain.estimates import estimate

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from desktop.agents.content_screen import CONTEXT, FilterConfig, Refused, Screen
+from desktop.agents.middleware.content_screen import CONTEXT, ContentRefused, FilterConfig, Screen
 from desktop.domain.as_read import as_read
-from desktop.domain.expressions import Expressions, Look
+from desktop.domain.expressions import Expressions, ExpressionSearch
 from tests.harness.patience import HELD_S
 
 
@@ -64,7 +64,7 @@ def test_a_word_is_found_over_seams_and_as_it_is_read(blocks: tuple[str, ...], w
     assert way(screen("titan"), blocks) == expected
     one = screen("titan", refuse=True)
     if "[removed]" in expected:
-        with pytest.raises(Refused):
+        with pytest.raises(ContentRefused):
             way(one, blocks)
     else:
         assert way(one, blocks) == expected
@@ -140,7 +140,7 @@ def test_at_a_seam_no_more_than_the_end_of_what_was_shown_is_searched_again(unit
     searched = []
 
     class Counted(Expressions):
-        def look(self, text: str, *, whole: bool) -> Look:
+        def look(self, text: str, *, whole: bool) -> ExpressionSearch:
             searched.append(len(text))
             return super().look(text, whole=whole)
 

@@ -6,13 +6,13 @@ import asyncio
 
 import pytest
 
-from desktop.agents.answer import Answerer
-from desktop.agents.information import MAX_NAMES, InformationAgent, Metrics
-from desktop.agents.loop import LoopConfig
-from desktop.agents.orchestrator import OrchestratorAgent, Task, fan_out
-from desktop.agents.react import JournaledAnswerer, ReActAgent, loop_runner
-from desktop.agents.retry import RetryPolicy
-from desktop.agents.summarising import SYSTEM
+from desktop.agents.hosted.information import MAX_NAMES, InformationAgent, Metrics
+from desktop.agents.hosted.orchestrator import OrchestratorAgent, Task, fan_out
+from desktop.agents.hosted.react import JournaledAnswerer, ReActAgent, loop_runner
+from desktop.agents.loop.answer import Answerer
+from desktop.agents.loop.loop import LoopConfig
+from desktop.agents.loop.retry import RetryPolicy
+from desktop.agents.loop.summarising import SYSTEM
 from desktop.domain.errors import ModelBadRequest, ToolFailure
 from desktop.domain.events import MessageClosed, RetryScheduled, RunEnded, RunStarted, TextArrived, ToolCallFinished
 from desktop.domain.ids import AgentId
@@ -204,7 +204,7 @@ async def test_a_tool_that_raises_ends_the_agent_with_its_own_words_side_by_side
     assert (outcome.status, outcome.code, outcome.detail) == ("failed", "tool.failed", "disk on fire")
 
 
-@pytest.mark.spec("R-SUP-16")
+@pytest.mark.spec("R-SUP-16", "C-25")
 async def test_an_information_agent_adds_up_what_a_run_says():
     bus, bench = Bus(), Bench()
     where = {"thread_id": "t", "run_id": "watched"}
@@ -317,7 +317,7 @@ async def test_middleware_wraps_what_is_really_done_and_nothing_that_the_journal
     assert agents.wrapped == 3, "the root runs again; the child had ended, so nothing of it runs"
 
 
-@pytest.mark.spec("R-SUP-15")
+@pytest.mark.spec("R-SUP-15", "Q-11")
 async def test_anything_with_an_id_and_run_is_an_agent():
     class Plain:
         id = AgentId("plain", "1")

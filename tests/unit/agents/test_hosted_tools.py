@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from desktop.agents.hosted_tools import PipelineTools
+from desktop.agents.hosted.tool_port import PipelineTools
 from desktop.domain.permission import Decision
 from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget

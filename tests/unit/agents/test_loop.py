@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 
 import pytest
 
-from desktop.agents.loop import STOPPED, STOPPED_EVENT, Verdict
-from desktop.domain.cancellation import CancellationToken
+from desktop.agents.loop.loop import STOPPED, STOPPED_EVENT, RoundVerdict
+from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.errors import (
     CancellationError,
     ModelKeyRefused,
@@ -19,11 +20,11 @@ from desktop.domain.errors import (
 )
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock, user_message
 from desktop.domain.middleware import CallNext, ChatContext, MiddlewareTermination
-from desktop.domain.models import Finished, ReasoningDelta, TextDelta, ToolCallProgress
+from desktop.domain.models import Finished, ModelRequest, ReasoningDelta, TextDelta, ToolCallProgress
 from desktop.domain.supervision import ExecutionBudget
 from desktop.supervision.budgets import BudgetTracker
 from tests.harness.patience import FOREVER_S, HELD_S, PATIENCE_S, Beat
-from tests.unit.agents.kit import Play, Tools, results
+from tests.unit.agents.kit import REF, Play, Tools, results
 from tests.unit.agents.script import Hang, Script, call, calls, says
 
 
@@ -61,6 +62,23 @@ async def test_s5_2_a_tool_result_is_appended_and_a_second_round_answers() -> No
     assert play.ledger.lines == [
         "round 1", "message tool_calls ''", "result c1 executed", "round 2", "message end 'It says hi.'",
     ]  # fmt: skip
+
+
+@pytest.mark.spec("C-27", "S-LOOP-2")
+async def test_each_request_is_what_the_callers_function_makes_of_the_list_which_stays_as_it_was() -> None:
+    play = Play(Script(calls(call("c1")), says("It says hi.")))
+    given, seen = [user_message("old"), user_message("read it")], list[int]()
+
+    async def last_only(messages: Sequence[ChatMessage]) -> ModelRequest:
+        seen.append(len(messages))
+        return ModelRequest(REF, tuple(messages[-1:]))
+
+    result = await play.loop.run(given, last_only, RunMeta("run", play.token, "thread"))
+    assert seen == [2, 4], "asked anew before each round"
+    assert [request.messages for request in play.script.requests] == [(given[1],), (result.messages[3],)]
+    assert [m.role for m in result.messages] == ["user", "user", "assistant", "tool", "assistant"]
+    assert given == result.messages[:2]
+    assert result.messages is not given
 
 
 @pytest.mark.spec("S5.3", "R-LOOP-12")
@@ -321,6 +339,7 @@ async def test_a_budget_stops_before_the_next_request_and_keeps_what_was_said() 
     assert tracker.used.input_tokens == 200
 
 
+@pytest.mark.spec("S-LOOP-1")
 async def test_messages_typed_meanwhile_come_in_before_the_next_round() -> None:
     async def typed() -> list[ChatMessage]:
         return [user_message("stop after this")]
@@ -332,7 +351,7 @@ async def test_messages_typed_meanwhile_come_in_before_the_next_round() -> None:
 
 @pytest.mark.spec("R-SES-20")
 async def test_a_verdict_may_ask_for_another_round_or_end_the_loop() -> None:
-    verdicts = [Verdict(nudge="Continue."), Verdict(stop=True)]
+    verdicts = [RoundVerdict(nudge="Continue."), RoundVerdict(stop=True)]
     play = Play(Script(says("one"), says("two")), after_round=lambda *_: verdicts.pop(0))
     result = await play.run()
     assert [m.text for m in result.messages] == ["hello", "one", "Continue.", "two"]

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from desktop.agents.answer import Answer
-from desktop.agents.summarising import MOST_FILES, renewed, summarise
-from desktop.agents.window import PromptWindow
+from desktop.agents.loop.answer import ModelAnswer
+from desktop.agents.loop.summarising import MOST_FILES, renewed, summarise
+from desktop.agents.loop.window import PromptWindow
 from desktop.domain.context import MAX_SUMMARY, Overlay
 from desktop.domain.errors import CancellationError, KnownError, ModelContextTooLong
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, ToolResultBlock, user_message
@@ -21,10 +21,10 @@ class Model:
     """Answers every request for a summary with one text."""
 
     def __init__(self, text: str = "In short.", reason: Any = "end", error: Exception | None = None) -> None:
-        self.answer = Answer(ChatMessage("assistant", (TextBlock(text),), reason), error)
+        self.answer = ModelAnswer(ChatMessage("assistant", (TextBlock(text),), reason), error)
         self.requests: list[ModelRequest] = []
 
-    async def __call__(self, request: ModelRequest) -> Answer:
+    async def __call__(self, request: ModelRequest) -> ModelAnswer:
         self.requests.append(request)
         return self.answer
 
@@ -48,6 +48,16 @@ async def test_neither_a_summary_nor_the_request_for_it_outgrows_the_window(wind
     again = await summarise(model, MODEL, [wrote("new.txt")], text, window)
     assert "new.txt" in again
     assert "199/" in again
+
+
+@pytest.mark.spec("S-CTX-2")
+async def test_a_summary_lists_the_files_that_were_read_and_written_also_before_the_one_that_it_renews() -> None:
+    looks = (("read_file", "a.txt"), ("list_directory", "docs"), ("search", "elsewhere"))
+    read = ChatMessage("assistant", tuple(ToolCallBlock(tool, tool, {"path": path}) for tool, path in looks))
+    first = await summarise(Model(), MODEL, [read, wrote("b.txt")], "")
+    assert first.splitlines()[-2:] == ["Files read: a.txt, docs", "Files written: b.txt"]
+    again = await summarise(Model(), MODEL, [wrote("c.txt"), wrote("b.txt")], first)
+    assert again.splitlines()[-2:] == ["Files read: a.txt, docs", "Files written: b.txt, c.txt"]
 
 
 @pytest.mark.spec("R-CTX-7")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from desktop.agents.shrink import NO_RESULT, shrink_results
-from desktop.agents.window import PromptWindow
+from desktop.agents.loop.shrink import NO_RESULT, shrink_results
+from desktop.agents.loop.window import PromptWindow
 from desktop.domain.agent import AgentContextProtocol, CompactionStrategy
 from desktop.domain.errors import ModelContextTooLong
 from desktop.domain.estimates import estimate

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from desktop.app.agent_rooms import folders_of
-from desktop.app.rooms import Rooms, open_rooms
+from desktop.app.wiring.agents import folders_of
+from desktop.app.wiring.runtime import Services, build_services
 from desktop.settings import SettingsService
 from tests.harness.patience import PATIENCE_S
 from tests.unit.app.test_opening import Nobody
@@ -27,7 +27,7 @@ async def until(true: Callable[[], object], what: str) -> None:
         raise AssertionError(f"never: {what}") from None
 
 
-def told(rooms: Rooms) -> str:
+def told(rooms: Services) -> str:
     tool = rooms.tools.find("night-agent")
     return tool.spec.description if tool is not None else ""
 
@@ -37,7 +37,7 @@ async def test_a_file_that_comes_changes_breaks_and_goes_is_followed(tmp_path: P
     settings = SettingsService(tmp_path)
     await settings.load()
     (tmp_path / "data").mkdir()
-    rooms = await open_rooms(tmp_path, settings, Nobody(), windows=lambda _ref: None)
+    rooms = await build_services(tmp_path, settings, Nobody(), windows=lambda _ref: None)
     folder = tmp_path / "agents"
     try:
         await until(lambda: rooms.tools.find("source-reader-agent"), "the library's own")
@@ -84,7 +84,7 @@ async def test_an_agent_that_appears_in_a_trusted_project_is_no_tool_before_it_w
     (home / "config.yaml").write_text(f"skills: {{projects: ['{project}'], trusted_projects: ['{project}']}}\n")
     settings = SettingsService(home)
     await settings.load()
-    rooms = await open_rooms(home, settings, Nobody(), windows=lambda _ref: None)
+    rooms = await build_services(home, settings, Nobody(), windows=lambda _ref: None)
     try:
         await until(lambda: rooms.tools.find("source-reader-agent"), "the library's own")
         path = folder / "night_agent.yaml"

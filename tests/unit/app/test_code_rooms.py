@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.app.rooms import open_rooms
+from desktop.app.wiring.runtime import build_services
 from desktop.settings import SettingsService
 from tests.harness.patience import PATIENCE_S
 from tests.unit.app.test_opening import Nobody
@@ -32,7 +32,7 @@ async def test_a_javascript_skill_of_ones_own_runs_in_the_app(tmp_path: Path) ->
     (tmp_path / "data").mkdir()
     (tmp_path / "skills").mkdir()
     (tmp_path / "skills" / "js-sum.skill.js").write_text(SKILL)
-    rooms = await open_rooms(tmp_path, settings, Nobody(), windows=lambda _ref: None)
+    rooms = await build_services(tmp_path, settings, Nobody(), windows=lambda _ref: None)
     try:
         await asyncio.to_thread(rooms.skills.fabric.refresh)
         outcome = rooms.desk.try_it("js-sum", {"all": [1, 2, 3]}, lambda _event: None).work

@@ -2,7 +2,7 @@
 
 import pytest
 
-from desktop.app.headless import media_words
+from desktop.app.commands.headless import media_words
 from desktop.domain.events import ToolCallFinished
 from desktop.domain.messages import AudioBlock, ImageBlock
 

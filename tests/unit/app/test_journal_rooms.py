@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from desktop.app.rooms import Rooms, open_rooms
-from desktop.conversation.rule_text import read_rule
+from desktop.app.wiring.runtime import Services, build_services
 from desktop.domain.effects import EffectRecord, is_digest
 from desktop.domain.messages import TextBlock
 from desktop.domain.threads import MessageRecord, RunRecord, ThreadRecord
+from desktop.services.rules.text import read_rule
 from desktop.settings import SettingsService
 from desktop.store import Store
 from tests.harness.patience import PATIENCE_S
@@ -25,12 +25,12 @@ SHAPED = "api_key=hunter2hunter2hunter2"
 
 
 @asynccontextmanager
-async def opened(home: Path, **options: object) -> AsyncIterator[Rooms]:
+async def opened(home: Path, **options: object) -> AsyncIterator[Services]:
     settings = SettingsService(home)
     await settings.load()
     (home / "data").mkdir(exist_ok=True)
     (home / "workspace").mkdir(exist_ok=True)
-    rooms = await open_rooms(home, settings, Nobody(), windows=lambda _ref: None, **options)  # type: ignore[arg-type]
+    rooms = await build_services(home, settings, Nobody(), windows=lambda _ref: None, **options)  # type: ignore[arg-type]
     try:
         yield rooms
     finally:

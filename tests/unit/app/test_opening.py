@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.app.rooms import open_rooms
+from desktop.app.wiring.runtime import build_services
 from desktop.domain.errors import BugError
 from desktop.domain.permission import Decision, PermissionRequest
 from desktop.settings import SettingsService
@@ -31,7 +31,7 @@ async def test_an_opening_that_is_cancelled_or_fails_half_way_leaves_no_database
     settings = SettingsService(tmp_path)
     await settings.load()
     (tmp_path / "data").mkdir()
-    opening = asyncio.ensure_future(open_rooms(tmp_path, settings, Nobody(), windows=lambda _ref: None))
+    opening = asyncio.ensure_future(build_services(tmp_path, settings, Nobody(), windows=lambda _ref: None))
     async with asyncio.timeout(PATIENCE_S):
         while not _open():
             await asyncio.sleep(0)
@@ -46,5 +46,5 @@ async def test_an_opening_that_is_cancelled_or_fails_half_way_leaves_no_database
     await store._thread.write(lambda connection: connection.execute("DROP TABLE rules"))
     await store.close()
     with pytest.raises(BugError, match="no such table"):
-        await open_rooms(tmp_path, settings, Nobody(), windows=lambda _ref: None)
+        await build_services(tmp_path, settings, Nobody(), windows=lambda _ref: None)
     assert not _open()

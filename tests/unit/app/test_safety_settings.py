@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from desktop.app.rooms import safety_of
-from desktop.safety.grants import SessionGrants
+from desktop.app.wiring.runtime import safety_of
+from desktop.safety.boundary.session_grants import SessionGrants
 from desktop.settings import SettingsService
 
 CHANGES = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from desktop.app.sent_events import is_sent_input
+from desktop.app.lifecycle.sent_events import is_sent_input
 
 KEY, BUTTON, MOVE, FOCUS, CLIENT_MESSAGE, CONFIGURE = (2, 3), (4, 5), (6,), (9, 10), 33, 22
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from desktop.app.rooms import safety_of
-from desktop.app.skill_rooms import follow_settings, keep_current, open_skills
-from desktop.conversation.skill_world import SkillWorld
-from desktop.safety.boundary import PathPolicy
-from desktop.safety.confinement import Confinement
-from desktop.safety.grants import SessionGrants
-from desktop.safety.opening import GuardedFiles
+from desktop.app.wiring.runtime import safety_of
+from desktop.app.wiring.skills import follow_settings, keep_current, open_skills
+from desktop.safety.boundary.opening import BoundaryFiles
+from desktop.safety.boundary.policy import BoundaryPolicy
+from desktop.safety.boundary.session_grants import SessionGrants
+from desktop.safety.confinement.select import SystemConfinement
+from desktop.services.skills.world import SkillWorld
 from desktop.settings import SettingsService
 from desktop.tools.registry import ToolRegistry
 from tests.harness.patience import PATIENCE_S
@@ -47,11 +47,11 @@ class App:
 
     async def opened(self) -> SkillWorld:
         safety = safety_of(self.settings, self.home, SessionGrants())
-        policy = PathPolicy(str(self.home), safety)
+        policy = BoundaryPolicy(str(self.home), safety)
         library = self.home.parent / "library"
         world = await asyncio.to_thread(
-            open_skills, self.home, library, self.settings, ToolRegistry([]), GuardedFiles(policy),
-            Confinement(policy, safety), safety,
+            open_skills, self.home, library, self.settings, ToolRegistry([]), BoundaryFiles(policy),
+            SystemConfinement(policy, safety), safety,
         )  # fmt: skip
         await keep_current(world)
         follow_settings(world, self.settings, self.home, library, self._spawn)

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from desktop.agents.content_screen import FilterConfig, Refused, Screen
+from desktop.agents.middleware.content_screen import ContentRefused, FilterConfig, Screen
 from desktop.domain.errors import LimitReached
-from desktop.domain.expressions import BEHIND, MAX_LENGTH, SLICE, Expressions, Look, fault_of
+from desktop.domain.expressions import BEHIND, MAX_LENGTH, SLICE, Expressions, ExpressionSearch, fault_of
 from desktop.settings.checks import Unfit, check
 from desktop.settings.schema import schema
 
@@ -79,7 +79,7 @@ def test_nothing_of_a_hit_is_ever_given_before_it_is_known_to_be_one() -> None:
     config = FilterConfig(("secret-[a-z]+",), refuse=True)
     screen = Screen(Expressions(config.expressions), config)
     said = "".join(screen.feed(letter) for letter in "this is secret-abc")
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ContentRefused) as refused:
         screen.feed(" and more")
     assert said + refused.value.before == "this is "
 
@@ -91,7 +91,7 @@ def test_a_long_stretch_that_is_held_back_is_not_searched_anew_for_each_piece() 
     search = expressions.look
 
     class Counted(Expressions):
-        def look(self, text: str, *, whole: bool) -> Look:
+        def look(self, text: str, *, whole: bool) -> ExpressionSearch:
             nonlocal asked
             asked += 1
             return search(text, whole=whole)

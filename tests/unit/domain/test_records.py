@@ -55,6 +55,7 @@ def test_what_a_tool_gave_is_stored_beside_its_result_and_found_there_again():
     assert with_media(stored) == results
 
 
+@pytest.mark.spec("S-CTX-1")
 def test_a_block_of_another_version_is_kept_as_it_is():
     data = {"kind": "hologram", "x": 1}
     block = block_from_plain(data)
@@ -98,12 +99,13 @@ def test_usage_that_a_server_says_is_never_more_than_a_round_can_use(said, taken
     assert Usage.told(*counts, cost=cost) == taken
 
 
-@pytest.mark.spec("R-SUP-1", "R-SUP-2", "R-SUP-3")
+@pytest.mark.spec("R-SUP-1", "R-SUP-2", "R-SUP-3", "Q-11")
 def test_a_root_is_minted_and_a_child_is_derived_from_it():
     budget = SpawnBudget()
     root = Supervision.root(AgentId("assistant", "1"), spawn_budget=budget)
     assert (root.depth, root.parent_id, root.retention) == (0, None, HistoryRetention.PERMANENT)
     assert root.session_id
+    assert (str(AgentId("assistant", "1")), AgentId("a", "1") == AgentId("a", "2")) == ("assistant/1", False)
     child = root.spawn_child(AgentId("assistant", "1"), execution_budget=ExecutionBudget(max_rounds=3))
     assert (child.run_id, child.session_id, child.root_id) == (root.run_id, root.session_id, root.root_id)
     assert child.spawn_budget is budget

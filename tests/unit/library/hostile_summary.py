@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from desktop.domain.code import CodeLimits
-from desktop.safety.code_walls import code_walls
+from desktop.safety.confinement.code_profile import code_walls
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.library.test_code_gates import run_gates
 from tests.unit.workers.hostile_code import CLASSES, Count, run_class, table

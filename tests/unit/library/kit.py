@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from desktop.agents.host import HOST, PERMISSIONS, Host
-from desktop.conversation.skill_world import SkillWorld
+from desktop.agents.skill.host import HOST, PERMISSIONS, Host
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.models import ModelRef
 from desktop.domain.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel
-from desktop.pipeline.context import CallRequest, Invocation, Outcome
+from desktop.pipeline.context import CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller
-from desktop.pipeline.pipeline import Pipeline, Settings
+from desktop.pipeline.pipeline import CallSettings, Pipeline
+from desktop.services.skills.world import SkillWorld
+from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.resolution.programmatic import RegisterToolOptions
-from desktop.skills.resolution.roots import SearchRoot
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.tasks import TaskOwner
 from tests.harness.skills import open_fabric
@@ -42,7 +42,7 @@ class LibraryBench:
         self.world = SkillWorld(self.fabric, Table(*tools), data=str(folder / "data"), **options)
         self.owner = TaskOwner()
         self.seconds = 120.0
-        limits = Settings(lambda _name: self.seconds, margin_s=0.05)
+        limits = CallSettings(lambda _name: self.seconds, margin_s=0.05)
         self.pipeline = Pipeline(
             self.world.table, self.owner.spawn, trust=person, settings=limits, skills=self.world.side
         )
@@ -67,7 +67,7 @@ class LibraryBench:
 
     async def call(
         self, name: str, args: Mapping[str, Any] | None = None, *, allowed: str | None = None, run_id: str = "run"
-    ) -> Outcome:
+    ) -> CallResult:
         """As a model's native call."""
         listed = self.world.allowed(allowed)
         host = Host(

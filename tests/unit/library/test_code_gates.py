@@ -15,9 +15,9 @@ from desktop.domain.code import CodeLimits
 from desktop.domain.permission import Decision
 from desktop.domain.tools import Category, ToolResult
 from desktop.models.scripted import ScriptedModel, says
-from desktop.pipeline.code_mode import CodeTool
 from desktop.pipeline.names import Caller, ExactTools
-from desktop.safety.code_walls import code_walls
+from desktop.pipeline.skills.code_mode import CodeTool
+from desktop.safety.confinement.code_profile import code_walls
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.library.kit import LibraryBench
 from tests.unit.library.test_code_mode import HEAD, runs, told

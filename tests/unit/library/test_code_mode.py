@@ -1,4 +1,4 @@
-"""Agents that write code: one tool, the sandbox behind it, every nested call through the gates (semantics.md 10)."""
+"""Agents that write code: one tool, the sandbox behind it, every nested call through the gates."""
 
 import json
 from collections.abc import AsyncIterator
@@ -12,7 +12,7 @@ from desktop.domain.errors import ToolFailure
 from desktop.domain.events import AgentTraced
 from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.safety.code_walls import code_walls
+from desktop.safety.confinement.code_profile import code_walls
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.library.kit import LibraryBench
 from tests.unit.pipeline.kit import FakeTool, Person
@@ -75,6 +75,14 @@ async def test_there_is_one_tool_and_it_gives_value_output_and_whether_it_finish
     assert told(bench) == {"ok": True, "value": {"got": "saw x"}, "stdout": 'hi {"a":1}\n', "finished": False}
 
 
+@pytest.mark.spec("R-COD-3")
+async def test_code_finds_the_arguments_of_the_task(tmp_path: Path, engine: JsEngine) -> None:
+    params = 'params: {type: object, properties: {city: {type: string}, days: {type: array}}}\n'
+    bench = bench_of(tmp_path, engine, "return args", "args.city = 'x'; return args.days.length", more=params)
+    await bench.call("task", {"city": "Ålesund", "days": [1, 2]})
+    assert [told(bench, at)["value"] for at in (1, 2)] == [{"city": "Ålesund", "days": [1, 2]}, 2]
+
+
 @pytest.mark.spec("R-TRC-1", "R-TRC-9")
 async def test_what_code_called_stands_in_the_trace_with_its_result(tmp_path: Path, engine: JsEngine) -> None:
     code = "await ctx.manager.invoke('look', {path: 'x'})\ntry { await ctx.manager.invoke('nope', {}) } catch {}"
@@ -131,7 +139,7 @@ async def test_code_names_tools_and_nothing_else(tmp_path: Path, engine: JsEngin
     assert told(bench)["value"] in ("denied.untrusted_ref", "denied.visibility", "not_found", "denied.allowed_tools")
 
 
-@pytest.mark.spec("R-COD-8")
+@pytest.mark.spec("R-COD-8", "Q-3")
 async def test_what_code_calls_may_itself_use_other_references(tmp_path: Path, engine: JsEngine) -> None:
     bench = bench_of(tmp_path, engine, "return await ctx.manager.invoke('helper', {})")
     bench.write("beside.skill.md", "---\nname: beside\ndescription: x\n---\nBeside.\n")

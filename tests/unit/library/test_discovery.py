@@ -1,4 +1,4 @@
-"""What an agent gets to see: one function for its prompt, for skill-list and for skill-describe (semantics.md 11)."""
+"""What an agent gets to see: one function for its prompt, for skill-list and for skill-describe."""
 
 import json
 from dataclasses import replace
@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from desktop.agents.discovery import Offers, Room, resolve_visible_tools
+from desktop.agents.skill.discovery import Offers, Room, resolve_visible_tools
 from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.skills.formats.loader import load_skills_from_file
 from desktop.skills.patterns.lists import AllowedList
-from desktop.tools.cli_definitions import SOURCE as CLI
+from desktop.tools.cli.definitions import SOURCE as CLI
 from tests.unit.library.kit import LIBRARY, LibraryBench
 from tests.unit.pipeline.kit import FakeTool
 
@@ -48,6 +48,22 @@ def test_list_visibility_the_skill_itself_and_the_agents_are_left_out_in_that_or
     names = {tool.spec.name for tool in visible.usable}
     assert there <= names
     assert not not_there & names
+
+
+@pytest.mark.spec("S-PRV-2")
+@pytest.mark.parametrize(
+    ("text", "there"),
+    [("*", {"agent-notes"}), ("agent*", {"agent-notes"}), ("agent-own", {"agent-own"}), ("* agent-own", None)],
+)
+def test_code_that_is_named_like_a_provider_is_there_only_where_it_is_named(
+    tmp_path: Path, text: str, there: set[str] | None
+) -> None:
+    bench = bench_of(tmp_path)
+    bench.register("agent-own", lambda _ctx, _args: None)
+    bench.write("agent-notes.skill.md", "---\nname: agent-notes\ndescription: x\nrole: context\n---\nNotes.\n")
+    names = {tool.spec.name for tool in resolve_visible_tools(bench.world.table.tools(), AllowedList.of(text)).usable}
+    both = {"agent-own", "agent-notes"}
+    assert names & both == (both if there is None else there)
 
 
 @pytest.mark.spec("R-DSC-1", "R-DSC-5", "R-DSC-8")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.safety.confinement import Confinement
+from desktop.safety.confinement.select import SystemConfinement
 from tests.unit.library.test_own_provider import HEAD, bench_of
 from tests.unit.pipeline.kit import Person
 from tests.unit.safety.world import World
@@ -41,9 +41,9 @@ async def run(ctx, args):
 
 
 @pytest.fixture
-def confinement(tmp_path: Path) -> Iterator[Confinement]:
+def confinement(tmp_path: Path) -> Iterator[SystemConfinement]:
     world = World(tmp_path / "world")
-    made = Confinement(world.policy, lambda: world.settings)
+    made = SystemConfinement(world.policy, lambda: world.settings)
     if made.probe().kind == "none":
         pytest.skip("nothing can confine a process here")
     yield made
@@ -66,7 +66,7 @@ def named(got: list[list[str]]) -> set[str]:
     ids=["its list names none", "its list denies one", "without a list what is there, and no more"],
 )
 async def test_no_guessed_ref_reaches_what_a_provider_may_not_call(
-    tmp_path: Path, confinement: Confinement, list_: str, reached: set[str]
+    tmp_path: Path, confinement: SystemConfinement, list_: str, reached: set[str]
 ) -> None:
     person = Person()
     bench = bench_of(tmp_path, confinement, person=person)

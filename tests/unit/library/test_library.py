@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -211,6 +212,7 @@ async def test_a_key_of_the_standard_pipeline_says_what_holds_and_who_set_it(ben
 # -- events -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.spec("S-BLT-3")
 async def test_an_event_reaches_who_waits_and_the_subscribed_skill_is_gated(bench: LibraryBench) -> None:
     got: list[Any] = []
 
@@ -282,23 +284,34 @@ async def test_a_subscribed_skill_is_called_in_the_name_of_whoever_subscribed(be
     ]  # fmt: skip
 
 
-@pytest.mark.spec("R-RES-4", "R-INV-15")
-async def test_a_model_loads_nothing_by_path_not_even_what_somebody_else_has_loaded(
-    bench: LibraryBench, tmp_path: Path
-) -> None:
-    path = tmp_path / "x.skill.md"
-    path.write_text("---\nname: x\ndescription: x\n---\nhello\n")
+@pytest.fixture
+def near() -> Iterator[Path]:
+    """A folder with a path that is short enough for the name of a tool."""
+    with TemporaryDirectory(prefix="q", dir="/tmp") as folder:
+        yield Path(folder)
+
+
+@pytest.mark.spec("R-RES-4", "R-INV-15", "Q-3")
+async def test_a_model_loads_nothing_by_path_not_even_what_somebody_else_has_loaded(near: Path) -> None:
+    bench = LibraryBench(near)
+    head = "---\nname: x\ndescription: x\nmetadata:\n  role: context\n---\nhello\n"
+    bench.write("x.skill.md", head)
+    path = str(bench.mine / "x.skill.md")
+    refs = (path, f"file://{path}", "mcp://one/talk")
+    assert max(map(len, refs)) < 64
 
     async def trusted(ctx: Any, args: Any) -> Any:
-        return await ctx.manager.invoke(str(path))
+        return [str(await ctx.manager.invoke(ref, {})).strip() for ref in refs]
 
     bench.register("trusted", trusted)
-    assert (await bench.call("skill-describe", {"name": str(path)})).result.is_error
-    assert (await bench.call("skill-invoke", {"ref": str(path)})).result.code == "not_found"
-    await bench.call("trusted")
-    for ref in (str(path), f"file://{path}"):
-        assert (await bench.call(ref)).result.code == "not_found"
-        assert (await bench.call("skill-invoke", {"ref": ref})).result.code == "not_found"
+    bench.register("talk", lambda _ctx, _args: "talked", src=refs[2])
+    assert (await bench.call("skill-describe", {"name": path})).result.is_error
+    for loaded in (False, True):
+        for ref in refs:
+            assert (await bench.call(ref)).result.code == "not_found", (ref, loaded)
+            assert (await bench.call("skill-invoke", {"ref": ref})).result.code == "not_found", (ref, loaded)
+        assert [bench.world.table.find(ref) is not None for ref in refs] == [loaded, loaded, True]
+        assert (await bench.call("trusted")).result.structured == ["hello", "hello", "talked"]
 
 
 @pytest.mark.spec("R-INV-15", "R-INV-3")

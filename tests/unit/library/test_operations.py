@@ -9,7 +9,7 @@ import pytest
 
 from desktop.domain.code import CodeLimits
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.safety.code_walls import code_walls
+from desktop.safety.confinement.code_profile import code_walls
 from desktop.skills.patterns.lists import AllowedList, intersect
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.agents.script import Script

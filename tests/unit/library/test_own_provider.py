@@ -1,7 +1,6 @@
-"""The provider that the README shows, taken from there and run as a person's own skill: in a confined process, with
-nothing but plain data."""
+"""The provider that the page on providers shows, taken from there and run as a person's own skill: in a confined
+process, with nothing but plain data."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,13 +9,13 @@ import pytest
 
 from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.pipeline.python_worker import PythonWorker
-from desktop.safety.confinement import Confinement
+from desktop.pipeline.skills.python_worker import PythonWorker
+from desktop.safety.confinement.select import SystemConfinement
+from tests.harness.help_pages import samples
 from tests.unit.library.kit import LibraryBench
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.safety.world import World
 
-README = Path(__file__).resolve().parents[3] / "README.md"
 HEAD = (
     "---\nname: task\ndescription: x\nallowed-tools: look write-file agent-careful\nmetadata:\n"
     "  model: {agent: agent-careful}\n"
@@ -24,9 +23,9 @@ HEAD = (
 
 
 @pytest.fixture
-def confinement(tmp_path: Path) -> Iterator[Confinement]:
+def confinement(tmp_path: Path) -> Iterator[SystemConfinement]:
     world = World(tmp_path / "world")
-    made = Confinement(world.policy, lambda: world.settings)
+    made = SystemConfinement(world.policy, lambda: world.settings)
     if made.probe().kind == "none":
         pytest.skip("nothing can confine a process here")
     yield made
@@ -34,10 +33,9 @@ def confinement(tmp_path: Path) -> Iterator[Confinement]:
 
 
 def bench_of(
-    tmp_path: Path, confinement: Confinement, *rounds: Any, more: str = "", person: Person | None = None
+    tmp_path: Path, confinement: SystemConfinement, *rounds: Any, more: str = "", person: Person | None = None
 ) -> LibraryBench:
-    blocks = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
-    source = next(text for text in blocks if '"agent-careful"' in text)
+    (source,) = samples("models-and-providers", "python")
     workspace = str(confinement.walls().writable[0])
 
     def text(definition: Any) -> str:
@@ -92,7 +90,7 @@ async def run(ctx, args):
 
 @pytest.mark.spec("R-PRV-2", "R-PRV-11")
 async def test_it_may_tell_each_word_and_anothers_callback_is_a_failure_that_can_be_caught(
-    tmp_path: Path, confinement: Confinement
+    tmp_path: Path, confinement: SystemConfinement
 ) -> None:
     bench = bench_of(tmp_path, confinement)
     bench.write("agent-careful.skill.py", STREAMS)
@@ -107,7 +105,7 @@ async def test_it_may_tell_each_word_and_anothers_callback_is_a_failure_that_can
 
 @pytest.mark.spec("R-PRV-11", "R-AG-3")
 async def test_a_provider_that_runs_into_what_is_not_there_is_itself_not_said_to_be_missing(
-    tmp_path: Path, confinement: Confinement
+    tmp_path: Path, confinement: SystemConfinement
 ) -> None:
     bench = bench_of(tmp_path, confinement)
     uncaught = STREAMS.replace("22", "1").replace("try:", "if True:").replace("except Exception as error:", "if 0:")
@@ -125,7 +123,7 @@ def _said(message: Any) -> str:
 
 
 @pytest.mark.spec("R-PRV-1", "R-AG-3", "R-AG-4", "R-SK-14", "R-SUP-7")
-async def test_it_runs_the_loop_with_nothing_but_plain_data(tmp_path: Path, confinement: Confinement) -> None:
+async def test_it_runs_the_loop_with_nothing_but_plain_data(tmp_path: Path, confinement: SystemConfinement) -> None:
     rounds = (calls("look", {"path": "a"}, text="Hm."), says("A draft."), says("The answer."))
     bench, layer = bench_of(tmp_path, confinement, *rounds), Seen()
     bench.lent["layers"] = (layer,)
@@ -139,7 +137,7 @@ async def test_it_runs_the_loop_with_nothing_but_plain_data(tmp_path: Path, conf
 
 
 @pytest.mark.spec("R-AG-5", "R-PRV-5")
-async def test_its_calls_are_asked_about_like_any_agents(tmp_path: Path, confinement: Confinement) -> None:
+async def test_its_calls_are_asked_about_like_any_agents(tmp_path: Path, confinement: SystemConfinement) -> None:
     person = Person("deny", "allow_once")
     write = calls("write_file", {"path": "a"})
     bench = bench_of(tmp_path, confinement, write, write, says("x"), says("Done."), person=person)
@@ -151,7 +149,7 @@ async def test_its_calls_are_asked_about_like_any_agents(tmp_path: Path, confine
 
 
 @pytest.mark.spec("R-LIM-1", "R-RET-4")
-async def test_limits_and_promised_values_are_kept_for_it(tmp_path: Path, confinement: Confinement) -> None:
+async def test_limits_and_promised_values_are_kept_for_it(tmp_path: Path, confinement: SystemConfinement) -> None:
     returns = "  returns: {type: object, required: [n], properties: {n: {type: number}}}\n"
     bench = bench_of(tmp_path, confinement, says("words"), calls("finish", {"n": 1}), more=returns)
     assert (await bench.call("task", allowed="task look write-file")).result.structured == {"n": 1}

@@ -1,4 +1,4 @@
-"""What the policy keeps: promised values, limits, persistence, the scope and the trace (semantics.md 7, 9, 12-14)."""
+"""What the policy keeps: promised values, limits, persistence, the scope and the trace."""
 
 import asyncio
 import json
@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from desktop.agents.retry import RetryPolicy
-from desktop.agents.trace import MAX_WAITING, Delivery, Trace, Whose, joined
+from desktop.agents.loop.retry import RetryPolicy
+from desktop.agents.skill.trace import MAX_WAITING, Delivery, Trace, Whose, joined
 from desktop.domain.errors import ToolFailure
 from desktop.domain.events import AgentTraced
 from desktop.domain.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from desktop.supervision.budgets import BudgetTracker
-from desktop.supervision.topics import Subscription
+from desktop.supervision.topics import TopicListener
 from tests.harness.patience import PATIENCE_S
 from tests.unit.library.kit import LibraryBench
 from tests.unit.pipeline.kit import FakeTool
@@ -168,7 +168,7 @@ async def test_the_policys_thirty_rounds_reach_the_provider_and_a_last_text_is_a
     assert "maxTurns 30 (set by the agent's default)" in outcome.result.text
 
 
-@pytest.mark.spec("R-LIM-4", "R-LIM-8")
+@pytest.mark.spec("R-LIM-4", "R-LIM-8", "C-17")
 async def test_calls_beyond_the_limit_are_errors_and_then_the_agent_fails(tmp_path: Path) -> None:
     rounds = [calls("look", {"path": "a"}), calls("look", {"odd": 1}), calls("look", {"path": "b"}), says("never")]
     bench = bench_of(tmp_path, *rounds, metadata="  model: {maxSteps: 2}\n")
@@ -462,7 +462,7 @@ async def test_a_listener_that_is_slow_or_raises_changes_nothing_and_only_pieces
     heard: list[Mapping[str, Any]] = []
     go = asyncio.Event()
 
-    async def listen(_one: Subscription, event: Mapping[str, Any]) -> None:
+    async def listen(_one: TopicListener, event: Mapping[str, Any]) -> None:
         await go.wait()
         heard.append(event)
         raise ToolFailure("a listener of no use")
@@ -474,7 +474,7 @@ async def test_a_listener_that_is_slow_or_raises_changes_nothing_and_only_pieces
         return tasks[-1]
 
     delivery = Delivery(listen, spawn)
-    one = Subscription("s", "t", "run", "ref")
+    one = TopicListener("s", "t", "run", "ref")
     for number in range(MAX_WAITING * 2):
         delta = number % 2 == 0
         delivery.put(one, {"number": number, "data": {"data": {"delta": delta}}})
@@ -485,13 +485,14 @@ async def test_a_listener_that_is_slow_or_raises_changes_nothing_and_only_pieces
     assert [number for number in range(MAX_WAITING * 2) if number % 2] == [n for n in kept if n % 2]
 
 
-@pytest.mark.spec("R-TRC-7", "R-TRC-1")
+@pytest.mark.spec("R-TRC-7", "R-TRC-1", "Q-14")
 def test_a_long_trace_keeps_its_texts_whole_and_stays_bounded() -> None:
     whose = Whose(thread_id="t", run_id="r", call_id="c", context_id="x", ancestor="", agent="a")
     told: list[Any] = []
     trace = Trace(whose, told.append, None, lambda text: text)
-    for _ in range(20_000):
+    for number in range(20_000):
         trace.record("message", {"text": "a", "delta": True})
+        assert number > 50 or [entry["text"] for entry in trace.entries] == ["a"] * (number + 1), "put together later"
     assert len(trace.entries) <= 5_001
     assert sum(len(entry["text"]) for entry in trace.entries) == 20_000
     assert len(told) == 20_000

@@ -8,13 +8,13 @@ from typing import Any, BinaryIO
 
 import pytest
 
-from desktop.conversation.skill_world import SkillWorld
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError, ToolFailure
-from desktop.domain.safety import Access, Verdict
+from desktop.domain.safety import Access, PathVerdict
 from desktop.domain.skills import SkillSource
+from desktop.services.skills.world import SkillWorld
+from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.resolution.fabric import SkillFabric
-from desktop.skills.resolution.roots import SearchRoot
 from tests.harness.patience import PATIENCE_S
 from tests.unit.library.kit import LibraryBench
 from tests.unit.pipeline.kit import Table
@@ -144,8 +144,8 @@ class Stuck:
     def __init__(self) -> None:
         self.asked, self.go = threading.Event(), threading.Event()
 
-    def explain(self, path: str, access: Access) -> Verdict:
-        return Verdict(True, path, path, "allowed", "", access)
+    def explain(self, path: str, access: Access) -> PathVerdict:
+        return PathVerdict(True, path, path, "allowed", "", access)
 
     def open_read(self, path: str) -> BinaryIO:
         self.asked.set()

@@ -1,4 +1,4 @@
-"""Agent providers: replaceable, told plain data, heard by a hook whose directives they follow (semantics.md 8)."""
+"""Agent providers: replaceable, told plain data, heard by a hook whose directives they follow."""
 
 import asyncio
 import json
@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from desktop.agents.summarising import SYSTEM
-from desktop.agents.window import SUMMARY_HEAD
+from desktop.agents.loop.summarising import SYSTEM
+from desktop.agents.loop.window import SUMMARY_HEAD
 from desktop.domain.models import ModelRequest
 from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, fails, says
@@ -351,7 +351,7 @@ async def test_the_demo_provider_gets_no_further_than_any_other(tmp_path: Path) 
     assert "not among the tools" in (await narrow.call("task", allowed="task")).result.text
 
 
-@pytest.mark.spec("R-CTX-5", "R-CTX-6", "R-CTX-9", "R-SUP-7")
+@pytest.mark.spec("R-CTX-5", "R-CTX-6", "R-CTX-9", "R-SUP-7", "S-AG-2")
 @pytest.mark.parametrize("edits", [False, True])
 async def test_an_agent_of_many_rounds_that_nobody_stores_has_its_older_rounds_summarised(
     tmp_path: Path, edits: bool
@@ -380,5 +380,7 @@ async def test_an_agent_of_many_rounds_that_nobody_stores_has_its_older_rounds_s
     assert 2 <= len(summaries) <= 10
     assert "Much was looked at." in sent[-1]
     assert {text.count(SUMMARY_HEAD) for text in sent} == {0, 1}
+    told = ["".join(m.text for m in request.messages) for request in summaries]
+    assert [SUMMARY_HEAD in text for text in told] == [False] + [edits] * (len(told) - 1), "a message like the others"
     assert bench.budget.used.input_tokens == 100 * (len(rounds) + len(summaries))
     assert bench.budget.rounds == len(rounds)

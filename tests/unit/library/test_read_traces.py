@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from desktop.models.scripted import calls, says
-from desktop.pipeline.python_worker import PythonWorker
-from desktop.safety.confinement import Confinement
+from desktop.pipeline.skills.python_worker import PythonWorker
+from desktop.safety.confinement.select import SystemConfinement
 from tests.unit.library.test_policy import bench_of
 from tests.unit.pipeline.skill_kit import SkillBench, file_skill, skill
 from tests.unit.safety.world import World
@@ -37,7 +37,7 @@ async def test_code_in_a_process_of_its_own_reads_it_too(tmp_path: Path) -> None
         return "done"
 
     world = World(tmp_path)
-    confinement = Confinement(world.policy, lambda: world.settings)
+    confinement = SystemConfinement(world.policy, lambda: world.settings)
     if confinement.probe().kind == "none":
         pytest.skip("nothing can confine a process here")
     path = world.home / "skills" / "mine.skill.py"

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from desktop.conversation.skill_files import FilesWithSkills, SkillsInUse
-from desktop.conversation.skill_text import marked
 from desktop.domain.safety import Access
 from desktop.domain.skills import SkillDef
+from desktop.services.skills.files import FilesWithSkills, SkillsInUse
+from desktop.services.skills.text import marked
+from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.resolution.fabric import SkillFabric
-from desktop.skills.resolution.roots import SearchRoot
-from desktop.tools.files import ListDirectory, ReadFile, WriteFile
+from desktop.tools.builtin.files import ListDirectory, ReadFile, WriteFile
 from tests.unit.library.kit import LibraryBench
 from tests.unit.pipeline.kit import Person
 from tests.unit.safety.world import World

@@ -30,7 +30,7 @@ from desktop.domain.models import (
     TextDelta,
     ToolCallProgress,
 )
-from desktop.models.client import Models
+from desktop.models.client import ModelRoom
 from desktop.workers.child import ChildProcess
 from desktop.workers.model_host.prompt import to_wire
 from tests.harness.patience import HELD_S, PATIENCE_S
@@ -43,7 +43,7 @@ WIRES = ("openai_compatible", "anthropic", "ollama")
 MODEL = {"openai_compatible": "some-model", "anthropic": "claude-sonnet-4-5", "ollama": "qwen3:30b"}
 
 
-def over(host: ChildProcess, provider: ProviderSpace, wire: str = "openai_compatible") -> Models:
+def over(host: ChildProcess, provider: ProviderSpace, wire: str = "openai_compatible") -> ModelRoom:
     url = provider.openai_url if wire == "openai_compatible" else provider.base_url
     return models_over(host, connection(wire, url))
 
@@ -61,7 +61,7 @@ def finished(items: list[StreamItem]) -> Finished:
     return items[-1]
 
 
-async def failing(models: Models, what: ModelRequest) -> tuple[ModelError, list[StreamItem]]:
+async def failing(models: ModelRoom, what: ModelRequest) -> tuple[ModelError, list[StreamItem]]:
     """The error a stream ends with, and what had come before it."""
     items: list[StreamItem] = []
     try:

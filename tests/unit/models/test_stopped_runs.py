@@ -26,8 +26,8 @@ from desktop.models.scripted import ScriptedModel, says
 from desktop.workers.child import ChildProcess
 from tests.servers.fixtures import ProviderSpace
 from tests.servers.hosts import collect, models_over
-from tests.unit.conversation.kit import World, world
 from tests.unit.pipeline.kit import FakeTool
+from tests.unit.services.kit import World, world
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from desktop.conversation.model_titles import MOST_TOKENS, SYSTEM
 from desktop.domain.models import Connection
+from desktop.services.chats.model_titles import MOST_TOKENS, SYSTEM
 from desktop.workers.child import ChildProcess
 from tests.harness.patience import PATIENCE_S
 from tests.servers.fixtures import ProviderSpace
 from tests.servers.hosts import models_over
-from tests.unit.conversation.kit import World, world
+from tests.unit.services.kit import World, world
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -11,9 +11,9 @@ from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult, ToolSpec
-from desktop.pipeline.context import Call, CallRequest, Invocation, Outcome
+from desktop.pipeline.context import CallContext, CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller
-from desktop.pipeline.pipeline import Pipeline, Settings
+from desktop.pipeline.pipeline import CallSettings, Pipeline
 from desktop.supervision.tasks import TaskOwner
 
 PATH = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
@@ -72,7 +72,7 @@ class Person:
         self.decided: list[str] = []
         self.wait = wait
 
-    async def decide(self, call: Call, asking: Callable[[PermissionRequest], None]) -> Decision:
+    async def decide(self, call: CallContext, asking: Callable[[PermissionRequest], None]) -> Decision:
         self.decided.append(call.target.spec.name)
         if call.category is Category.READ and not call.request.again:
             return Decision("allow_once", "", by="setting")
@@ -98,13 +98,13 @@ class Bench:
         self.events: list[Any] = []
         self.token = CancellationToken()
         self.root = Invocation(RunMeta("run", self.token, "thread"))
-        settings = options.pop("settings", Settings(margin_s=0.05))
+        settings = options.pop("settings", CallSettings(margin_s=0.05))
         self.pipeline = Pipeline(Table(*tools), self.owner.spawn, trust=person, settings=settings, **options)
 
     async def call(
         self, tool: str, arguments: Any = None, *, caller: Caller | None = None, parent: Invocation | None = None,
         limits: Any = None, problem: str = "",
-    ) -> Outcome:  # fmt: skip
+    ) -> CallResult:  # fmt: skip
         given = {"path": "a"} if arguments is None and not problem else arguments
         block = ToolCallBlock("c1", tool, given, "", problem)
         request = CallRequest(block, caller or Caller(), parent or self.root, self.events.append, "m1", "m2", limits)

@@ -11,11 +11,11 @@ from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import Category
-from desktop.pipeline.context import Call, CallRequest, Invocation, Outcome
+from desktop.pipeline.context import CallContext, CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller, ExactTools
-from desktop.pipeline.pipeline import Pipeline, Settings
-from desktop.pipeline.skill_run import SkillRuns
-from desktop.pipeline.skill_side import SkillSide
+from desktop.pipeline.pipeline import CallSettings, Pipeline
+from desktop.pipeline.skills.run import SkillRuns
+from desktop.pipeline.skills.side import SkillSide
 from desktop.pipeline.table import SkillTable
 from desktop.skills.cascade.cascade import Cascades, Promotions
 from desktop.supervision.tasks import TaskOwner
@@ -77,17 +77,17 @@ class SkillBench:
         self.token = CancellationToken()
         self.root = Invocation(RunMeta("run", self.token, "thread"))
         self.pipeline = Pipeline(
-            table, self.owner.spawn, trust=person, settings=Settings(margin_s=0.05), skills=side, **options
+            table, self.owner.spawn, trust=person, settings=CallSettings(margin_s=0.05), skills=side, **options
         )
         self.runs.pipeline = self.pipeline
 
-    async def prompt(self, definition: SkillDef, args: Mapping[str, Any], call: Call) -> str:
+    async def prompt(self, definition: SkillDef, args: Mapping[str, Any], call: CallContext) -> str:
         return self.finder.body(definition).replace(":arg[name]", str(args.get("name", "")))
 
     async def call(
         self, name: str, arguments: Mapping[str, Any] | None = None, *, origin: str = "native",
         allowed: tuple[str, ...] | None = None, **values: Any,
-    ) -> Outcome:  # fmt: skip
+    ) -> CallResult:  # fmt: skip
         caller = Caller(origin, ("agent",), ExactTools(allowed))  # type: ignore[arg-type]
         block = ToolCallBlock("c1", name, dict(arguments or {}))
         request = CallRequest(block, caller, self.root, self.events.append, "m1", "m2", **values)

@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from desktop.conversation.trust import TrustRules
 from desktop.domain.errors import BoundaryViolation, Denied
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.safety import SafetySettings
 from desktop.domain.tools import Category, PreCheck, ToolResult
 from desktop.pipeline.activity import ActivityJournal
 from desktop.pipeline.names import Caller
-from desktop.pipeline.pipeline import Settings
-from desktop.safety.permission import PermissionGate
-from desktop.safety.redaction import Redactor
+from desktop.pipeline.pipeline import CallSettings
+from desktop.safety.permission.gate import PermissionGate
+from desktop.safety.secrets.redaction import SecretRedactor
+from desktop.services.rules.trust import TrustRules
 from tests.unit.pipeline.kit import Bench, FakeTool
 
 
@@ -58,7 +58,7 @@ class Person:
 
 
 def desk(*tools: FakeTool, person: Person | None = None, **options: Any) -> tuple[Bench, Log]:
-    log, redactor = Log(), Redactor()
+    log, redactor = Log(), SecretRedactor()
     redactor.remember("known-secret-1")
     gate = PermissionGate(person, TrustRules(), log.add, lambda: SafetySettings(workspace="/w"), redactor=redactor)
     journal = ActivityJournal(log, redactor)
@@ -178,7 +178,7 @@ async def test_no_line_holds_a_known_secret() -> None:
 async def test_known_secrets_are_masked_in_every_part_of_a_result_before_it_is_cut() -> None:
     secret = "known-secret-1"
     result = ToolResult("x" * 95 + secret, structured={"a": [secret]}, facts={"path": f"/{secret}"})
-    bench, _ = desk(FakeTool(body=lambda _a, _c: result), settings=Settings(output_limit=lambda: 100))
+    bench, _ = desk(FakeTool(body=lambda _a, _c: result), settings=CallSettings(output_limit=lambda: 100))
     outcome = await bench.call("read_file")
     shown = repr((outcome, bench.events))
     assert "known" not in shown

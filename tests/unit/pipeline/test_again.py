@@ -9,7 +9,7 @@ from desktop.domain.events import ToolCallAnswered, ToolCallFinished, ToolCallSt
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.recall import VALUE_UNKNOWN
 from desktop.domain.tools import Category, PreCheck
-from desktop.pipeline.context import CallRequest, Outcome
+from desktop.pipeline.context import CallRequest, CallResult
 from desktop.pipeline.gates import SAID_DONE, SKIPPED, UNKNOWN
 from desktop.pipeline.names import Caller, ExactTools
 from tests.unit.pipeline.kit import Bench, FakeTool, Person
@@ -17,7 +17,7 @@ from tests.unit.pipeline.kit import Bench, FakeTool, Person
 ASKS = "Nobody knows whether this was done."
 
 
-async def again(bench: Bench, *, caller: Caller | None = None, barred: str = "") -> Outcome:
+async def again(bench: Bench, *, caller: Caller | None = None, barred: str = "") -> CallResult:
     block = ToolCallBlock("c1", "write_file", {"path": "a"})
     request = CallRequest(block, caller or Caller(), bench.root, bench.events.append, again=ASKS, barred=barred)
     return await bench.pipeline.invoke(request)

@@ -10,21 +10,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from desktop.conversation.trust import TrustRules
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.middleware import CallNext, FunctionContext
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.safety import SafetySettings, WriteOutcome
 from desktop.domain.tools import Category, PreCheck, ToolResult
-from desktop.pipeline.context import CallRequest, Invocation, Outcome
+from desktop.pipeline.context import CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller
-from desktop.pipeline.pipeline import Pipeline, Settings
-from desktop.safety.boundary import PathPolicy
-from desktop.safety.opening import GuardedFiles
-from desktop.safety.permission import PermissionGate
+from desktop.pipeline.pipeline import CallSettings, Pipeline
+from desktop.safety.boundary.opening import BoundaryFiles
+from desktop.safety.boundary.policy import BoundaryPolicy
+from desktop.safety.permission.gate import PermissionGate
+from desktop.services.rules.trust import TrustRules
 from desktop.supervision.tasks import TaskOwner
-from desktop.tools.files import WriteFile
+from desktop.tools.builtin.files import WriteFile
 from desktop.tools.registry import ToolRegistry
 from tests.unit.pipeline.kit import FakeTool
 
@@ -66,22 +66,22 @@ class Person:
 class Place:
     """One folder, one tool that writes, and the whole pipeline before it."""
 
-    def __init__(self, folder: Path, person: Any, *layers: Any, files: type[GuardedFiles] = GuardedFiles) -> None:
+    def __init__(self, folder: Path, person: Any, *layers: Any, files: type[BoundaryFiles] = BoundaryFiles) -> None:
         self.folder = folder / "workspace"
         self.folder.mkdir()
         self.safety = SafetySettings(workspace=str(self.folder), allowed=(str(self.folder),), denied=())
-        policy = PathPolicy(str(folder / "home"), lambda: self.safety)
+        policy = BoundaryPolicy(str(folder / "home"), lambda: self.safety)
         self.registry = ToolRegistry([WriteFile(files(policy))])
         gate = PermissionGate(person, TrustRules(), _log, lambda: self.safety)
         self.owner = TaskOwner()
         self.pipeline = Pipeline(
-            self.registry, self.owner.spawn, trust=gate, layers=layers, settings=Settings(margin_s=0.5)
+            self.registry, self.owner.spawn, trust=gate, layers=layers, settings=CallSettings(margin_s=0.5)
         )  # fmt: skip
 
-    async def write(self, path: str = "a.txt") -> Outcome:
+    async def write(self, path: str = "a.txt") -> CallResult:
         return await self.call("write_file", {"path": path, "content": NEW})
 
-    async def call(self, tool: str, arguments: dict[str, Any]) -> Outcome:
+    async def call(self, tool: str, arguments: dict[str, Any]) -> CallResult:
         root = Invocation(RunMeta("run", CancellationToken(), "thread"))
         block = ToolCallBlock("call", tool, arguments)
         outcome = await self.pipeline.invoke(CallRequest(block, Caller(), root, lambda _event: None))
@@ -148,7 +148,7 @@ async def test_a_file_that_is_another_by_now_is_not_written_on_the_old_answer(tm
 @pytest.mark.spec("R-PRM-5", "R-FS-9")
 @pytest.mark.parametrize("name", [name for name in CHANGES if name != "permitted"])
 async def test_a_file_that_changes_after_the_last_look_is_refused_at_the_handle(tmp_path, name):
-    class Late(GuardedFiles):
+    class Late(BoundaryFiles):
         """The change comes between the last judgement and the write."""
 
         def write_atomic(self, path: str, data: bytes, *, expected: str | None = None) -> WriteOutcome:
@@ -269,7 +269,7 @@ class Crowd:
         self.tokens = [CancellationToken() for _ in range(3)]
         self.roots = [Invocation(RunMeta(f"run-{n}", token, f"t{n % 2}")) for n, token in enumerate(self.tokens)]
 
-    async def call(self, number: int) -> Outcome:
+    async def call(self, number: int) -> CallResult:
         """Call ``number``: of run number % 3, every other one nested in another call; all with the same id."""
         root = self.roots[number % 3]
         parent = root.child("agent", {}) if number % 2 else root
@@ -285,7 +285,7 @@ class Crowd:
 def test_no_answer_ever_reaches_another_request_in_whatever_order_they_come(order, yes, cancelled, at):
     """``yes`` are allowed, the others denied; before answer number ``at``, run ``cancelled`` is stopped (-1: none)."""
 
-    async def play() -> tuple[list[str], list[Outcome], set[int]]:
+    async def play() -> tuple[list[str], list[CallResult], set[int]]:
         crowd = Crowd()
         tasks = [asyncio.ensure_future(crowd.call(number)) for number in range(10)]
         while len(crowd.desk.waiting) < 10:

@@ -13,8 +13,8 @@ from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult
 from desktop.pipeline.gates import NOT_ANSWERED
 from desktop.pipeline.names import Caller, ExactTools
-from desktop.pipeline.pipeline import Settings
-from desktop.safety.redaction import Redactor
+from desktop.pipeline.pipeline import CallSettings
+from desktop.safety.secrets.redaction import SecretRedactor
 from tests.harness.patience import PATIENCE_S
 from tests.unit.pipeline.kit import Bench, FakeTool, Person
 
@@ -124,6 +124,7 @@ async def test_a_hidden_tool_answers_only_callers_that_name_it_exactly() -> None
     assert (await bench.call("inner", caller=Caller("skill"))).state == "done"
 
 
+@pytest.mark.spec("Q-3")
 async def test_code_of_a_model_may_use_only_plain_names() -> None:
     bench = Bench(FakeTool("read-file"))
     for ref in ("read_file", "inline://x", "../read-file", "Read-file", "file:///read-file", "a--b"):
@@ -254,7 +255,7 @@ async def test_the_model_hears_of_an_edit_also_when_the_edited_call_fails_and_no
 
 @pytest.mark.spec("R-SEC-5", "R-PRM-5")
 async def test_a_key_that_a_person_wrote_into_a_call_reaches_the_tool_and_not_the_model() -> None:
-    redactor, key = Redactor(), "known-secret-1"
+    redactor, key = SecretRedactor(), "known-secret-1"
     redactor.remember(key)
     tool, person = writer(), Person(edited(path="x" * 1990 + key), "allow_once")
     outcome = await Bench(tool, person=person, redactor=redactor).call("write_file")
@@ -340,7 +341,7 @@ async def test_time_that_a_person_takes_does_not_count_for_the_tool_around_the_q
             await call_next()
 
     outer = FakeTool("outer", body=outer_body, timeout_s=1.5)
-    bench = Bench(outer, inner, person=person, layers=[Remember()], settings=Settings(margin_s=0.0))
+    bench = Bench(outer, inner, person=person, layers=[Remember()], settings=CallSettings(margin_s=0.0))
     outcome = await bench.call("outer")
     assert outcome.state == "done", outcome.result.text
     assert inner.calls
@@ -427,7 +428,7 @@ async def test_whatever_a_tool_raises_becomes_content() -> None:
 @pytest.mark.spec("S6.3", "R-TMO-5")
 @pytest.mark.parametrize("text", ["x" * 500, "ü" * 300, "👍" * 200])
 async def test_output_over_the_limit_is_cut_at_a_character_with_both_sizes_named(text: str) -> None:
-    bench = Bench(FakeTool(body=lambda *_: text), settings=Settings(output_limit=lambda: 101))
+    bench = Bench(FakeTool(body=lambda *_: text), settings=CallSettings(output_limit=lambda: 101))
     result = (await bench.call("read_file")).result
     kept, notice = result.text.rsplit("\n", 1)
     assert text.startswith(kept)

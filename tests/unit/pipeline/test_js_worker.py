@@ -13,13 +13,13 @@ import pytest
 from desktop.domain.code import CodeLimits
 from desktop.domain.permission import Decision
 from desktop.domain.skills import SkillDef
-from desktop.pipeline.context import Outcome
-from desktop.pipeline.js_worker import JavaScriptWorker
+from desktop.pipeline.context import CallResult
 from desktop.pipeline.names import ExactTools
-from desktop.safety.code_walls import code_walls
+from desktop.pipeline.skills.js_worker import JavaScriptWorker
+from desktop.safety.confinement.code_profile import code_walls
 from desktop.skills.formats import load_skills_from_file
 from desktop.skills.formats.js_module import runnable
-from desktop.skills.formats.problems import FormatError
+from desktop.skills.frontmatter.problems import FormatError
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.harness.patience import PATIENCE_S, until
 from tests.unit.pipeline.kit import FakeTool, Person
@@ -41,7 +41,7 @@ class Place:
         self.engine = JsEngine(lambda: WorkerSpec(str(folder / "empty"), *code_walls()), CodeLimits(cpu_s=0.5))
         self.worker = JavaScriptWorker(self.engine, _text)
 
-    async def run(self, text: str, args: Any = None, *, person: Person | None = None, **values: Any) -> Outcome:
+    async def run(self, text: str, args: Any = None, *, person: Person | None = None, **values: Any) -> CallResult:
         self.path.write_text(HEAD + text, "utf-8")
         entry = load_skills_from_file(str(self.path), source="mine", root=str(self.path.parent)).definitions[0].entry
         others = values.pop("others", ())

@@ -1,4 +1,4 @@
-"""``import assent`` in a skill's own process: the helpers of S2 (S-RES-1), and nothing else of the app."""
+"""``import assent`` in a skill's own process: the helpers (S-RES-1), and nothing else of the app."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from desktop.pipeline.python_worker import PythonWorker
-from desktop.safety.confinement import Confinement
+from desktop.pipeline.skills.python_worker import PythonWorker
+from desktop.safety.confinement.select import SystemConfinement
 from desktop.skills.values import for_skills
 from tests.unit.pipeline.skill_kit import SkillBench, file_skill, skill
 from tests.unit.safety.world import World
@@ -37,7 +37,7 @@ def run(ctx, args):
 @pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
 async def test_the_helpers_work_inside_the_walls_and_nothing_else_is_there(tmp_path: Path, kind: Any) -> None:
     world = World(tmp_path)
-    confinement = Confinement(world.policy, lambda: world.settings, kinds=(kind,))
+    confinement = SystemConfinement(world.policy, lambda: world.settings, kinds=(kind,))
     if confinement.probe().kind == "none":
         pytest.skip("it is not to be had here")
     path = world.home / "skills" / "mine.skill.py"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from desktop.pipeline.python_worker import PythonWorker
-from desktop.safety.confinement import Confinement
+from desktop.pipeline.skills.python_worker import PythonWorker
+from desktop.safety.confinement.select import SystemConfinement
 from tests.unit.pipeline.kit import Person
 from tests.unit.pipeline.skill_kit import SkillBench, file_skill, skill
 from tests.unit.safety.world import World
@@ -23,7 +23,7 @@ async def test_in_a_job_it_writes_in_no_folder_that_is_open_for_the_session_only
     opened.mkdir()
     path.parent.mkdir(exist_ok=True)
     world.change(granted=(str(opened),))
-    confinement = Confinement(world.policy, lambda: world.settings, kinds=(kind,))
+    confinement = SystemConfinement(world.policy, lambda: world.settings, kinds=(kind,))
     if confinement.probe().kind == "none":
         pytest.skip("it is not to be had here")
     path.write_text(f"def run(ctx, args):\n    open({str(opened / 'new.txt')!r}, 'w').close()\n")

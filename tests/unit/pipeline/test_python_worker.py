@@ -12,9 +12,9 @@ import pytest
 
 from desktop.domain.permission import Decision
 from desktop.domain.skills import SkillDef
-from desktop.pipeline.context import Outcome
-from desktop.pipeline.python_worker import PythonWorker
-from desktop.safety.confinement import Confinement
+from desktop.pipeline.context import CallResult
+from desktop.pipeline.skills.python_worker import PythonWorker
+from desktop.safety.confinement.select import SystemConfinement
 from tests.harness.patience import PATIENCE_S
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.pipeline.skill_kit import WRITE, SkillBench, file_skill, middleware, skill
@@ -36,12 +36,12 @@ class Place:
 
     def __init__(self, world: World, kinds: tuple[Any, ...] = ("bubblewrap", "landlock")) -> None:
         self.world = world
-        self.confinement = Confinement(world.policy, lambda: world.settings, kinds=kinds)
+        self.confinement = SystemConfinement(world.policy, lambda: world.settings, kinds=kinds)
         if kinds and self.confinement.probe().kind == "none":
             pytest.skip("nothing can confine a process here")
         self.worker = PythonWorker(self.confinement, lambda: world.settings.workspace, _text)
 
-    async def run(self, source: str, args: Any = None, *, person: Person | None = None, **values: Any) -> Outcome:
+    async def run(self, source: str, args: Any = None, *, person: Person | None = None, **values: Any) -> CallResult:
         path = self.world.home / "skills" / "mine.skill.py"
         path.parent.mkdir(exist_ok=True)
         path.write_text(source)

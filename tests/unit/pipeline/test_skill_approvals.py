@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from desktop.conversation.trust import TrustRules
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.safety import SafetySettings
 from desktop.domain.skills import SkillDef
 from desktop.pipeline.skill_tool import SkillTool
-from desktop.safety.permission import PermissionGate
+from desktop.safety.permission.gate import PermissionGate
+from desktop.services.rules.trust import TrustRules
 from tests.unit.pipeline.skill_kit import SkillBench, file_skill, skill
 
 

@@ -1,4 +1,4 @@
-"""Calls by skills, middleware and model-written code: one pipeline for all of them (semantics.md 6)."""
+"""Calls by skills, middleware and model-written code: one pipeline for all of them."""
 
 import asyncio
 import threading
@@ -14,7 +14,7 @@ from desktop.domain.tools import PreCheck
 from desktop.pipeline.context import MAX_DEPTH
 from desktop.pipeline.names import ExactTools
 from desktop.pipeline.skill_tool import SkillTool, category_of
-from desktop.safety.redaction import Redactor
+from desktop.safety.secrets.redaction import SecretRedactor
 from desktop.skills.cascade.cascade import Promotions
 from tests.harness.patience import PATIENCE_S
 from tests.unit.pipeline.kit import FakeTool, Person
@@ -255,7 +255,10 @@ async def test_nested_calls_are_quiet_until_a_person_has_to_look() -> None:
 
 @pytest.mark.spec("R-SEC-4", "R-SEC-5")
 async def test_calls_within_a_call_are_listed_with_their_arguments_in_brief_as_run_and_without_secrets() -> None:
-    redactor, given = Redactor(), {"kind": "known-secret-1", "deep": [{"api_key": "abcdef0123456789abcdef"}], "n": 3}
+    redactor, given = (
+        SecretRedactor(),
+        {"kind": "known-secret-1", "deep": [{"api_key": "abcdef0123456789abcdef"}], "n": 3},
+    )
     redactor.remember("known-secret-1")
 
     async def run(ctx: Any, args: Any) -> Any:
@@ -317,7 +320,7 @@ async def test_a_library_file_that_raises_at_import_is_an_error_in_words(tmp_pat
     assert "not today" in outcome.result.text
 
 
-@pytest.mark.spec("R-TOOL-4")
+@pytest.mark.spec("R-TOOL-4", "Q-2")
 @pytest.mark.parametrize(
     ("kind", "source", "declared", "category"),
     [

@@ -11,7 +11,7 @@ from desktop.domain.tools import Category, ToolSpec
 from desktop.pipeline.validation import Validator
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.pipeline.skill_kit import SkillBench
-from tests.unit.skills.formats.test_schema_cost import doubling
+from tests.unit.skills.schemas.test_cost import doubling
 
 
 def spec(params: dict[str, Any]) -> ToolSpec:

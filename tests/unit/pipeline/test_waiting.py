@@ -9,9 +9,9 @@ import pytest
 
 from desktop.domain.code import CodeLimits
 from desktop.domain.tools import Category
-from desktop.pipeline.code_mode import CodeTool
 from desktop.pipeline.names import Caller, ExactTools
-from desktop.safety.code_walls import code_walls
+from desktop.pipeline.skills.code_mode import CodeTool
+from desktop.safety.confinement.code_profile import code_walls
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.pipeline.kit import Bench, FakeTool, Person, Table
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.safety.opening import Walker
+from desktop.safety.boundary.opening import PathWalker
 from tests.unit.safety.escapes import pytest_terminal_summary
 from tests.unit.safety.world import World
 
@@ -20,8 +20,8 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 @pytest.fixture(params=WALKERS)
-def walker(request: pytest.FixtureRequest) -> Walker:
-    made = Walker(use_openat2=request.param)
+def walker(request: pytest.FixtureRequest) -> PathWalker:
+    made = PathWalker(use_openat2=request.param)
     if request.param and not made.has_openat2:
         pytest.skip("this kernel has no openat2")
     return made

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from desktop.domain.safety import DEFAULT_ENVIRONMENT, SafetySettings
-from desktop.safety.boundary import PathPolicy
-from desktop.safety.opening import GuardedFiles, Walker
-from desktop.safety.shell import ShellReader
-from desktop.safety.shell_own_settings import Places
+from desktop.safety.boundary.opening import BoundaryFiles, PathWalker
+from desktop.safety.boundary.policy import BoundaryPolicy
+from desktop.safety.shell.network.own_settings import Places
+from desktop.safety.shell.reader import BashReader
 
 
 @dataclass
@@ -41,16 +41,16 @@ class World:
         self.settings = dataclasses.replace(self.settings, **fields)
 
     @property
-    def policy(self) -> PathPolicy:
-        return PathPolicy(str(self.home), lambda: self.settings)
+    def policy(self) -> BoundaryPolicy:
+        return BoundaryPolicy(str(self.home), lambda: self.settings)
 
-    def files(self, walker: Walker | None = None) -> GuardedFiles:
-        return GuardedFiles(self.policy, walker)
+    def files(self, walker: PathWalker | None = None) -> BoundaryFiles:
+        return BoundaryFiles(self.policy, walker)
 
     @property
-    def reader(self) -> ShellReader:
+    def reader(self) -> BashReader:
         places = Places((str(self.person),), (str(self.root / "etc"),))
-        return ShellReader(self.policy, lambda: self.settings, lambda: {**os.environ, **self.found}, places)
+        return BashReader(self.policy, lambda: self.settings, lambda: {**os.environ, **self.found}, places)
 
     def let_find(self, found: dict[str, str]) -> None:
         """Commands get these variables, too."""

@@ -41,11 +41,13 @@ CAREFUL = {
     "tools.bash.network": "as asked", "tools.offered": 40, "tools.offered_share": 10,
     "security.auto_approve_workspace_writes": False, "security.auto_approve_reading_commands": False,
     "security.admin_jobs": False, "security.rm_without_recursion": "block",
-    "limits.run_rounds": 250, "limits.concurrent_runs": 4, "middleware.switched_on": (),
+    "limits.run_rounds": 250, "limits.concurrent_runs": 4, "middleware.rate_limit.per_minute": 10,
+    "middleware.switched_on": (),
 }  # fmt: skip
 """What bounds an agent before a person has changed anything: decisions, each of them."""
 
 
+@pytest.mark.spec("S-DEF-1", "C-28", "C-34")
 @pytest.mark.parametrize("key", CAREFUL)
 def test_who_changes_nothing_has_the_careful_values(key: str):
     assert schema()[key].default == CAREFUL[key]

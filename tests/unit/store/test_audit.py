@@ -1,4 +1,4 @@
-"""The activity log only grows, and everything else that happens to it shows (R-PRM-13, issue 4 point 7)."""
+"""The activity log only grows, and everything else that happens to it shows (R-PRM-13)."""
 
 import asyncio
 import json

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from desktop.app.audit_check import DAMAGED, UNREADABLE, WHOLE, follow, main, written
+from desktop.app.commands.audit_check import DAMAGED, UNREADABLE, WHOLE, follow, main, written
 from desktop.domain.audit import AuditFilter
 from desktop.domain.errors import KnownError
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.threads import MessageRecord, ThreadRecord
 from desktop.store.audit_export import harmless
+from tests.harness.help_pages import samples
 from tests.unit.store.auditing import checked, entry, filled, unguarded
 
 MIXED = (
@@ -139,11 +140,10 @@ async def test_an_export_is_proved_outside_also_where_a_filter_left_lines_out(tm
 
 @pytest.mark.spec("R-PRM-13")
 async def test_the_few_lines_of_the_documentation_prove_an_export_too(tmp_path):
-    """The algorithm as README prints it, run as it stands there."""
-    readme = Path(__file__).resolve().parents[3].joinpath("README.md").read_text()
-    start = readme.index("import hashlib, json, sys")
+    """The algorithm as the page on the activity log prints it, run as it stands there."""
+    (text,) = samples("activity-log", "py")
     script = tmp_path / "prove.py"
-    script.write_text(readme[start : readme.index("```", start)])
+    script.write_text(text)
     store = await mixed(tmp_path)
     target = tmp_path / "log.jsonl"
     await exported(store, target, wanted=AuditFilter(tool="bash"))

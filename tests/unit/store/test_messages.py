@@ -36,7 +36,7 @@ async def ids(store, **more):
     return [m.message_id for m in await store.messages.path(thread_id="t", **more)]
 
 
-@pytest.mark.spec("R-CTX-11")
+@pytest.mark.spec("R-CTX-11", "S-CTX-1")
 async def test_a_message_comes_back_as_it_was_stored_with_every_kind_of_block(store, thread):
     await store.messages.add(record=say("m1", None))
     record = MessageRecord(

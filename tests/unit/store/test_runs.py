@@ -54,6 +54,7 @@ async def test_one_of_two_runs_that_ends_leaves_the_thread_running(store, thread
     assert [r.run_id for r in await store.runs.of_thread(thread_id="t", limit=1)] == ["b"]
 
 
+@pytest.mark.spec("S-JRN-2")
 async def test_what_a_crash_left_open_is_closed_as_interrupted_at_the_next_start(tmp_path):
     path = tmp_path / "assent.db"
     store = Store(path)

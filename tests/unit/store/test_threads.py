@@ -5,11 +5,11 @@ from datetime import datetime
 
 import pytest
 
-from desktop.conversation.job_shelf import clear_away
 from desktop.domain.errors import NotFound
 from desktop.domain.jobs import Job, JobRun
 from desktop.domain.messages import Usage
 from desktop.domain.threads import DraftRecord, QueuedRecord, ThreadJob, ThreadRecord
+from desktop.services.schedules.retention import clear_away
 from tests.samples import make_threads
 from tests.unit.store.conftest import say
 

@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from desktop.agents.answer import Answerer
-from desktop.agents.asking import ask_within
-from desktop.agents.retry import RetryPolicy
+from desktop.agents.loop.answer import Answerer
+from desktop.agents.loop.request import ask_within
+from desktop.agents.loop.retry import RetryPolicy
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BudgetExhausted, ModelRateLimited, ModelServerError

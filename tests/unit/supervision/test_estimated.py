@@ -10,11 +10,11 @@ import pytest
 from desktop.domain.messages import Usage
 from desktop.domain.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.presenter.run_tree_words import tokens_words
+from desktop.presenter.run_panel.words import tokens_words
 from desktop.supervision.budgets import BudgetTracker
-from tests.unit.conversation.kit import world
-from tests.unit.conversation.test_supervised_run import told
 from tests.unit.pipeline.kit import FakeTool
+from tests.unit.services.chats.test_supervised_run import told
+from tests.unit.services.kit import world
 from tests.unit.supervision.kit import Bench, request, said
 
 

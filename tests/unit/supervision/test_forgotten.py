@@ -7,7 +7,7 @@ import pytest
 from desktop.domain.effects import EffectRecord, digest_value
 from desktop.domain.recall import VALUE_UNKNOWN, inside_key, likeness
 from desktop.domain.tools import Category, ToolSpec
-from desktop.supervision.recalled import Before
+from desktop.supervision.call_history import CallHistory
 
 
 @pytest.mark.spec("R-JRN-2")
@@ -19,8 +19,8 @@ def test_a_forgotten_read_is_made_again_and_of_a_write_it_is_said_that_its_value
     summary = "" if category is Category.READ else tool
     begun = EffectRecord("r", 1, key, 1, "tool", tool, "d", "begun", 0.0, "", summary)
     done = EffectRecord("r", 2, key, 1, "tool", tool, "d", "completed", 0.0, digest_value("ab"))
-    before = Before()
-    before.join(Before.of([begun, done]), ["m:c"])
+    before = CallHistory()
+    before.join(CallHistory.of([begun, done]), ["m:c"])
     known = before.recall(key, ToolSpec(tool, "", {}, category))
     told = known.result.code if known is not None and known.result is not None else ""
     assert told == ("" if category is Category.READ else VALUE_UNKNOWN)

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from desktop.agents.answer import Answerer
-from desktop.agents.loop import RoundLoop
+from desktop.agents.loop.answer import Answerer
+from desktop.agents.loop.loop import RoundLoop
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.errors import BugError, NotFound

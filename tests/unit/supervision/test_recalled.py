@@ -10,9 +10,9 @@ from desktop.domain.effects import EffectRecord, call_key, digest_value
 from desktop.domain.messages import ChatMessage, TextBlock, Usage
 from desktop.domain.recall import inside_key, likeness
 from desktop.domain.tools import Category, ToolSpec
+from desktop.supervision.call_history import OTHER_WAY, UNKNOWN, CallHistory
 from desktop.supervision.call_journal import fates
 from desktop.supervision.effect_values import message_to_plain
-from desktop.supervision.recalled import OTHER_WAY, UNKNOWN, Before
 
 ROOT = call_key("message", "c1")
 WRITE = ToolSpec("append", "", {}, Category.WRITE)
@@ -48,9 +48,9 @@ class Log:
         self.records.append(EffectRecord(self.run, number, at, 1, kind, name, "d", phase, 1.0, value, summary))  # type: ignore[arg-type]
         return self
 
-    def before(self, *roots: str) -> Before:
-        found = Before()
-        found.join(Before.of(self.records), roots or (ROOT,))
+    def before(self, *roots: str) -> CallHistory:
+        found = CallHistory()
+        found.join(CallHistory.of(self.records), roots or (ROOT,))
         return found
 
 
@@ -144,8 +144,8 @@ def test_of_calls_at_once_each_has_inside_it_only_what_it_made_itself(callers: d
     assert found[ROOT].within == (slow, helper, skill, key("in", skill), below)
     assert (found[slow].within, found[helper].within) == (alike, (below,))
     assert found[skill].within == (key("in", skill), *alike)
-    before = Before()
-    before.join(Before.of(log.records, callers), {ROOT})
+    before = CallHistory()
+    before.join(CallHistory.of(log.records, callers), {ROOT})
     assert len(before.left(ROOT)) == 5
     before.recall(helper, HELPER)
     left = before.left(ROOT)

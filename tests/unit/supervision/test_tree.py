@@ -14,8 +14,8 @@ from desktop.domain.ids import AgentId
 from desktop.domain.messages import Usage
 from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget, Priority, SpawnBudget, Supervision
+from desktop.supervision.agent_slots import Headcount
 from desktop.supervision.budgets import BudgetTracker
-from desktop.supervision.headcount import Headcount
 from desktop.supervision.tree import MAX_ENDED, RunTree
 from tests.harness.patience import PATIENCE_S
 from tests.unit.supervision.kit import ROOT, Bench, request, said, until

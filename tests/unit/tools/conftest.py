@@ -10,16 +10,16 @@ import pytest_asyncio
 
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.tools import Tool, ToolCallContext, ToolResult
-from desktop.safety.confinement import Confinement
-from desktop.safety.environment import EnvironmentBuilder
-from desktop.safety.process import ProcessRunner
-from desktop.tools.files import ListDirectory, ReadFile, WriteFile
-from desktop.tools.shell import Bash
+from desktop.safety.confinement.environment import AllowlistEnvironment
+from desktop.safety.confinement.process import GroupRunner
+from desktop.safety.confinement.select import SystemConfinement
+from desktop.tools.builtin.files import ListDirectory, ReadFile, WriteFile
+from desktop.tools.builtin.shell import Bash
 from desktop.workers.mcp_child import mcp_host
 from tests.harness.loops import threads_ready
 from tests.harness.patience import PATIENCE_S
 from tests.unit.safety.world import World
-from tests.unit.tools.mcp_kit import Lent
+from tests.unit.tools.mcp.kit import Lent
 
 
 @dataclass
@@ -27,7 +27,7 @@ class Bench:
     """A world and its four tools."""
 
     world: World
-    confinement: Confinement
+    confinement: SystemConfinement
 
     def __post_init__(self) -> None:
         world = self.world
@@ -40,7 +40,7 @@ class Bench:
         self.list = ListDirectory(files)
         self.write = WriteFile(files)
         self.bash = Bash(
-            world.reader, policy, self.confinement, EnvironmentBuilder(settings), ProcessRunner(), settings
+            world.reader, policy, self.confinement, AllowlistEnvironment(settings), GroupRunner(), settings
         )
 
     async def run(self, tool: Tool, token: CancellationToken | None = None, **args: Any) -> ToolResult:
@@ -59,7 +59,7 @@ def context(token: CancellationToken | None = None, identity: Any = None) -> Too
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     world = World(tmp_path)
     monkeypatch.setenv("HOME", str(world.person))
-    confinement = Confinement(world.policy, lambda: world.settings)
+    confinement = SystemConfinement(world.policy, lambda: world.settings)
     yield Bench(world, confinement)
     confinement.close()
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from desktop.domain.code import CodeCall, CodeLimits, CodeOutcome
 from desktop.domain.errors import ToolFailure
-from desktop.safety.code_walls import code_walls
+from desktop.safety.confinement.code_profile import code_walls
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.harness.patience import HELD_S, PATIENCE_S
 

@@ -1,6 +1,8 @@
 """A child for the tests of workers: well behaved or not, as its first argument says."""
 
 import asyncio
+import contextlib
+import fcntl
 import os
 import subprocess
 import sys
@@ -10,18 +12,18 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from desktop.workers import frames
-from desktop.workers.inside import Call, CallError, ChildServer, pipes, run
+from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
 
 
-async def echo(call: Call) -> object:
+async def echo(call: WorkerCall) -> object:
     return call.params.get("value")
 
 
-async def parts(call: Call) -> object:
+async def parts(call: WorkerCall) -> object:
     return {"count": len(call.parts), "characters": sum(len(str(part)) for part in call.parts)}
 
 
-async def count(call: Call) -> object:
+async def count(call: WorkerCall) -> object:
     """Streams numbers; with ``size``, each with so much text."""
     for number in range(call.params["to"]):
         await call.emit({"n": number, "text": "x" * call.params.get("size", 0)})
@@ -30,27 +32,27 @@ async def count(call: Call) -> object:
     return "done"
 
 
-async def text(call: Call) -> object:
+async def text(call: WorkerCall) -> object:
     for _ in range(call.params["to"]):
         await call.emit({"k": "text", "t": "ab"}, join="t")
     return None
 
 
-async def refuse(call: Call) -> object:
+async def refuse(call: WorkerCall) -> object:
     raise CallError("test.refused", "Not today.", {"wait": 3})
 
 
-async def break_down(call: Call) -> object:
+async def break_down(call: WorkerCall) -> object:
     raise RuntimeError("token sk-abcdefghij0123456789 was wrong")
 
 
-async def hang(call: Call) -> object:
+async def hang(call: WorkerCall) -> object:
     print("a library prints", flush=True)
     await asyncio.sleep(3600)
     return None
 
 
-async def cancelled(call: Call) -> object:
+async def cancelled(call: WorkerCall) -> object:
     """Writes a file when it is cancelled."""
     try:
         await asyncio.sleep(3600)
@@ -60,21 +62,33 @@ async def cancelled(call: Call) -> object:
     return None
 
 
-async def die(call: Call) -> object:
+async def die(call: WorkerCall) -> object:
     print("last words with sk-abcdefghij0123456789", file=sys.stderr, flush=True)
     os._exit(call.params.get("code", 3))
 
 
-async def offspring(call: Call) -> object:
+async def deafen(call: WorkerCall) -> object:
+    """Reads no more, and lives on; with ``for``, so many seconds."""
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):
+            reads = not fcntl.fcntl(int(name), fcntl.F_GETFL) & os.O_WRONLY
+            if reads and "pipe:" in os.readlink(f"/proc/self/fd/{name}"):
+                os.close(int(name))
+    if call.params.get("for"):
+        asyncio.get_running_loop().call_later(call.params["for"], os._exit, 0)
+    return "closed"
+
+
+async def offspring(call: WorkerCall) -> object:
     """Starts a process that would outlive us and holds all our pipes."""
     return subprocess.Popen(["sleep", "60"]).pid
 
 
-async def environment(call: Call) -> object:
+async def environment(call: WorkerCall) -> object:
     return dict(os.environ)
 
 
-async def chatter(call: Call) -> object:
+async def chatter(call: WorkerCall) -> object:
     sys.stderr.write("e" * 1_000_000)
     sys.stderr.flush()
     return "said"
@@ -82,7 +96,9 @@ async def chatter(call: Call) -> object:
 
 METHODS = {
     f.__name__: f
-    for f in (echo, parts, count, text, refuse, break_down, hang, cancelled, die, offspring, environment, chatter)
+    for f in (
+        echo, parts, count, text, refuse, break_down, hang, cancelled, die, deafen, offspring, environment, chatter,
+    )
 }
 
 

@@ -213,7 +213,7 @@ async def test_an_answer_too_large_is_refused() -> None:
         assert refused.value.code == "child.too_large"
 
 
-@pytest.mark.expects_log("test ended with exit code 3.*last words with .REDACTED")
+@pytest.mark.expects_log("test ended with exit code 3(?s:.*)last words with .REDACTED")
 async def test_calls_under_way_fail_when_it_dies_and_it_is_started_again() -> None:
     async with child() as it:
         waiting = asyncio.ensure_future(it.call("hang", timeout=PATIENCE_S))
@@ -224,6 +224,18 @@ async def test_calls_under_way_fail_when_it_dies_and_it_is_started_again() -> No
         assert "sk-abc" not in it.health.detail
         assert await it.call("echo", {"value": 3}, timeout=PATIENCE_S) == 3
         assert (it.health.generation, it.health.restarts) == (2, 1)
+
+
+@pytest.mark.parametrize("lasts", [0.3, None])
+@pytest.mark.expects_log
+async def test_a_child_that_reads_no_more_costs_one_call_and_the_next_waits_for_another(lasts: float | None) -> None:
+    """Also while it still lives: it may be ending, and a second call to it would be lost like the first."""
+    async with child(on_demand=True) as it:
+        assert await it.call("deafen", {"for": lasts}, timeout=PATIENCE_S) == "closed"
+        with pytest.raises(ChildDied):
+            await it.call("echo", {"value": 1}, timeout=PATIENCE_S)
+        assert await it.call("echo", {"value": 2}, timeout=PATIENCE_S) == 2
+        assert it.health.generation == 2
 
 
 @pytest.mark.expects_log("signal 9")

@@ -14,7 +14,7 @@ import pytest
 
 from desktop.domain.code import CodeCall, CodeLimits
 from desktop.domain.errors import ChildDied, Denied, ToolFailure
-from desktop.safety.code_walls import code_walls
+from desktop.safety.confinement.code_profile import code_walls
 from desktop.workers.js_code.engine import MAX_LIVE, JsEngine, WorkerSpec
 from tests.harness.patience import PATIENCE_S
 from tests.unit.workers import hostile_worker
@@ -367,7 +367,7 @@ async def test_an_app_that_is_killed_leaves_no_worker(tmp_path: Path) -> None:
     code = (
         "import asyncio, sys\n"
         "from desktop.workers.js_code.engine import JsEngine, WorkerSpec\n"
-        "from desktop.safety.code_walls import code_walls\n"
+        "from desktop.safety.confinement.code_profile import code_walls\n"
         "from desktop.domain.code import CodeLimits\n"
         "async def main():\n"
         f"    engine = JsEngine(lambda: WorkerSpec({str(tmp_path)!r}, *code_walls()), CodeLimits(cpu_s=600))\n"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.conversation.agent_text import read_text
+from desktop.services.definitions.text import read_text
 from desktop.skills.formats import keys
 from desktop.skills.formats.keys import UNCLAIMED
 from tests.unit.skills.formats.kit import load, markdown

@@ -185,6 +185,7 @@ def test_a_limit_that_is_written_wrongly_still_limits(head: str, allowed: str, c
 # -- metadata ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.spec("C-2")
 def test_flat_keys_are_read_as_metadata_with_a_warning_each() -> None:
     head = "params:\n  type: object\nrole: middleware\ntags: [x]\nvisibility: hidden\nmodel:\n  maxTurns: 3\nos: 1\n"
     loaded = load(markdown(head))
@@ -291,6 +292,7 @@ def test_middleware_with_params_may_be_opened_to_calls() -> None:
     assert load(markdown("metadata:\n  activatable: false\n")).problems == ()
 
 
+@pytest.mark.spec("Q-2")
 def test_categories_are_as_declared_or_follow_from_the_kind() -> None:
     python = 'frontmatter = {"name": "a", "description": "d"%s}\ndef run(ctx, args): ...\n'
     assert effective_category(skill(markdown(""))) is Category.READ

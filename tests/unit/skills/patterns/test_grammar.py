@@ -71,7 +71,7 @@ def test_tags_are_normalised_like_tags() -> None:
     assert only("#Big_Data($deny)").selector.text == "big-data"
 
 
-@pytest.mark.spec("R-PAT-13")
+@pytest.mark.spec("R-PAT-13", "Q-5")
 @pytest.mark.parametrize(
     ("text", "policy"), [("a", None), ("a($deny)", "deny"), ("a($policy=deny)", "deny"), ("a($policy=ask)", "ask"),
                          ("a( $policy = allow )", "allow"), ("a(b=c,$policy=allow)", "allow")],
@@ -80,7 +80,7 @@ def test_policies_are_allow_ask_and_deny(text: str, policy: str | None) -> None:
     assert only(text).policy == policy
 
 
-@pytest.mark.spec("R-PAT-14")
+@pytest.mark.spec("R-PAT-14", "Q-5")
 @pytest.mark.parametrize(
     ("text", "column", "says"),
     [

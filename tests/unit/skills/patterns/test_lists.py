@@ -1,4 +1,4 @@
-"""Allowed-tools lists: Appendix A row by row, precedence, arguments, and the reasons given."""
+"""Allowed-tools lists: a golden table row by row, precedence, arguments, and the reasons given."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def permits(text: str | list[str] | None, name: str, *tags: str, **arguments: An
     return allowed.permits(tool(name, *tags), arguments)
 
 
-# -- Appendix A: selectors --------------------------------------------------------------------------------------------
+# -- golden table: selectors ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.spec("R-PAT-2", "R-PAT-3", "R-PAT-16")
@@ -62,7 +62,7 @@ def test_match_pattern_takes_one_pattern_and_refuses_a_malformed_one() -> None:
             match_pattern(text, "a")
 
 
-# -- Appendix A: lists and calls --------------------------------------------------------------------------------------
+# -- golden table: lists and calls ------------------------------------------------------------------------------------
 
 ALLOW, DENY = True, False
 Call = tuple[str, tuple[str, ...], Mapping[str, Any]]
@@ -289,6 +289,7 @@ def test_an_intersection_permits_exactly_what_both_permit(
     assert both.offers(spec) or not both.permits(spec, {"x": x})
 
 
+@pytest.mark.spec("S-PAT-2")
 def test_the_testing_box_lists_the_tools_that_a_text_selects() -> None:
     specs = [tool("file-read"), tool("bash", "shell"), tool("wipe", "destructive")]
     assert matching("file-* #Shell(x=1)", specs) == ["file-read", "bash"]

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.resolution.fabric import SkillFabric
-from desktop.skills.resolution.roots import SearchRoot
 from tests.harness.patience import PATIENCE_S
 
 

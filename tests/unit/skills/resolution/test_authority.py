@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from desktop.skills.catalogue.roots import Project, SearchRoot, conventional_roots
 from desktop.skills.resolution.fabric import SkillFabric
 from desktop.skills.resolution.programmatic import RegisterToolOptions
-from desktop.skills.resolution.roots import Project, SearchRoot, conventional_roots
 from tests.unit.skills.resolution.kit import skill, write
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from desktop.domain.errors import KnownError, NotFound
+from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.resolution.content import MAX_BESIDE
 from desktop.skills.resolution.fabric import SkillFabric
-from desktop.skills.resolution.roots import SearchRoot
 from tests.unit.skills.resolution.kit import MemoryStore, folder_skill, opened, skill
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.skills import SkillFinder
-from desktop.skills.resolution.build_index import write_build_index
+from desktop.skills.catalogue.build_index import write_build_index
+from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.resolution.fabric import SkillChanges, SkillFabric
 from desktop.skills.resolution.programmatic import RegisterToolOptions
-from desktop.skills.resolution.roots import SearchRoot
 from tests.unit.skills.resolution.kit import folder_skill, skill, write
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from desktop.domain.errors import ConfigurationError, Denied
-from desktop.skills.resolution.build_index import write_build_index
+from desktop.skills.catalogue.build_index import write_build_index
+from desktop.skills.catalogue.scan import BUILD_INDEX
 from desktop.skills.resolution.find import RefLimits, find_cached, find_limited, find_tool
 from desktop.skills.resolution.globals import clear_tool_cache, empty_globals
 from desktop.skills.resolution.listing import list_tools
 from desktop.skills.resolution.near import near_names
 from desktop.skills.resolution.programmatic import RegisterToolOptions, register_tool, unregister_tool
-from desktop.skills.resolution.scan import BUILD_INDEX
 from tests.unit.skills.resolution.kit import folder_skill, skill, text, write
 
 
@@ -112,7 +112,7 @@ def test_a_path_to_a_folder_means_the_skill_in_it(one: Path) -> None:
     assert find_tool("./inner", empty_globals([], cwd=str(one))).name == "inner"
 
 
-@pytest.mark.spec("R-RES-2")
+@pytest.mark.spec("R-RES-2", "S-RES-4")
 def test_uris_match_the_source_of_registered_tools_and_files_load_directly(one: Path) -> None:
     path = skill(one, "on-disk")
     globals = empty_globals([])
@@ -143,7 +143,7 @@ def test_a_fragment_selects_in_a_file_of_several_skills(one: Path) -> None:
     assert find_tool(str(path), globals).name == "second"
 
 
-@pytest.mark.spec("R-RES-10")
+@pytest.mark.spec("R-RES-10", "S-RES-3")
 def test_an_alias_is_found_by_trusted_callers_only(one: Path) -> None:
     globals = empty_globals([], cwd=str(one))
     register_tool(globals, RegisterToolOptions("read-file", aliases=("read_file",)))

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from desktop.domain.errors import KnownError
+from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.resolution.fabric import SkillFabric
-from desktop.skills.resolution.roots import SearchRoot
 from tests.unit.skills.resolution.kit import MemoryStore, folder_skill
 
 

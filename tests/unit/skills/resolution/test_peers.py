@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.resolution.globals import clear_tool_cache, empty_globals
 from desktop.skills.resolution.peers import components, cyclic_peers
-from desktop.skills.resolution.roots import SearchRoot
 from tests.unit.skills.resolution.kit import opened, skill
 
 NAMES = "abcdef"

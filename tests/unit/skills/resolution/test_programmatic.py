@@ -43,7 +43,7 @@ def test_all_options_end_up_in_the_definition(globals: Globals) -> None:
     assert find_cached("do_it", globals) == (True, definition)
 
 
-@pytest.mark.spec("R-RES-11")
+@pytest.mark.spec("R-RES-11", "S-RES-3")
 def test_unregistering_removes_the_tool_its_alias_its_source_and_its_cache_entry(globals: Globals) -> None:
     register_tool(globals, RegisterToolOptions("tool", src="inline://1", aliases=("a_tool",)))
     globals.cache.authority["tool"] = None

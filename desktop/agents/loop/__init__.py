@@ -1,0 +1,1 @@
+"""The round loop: ask a model, stream its answer, make its calls, ask again."""

@@ -1,0 +1,193 @@
+"""One answer: the stream of a request put together into an assistant message, with retries before its first word."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
+
+from desktop.agents.loop.events import LoopListener, Retrying
+from desktop.agents.loop.retry import RetryPolicy
+from desktop.domain.cancellation import RunMeta
+from desktop.domain.errors import CancellationError, LimitReached, ModelError, ModelStreamCut
+from desktop.domain.ids import short_id
+from desktop.domain.limits import Limit
+from desktop.domain.messages import Block, ChatMessage, ReasoningBlock, StopReason, TextBlock, ToolCallBlock
+from desktop.domain.middleware import Rest
+from desktop.domain.models import (
+    Finished,
+    ModelAnswer,
+    ModelClient,
+    ModelRequest,
+    ReasoningDelta,
+    StreamItem,
+    TextDelta,
+)
+from desktop.domain.scopes import Interrupt
+
+MAX_CHARACTERS = 1_000_000
+YIELD_S = 0.004
+_NOT_A_NAME = re.compile(r"[^a-zA-Z0-9_-]")
+
+Sleep = Callable[[float], Awaitable[None]]
+
+
+class Assembly:
+    """Collects a stream's deltas in order; text stays whatever happens (R-LOOP-10)."""
+
+    def __init__(self, request: ModelRequest) -> None:
+        self._model = str(request.model)
+        self._blocks: list[tuple[type[TextDelta] | type[ReasoningDelta], list[str]]] = []
+        self.characters = 0
+        self.finished: Finished | None = None
+
+    def add(self, item: StreamItem) -> None:
+        """Take one item."""
+        if isinstance(item, (TextDelta, ReasoningDelta)):
+            if not self._blocks or self._blocks[-1][0] is not type(item):
+                self._blocks.append((type(item), []))
+            self._blocks[-1][1].append(item.text)
+            self.characters += len(item.text)
+        elif isinstance(item, Finished):
+            self.finished = item
+
+    def message(self, stop_reason: StopReason) -> ChatMessage:
+        """What has come, as a message; calls only when the stream was whole."""
+        blocks: list[Block] = []
+        for kind, pieces in self._blocks:
+            text = "".join(pieces)
+            if text:
+                blocks.append(TextBlock(text) if kind is TextDelta else ReasoningBlock(text))
+        end = self.finished
+        if end is not None:
+            blocks.extend(_usable(end.tool_calls))
+        model = (end.model if end else "") or self._model
+        return ChatMessage("assistant", tuple(blocks), stop_reason, end.usage if end else None, model)
+
+
+def _usable(calls: Iterable[ToolCallBlock]) -> list[ToolCallBlock]:
+    """Calls with ids that are there and differ, and names that a provider takes back in the next request."""
+    seen: set[str] = set()
+    usable = []
+    for call in calls:
+        call_id = call.call_id if call.call_id and call.call_id not in seen else f"call_{short_id()}{len(seen)}"
+        seen.add(call_id)
+        name = _NOT_A_NAME.sub("_", call.tool)[:64] or "unnamed"
+        if (call_id, name) != (call.call_id, call.tool):
+            call = replace(call, call_id=call_id, tool=name)
+        usable.append(call)
+    return usable
+
+
+class Answerer:
+    """Asks a model once, retries included. One instance serves one loop."""
+
+    def __init__(
+        self,
+        client: ModelClient,
+        *,
+        retry: RetryPolicy | None = None,
+        max_characters: int = MAX_CHARACTERS,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        self._client = client
+        self._retry = retry or RetryPolicy()
+        self._max = max_characters
+        self._sleep = sleep
+
+    async def ask(
+        self, request: ModelRequest, meta: RunMeta, tell: LoopListener, rest: Rest | None = None
+    ) -> ModelAnswer:
+        """The answer. Failures and aborts are in it, with the text that had come; what leaves this is CancelledError,
+        and what ``rest`` raises where another attempt is not allowed any more (BudgetExhausted).
+
+        A request is repeated only while nothing of its answer has been shown; ``rest`` is how it waits for that.
+        """
+        failures = 0
+        while True:
+            build = Assembly(request)
+            try:
+                await self._stream(request, meta, tell, build)
+                return _whole(build)
+            except CancellationError as error:
+                return ModelAnswer(build.message("aborted"), error)
+            except LimitReached as error:
+                return ModelAnswer(build.message("limit"), error)
+            except ModelError as error:
+                failures += 1
+                delay = self._retry.delay(error, failures) if not build.characters else None
+                if delay is None:
+                    cut = isinstance(error, ModelStreamCut)
+                    return ModelAnswer(build.message("cut" if cut else "error"), error)
+                tell(Retrying(failures + 1, delay, error))
+                if not await self._wait(delay, meta, rest):
+                    return ModelAnswer(
+                        build.message("aborted"), CancellationError(meta.cancellation.reason or "deadline")
+                    )
+            except Exception as error:  # the boundary of model clients: their bugs end a round, not the app
+                return ModelAnswer(build.message("error"), error)
+
+    async def _wait(self, delay: float, meta: RunMeta, rest: Rest | None) -> bool:
+        try:
+            async with Interrupt(meta.cancellation):
+                await (self._sleep(delay) if rest is None else rest(lambda: self._sleep(delay)))
+        except CancellationError:
+            return False
+        return True
+
+    async def _stream(self, request: ModelRequest, meta: RunMeta, tell: LoopListener, build: Assembly) -> None:
+        """Forward and collect until ``Finished`` (R-LOOP-5); a stream without it is cut."""
+        yielded = time.perf_counter()
+        async with Interrupt(meta.cancellation):
+            async with aclosing(_closable(self._client.stream(request, meta))) as stream:
+                async for item in stream:
+                    build.add(item)
+                    tell(item)
+                    if build.finished is not None:
+                        break
+                    if build.characters > self._max:
+                        raise self._too_long()
+                    if time.perf_counter() - yielded > YIELD_S:
+                        await asyncio.sleep(0)
+                        yielded = time.perf_counter()
+        if build.finished is None:
+            raise ModelStreamCut("The answer broke off before its end.", next_step="Continue it, or try again.")
+
+    def _too_long(self) -> LimitReached:
+        limit = Limit("max_answer_characters", self._max, "the app")
+        return LimitReached(
+            f"The answer did not end by itself and was stopped after {self._max:,} characters.",
+            limit=str(limit),
+            next_step="Continue it, or ask for a shorter answer.",
+            code="limit.answer_length",
+        )
+
+
+def _whole(build: Assembly) -> ModelAnswer:
+    reason: StopReason = build.finished.stop_reason if build.finished else "cut"
+    if reason == "aborted":
+        return ModelAnswer(build.message("aborted"), CancellationError("aborted"))
+    if reason in ("error", "cut"):
+        error = ModelStreamCut("The answer broke off before its end.", next_step="Continue it, or try again.")
+        return ModelAnswer(build.message("cut"), error)
+    return ModelAnswer(build.message(reason))
+
+
+def _closable(stream: AsyncIterator[StreamItem]) -> Any:
+    """``stream`` as something with ``aclose``; a plain iterator has nothing to close."""
+    return stream if hasattr(stream, "aclose") else _Plain(stream)
+
+
+class _Plain:
+    def __init__(self, stream: AsyncIterator[StreamItem]) -> None:
+        self._stream = stream
+
+    def __aiter__(self) -> AsyncIterator[StreamItem]:
+        return self._stream.__aiter__()
+
+    async def aclose(self) -> None:
+        """Nothing to close."""

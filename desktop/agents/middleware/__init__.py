@@ -1,0 +1,1 @@
+"""What the library's middleware does around agents and requests: filters, caches, sessions, limits."""

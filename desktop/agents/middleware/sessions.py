@@ -1,0 +1,156 @@
+"""The ``session`` middleware's memory: entries by key, in memory or in a file of the app's data (S-INV-1).
+
+A key belongs to one skill, by where it is from and its name: another of that name does not get its entries.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import logging
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from desktop.agents.middleware.settings import number, options, wrong
+from desktop.domain.errors import KnownError
+from desktop.pipeline.skill_context import Context
+from desktop.skills.values.paths import path_get
+from desktop.skills.values.serialise import safe_snapshot
+
+MAX_ENTRIES = 50
+MAX_KEPT = 1000
+MAX_KEYS = 500
+MAX_FILE = 4_000_000
+DEFAULT_CAPTURE = ("$args", "$result", "$agent")
+_LOCKS = 64
+_UNWRITABLE = (OSError, ValueError, TypeError, LookupError, RecursionError, KnownError)
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionConfig:
+    """What ``metadata.session`` says."""
+
+    key: str = "default"
+    capture: tuple[str, ...] = DEFAULT_CAPTURE
+    most: int = MAX_ENTRIES
+    in_file: bool = False
+
+    @classmethod
+    def of(cls, asked: Any) -> SessionConfig:
+        """Raises ToolFailure ``skill.configuration``, before anything has run."""
+        given = options(asked, "key")
+        key, store, capture = given.get("key", "default"), given.get("store", "memory"), given.get("capture")
+        if not isinstance(key, str):
+            raise wrong("metadata.session.key has to be text.")
+        if store not in ("memory", "file"):
+            raise wrong("metadata.session.store has to be memory or file.")
+        wanted = DEFAULT_CAPTURE if capture is None else (capture,) if isinstance(capture, str) else capture
+        if not isinstance(wanted, (list, tuple)) or not all(isinstance(name, str) for name in wanted):
+            raise wrong("metadata.session.capture has to be text or a list of texts.")
+        most = number(given.get("maxEntries"), "session.maxEntries", MAX_ENTRIES, least=1, whole=True)
+        captured = DEFAULT_CAPTURE if "$all" in wanted or not wanted else tuple(wanted)
+        return cls(key, captured, min(int(most), MAX_KEPT), store == "file")
+
+
+@dataclass(slots=True)
+class Sessions:
+    """All sessions of the process; ``folder`` is the app's data, "" where there is none. Used on the loop."""
+
+    folder: str = ""
+    _memory: dict[tuple[str, ...], list[dict[str, Any]]] = field(default_factory=dict)
+    _locks: tuple[threading.Lock, ...] = field(default_factory=lambda: tuple(threading.Lock() for _ in range(_LOCKS)))
+    _warned: bool = False
+
+    async def recall(self, target: Context, config: SessionConfig) -> list[dict[str, Any]]:
+        """Earlier entries of this key, oldest first. Raises ToolFailure where there is nowhere to keep files."""
+        key = _key(target, config)
+        if not config.in_file:
+            return list(self._memory.get(key, ()))
+        if not self.folder:
+            raise wrong("There is no folder here to keep sessions in.")
+        return await asyncio.to_thread(_read, self._path(key))
+
+    async def remember(self, target: Context, config: SessionConfig, value: Any) -> None:
+        """Keep one entry more, the oldest beyond ``most`` forgotten. The call has happened and is not undone by a full
+        disk: what cannot be kept is not, and the log says so once."""
+        key = _key(target, config)
+        try:
+            entry = {"at": time.time(), **_captured(target, config.capture, value)}
+            if config.in_file:
+                await asyncio.to_thread(self._append, self._path(key), entry, config.most)
+            else:
+                self._keep(key, entry, config.most)
+        except _UNWRITABLE as error:
+            if not self._warned:
+                self._warned = True
+                _log.warning("a session of %s could not be kept: %s", target.run.tool.name, type(error).__name__)
+
+    def _keep(self, key: tuple[str, ...], entry: dict[str, Any], most: int) -> None:
+        self._memory[key] = [*self._memory.pop(key, ()), entry][-most:]
+        while len(self._memory) > MAX_KEYS:
+            del self._memory[next(iter(self._memory))]
+
+    def _path(self, key: tuple[str, ...]) -> Path:
+        digest = hashlib.sha256("\0".join(key).encode("utf-8", "replace")).hexdigest()[:32]
+        return Path(self.folder) / "sessions" / f"{digest}.json"
+
+    def _append(self, path: Path, entry: Mapping[str, Any], most: int) -> None:
+        """Blocks. One after the other for each file, so that none of many at once is lost."""
+        with self._locks[int(path.stem[:4], 16) % _LOCKS]:
+            texts = [json.dumps(one) for one in [*_read(path), entry][-most:]]
+            while len(texts) > 1 and sum(map(len, texts)) + 2 * len(texts) > MAX_FILE:
+                del texts[0]
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle, fresh = tempfile.mkstemp(prefix=f"{path.stem}.", suffix=".tmp", dir=path.parent)
+            try:
+                with os.fdopen(handle, "w", encoding="utf-8") as file:
+                    file.write(f"[{', '.join(texts)}]")
+                os.replace(fresh, path)
+            except OSError:
+                with contextlib.suppress(OSError):
+                    os.unlink(fresh)
+                raise
+
+
+def _captured(target: Context, capture: tuple[str, ...], value: Any) -> dict[str, Any]:
+    """``$args``, ``$result``, ``$agent`` (its trace), or path expressions into the served context."""
+    found: dict[str, Any] = {}
+    for name in capture:
+        if name == "$args":
+            found["args"] = safe_snapshot(dict(target.args))
+        elif name == "$result":
+            found["result"] = safe_snapshot(value)
+        elif name == "$agent":
+            agent = target.locals.get("agent")
+            trace = agent.get("trace") if isinstance(agent, Mapping) else None
+            if trace:
+                found["agent"] = safe_snapshot(trace)
+        else:
+            view = {"args": dict(target.args), "locals": dict(target.locals), "result": value}
+            found[name] = safe_snapshot(path_get(view, name))
+    return found
+
+
+def _key(target: Context, config: SessionConfig) -> tuple[str, ...]:
+    return (target.run.origin, target.run.tool.name, config.key)
+
+
+def _read(path: Path) -> list[dict[str, Any]]:
+    """What the file holds; nothing where it cannot be read, for it is a memory, not a record."""
+    try:
+        if path.stat().st_size > MAX_FILE:
+            return []
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return []
+    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []

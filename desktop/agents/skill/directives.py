@@ -1,0 +1,243 @@
+"""What ``hookRef`` does: writes down what a provider tells, and answers with directives (R-PRV-2).
+
+Here an agent's limits, promised values, budgets and persistence are kept; the provider only follows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from desktop.agents.skill.host import Host
+from desktop.agents.skill.made_calls import Calls
+from desktop.agents.skill.settings import PolicySettings
+from desktop.agents.skill.trace import TRACED, Trace
+from desktop.domain.errors import BudgetExhausted, KnownError, LimitReached, ToolFailure
+from desktop.domain.limits import Limit
+from desktop.domain.messages import Usage
+from desktop.domain.scopes import Interrupt
+from desktop.pipeline.context import CallContext
+from desktop.pipeline.skill_context import Context
+from desktop.supervision.topics import TopicListener, Topics
+
+PERMANENT = frozenset({
+    "model.key_refused", "model.bad_request", "model.unknown", "model.context_too_long", "model.redirected",
+    "limit", "limit.budget", "limit.answer_length", "configuration",
+})  # fmt: skip
+"""Codes of errors that a repetition cannot mend (R-PER-5)."""
+BASE_S = 1.0
+CAP_S = 30.0
+TRIES = 10
+"""Times the rounds that a provider may ask the model in vain: repetitions are no rounds (R-LIM-6)."""
+NO_RESULT = "no valid result"
+_LISTENING_S = 3600.0
+
+Directive = dict[str, Any]
+"""Empty: whatever the provider does by itself."""
+
+
+class ProviderHook:
+    """One agent's. ``failure`` is set when it ended without a result that counts."""
+
+    def __init__(
+        self, host: Host, call: CallContext, settings: PolicySettings, calls: Calls, trace: Trace, ctx: Context
+    ) -> None:
+        self._host = host
+        self._call = call
+        self._settings = settings
+        self._calls = calls
+        self._contract = calls.contract
+        self._trace = trace
+        self._ctx = ctx
+        self._round = 0
+        self._ended = self._asked = self._tried = 0
+        self._text = ""
+        self.over = False
+        self._errors = 0
+        self._limit: Limit | None = None
+        self._inbox: TopicListener | None = None
+        self.failure: KnownError | None = None
+
+    def listen(self) -> None:
+        """A persistent agent hears from its beginning on what comes into its inbox, also in the middle of a round."""
+        if self._settings.persistent:
+            self._inbox = self._topics.subscribe(inbox_of(self._trace.context_id), self._call.meta.run_id)
+
+    def close(self) -> None:
+        """It listens no more."""
+        if self._inbox is not None:
+            self._topics.unsubscribe(self._inbox.subscription_id, self._inbox.owner)
+
+    @property
+    def _topics(self) -> Topics:
+        found: Topics = self._ctx.globals["topics"]
+        return found
+
+    async def hook(self, ctx: Context, event: Mapping[str, Any]) -> Directive:
+        """One event. What is no event of the table is ignored."""
+        kind = event.get("type")
+        if not isinstance(kind, str) or kind not in TRACED:
+            return {}
+        if kind == "turn-start":
+            self._begin()
+        event = await self._calls.meant(event)
+        self._trace.record(kind, self._with_calls(event) if kind == "tool-result" else event)
+        if kind == "turn-end" and self.over:
+            return {"stop": True}  # said before, and not heeded
+        if kind == "turn-end":
+            self._charge(event, ctx)
+            self._ended += 1
+            self._text = str(event.get("result") or "")
+            said = await self._after_round(event)
+            self.over = "stop" in said
+            return said
+        if kind == "error":
+            return await self._after_error(event)
+        return {}
+
+    def _with_calls(self, event: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A result with what the call's code called: the provider does not see these."""
+        below = self._calls.made_below(event.get("callId"), event.get("tool"))
+        told = {key: value for key, value in event.items() if key != "facts"}
+        return {**told, "facts": {"nested": below}} if below else told
+
+    def asked(self, answered: bool) -> None:
+        """The provider asks the model by ``model-ask``: these are rounds too, whatever it tells of its rounds."""
+        if answered:
+            self._asked += 1
+            return
+        self._tried += 1
+        most = self._settings.rounds.value
+        if self.over or self._asked >= most or self._tried > TRIES * most:
+            raise self._refused()
+
+    @property
+    def _rounds(self) -> int:
+        """As many as show: providers may leave out what they tell."""
+        return max(self._round, self._ended, self._asked)
+
+    def _begin(self) -> None:
+        """One more round, unless the provider does not heed what it was told."""
+        if self.over or self._round >= self._settings.rounds.value:
+            raise self._refused()
+        self._round += 1
+
+    def _refused(self) -> KnownError:
+        """Where a provider goes on that was told to stop, or has no rounds left."""
+        if not self.over:
+            self.over = True
+            self._out_of_rounds({})
+        limit = str(self._limit or "it was told to stop")
+        return LimitReached(f"This agent is over: {limit}. Nothing more is asked.", limit=limit)
+
+    def last_text(self) -> str:
+        """The result of an agent whose provider had to be stopped (R-LIM-1)."""
+        return self._text or f"Stopped: {self._limit}."
+
+    def summary(self) -> dict[str, Any]:
+        """For ``agent-complete``: status, rounds, calls, and the limit that ended it with its place (R-LIM-5)."""
+        found: dict[str, Any] = {"status": "done", "rounds": self._rounds, "toolCalls": self._calls.count}
+        if self.failure is not None:
+            found["status"] = "failed"
+        if self._limit is not None:
+            found |= {"status": self._limit.kind, "limit": str(self._limit)}
+        return found
+
+    def no_result(self) -> ToolFailure:
+        """The failure of an agent that promised a value and never gave one (R-RET-4)."""
+        promise = self._contract.promise
+        problem = promise.problem if promise is not None else ""
+        tail = f" The last one was not accepted: {problem}" if problem else ""
+        return ToolFailure(f"The agent ended with {NO_RESULT}.{tail}", code="agent.no_result")
+
+    # -- after a round -----------------------------------------------------------------------------------------------
+
+    async def _after_round(self, event: Mapping[str, Any]) -> Directive:
+        self._errors = 0
+        called = bool(event.get("toolCalls"))
+        if self.failure is not None:
+            return {"stop": True}
+        if self._contract.done:
+            return {"stop": True}
+        if self._calls.exhausted:
+            self._stopped_by(self._settings.calls, "without finishing")
+            return {"stop": True}
+        if self._settings.persistent:
+            return {"continue": True} if called else await self._next_input()
+        if self._contract.promise is not None and not called:
+            return await self._held_to_promise(str(event.get("result") or ""))
+        if self._rounds >= self._settings.rounds.value:
+            return self._out_of_rounds(event) if called else {"stop": True, "result": self._text}
+        return {}
+
+    async def _held_to_promise(self, text: str) -> Directive:
+        """A final text where a value was promised: taken if it is that value, else asked for again (R-RET-2)."""
+        if await self._contract.finish_with_text(text):
+            return {"stop": True}
+        if self._rounds >= self._settings.rounds.value:
+            return self._out_of_rounds({})
+        reminder = self._contract.reminder()
+        if reminder:
+            return {"continue": True, "message": reminder}
+        self.failure = self.no_result()
+        return {"stop": True}
+
+    def _out_of_rounds(self, event: Mapping[str, Any]) -> Directive:
+        """The last text is the result, unless a value was promised (R-RET-4); a final text on the last round is no
+        limit stop (R-LIM-3)."""
+        self._limit = self._settings.rounds
+        if self._contract.promise is not None:
+            self.failure = LimitReached(
+                f"The agent ended with {NO_RESULT}: {self._limit}.", limit=str(self._limit),
+            )  # fmt: skip
+            return {"stop": True}
+        return {"stop": True, "result": str(event.get("result") or "") or f"Stopped: {self._limit}."}
+
+    def _stopped_by(self, limit: Limit, how: str) -> None:
+        self._limit = limit
+        self.failure = LimitReached(f"The agent stopped {how}: {limit}.", limit=str(limit))
+
+    def _charge(self, event: Mapping[str, Any], ctx: Context) -> None:
+        """What a provider of its own says it used counts against the budget; the bundled ones are counted where they
+        ask the model."""
+        used = event.get("usage")
+        if not isinstance(used, Mapping) or event.get("counted") is True:
+            return
+        self._host.budget.consume(Usage.told(used.get("inputTokens"), used.get("outputTokens")))
+        limit = self._host.budget.broken()
+        if limit is not None:
+            self._limit = limit
+            self.failure = BudgetExhausted(f"The budget is used up: {limit}.", limit=str(limit))
+            ctx.call.meta.cancellation.cancel("budget")  # stopped even if it does not heed the directive
+
+    # -- persistent agents -------------------------------------------------------------------------------------------
+
+    async def _next_input(self) -> Directive:
+        """Wait for something to do instead of spinning (R-PER-6): an event on the agent's inbox."""
+        topics, inbox = self._topics, self._inbox
+        assert inbox is not None
+        async with Interrupt(self._call.meta.cancellation):
+            event = None
+            while event is None:
+                event = await topics.wait(inbox.subscription_id, inbox.owner, _LISTENING_S)
+        data = event.data
+        text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, default=str)
+        return {"continue": True, "message": text}
+
+    async def _after_error(self, event: Mapping[str, Any]) -> Directive:
+        """A persistent agent goes on after a while: 1 s, doubling, 30 s at most (R-PER-3 … R-PER-5)."""
+        self._limit = self._limit or (self._host.budget.broken() if event.get("code") == "limit.budget" else None)
+        if not self._settings.persistent or event.get("code") in PERMANENT or event.get("transient") is False:
+            return {}
+        delay = min(CAP_S, BASE_S * 2.0**self._errors)
+        self._errors += 1
+        self._trace.record("retry", {"attempt": self._errors, "delayMs": int(delay * 1000)})
+        async with Interrupt(self._call.meta.cancellation):
+            await self._host.sleep(delay)
+        return {"continue": True}
+
+
+def inbox_of(context_id: str) -> str:
+    """The topic on which a persistent agent is spoken to; its calls find it as ``nonlocals.agent.inbox``."""
+    return f"inbox.{context_id}"

@@ -1,0 +1,70 @@
+"""What a run lends to the agents in it: model, pipeline, limits, the code sandbox (R-AG-2).
+
+It travels in ``nonlocals`` under a name of its own, which no worker and no model gets to see.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from desktop.agents.loop.retry import RetryPolicy
+from desktop.agents.skill.discovery import Offers
+from desktop.domain.cancellation import RunMeta
+from desktop.domain.code import CodeEngine
+from desktop.domain.middleware import ChatContext, Middleware, Start, StartedBy
+from desktop.domain.models import ModelClient, ModelRef
+from desktop.domain.tools import Tool
+from desktop.pipeline.names import AllowedTools
+from desktop.pipeline.pipeline import Pipeline
+from desktop.skills.patterns.lists import NamedBy
+from desktop.supervision.budgets import BudgetTracker
+from desktop.supervision.live_runs import LiveRuns
+
+HOST = "host"
+PERMISSIONS = "permissions"
+
+
+async def _at_once(_start: Start, _meta: RunMeta) -> None:
+    """Where nothing bounds starts."""
+
+
+
+class Together(Protocol):
+    """What both lists permit (R-AG-5); ``named_by``: see ``skills.patterns.lists.Intersection``."""
+
+    def __call__(self, parent: AllowedTools, child: AllowedTools, named_by: NamedBy = "child") -> AllowedTools: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """``allowed_of`` reads a pattern list, ``together`` intersects two; ``system`` makes the system text of a prompt
+    and tools; ``code`` None: no code mode here; ``redact`` cleans a text for traces (R-TRC-9); ``spawn`` starts a task
+    that may outlive the agent for a moment, for skills that listen; ``sleep`` waits seconds; ``asked`` hears of
+    questions that an agent's provider puts to the model itself: False before, when it may raise LimitReached, True
+    when there is an answer; ``summaries``: whether older messages are summarised; ``live`` has the tree in which each
+    agent has its place; ``offers`` is how much is offered to a model beside what its list names; ``begins`` counts a
+    start of a skill's agent, and waits until there is room for it; ``by`` is who calls the first skill."""
+
+    pipeline: Pipeline
+    client: ModelClient
+    model: ModelRef
+    budget: BudgetTracker
+    system: Callable[[str, Sequence[Tool]], str]
+    allowed_of: Callable[[str | None], AllowedTools]
+    together: Together
+    context_window: Callable[[ModelRef], int | None] = lambda _ref: None
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+    layers: Sequence[Middleware[ChatContext]] = ()
+    code: CodeEngine | None = None
+    redact: Callable[[str], str] = lambda text: text
+    spawn: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]] | None = None
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    asked: Callable[[bool], None] = lambda _answered: None
+    summaries: Callable[[], bool] = lambda: False
+    live: LiveRuns | None = None
+    offers: Callable[[], Offers] = Offers
+    begins: Callable[[Start, RunMeta], Awaitable[None]] = _at_once
+    by: StartedBy = "model"

@@ -1,0 +1,176 @@
+"""The agent's calls: what ``invokeRef`` does for a provider (R-AG-2, R-PRV-3).
+
+``{tool, args, callId}`` makes a native call and ``{code}`` runs code, both through every gate in the agent's name and
+never further than its permissions. Each counts against ``maxSteps``, refused ones too (R-LIM-8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from desktop.agents.skill.host import HOST, Host
+from desktop.agents.skill.result_contract import ResultContract
+from desktop.agents.skill.settings import PolicySettings
+from desktop.domain.code import CodeSession
+from desktop.domain.errors import ConfigurationError, ToolFailure
+from desktop.domain.ids import new_id
+from desktop.domain.messages import ToolCallBlock, media_to_plain
+from desktop.pipeline.context import CallContext, CallRequest, CallResult
+from desktop.pipeline.names import Caller, ExactTools
+from desktop.pipeline.nested import NestedSink
+from desktop.pipeline.skill_context import Context
+from desktop.pipeline.skills.code_mode import INVOKE, CodeTool
+
+CODE = "agent-code"
+MAX_KEPT = 100
+MAX_ID = 200
+OVER = "The limit on tool calls is reached: {limit}. Finish now with what you have."
+
+
+class Calls:
+    """``contract`` holds what the agent finished with. Used as a context that opens and closes the sandbox."""
+
+    def __init__(
+        self,
+        host: Host,
+        call: CallContext,
+        caller: Caller,
+        settings: PolicySettings,
+        contract: ResultContract,
+        memory: Any,
+    ) -> None:
+        self._host = host
+        self._call = call
+        self._caller = caller
+        self._settings = settings
+        self.contract = contract
+        self._memory: Mapping[str, Any] = memory if isinstance(memory, Mapping) else {}
+        self._session: CodeSession | None = None
+        self._code_ref = ""
+        self._below: dict[str, list[Any]] = {}
+        self.count = 0
+        self.exhausted = False
+
+    async def serve(self, ctx: Context, args: Mapping[str, Any]) -> dict[str, Any]:
+        """One call of the provider's model, as plain data: ``{ok, text, code, state, structured, finished,
+        media}``."""
+        self.count += 1
+        if self.count > self._settings.calls.value:
+            self.exhausted = True
+            return _refusal(OVER.format(limit=self._settings.calls), "denied.limit")
+        if self.contract.done:
+            return _refusal("There is a result already; nothing more is done.", "denied.finished")
+        args = await self.meant(args)
+        code, tool = args.get("code"), args.get("tool")
+        if isinstance(code, str) and self._session is not None:
+            outcome = await self._run(ctx, code)
+        elif self.contract.takes(tool):
+            return await self._finish_natively(args.get("args"))
+        elif isinstance(tool, str) and self._settings.mode != "code":
+            outcome = await self._native(ctx, tool, args)
+        else:
+            return _refusal("That is no call that can be made here.", "tool.unknown")
+        self._keep_below(str(args.get("callId") or tool or INVOKE)[:MAX_ID], outcome)
+        result = outcome.result
+        return {
+            "ok": not result.is_error, "text": result.text, "code": result.code, "state": outcome.state,
+            "structured": result.structured, "finished": self.contract.done,
+            **({"media": media_to_plain(result.media)} if result.media else {}),
+        }  # fmt: skip
+
+    async def meant(self, told: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A call as a provider tells it (``tool``, ``args``), as the call that it is where it goes through
+        skill-invoke."""
+        tool, given = told.get("tool"), told.get("args")
+        if not isinstance(tool, str) or not isinstance(given, Mapping):
+            return told
+        block = await self._host.pipeline.meant(ToolCallBlock("", tool, given), self._caller)
+        return {**told, "tool": block.tool, "args": block.arguments} if block.via else told
+
+    def _keep_below(self, key: str, outcome: CallResult) -> None:
+        nested = outcome.facts.get("nested")
+        if nested and len(self._below) < MAX_KEPT:
+            self._below[key] = list(nested)
+
+    def made_below(self, call_id: Any, tool: Any) -> list[Any]:
+        """What the code of a call called, once, for the trace: by the call's id, or by its tool's name where a provider
+        gave none (R-TRC-1)."""
+        found = self._below.pop(call_id[:MAX_ID], None) if isinstance(call_id, str) else None
+        if found is None and isinstance(tool, str):
+            found = self._below.pop(tool[:MAX_ID], None)
+        return found or []
+
+    async def _native(self, ctx: Context, tool: str, args: Mapping[str, Any]) -> CallResult:
+        given = args.get("args")
+        block = ToolCallBlock(  # an id of its own: the model's may be that of a call of the thread
+            new_id(), tool, given if isinstance(given, Mapping) else None, "", str(args.get("problem") or "")[:500]
+        )
+        return await self._through(ctx, block, self._caller, tool)
+
+    async def _run(self, ctx: Context, code: str) -> CallResult:
+        caller = Caller("skill", self._caller.chain, ExactTools(None))
+        return await self._through(ctx, ToolCallBlock(new_id(), self._code_ref, {"code": code}), caller, INVOKE)
+
+    async def _through(self, ctx: Context, block: ToolCallBlock, caller: Caller, shown: str) -> CallResult:
+        """The pipeline, below the provider's call, so that the clocks around it stand still for a person."""
+        request, provider = self._call.request, ctx.call
+        above = provider.invocation if isinstance(provider, CallContext) else self._call.invocation
+        host = replace(self._host, asked=lambda _answered: None)  # what a tool asks a model is no round of this agent
+        parent = replace(  # for what is called, the agent is above it
+            above, view=self._call.context, inherited={**above.inherited, HOST: host}
+        )
+        outcome = await self._host.pipeline.invoke(
+            CallRequest(
+                block, caller, parent, NestedSink(request.sink, request.block.call_id), request.message_id, "",
+                request.limits,
+            )
+        )  # fmt: skip
+        self._host.pipeline.note_nested(self._call, shown, block.arguments, outcome)
+        self._host.budget.called()
+        self._host.budget.waited(outcome.facts.get("waited_ms", 0) / 1000)
+        return outcome
+
+    async def _finish_natively(self, given: Any) -> dict[str, Any]:
+        try:
+            await self.contract.finish_natively(given)
+        except ToolFailure as failure:
+            return _refusal(str(failure), failure.code)
+        return {
+            "ok": True, "text": "Accepted.", "code": "", "state": "done", "structured": None, "finished": True,
+        }  # fmt: skip
+
+    # -- the sandbox -------------------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Calls:
+        """Raises ConfigurationError where code was asked for and cannot be run."""
+        if self._settings.mode == "direct":
+            return self
+        if self._host.code is None:
+            raise ConfigurationError(
+                "Code mode (model.toolMode) needs the code sandbox, which is not there.",
+                next_step="Use model.toolMode: direct.",
+            )
+        self._session = self._host.code.session(self._memory)
+        caller = Caller("code", self._caller.chain, self._caller.allowed)
+        target = self._call.context.envelope.target if self._call.context is not None else None
+        tool = CodeTool(
+            CODE, self._session, self._host.pipeline, caller, self.contract.finish, served=self._call.request.serves,
+            target=target, natively=self.contract.for_code, task=target.args if target is not None else None,
+        )  # fmt: skip
+        self._code_ref = self._fabric.hand_out(CODE, tool=tool)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._session is not None:
+            self._fabric.take_back(self._code_ref)
+            await self._session.close()
+
+    @property
+    def _fabric(self) -> Any:
+        return self._call.invocation.shared["skills"]
+
+
+def _refusal(text: str, code: str) -> dict[str, Any]:
+    return {"ok": False, "text": text, "code": code, "state": "denied", "structured": None, "finished": False}

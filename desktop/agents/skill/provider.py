@@ -1,0 +1,374 @@
+"""The bundled provider's body: the model loop, and nothing else (R-PRV-1).
+
+It asks the model that the run lends, streams, calls through ``invokeRef``, tells ``hookRef`` in causal order and
+follows what that says. Without a ``hookRef`` it is a plain loop (R-PRV-8).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections import deque
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from desktop.agents.loop.answer import Answerer
+from desktop.agents.loop.events import LoopEvent, Retrying
+from desktop.agents.loop.loop import LoopConfig, RoundLoop, RoundVerdict
+from desktop.agents.loop.request import ask_within
+from desktop.agents.loop.summarising import ContextKeeper, KeptInMemory, MessageNumbers
+from desktop.agents.loop.window import LAST_MESSAGES, NOTHING, PromptWindow
+from desktop.agents.skill.host import HOST, Host
+from desktop.domain.cancellation import RunMeta
+from desktop.domain.errors import CancellationError, KnownError, ModelError, ToolAborted, ToolFailure
+from desktop.domain.estimates import estimate_fixed, estimate_of
+from desktop.domain.ids import AgentId
+from desktop.domain.limits import Limit, positive_int
+from desktop.domain.messages import (
+    ChatMessage,
+    TextBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+    Usage,
+    block_from_plain,
+    media_from_plain,
+)
+from desktop.domain.models import ModelAnswer, ModelRequest, ReasoningDelta, TextDelta
+from desktop.domain.tools import Category
+from desktop.pipeline.context import CallContext
+from desktop.pipeline.skill_context import Context
+from desktop.pipeline.skills.code_mode import INVOKE
+
+CONTINUE = "Continue."
+TASK = "Execute the task."
+PLAIN_LOOP = 20
+"""Rounds where nobody said how many (R-LIM-1)."""
+DELTAS_S = 0.1
+"""Seconds for which pieces of a text are put together before they are told."""
+_STRONGEST_FIRST = ("stop", "deny", "continue", "allow")
+
+_log = logging.getLogger(__name__)
+
+
+async def run_provider(ctx: Context, args: Mapping[str, Any]) -> Any:
+    """The result of the hook's stop directive, or the text. Raises ToolFailure when the model failed for good."""
+    host, call = ctx.nonlocals.get(HOST), ctx.call
+    if not isinstance(host, Host) or not isinstance(call, CallContext):
+        raise ToolFailure("There is no model here to run an agent with.")
+    return await _Work(host, call, ctx, args).done()
+
+
+class Hook:
+    """Tells the policy, and reads what it says. Deltas wait in order and are told together, while the text still
+    comes; everything else waits for its turn behind them. ``spawn`` starts an owned task; without it deltas wait for
+    the next event."""
+
+    def __init__(
+        self, ctx: Context, ref: Any, spawn: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]] | None
+    ) -> None:
+        self._ctx = ctx
+        self._ref = ref if isinstance(ref, str) and ref else ""
+        self._waiting: deque[dict[str, Any]] = deque()
+        self._telling = asyncio.Lock()
+        self._spawn = spawn
+        self._soon: asyncio.Task[None] | None = None
+
+    def later(self, event: dict[str, Any]) -> None:
+        """Keep an event that needs no answer; pieces of one text are put together."""
+        if not self._ref:
+            return
+        last = self._waiting[-1] if self._waiting else None
+        if last is not None and event.get("delta") and last.get("delta") and last["type"] == event["type"]:
+            last["text"] += event["text"]
+        else:
+            self._waiting.append(event)
+        if self._spawn is not None and self._soon is None:
+            self._soon = self._spawn(self._tell_soon(), "tell what an agent writes")
+
+    async def _tell_soon(self) -> None:
+        try:
+            while self._waiting:
+                await asyncio.sleep(DELTAS_S)
+                await self.flush()
+        except CancellationError:
+            _log.debug("an agent was stopped while it was told what it writes")  # its loop hears of it too
+        finally:
+            self._soon = None
+
+    async def close(self) -> None:
+        """Nothing is told any more."""
+        if self._soon is not None:
+            self._soon.cancel()
+            await asyncio.wait((self._soon,))
+
+    async def flush(self) -> None:
+        """Tell what waits."""
+        async with self._telling:
+            while self._waiting:
+                await self._told(self._waiting.popleft())
+
+    async def ask(self, event: dict[str, Any]) -> Mapping[str, Any]:
+        """Tell, after all that waits, and return the strongest directive alone (R-PRV-6); empty: none."""
+        await self.flush()
+        answer = await self._told(event)
+        known = [key for key in _STRONGEST_FIRST if answer.get(key)]
+        kept = {known[0]: answer[known[0]]} if known else {}
+        for key, of in (("result", "stop"), ("message", "continue")):
+            if of in kept and key in answer:
+                kept[key] = answer[key]
+        return kept
+
+    async def _told(self, event: dict[str, Any]) -> Mapping[str, Any]:
+        """A hook that raises has no directive, but a call that it cannot judge is denied (R-PRV-7)."""
+        if not self._ref:
+            return {}
+        try:
+            answer = await self._ctx.manager.invoke(self._ref, event)
+        except ToolFailure as failure:
+            if failure.code == ToolAborted.code:
+                raise CancellationError("stopped") from failure
+            _log.warning("the hook of an agent failed on %s: %s", event["type"], failure)
+            return {"deny": f"The call could not be judged: {failure}"} if event["type"] == "tool-call" else {}
+        return answer if isinstance(answer, Mapping) else {}
+
+
+class _Calls:
+    """The loop's way to its tools: through the refs, and nowhere else (R-PRV-3)."""
+
+    def __init__(self, host: Host, ctx: Context, hook: Hook, ref: Any) -> None:
+        self._host = host
+        self._ctx = ctx
+        self._hook = hook
+        self._ref = ref if isinstance(ref, str) else ""
+
+    async def run(self, call: ToolCallBlock) -> ToolResultBlock:
+        told = {"tool": call.tool, "args": dict(call.arguments or {}), "callId": call.call_id}
+        said = await self._hook.ask({"type": "tool-call", **told})
+        if "deny" in said or "stop" in said:
+            answer: Mapping[str, Any] = {"ok": False, "text": str(said.get("deny") or "denied"), "code": "denied.hook"}
+        else:
+            answer = await self._made(call)
+        text, failed = str(answer.get("text", "")), answer.get("ok") is not True
+        await self._hook.ask({"type": "tool-result", **told, "result": text, "isError": failed})
+        facts = {"state": answer.get("state", "denied" if failed else "done"), "code": answer.get("code", "")}
+        media = media_from_plain(answer.get("media"))
+        return ToolResultBlock(call.call_id, call.tool, text, failed, answer.get("structured"), facts, media)
+
+    async def _made(self, call: ToolCallBlock) -> Mapping[str, Any]:
+        if not self._ref:
+            return {"ok": False, "text": "There are no tools here.", "code": "tool.unknown"}
+        arguments = call.arguments
+        code = arguments.get("code") if arguments is not None and call.tool == INVOKE else None
+        asked: dict[str, Any] = {"tool": call.tool, "args": arguments, "callId": call.call_id, "problem": call.problem}
+        given = {"code": code, "callId": call.call_id} if isinstance(code, str) else asked
+        answer = await self._ctx.manager.invoke(self._ref, given)
+        return answer if isinstance(answer, Mapping) else {"ok": True, "text": str(answer)}
+
+    def parallel(self, call: ToolCallBlock) -> bool:
+        """Category read, and declared safe beside others (R-LOOP-12)."""
+        tool = self._host.pipeline.table.find(call.tool)
+        return tool is not None and tool.spec.parallel_safe and tool.spec.category is Category.READ
+
+
+class _Work:
+    """One invocation of the provider."""
+
+    def __init__(self, host: Host, call: CallContext, ctx: Context, args: Mapping[str, Any]) -> None:
+        self._host = host
+        self._call = call
+        config = args.get("config")
+        self._config: Mapping[str, Any] = config if isinstance(config, Mapping) else {}
+        self._hook = Hook(ctx, args.get("hookRef"), host.spawn)
+        self._tools = _Calls(host, ctx, self._hook, args.get("invokeRef"))
+        self._request = ModelRequest(host.model, (), str(args.get("prompt") or ""), _schemas(args.get("tools")))
+        self._numbers = MessageNumbers()
+        asked = ChatMessage("user", (TextBlock(str(args.get("userMessage") or TASK)),))
+        self._messages = [
+            replace(message, source_id=self._numbers.next()) for message in (*_history(args.get("history")), asked)
+        ]
+        self._edits = self._config.get("contextEdit") is True
+        self._window = PromptWindow(
+            AgentId(call.tool, call.meta.thread_id), context_window=host.context_window(host.model),
+            fixed=estimate_fixed(self._request), last=LAST_MESSAGES if self._edits else sys.maxsize,
+            task=self._messages[-1].source_id,
+        )  # fmt: skip
+        self._keeper = ContextKeeper(kept=KeptInMemory(), overlay=NOTHING, allowed=host.summaries)
+        self._rounds = 0
+        self._since_continue = ""
+        self._stopped: Mapping[str, Any] | None = None
+        self._used = Usage()
+
+    async def done(self) -> Any:
+        """Loop until a result; a failure of the model is the policy's to judge."""
+        try:
+            return await self._worked()
+        finally:
+            await self._hook.close()
+
+    async def _worked(self) -> Any:
+        attempt = 0
+        while True:
+            result = await self._loop().run(self._messages, self._prepare, self._call.meta)
+            self._messages = result.messages
+            await self._hook.flush()
+            if self._stopped is not None:
+                return self._stopped.get("result", self._since_continue)
+            error = result.error
+            if result.end == "aborted":
+                raise error if isinstance(error, CancellationError) else CancellationError("stopped")
+            if error is None:
+                return self._since_continue
+            attempt += 1
+            said = await self._hook.ask(_told_of(error, attempt))
+            if "stop" in said:
+                return said.get("result", self._since_continue)
+            if "continue" not in said:
+                raise error if isinstance(error, KnownError) else ToolFailure(str(error))
+            self._trim()
+
+    def _loop(self) -> RoundLoop:
+        host = self._host
+        return RoundLoop(
+            Answerer(host.client, retry=host.retry), self._tools, self._numbers, self._listen, budget=host.budget,
+            layers=host.layers, after_round=self._after_round, config=LoopConfig(limit=self._limit()),
+        )  # fmt: skip
+
+    def _limit(self) -> Limit:
+        """What the policy passed down (R-LIM-2), or what the budget leaves."""
+        asked = self._config.get("maxTurns", PLAIN_LOOP)
+        most = sys.maxsize if asked is None else positive_int(asked, "maxTurns")
+        return Limit("maxTurns", max(1, most - self._rounds), "the agent")
+
+    async def _prepare(self, messages: Sequence[ChatMessage]) -> ModelRequest:
+        """The next request. With ``contextEdit`` what the window left out is given up for good (S-AG-2)."""
+        request, host, keeper = self._request, self._host, self._keeper
+        size = host.context_window(request.model)
+        overlay = await keeper.current(messages, self._window, self._beside, request.model, size)
+        view = self._window.view(messages, overlay)
+        if self._edits and view.compacted and isinstance(messages, list):
+            messages[:] = list(view.messages)
+            keeper.overlay = NOTHING  # its summary is a message of its own now
+        self._rounds += 1
+        await self._hook.ask({"type": "turn-start", "turnNumber": self._rounds})
+        return ModelRequest(request.model, view.messages, request.system, request.tools)
+
+    async def _beside(self, request: ModelRequest) -> ModelAnswer:
+        """A question to the model that is no round: the same way, counted."""
+        host = self._host
+        answer = await _asked(host, request, self._call.meta)
+        host.budget.consume(answer.message.usage, rounds=0, estimate=estimate_of(request, answer.message))
+        return answer
+
+    def _listen(self, event: LoopEvent) -> None:
+        if isinstance(event, TextDelta):
+            self._hook.later({"type": "message", "text": event.text, "delta": True})
+        elif isinstance(event, ReasoningDelta):
+            self._hook.later({"type": "reasoning", "text": event.text, "delta": True})
+        elif isinstance(event, Retrying):
+            delay = int(event.delay_s * 1000)
+            self._hook.later({"type": "retry", "attempt": event.attempt, "delayMs": delay, "error": str(event.error)})
+
+    async def _after_round(self, message: ChatMessage, _round: int) -> RoundVerdict:
+        """The end of a round is where the policy decides (R-PRV-2, R-PRV-4)."""
+        self._since_continue = _after(self._since_continue, message.text)
+        said = await self._hook.ask({
+            "type": "turn-end", "result": self._since_continue, "turnNumber": self._rounds,
+            "stopReason": message.stop_reason, "toolCalls": len(message.tool_calls), **_usage_of(message),
+        })  # fmt: skip
+        if "stop" in said:
+            self._stopped = said
+            return RoundVerdict(stop=True)
+        if "continue" not in said:
+            return RoundVerdict()
+        self._since_continue = ""
+        nudge = said.get("message")
+        return RoundVerdict(nudge=str(nudge or "") or ("" if message.tool_calls else CONTINUE))
+
+    def _trim(self) -> None:
+        """Before a repetition: what the failed round left is no part of the conversation."""
+        while self._messages and self._messages[-1].role == "assistant":
+            self._messages.pop()
+
+
+def _after(before: str, text: str) -> str:
+    """The texts of two rounds: each a paragraph of its own."""
+    return f"{before.rstrip()}\n\n{text.lstrip()}" if before.strip() and text.strip() else before + text
+
+
+def _told_of(error: Exception, attempt: int) -> dict[str, Any]:
+    transient = error.transient if isinstance(error, ModelError) else False
+    code = error.code if isinstance(error, KnownError) else "bug"
+    return {"type": "error", "error": str(error), "attempt": attempt, "code": code, "transient": transient}
+
+
+def _usage_of(message: ChatMessage) -> dict[str, Any]:
+    """For the trace; the budget has it already (``counted``)."""
+    usage = message.usage
+    if usage is None:
+        return {}
+    numbers = {
+        "inputTokens": usage.input_tokens, "outputTokens": usage.output_tokens,
+        "reasoningTokens": usage.reasoning_tokens, "cachedTokens": usage.cached_tokens, "costUsd": usage.cost_usd,
+    }  # fmt: skip
+    return {"usage": numbers, "counted": True, "model": message.model}
+
+
+def _schemas(given: Any) -> tuple[Mapping[str, Any], ...]:
+    return tuple(one for one in given if isinstance(one, Mapping)) if isinstance(given, list) else ()
+
+
+def _history(given: Any) -> list[ChatMessage]:
+    """Messages as plain data: ``{role, text}``, of the assistant also ``calls: [{id, tool, args}]``, of a tool ``{role:
+    tool, callId, tool, text, isError}``; or ``{role, blocks}`` as the store writes them. What is none of these is left
+    out."""
+    messages = (_message(one) for one in given if isinstance(one, Mapping)) if isinstance(given, list) else ()
+    return [message for message in messages if message is not None]
+
+
+def _message(one: Mapping[str, Any]) -> ChatMessage | None:
+    role, text, blocks = one.get("role"), str(one.get("text") or ""), one.get("blocks")
+    if role not in ("user", "assistant", "tool"):
+        return None
+    if isinstance(blocks, list):
+        return ChatMessage(role, tuple(block_from_plain(block) for block in blocks if isinstance(block, Mapping)))
+    if role == "tool":
+        call_id, tool = str(one.get("callId") or ""), str(one.get("tool") or "")
+        return ChatMessage("tool", (ToolResultBlock(call_id, tool, text, one.get("isError") is True),))
+    calls = one.get("calls") if role == "assistant" else None
+    made = tuple(_call(call) for call in calls if isinstance(call, Mapping)) if isinstance(calls, list) else ()
+    said = (TextBlock(text),) if text or not made else ()
+    return ChatMessage(role, (*said, *made))
+
+
+def _call(call: Mapping[str, Any]) -> ToolCallBlock:
+    given = call.get("args")
+    arguments = given if isinstance(given, Mapping) else None
+    return ToolCallBlock(str(call.get("id") or ""), str(call.get("tool") or ""), arguments)
+
+
+async def _asked(host: Host, request: ModelRequest, meta: RunMeta) -> ModelAnswer:
+    """Through the same layers as the loop's requests: a paused agent asks nothing."""
+    return await ask_within(host.layers, Answerer(host.client, retry=host.retry), request, meta, lambda _event: None)
+
+
+async def ask_model(ctx: Context, args: Mapping[str, Any]) -> dict[str, Any]:
+    """One question to the run's model, for providers of one's own: ``{text, calls: [{id, tool, args}], stopReason,
+    usage}``. The budget is asked before and charged after. Raises ToolFailure when there is no model here, and what
+    the model failed with."""
+    host, call = ctx.nonlocals.get(HOST), ctx.call
+    if not isinstance(host, Host) or not isinstance(call, CallContext):
+        raise ToolFailure("There is no model here.")
+    host.asked(False)
+    host.budget.check()
+    messages = tuple(_history(args.get("messages")))
+    request = ModelRequest(host.model, messages, str(args.get("system") or ""), _schemas(args.get("tools")))
+    answer = await _asked(host, request, call.meta)
+    message = answer.message
+    host.budget.consume(message.usage, estimate=estimate_of(request, message))
+    if answer.error is not None:
+        raise answer.error
+    host.asked(True)
+    calls = [{"id": one.call_id, "tool": one.tool, "args": one.arguments} for one in message.tool_calls]
+    return {"text": message.text, "calls": calls, "stopReason": message.stop_reason, **_usage_of(message)}

@@ -1,0 +1,183 @@
+"""What an agent has promised to return: the schema it is told, asked for and held to.
+
+``ResultContract`` is the one place that takes a value, for called skills, chats, sides and called agents, in every tool
+mode:
+
+=================================  ==========================  ==================================================
+how the value comes                the list denies ``finish``  what happens
+=================================  ==========================  ==================================================
+native ``finish``                  no                          checked; offered where tools are called one by one
+``ctx.manager.finish`` in code,    no                          checked
+``invoke('finish', …)`` in code
+``context-manager``, op finish     no                          checked
+any of these                       yes                         refused; the native tool is not offered
+a last text that is JSON and fits  either                      taken: it is the answer, and no operation
+=================================  ==========================  ==================================================
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from desktop.agents.skill.settings import ToolMode
+from desktop.domain.errors import Denied, ValidationFailure
+from desktop.domain.tools import Category, ToolSpec
+from desktop.pipeline.names import AllowedTools, check_operation, may
+from desktop.pipeline.skill_context import Context, ServedContext
+from desktop.pipeline.skills.code_mode import FINISH, Finish
+from desktop.pipeline.validation import Validator
+from desktop.skills.values.schemas import resolve_json_schema
+
+MAX_REMINDERS = 3
+
+
+@dataclass(slots=True)
+class PromisedResult:
+    """``schema`` is what the value has to fit. ``problem`` is what was wrong with the last one that was offered."""
+
+    schema: Mapping[str, Any]
+    name: str
+    validator: Validator
+    problem: str = ""
+    reminders: int = 0
+
+    @classmethod
+    def of(cls, returns: Any, served: Context, validator: Validator) -> PromisedResult | None:
+        """None where nothing is promised. ``$resolve`` may take the schema from the context (R-RET-8)."""
+        if not isinstance(returns, Mapping):
+            return None
+        return cls(resolve_json_schema(returns, served) or returns, served.run.tool.name, validator)
+
+    @property
+    def wrapped(self) -> bool:
+        """Whether the native tool takes ``{value}``, because the root of the schema is no object (R-RET-6)."""
+        return self.schema.get("type") != "object"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the native ``finish`` tool (R-RET-5)."""
+        if not self.wrapped:
+            return dict(self.schema)
+        return {
+            "type": "object", "properties": {"value": dict(self.schema)}, "required": ["value"],
+            "additionalProperties": False,
+        }  # fmt: skip
+
+    async def check(self, value: Any) -> None:
+        """Raises ValidationFailure, which is also remembered for the next reminder (R-RET-3)."""
+        spec = ToolSpec(self.name, "", {}, Category.READ, returns=self.schema)
+        try:
+            await self.validator.check_result(spec, value)
+        except ValidationFailure as failure:
+            self.problem = str(failure)
+            raise
+
+    @property
+    def text(self) -> str:
+        """The schema as a model reads it."""
+        return json.dumps(dict(self.schema), ensure_ascii=False, default=str)
+
+
+@dataclass(slots=True)
+class ResultContract:
+    """Of one agent at work. ``promise`` None: any value will do, and a text as well. ``allowed`` is the agent's list,
+    which may deny to finish; ``served`` hears of the value. ``done``: ``value`` was accepted."""
+
+    promise: PromisedResult | None
+    allowed: AllowedTools
+    mode: ToolMode = "direct"
+    served: ServedContext | None = None
+    done: bool = False
+    value: Any = None
+
+    @property
+    def native(self) -> PromisedResult | None:
+        """What the native ``finish`` is offered for (R-RET-5); None: it is not."""
+        return self.promise if self.mode != "code" and may(self.allowed, FINISH) else None
+
+    def takes(self, tool: Any) -> bool:
+        """Whether a call of this name gives the result, offered or not: a value that fits is not lost."""
+        return self.promise is not None and tool == FINISH
+
+    async def finish(self, value: Any) -> None:
+        """Accept the value. Raises Denied where there is one already or the list denies it, ValidationFailure for what
+        is not what was promised (R-COD-13, R-RET-3)."""
+        check_operation(self.allowed, FINISH)
+        await self._accept(value)
+
+    async def finish_natively(self, arguments: Any) -> Any:
+        """With the arguments of the native tool; the value that was accepted (R-RET-6)."""
+        wrapped = self.promise is not None and self.promise.wrapped and isinstance(arguments, Mapping)
+        await self.finish(arguments.get("value") if wrapped else arguments)
+        return self.value
+
+    @property
+    def for_code(self) -> Finish | None:
+        """``finish_natively`` where there is a tool ``finish`` at all, for code that calls it by its name."""
+        return self.finish_natively if self.promise is not None else None
+
+    async def finish_with_text(self, text: str) -> bool:
+        """Whether a last text is the promised value itself; what was wrong is kept for the reminder."""
+        is_json, value = json_of(text)
+        if self.done or self.promise is None or not is_json:
+            return False
+        try:
+            await self._accept(value)
+        except ValidationFailure:
+            return False
+        return True
+
+    async def _accept(self, value: Any) -> None:
+        if self.promise is not None and not self.done:
+            await self.promise.check(value)
+        if self.done:
+            raise Denied("There is a result already.", code="denied.finished")
+        self.recall(value)
+
+    def recall(self, value: Any) -> None:
+        """A value that was accepted, perhaps before the app was started again."""
+        self.done, self.value = True, value
+        if self.served is not None:
+            self.served.finished, self.served.result = True, value
+
+    # -- what the model is told ---------------------------------------------------------------------------------------
+
+    @property
+    def words(self) -> str:
+        """What the system text says about it; "" where nothing is promised."""
+        if self.promise is None:
+            return ""
+        code = "ctx.manager.finish(value) in your code"
+        by = {"direct": f"with the tool {FINISH}", "code": f"with {code}", "both": f"with the tool {FINISH} or {code}"}
+        how = by[self.mode] if may(self.allowed, FINISH) else "as your whole answer, in JSON"
+        return f"When you are done, give the result {how}. It has to fit this JSON Schema:\n{self.promise.text}"
+
+    def reminder(self) -> str:
+        """Asked for once more, with what was wrong (R-RET-2); "" when it was asked often enough."""
+        promise = self.promise
+        if promise is None or promise.reminders >= MAX_REMINDERS:
+            return ""
+        promise.reminders += 1
+        wrong = f"\nWhat you gave was not accepted: {promise.problem}" if promise.problem else ""
+        return f"There is no result yet. {self.words}{wrong}"
+
+    @property
+    def unmet(self) -> str:
+        """Why there is no promised value; "" where there is one, or none was promised."""
+        if self.done or self.promise is None:
+            return ""
+        return "There is no valid result" + (f": {self.promise.problem}" if self.promise.problem else "")
+
+
+def json_of(text: str) -> tuple[bool, Any]:
+    """(is one, the JSON value that a text is, also inside one fenced block)."""
+    stripped = text.strip()
+    if stripped.startswith("```") and stripped.endswith("```"):
+        stripped = stripped[3:-3].partition("\n")[2].strip()
+    try:
+        return True, json.loads(stripped)
+    except (ValueError, RecursionError):
+        return False, None

@@ -1,0 +1,68 @@
+"""What ``model`` in a skill's frontmatter says about its agent, checked before anything runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from desktop.domain.errors import ConfigurationError
+from desktop.domain.limits import Limit, positive_int
+from desktop.skills.names import is_bare_name
+
+MAX_TURNS = 30
+MAX_STEPS = 30
+PROVIDER = "agent-litellm"
+MODES = ("direct", "code", "both")
+
+ToolMode = Literal["direct", "code", "both"]
+
+
+@dataclass(frozen=True, slots=True)
+class PolicySettings:
+    """The limits name where they were set (R-LIM-5): ``rounds`` is ``maxTurns``, ``calls`` is ``maxSteps`` (C-17), both
+    infinite for a persistent agent unless it says otherwise (R-PER-2)."""
+
+    rounds: Limit
+    calls: Limit
+    provider: str = PROVIDER
+    mode: ToolMode = "direct"
+    persistent: bool = False
+    context_edit: bool = False
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any], where: str, *, returns: bool = False) -> PolicySettings:
+        """Raises ConfigurationError that names the key (R-LIM-7, R-RET-7)."""
+        persistent = _flag(config, "persistent")
+        if persistent and returns:
+            raise ConfigurationError(
+                "persistent and returns exclude each other: a persistent agent never ends with a value.",
+                next_step="Take one of the two out of the skill's metadata.",
+            )
+        provider, mode = config.get("agent", PROVIDER), config.get("toolMode", "direct")
+        if not isinstance(provider, str) or not is_bare_name(provider):
+            raise ConfigurationError(f"model.agent has to be the name of a provider skill, not {provider!r:.80}.")
+        if mode not in MODES:
+            raise ConfigurationError(f"model.toolMode has to be one of {', '.join(MODES)}, not {mode!r:.80}.")
+        rounds = _limit(config, "maxTurns", MAX_TURNS, where)
+        if persistent:
+            rounds = Limit("maxTurns", math.inf, "persistent mode")
+        calls = _limit(config, "maxSteps", math.inf if persistent else MAX_STEPS, where)
+        return cls(rounds, calls, provider, mode, persistent, _flag(config, "contextEdit"))
+
+
+def _flag(config: Mapping[str, Any], name: str) -> bool:
+    value = config.get(name, False)
+    if not isinstance(value, bool):
+        raise ConfigurationError(f"model.{name} has to be true or false, not {value!r:.80}.")
+    return value
+
+
+def _limit(config: Mapping[str, Any], name: str, default: float, where: str) -> Limit:
+    asked = config.get(name)
+    if asked is None:
+        return Limit(name, default, "the agent's default")
+    if asked == math.inf and not isinstance(asked, bool):
+        return Limit(name, math.inf, where)
+    return Limit(name, positive_int(asked, f"model.{name}"), where)

@@ -1,0 +1,188 @@
+"""What an agent did, event by event: its trace, what topics are told, what the window shows.
+
+Nothing here waits for anybody. Entries are safe snapshots without secrets (R-TRC-9); skills that subscribed are called
+beside the run, in order, by a task that outlives it for a moment (R-TRC-7).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from desktop.domain.errors import KnownError
+from desktop.domain.events import AgentTraced, EventSink
+from desktop.domain.ids import short_id
+from desktop.skills.values.serialise import safe_snapshot
+from desktop.supervision.topics import TopicListener, Topics
+
+TRACED = frozenset({"turn-start", "message", "reasoning", "tool-call", "tool-result", "turn-end", "error", "retry"})
+MAX_ENTRIES = 5_000
+MAX_BYTES = 32_768
+MAX_WAITING = 1_000
+LISTENER_S = 60.0
+_PUBLISHED = {"message": "agent-message", "error": "agent-error"}
+_QUIET = frozenset({"reasoning", "retry"})
+
+_log = logging.getLogger(__name__)
+
+CallListener = Callable[[TopicListener, Mapping[str, Any]], Awaitable[Any]]
+"""Calls the skill of a subscription, in the name of who subscribed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whose:
+    """Which agent this is: see ``AgentTraced``. ``root`` is the context id of the run's root; ``topic`` is the one
+    that was asked for, or empty: the run's own topic is always told (R-TRC-8)."""
+
+    thread_id: str
+    run_id: str
+    call_id: str
+    context_id: str
+    ancestor: str
+    agent: str
+    root: str = ""
+    topic: str = ""
+
+
+class Trace:
+    """One agent's. ``entries`` is what ``locals.agent.trace`` holds (R-TRC-1)."""
+
+    def __init__(
+        self, whose: Whose, sink: EventSink, topics: Topics | None, redact: Callable[[str], str],
+        deliver: Delivery | None = None,
+    ) -> None:  # fmt: skip
+        self.entries: list[dict[str, Any]] = []
+        self._whose = whose
+        self._sink = sink
+        self._topics = topics
+        self._redact = redact
+        self._deliver = deliver
+        self._numbers = itertools.count(1)
+
+    @property
+    def context_id(self) -> str:
+        """The agent's."""
+        return self._whose.context_id
+
+    def record(self, kind: str, fields: Mapping[str, Any]) -> None:
+        """One hook event: into the trace, and told to whoever listens (R-TRC-3, R-TRC-4)."""
+        data = self._clean(fields)
+        self.entries.append({"type": kind, "timestamp": time.time(), **data})
+        if len(self.entries) > MAX_ENTRIES:
+            self.entries[:] = joined(self.entries)[-MAX_ENTRIES:]
+        failed = kind == "tool-result" and bool(data.get("isError"))
+        self._tell(kind, "tool-error" if failed else _PUBLISHED.get(kind, kind), data, quiet=kind in _QUIET)
+
+    def mark(self, kind: str, fields: Mapping[str, Any]) -> None:
+        """``agent-start`` and ``agent-complete``: told, and no part of the trace."""
+        self._tell(kind, kind, self._clean(fields))
+
+    def _clean(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        snapshot = safe_snapshot(dict(fields), 8, MAX_BYTES)
+        cleaned: dict[str, Any] = _redacted(snapshot, self._redact) if isinstance(snapshot, Mapping) else {}
+        for taken in ("type", "timestamp"):
+            cleaned.pop(taken, None)
+        return cleaned
+
+    def _tell(self, kind: str, published: str, data: Mapping[str, Any], *, quiet: bool = False) -> None:
+        whose, at, number = self._whose, time.time(), next(self._numbers)
+        self._sink(
+            AgentTraced(
+                thread_id=whose.thread_id, run_id=whose.run_id, context_id=whose.context_id,
+                ancestor_context_id=whose.ancestor, call_id=whose.call_id, agent=whose.agent, sequence=number,
+                type=kind, at=at, data=data,
+            )
+        )  # fmt: skip
+        if self._topics is None or quiet:
+            return
+        identity = {
+            "runId": whose.run_id, "contextId": whose.context_id, "ancestorContextId": whose.ancestor,
+            "agent": whose.agent, "sequence": number,
+        }  # fmt: skip
+        for topic in filter(None, (f"run.{whose.run_id}", whose.topic)):
+            envelope = {
+                "id": short_id(), "topic": topic, "type": published, "source": whose.agent,
+                "data": {**data, **identity}, "timestamp": at, "rootContextId": whose.root or whose.run_id,
+            }  # fmt: skip
+            self._publish(self._topics, topic, envelope)
+
+    def _publish(self, topics: Topics, topic: str, envelope: Mapping[str, Any]) -> None:
+        try:
+            event = topics.emit(topic, envelope)
+        except KnownError as error:
+            _log.warning("a topic could not be told: %s", error)
+            return
+        if self._deliver is not None:
+            for one in topics.listeners(topic, self._whose.run_id):
+                self._deliver.put(one, event.to_plain())
+
+
+class Delivery:
+    """Calls subscribed skills one after another, beside the run. Deltas are dropped when they pile up, oldest first,
+    and nothing else (R-TRC-7). ``spawn`` starts an owned task."""
+
+    def __init__(
+        self, call: CallListener, spawn: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
+    ) -> None:
+        self._call = call
+        self._spawn = spawn
+        self._waiting: deque[tuple[TopicListener, Mapping[str, Any]]] = deque()
+        self._task: asyncio.Task[None] | None = None
+
+    def put(self, one: TopicListener, event: Mapping[str, Any]) -> None:
+        """Never waits."""
+        self._waiting.append((one, event))
+        if len(self._waiting) > MAX_WAITING:
+            self._drop_a_delta()
+        if self._task is None or self._task.done():
+            self._task = self._spawn(self._work(), "tell subscribed skills")
+
+    def _drop_a_delta(self) -> None:
+        for at, (_, event) in enumerate(self._waiting):
+            if _is_delta(event):
+                del self._waiting[at]
+                return
+
+    async def _work(self) -> None:
+        while self._waiting:
+            one, event = self._waiting.popleft()
+            try:
+                async with asyncio.timeout(LISTENER_S):
+                    await self._call(one, event)
+            except (KnownError, TimeoutError) as error:
+                _log.info("the subscribed skill %s failed: %s", one.ref, error)
+
+
+def joined(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same with pieces of one text put together, as a kept trace has them (Q-14)."""
+    found: list[dict[str, Any]] = []
+    for entry in entries:
+        last = found[-1] if found else None
+        same = last is not None and last["type"] == entry["type"] and last.get("delta") and entry.get("delta")
+        if same and last is not None:
+            last["text"] = str(last.get("text", "")) + str(entry.get("text", ""))
+        else:
+            found.append(dict(entry))
+    return found
+
+
+def _is_delta(event: Mapping[str, Any]) -> bool:
+    inner = event.get("data")
+    data = inner.get("data") if isinstance(inner, Mapping) else None
+    return isinstance(data, Mapping) and bool(data.get("delta"))
+
+
+def _redacted(value: Any, redact: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, Mapping):
+        return {key: _redacted(item, redact) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_redacted(item, redact) for item in value]
+    return value

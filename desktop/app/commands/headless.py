@@ -1,0 +1,355 @@
+"""``assent run AGENT-OR-SKILL "message"``: the same runtime without a window.
+
+An agent answers in a thread of its own. A skill is called as any other call would (R-AG-1): one in words by an agent
+with its limits, provider and promised value, one in code with its arguments; that leaves no thread.
+
+Nobody can be asked here, so what no rule allows is denied (R-PRM-6); ``--allow`` adds rules for this run only. The
+answer goes to stdout, with ``--json`` every event as a line of JSON; what went wrong goes to stderr. Exit codes: 0 when
+it came to its end, 1 when it did not, 2 when it could not begin, 130 when it was stopped. Once nobody reads its stdout
+any more the run is stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import dataclasses
+import json
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from desktop.app.commands.headless_output import Output, say_error
+from desktop.app.home.home import home_path, open_home
+from desktop.app.home.logs import Logs
+from desktop.app.wiring.runtime import Services, build_services
+from desktop.domain.cancellation import STOPPED as BY_PERSON
+from desktop.domain.errors import ConfigurationError, KnownError, NotFound, ToolAborted, ValidationFailure
+from desktop.domain.events import AgentTraced, Event, MessageClosed, RunEnded, TextArrived, ToolCallFinished
+from desktop.domain.messages import ImageBlock
+from desktop.domain.models import ModelRef
+from desktop.domain.skills import SkillDef
+from desktop.domain.words import count_words
+from desktop.pipeline.skills.code_mode import result_in
+from desktop.presenter.approvals.activity_words import BROKEN
+from desktop.services.rules.text import problem_of, read_rule
+from desktop.services.turns.endings import EMPTY
+from desktop.settings import SettingsService
+from desktop.skills.patterns.grammar import Pattern
+from desktop.skills.resolution.refs import classify, path_target
+
+DONE, FAILED, REFUSED, STOPPED = 0, 1, 2, 130
+MOMENTS = 40
+_NEVER_BEGAN = frozenset({ConfigurationError.code, ValidationFailure.code})
+"""Codes of results of a call that came to nothing before anything was done."""
+ENDED_WELL = frozenset({"response", "stop_tool", "end_session_tool"})
+_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """The whole command; returns its exit code."""
+    options = _parser().parse_args(arguments)
+    if sys.stdout is None:
+        return _refused(ConfigurationError("stdout is closed, so there is no place for an answer."))
+    try:
+        return _in_home(options)
+    except KnownError as error:
+        return _refused(error)
+    except KeyboardInterrupt:
+        say_error("assent: stopped")
+        return STOPPED
+
+
+def _in_home(options: argparse.Namespace) -> int:
+    home = open_home(home_path(options.home, os.environ))
+    try:
+        return asyncio.run(_run(home.path, home.logs, options))
+    finally:
+        home.release()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="assent run", description="Run an agent or a skill without a window.")
+    parser.add_argument(
+        "name", metavar="AGENT-OR-SKILL", help="the name of an agent or a skill, or the path of a skill's file"
+    )
+    parser.add_argument(
+        "message", help="what to say to it; for a skill that takes arguments also these, as a JSON object"
+    )
+    parser.add_argument("--json", action="store_true", help="print every event as a line of JSON")
+    parser.add_argument(
+        "--allow", metavar="RULE", action="append", default=[],
+        help="allow what fits this rule, as bash(command=git status*); may be given several times",
+    )  # fmt: skip
+    parser.add_argument("--model", metavar="CONNECTION/MODEL", default="", help="instead of the default model")
+    parser.add_argument("--home", metavar="DIR", help="the home folder (default: $AGENT_HOME, else ~/.agent)")
+    parser.add_argument("--script", type=Path, help=argparse.SUPPRESS)
+    return parser
+
+
+async def _run(home: Path, logs: Path, options: argparse.Namespace) -> int:
+    """Raises KnownError for what keeps it from beginning."""
+    allowed = [_rule(text) for text in options.allow]
+    settings = SettingsService(home)
+    await settings.load()
+    for problem in settings.problems:
+        say_error(f"assent: {problem}")
+    rooms = await build_services(
+        home, settings, None, windows=lambda _ref: None, script=options.script, allowed=allowed, model=options.model
+    )  # fmt: skip
+    written = Logs(logs, rooms.redactor.redact_text)
+    try:
+        for current in (rooms.skills.fabric.refresh, rooms.agent_room.refresh):  # what a window does meanwhile
+            await asyncio.to_thread(current)
+        _look_at(allowed, rooms)
+        followed = rooms.owner.spawn(_follow_log(rooms), "headless: follow the activity log")
+        code = await _Headless(rooms, options).go()
+        await followed
+        return code
+    finally:
+        await rooms.debates.close()
+        await rooms.service.close()
+        await rooms.stop_children()
+        await rooms.close()
+        written.stop()
+
+
+async def _follow_log(rooms: Services) -> None:
+    """The activity log is followed at each start, without a window too; what is wrong with it is said at once."""
+    try:
+        report = await rooms.store.audit.check(lambda _done, _all: None, lambda: False)
+    except KnownError as error:
+        say_error(f"assent: the activity log could not be checked: {error}")
+        return
+    if report.damaged:
+        say_error(f"assent: {BROKEN}")
+
+
+def _rule(text: str) -> Pattern:
+    """Raises ConfigurationError. A tool may be named as models and events name it (``write_file``)."""
+    name, bracket, rest = text.partition("(")
+    canonical = (name if "/" in name else name.replace("_", "-")) + bracket + rest
+    problem = problem_of(canonical, "allow")
+    if problem is not None:
+        next_step = "The page resources/help/rules.md says how rules are written."
+        raise ConfigurationError(f"--allow {text!r} is no rule: {problem.message}", next_step=next_step)
+    return read_rule(canonical, "allow")
+
+
+def _look_at(allowed: Sequence[Pattern], rooms: Services) -> None:
+    """Say which rules name nothing that there is: they would look as if they counted."""
+    for one in allowed:
+        name = one.selector.text
+        if re.fullmatch(r"[a-z0-9-]+", name) and rooms.skills.table.find(name) is None:
+            say_error(f"assent: --allow {one.text}: there is no tool and no skill named {name} here")
+
+
+class _Headless:
+    """One run."""
+
+    def __init__(self, rooms: Services, options: argparse.Namespace) -> None:
+        self._rooms = rooms
+        self._options = options
+        self._end: RunEnded | None = None
+        self._empty = False
+        self._limit = ""
+        self._stopped = False
+        self._thread = ""
+        self._stop: Callable[[], None] = lambda: None
+        self._out = Output(rooms.redactor, self._unheard)
+
+    async def go(self) -> int:
+        """An agent answers the message; a skill is called."""
+        loop = asyncio.get_running_loop()
+        name = _reference(str(self._options.name))
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._interrupted)
+        if name in self._rooms.agents.agents:
+            return await self._answered(name)
+        return await self._called(await self._skill(name), name if classify(name) == "path" else "")
+
+    def _interrupted(self) -> None:
+        self._stopped = True
+        self._stop()
+
+    def _unheard(self) -> None:
+        self._stop()
+
+    def _model(self) -> str:
+        """Raises KnownError where none is chosen, or one that nothing leads to."""
+        chosen = str(self._options.model or self._rooms.settings.current.models.default)
+        then = "Choose one in the app, or give --model CONNECTION/MODEL."
+        if not chosen:
+            raise KnownError("No model is chosen.", next_step=then, code="model.none")
+        if not self._rooms.models.reaches(ModelRef.parse(chosen)):
+            known = ", ".join(one.connection_id for one in self._rooms.models.connections.saved()) or "none"
+            raise KnownError(
+                f"There is no connection for the model {chosen!r}; connections: {known}.", next_step=then,
+                code="model.unknown",
+            )  # fmt: skip
+        return chosen
+
+    async def _skill(self, name: str) -> SkillDef:
+        """Raises NotFound, with what is wrong with a file that could have been it."""
+        rooms = self._rooms
+        skill = await rooms.skills.find(name)
+        if skill is not None and skill.state == "untrusted" and self._is_strange(skill):
+            raise ConfigurationError(
+                f"{skill.path} lies in no folder of skills that Assent knows, so nobody has agreed to what it says.",
+                next_step=f"Put it into {rooms.home / 'skills'}, or name its project folder in Settings, Skills.",
+            )
+        if skill is not None and skill.state != "broken":
+            return skill
+        problems = [str(one) for one in (skill.problems if skill else rooms.desk.problems_near(name))]
+        if problems:
+            raise ConfigurationError(f"The skill {name} cannot be used.", next_step="\n  ".join(problems))
+        if classify(name) == "path":
+            there = await asyncio.to_thread(os.path.exists, path_target(name, "").path)
+            raise NotFound(
+                f"{name} {'holds no skill' if there else 'is not there'}.",
+                next_step="Give the name of an agent or a skill, or the path of a skill's file or folder.",
+            )
+        raise NotFound(f"There is no agent and no skill named {name!r}.", next_step="Look at the Skills page.")
+
+    def _is_strange(self, skill: SkillDef) -> bool:
+        """Whether it lies outside every folder of skills."""
+        return all(skill.root != root.path for root in self._rooms.skills.fabric.roots)
+
+    # -- an agent -----------------------------------------------------------------------------------------------------
+
+    async def _answered(self, agent: str) -> int:
+        rooms = self._rooms
+        thread = await rooms.service.create_thread(agent=agent, model=self._model())
+        self._thread = thread.thread_id
+        rooms.bus.listen(self._tell)
+        self._stop = lambda: _spawned(rooms, thread.thread_id)
+        if not self._stopped:
+            await rooms.service.send(thread.thread_id, self._options.message)
+        await self._over(thread.thread_id, agent)
+        self._out.newline()
+        end = self._end
+        if end is not None and end.reason in ENDED_WELL:
+            return self._ended(DONE)
+        reason = (end.detail or end.reason) if end is not None else "it did not end"
+        return self._ended(FAILED, reason, end.next_step if end is not None else "")
+
+    async def _over(self, thread_id: str, agent: str) -> None:
+        """Until the run has ended, and that of every agent that the conversation was handed to (S-AAT-1)."""
+        service = self._rooms.service
+        while True:
+            while not await service.wait(thread_id, 3600):
+                pass
+            now = (await service.thread(thread_id)).agent
+            if now == agent or self._stopped:
+                return
+            agent = now
+            for _ in range(MOMENTS):  # it begins by itself, unless it cannot
+                if thread_id in service.running():
+                    break
+                await asyncio.sleep(0.05)
+
+    def _ended(self, code: int, reason: str = "", then: str = "") -> int:
+        if self._out.unheard:
+            say_error(f"assent: stopped, because {self._out.unheard}")
+            return FAILED
+        if self._stopped:
+            say_error("assent: stopped")
+            return STOPPED
+        if self._empty and code == DONE:
+            say_error(f"assent: {EMPTY.text}")
+        if reason:
+            say_error(f"assent: {reason}" + (f"\n  {then}" if then else ""))
+        return code
+
+    # -- a skill ------------------------------------------------------------------------------------------------------
+
+    async def _called(self, skill: SkillDef, path: str) -> int:
+        """Call it as a person does, that very file where they gave a ``path``; the result is what it returned."""
+        if not skill.is_code or self._options.model:
+            self._model()
+        args, said = self._given(skill)
+        call = self._rooms.desk.try_it(skill.name, args, self._tell, said, path)
+        self._stop = lambda: call.token.cancel(BY_PERSON)
+        if self._stopped:
+            self._stop()
+        outcome = await call.work
+        result = outcome.result
+        self._out.newline()
+        if self._options.json:
+            self._out.event({
+                "type": "result", "run_id": call.run_id, "state": outcome.state, "text": result.text,
+                "value": result.structured, "code": result.code, "usage": dataclasses.asdict(call.usage),
+            })  # fmt: skip
+        elif not result.is_error and not result.facts.get("empty"):
+            self._out.text(result.text + "\n")
+        if not result.is_error:
+            self._empty = not skill.is_code and not result.text.strip()
+            return self._ended(FAILED, f"Stopped: {self._limit}.") if self._limit else self._ended(DONE)
+        if result.code == ToolAborted.code:
+            return self._ended(FAILED, result.text)
+        return self._ended(REFUSED if result.code in _NEVER_BEGAN else FAILED, result.text)
+
+    def _given(self, skill: SkillDef) -> tuple[Mapping[str, Any], str]:
+        """(arguments, what is said): a JSON object where the skill takes arguments, else the words themselves."""
+        text = str(self._options.message)
+        try:
+            found = json.loads(text) if text.strip() else {}
+        except ValueError:
+            found = None
+        if isinstance(found, dict) and (skill.is_code or skill.params is not None):
+            return found, ""
+        if skill.is_code:
+            raise ConfigurationError(
+                f"{skill.name} is written in code: its arguments are a JSON object.",
+                next_step='As in: \'{"path": "a.txt"}\'',
+            )
+        return {}, text
+
+    # -- what happens -------------------------------------------------------------------------------------------------
+
+    def _tell(self, event: Event) -> None:
+        own = event.thread_id == self._thread  # an agent that was called has a thread of its own
+        if isinstance(event, RunEnded) and own:
+            self._end = event
+        elif isinstance(event, AgentTraced) and event.type == "agent-complete" and not event.ancestor_context_id:
+            self._limit = str(event.data.get("limit") or "")
+        elif isinstance(event, MessageClosed) and own:
+            self._empty = any(notice.code == EMPTY.code for notice in event.notices)
+        if self._options.json:
+            kind = _CAPITAL.sub("-", type(event).__name__).lower()
+            self._out.event({"type": kind, **dataclasses.asdict(event)})
+        elif isinstance(event, TextArrived) and own:
+            self._out.text(event.text)
+        elif isinstance(event, ToolCallFinished):
+            self._out.newline()
+            gave = media_words(event, "see this chat in the app" if own else "see it with --json")
+            say_error(f"[{event.tool}: {event.state}{gave}]")
+            if own and event.facts.get("finished") is True:
+                self._out.text(result_in(event.text) + "\n")
+
+
+def media_words(event: ToolCallFinished, where: str) -> str:
+    """What a terminal cannot show of a result, and where it can be seen or heard."""
+    images = sum(isinstance(one, ImageBlock) for one in event.media)
+    counts = ((images, "image"), (len(event.media) - images, "sound"))
+    given = " and ".join(count_words(count, noun) for count, noun in counts if count)
+    return f"; {given}: {where}" if given else ""
+
+
+def _reference(name: str) -> str:
+    """What looks like a path is one, from the folder that the command was given in; a name is a name."""
+    is_path = classify(name) == "path" and (os.sep in name or os.path.exists(name) or name.startswith("~"))
+    return os.path.abspath(os.path.expanduser(name)) if is_path else name
+
+
+def _spawned(rooms: Services, thread_id: str) -> None:
+    rooms.owner.spawn(rooms.service.stop(thread_id), "stop")
+
+
+def _refused(error: KnownError) -> int:
+    say_error(f"assent: {error}" + (f"\n  {error.next_step}" if error.next_step else ""))
+    return REFUSED

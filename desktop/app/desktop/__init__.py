@@ -1,0 +1,1 @@
+"""What the app asks of the desktop around it: notifications, motion, text size, fonts."""

@@ -1,0 +1,49 @@
+"""The desktop's notifications, whose code (0.5 MB with D-Bus) is loaded in a thread with the first sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from desktop.domain.lazy import Lazy
+from desktop.presenter.events.bridge import Bridge
+
+if TYPE_CHECKING:
+    from desktop.app.desktop.notifications import DesktopNotes
+
+NOTES: Lazy[type[DesktopNotes]] = Lazy("desktop.app.desktop.notifications", "DesktopNotes")
+
+
+class LazyNotes(QObject):
+    """As ``DesktopNotes``, which does the work."""
+
+    pressed = Signal()
+    failed = Signal()
+
+    def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._wanted = ""
+        self._loading = False
+        self._notes: DesktopNotes | None = None
+
+    def say(self, sentence: str) -> None:
+        """Show this, in the place of what was shown before."""
+        self._wanted = sentence
+        if self._notes is not None:
+            self._notes.say(sentence)
+        elif sentence and not self._loading:
+            self._loading = True
+            self._bridge.spawn(self._load(), name="desktop notifications: code")
+
+    def withdraw(self) -> None:
+        """Take it back."""
+        self.say("")
+
+    async def _load(self) -> None:
+        notes_class = await self._bridge.in_thread(NOTES.get)
+        self._notes = notes = notes_class(self._bridge, self)
+        notes.pressed.connect(self.pressed)
+        notes.failed.connect(self.failed)
+        notes.say(self._wanted)

@@ -1,0 +1,114 @@
+"""The home folder: where it is, its layout, and that only one Assent has it.
+
+Imported before the first paint: nothing heavy here. Blocks for well under a millisecond.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from desktop.domain.errors import HomeInUse, HomeNotWritable
+
+FOLDERS = ("data", "logs", "skills", "agents", "workspace")
+DEFAULT = "~/.agent"
+LOCK_WIDTH = 19
+"""Characters for a process id."""
+
+
+def home_path(option: str | None, environment: Mapping[str, str]) -> Path:
+    """``--home``, else ``AGENT_HOME``, else ``~/.agent``; absolute, links not followed."""
+    return Path(os.path.abspath(Path(option or environment.get("AGENT_HOME") or DEFAULT).expanduser()))
+
+
+class Home:
+    """A home that this process holds until ``release()`` or its end, however it ends."""
+
+    def __init__(self, path: Path, lock: int) -> None:
+        self.path = path
+        self.data = path / "data"
+        self.logs = path / "logs"
+        self._lock: int | None = lock
+
+    @property
+    def database(self) -> Path:
+        """The database file, made by the store."""
+        return self.data / "assent.db"
+
+    @property
+    def socket(self) -> Path:
+        """Where a second instance asks this one to show its window."""
+        return self.data / "raise.sock"
+
+    def release(self) -> None:
+        """Let another process have the home. Safe to call twice."""
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            os.close(lock)
+
+
+def open_home(path: Path) -> Home:
+    """Make what is missing, and take the home. Raises HomeNotWritable or HomeInUse, in words for a person."""
+    try:
+        _make_folders(path)
+        return Home(path, _take_lock(path))
+    except OSError as error:
+        raise _not_writable(path, error) from error
+
+
+def _make_folders(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.mkdir(mode=0o700, exist_ok=True)
+    for name in FOLDERS:
+        (path / name).mkdir(mode=0o700, exist_ok=True)
+    for name in ("data", "logs"):
+        if not os.access(path / name, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path / name))
+
+
+def _take_lock(path: Path) -> int:
+    """The lock belongs to the open file, so the system drops it with the process; no child inherits the file.
+
+    It holds the process id, padded: writing over it costs a twentieth of making the file empty first.
+    """
+    lock = os.open(path / "data" / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.pwrite(lock, f"{os.getpid():<{LOCK_WIDTH}}\n".encode("ascii"), 0)
+    except BlockingIOError as error:
+        holder = os.pread(lock, LOCK_WIDTH, 0).decode("latin-1").strip()
+        os.close(lock)
+        raise _in_use(path, holder) from error
+    except BaseException:
+        os.close(lock)
+        raise
+    return lock
+
+
+def _in_use(path: Path, holder: str) -> HomeInUse:
+    process = f" (process {holder})" if holder.isascii() and holder.isdigit() else ""
+    return HomeInUse(
+        f"Assent is already running with the home folder {path}{process}.",
+        next_step="Use the window that is open, or start with another folder: --home DIR.",
+    )
+
+
+def _not_writable(path: Path, error: OSError) -> HomeNotWritable:
+    where = error.filename or path
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return HomeNotWritable(
+            f"The disk is full, so Assent cannot use the home folder {path}.",
+            next_step="Free some space and try again.",
+        )
+    if error.errno in {errno.EEXIST, errno.ENOTDIR}:
+        return HomeNotWritable(
+            f"{where} is not a folder, so it cannot be Assent's home.",
+            next_step="Move that file away, or start with another folder: --home DIR.",
+        )
+    return HomeNotWritable(
+        f"Assent cannot write to its home folder: {where}: {error.strerror or error}.",
+        next_step="Give yourself write permission for that folder, or start with another one: --home DIR.",
+    )

@@ -1,0 +1,50 @@
+"""The contract between the start and the wiring of the rooms.
+
+``desktop.app.lifecycle.wiring`` is a module with two functions::
+
+    def make_window(home: Home) -> QWidget
+        The main window, able to paint its first picture and not more. It runs before the first paint: nothing that it
+        imports may import asyncio or the runtime (asyncio alone costs a quarter of the time a bare window takes).
+        A ``closeEvent`` of the window ignores the event and calls ``Hooks.quit`` once there is one.
+
+    def build(home: Home, window: QWidget, bridge: Bridge, hooks: Hooks) -> App
+        Everything else. It runs after the first paint, inside the running loop, and must be short: what takes time
+        belongs into ``App.start``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from desktop.app.home.crash import CrashReporter
+
+
+async def nothing() -> None:
+    """For a part that an app does without."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """What the start offers the wiring: the crash reporter (set its ``redact``), and how to quit or show the window."""
+
+    crashes: CrashReporter
+    quit: Callable[[], None]
+    show: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class App:
+    """The rooms, wired. ``start`` and each part of the end are awaited once, on the loop.
+
+    At the end (R-UI-8): ``quitting`` says so in the window at once; ``cancel_runs`` returns when all runs are over,
+    their questions closed as denied (it has ``CANCEL_LIMIT`` seconds together with the bridge's tasks); what is still
+    asked is denied; ``end_children`` ends every process; ``flush`` writes and closes the store. A part that fails or is
+    late does not stop the others.
+    """
+
+    start: Callable[[], Awaitable[None]] = field(default=nothing)
+    quitting: Callable[[], None] = field(default=lambda: None)
+    cancel_runs: Callable[[], Awaitable[object]] = field(default=nothing)
+    end_children: Callable[[], Awaitable[object]] = field(default=nothing)
+    flush: Callable[[], Awaitable[object]] = field(default=nothing)

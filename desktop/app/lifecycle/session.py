@@ -1,0 +1,154 @@
+"""The app's life after its first paint: the loop, the rooms, signals, and the orderly end."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QApplication, QWidget
+
+from desktop import __version__
+from desktop.app.home.crash import CrashReporter
+from desktop.app.home.home import Home
+from desktop.app.home.instance import RaiseServer
+from desktop.app.home.logs import Logs
+from desktop.app.lifecycle import shutdown
+from desktop.app.lifecycle.composition import App, Hooks
+from desktop.app.lifecycle.sent_events import sent_events_refused
+from desktop.app.lifecycle.window_watch import WindowWatch
+from desktop.app.loop.event_loop import AssentEventLoop
+from desktop.domain.errors import AssentError, BugError
+from desktop.presenter.events.bridge import Bridge
+from desktop.ui.shell.tray import bring_to_front
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+THREADS_LIMIT = 1.0
+"""Seconds at the very end for threads of blocking calls (a keyring that hangs) before the process ends without them."""
+
+logger = logging.getLogger(__name__)
+
+
+class Measure:
+    """For `--settle`: the memory of the app once it is idle."""
+
+    def __init__(self, seconds: float, report: Callable[[], None]) -> None:
+        self._seconds = seconds
+        self._report = report
+
+    async def take(self, starting: asyncio.Future[None], done: Callable[[], None]) -> None:
+        """Wait for the start to be over and then ``seconds`` more; report; quit."""
+        await asyncio.wait([starting])
+        await asyncio.sleep(self._seconds)
+        self._report()
+        done()
+
+
+class Session:
+    """One run of the app. ``life`` is a task that the bridge owns; ``quit`` ends it."""
+
+    def __init__(
+        self, loop: AssentEventLoop, home: Home, window: QWidget, watch: WindowWatch, crashes: CrashReporter,
+        wiring: Any,
+    ) -> None:  # fmt: skip
+        self._loop = loop
+        self._home = home
+        self._window = window
+        self._watch = watch
+        self._crashes = crashes
+        self._wiring = wiring
+        self._wish = asyncio.Event()
+        self.bridge = Bridge(loop=loop)
+        self.bridge.failed.connect(self._failed)
+
+    def quit(self) -> None:
+        """Begin the orderly end. Once is enough; more is harmless."""
+        self._wish.set()
+
+    def show(self) -> None:
+        """Bring the window to the front."""
+        bring_to_front(self._window)
+        self._window.raise_()
+
+    def _failed(self, error: AssentError) -> None:
+        """Only what is our fault; what the world did is the window's to tell."""
+        if isinstance(error, BugError):
+            self._crashes.take(error.__cause__ or error, "a task")
+
+    async def life(self, measure: Measure | None) -> int:
+        """From the wiring to the end; returns the exit code."""
+        for number in SIGNALS:
+            self._loop.add_signal_handler(number, self.quit)
+        self._watch.closed.connect(self.quit)
+        if not self._window.isVisible():  # closed before there was anybody to see it
+            self.quit()
+        server = RaiseServer(self._home.socket, self.show)
+        app = App()
+        try:
+            app = self._wiring.build(self._home, self._window, self.bridge, Hooks(self._crashes, self.quit, self.show))
+            logger.info("Assent %s, process %d", __version__, os.getpid())
+            starting = self.bridge.spawn(app.start(), name="start")
+            await server.start()
+            if measure is not None:
+                self.bridge.spawn(measure.take(starting, self.quit), name="measure")
+            await self._wish.wait()
+        finally:
+            await server.stop()
+            await shutdown.end(app, self.bridge, self._crashes)
+        return 0
+
+
+def run(
+    application: QApplication, home: Home, window: QWidget, watch: WindowWatch, crashes: CrashReporter, wiring: Any,
+    measure: Measure | None = None,
+) -> int:  # fmt: skip
+    """Live until someone quits; the exit code. Everything is written down and let go of when it returns."""
+    gc.freeze()  # modules and the window are here to stay: no later collection has to look at them again
+    gc.enable()
+    logs = Logs(home.logs, crashes.redacted, early=crashes.early.hand_over())
+    loop = AssentEventLoop(application)
+    loop.set_exception_handler(crashes.loop_handler)
+    session = Session(loop, home, window, watch, crashes, wiring)
+    life = session.bridge.spawn(session.life(measure), name="life")
+    try:
+        with sent_events_refused(application):
+            return _until_over(loop, life, session)
+    finally:
+        window.hide()
+        for number in SIGNALS:
+            loop.remove_signal_handler(number)
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+        logs.stop()
+
+
+def _until_over(loop: AssentEventLoop, life: asyncio.Future[int], session: Session) -> int:
+    """Qt can be told to quit by the system; then the orderly end still comes first."""
+    while True:
+        try:
+            return loop.run_until_complete(life)
+        except RuntimeError:
+            if life.done():
+                raise
+            session.quit()
+
+
+def end_threads(code: int) -> None:
+    """Leave without threads that still hang in a blocking call; the interpreter would wait for them for good. With a
+    screen reader, too: what Qt told it of widgets is taken down after Python is, and ends in a crash."""
+    until = time.monotonic() + THREADS_LIMIT
+    others = [thread for thread in threading.enumerate() if thread is not threading.current_thread()]
+    for thread in others:
+        if not thread.daemon:
+            thread.join(max(0.0, until - time.monotonic()))
+    if QAccessible.isActive() or any(thread.is_alive() and not thread.daemon for thread in others):
+        os._exit(code)
+

@@ -1,0 +1,120 @@
+"""Qt, the window, its first paint; and only then ``session`` with everything else.
+
+This module and what it imports are all that runs before the first paint, so none of it imports asyncio or a room of
+the runtime.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import sys
+from typing import Any
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
+from PySide6 import __version__ as pyside_version
+from PySide6.QtCore import QCoreApplication, qVersion
+from PySide6.QtWidgets import QApplication
+
+from desktop import __version__
+from desktop.app.home.crash import CrashReporter
+from desktop.app.home.home import Home
+from desktop.app.lifecycle.window_watch import WindowWatch, pss_kb, since_process_start_ms
+from desktop.domain.errors import KnownError
+
+FAILED = 1
+SESSION = f"{__package__}.session"
+
+
+def start(home: Home, options: argparse.Namespace, wiring: str) -> int:
+    """Everything from Qt on; the exit code. Raises KnownError when the world stands in the way."""
+    _no_core_files()
+    application = QApplication(["assent", "-style", "fusion"])  # naming the style here saves making another first
+    QCoreApplication.setApplicationName("Assent")
+    QCoreApplication.setApplicationVersion(__version__)
+    QApplication.setDesktopFileName("assent")
+    QApplication.setQuitOnLastWindowClosed(False)
+    crashes = CrashReporter(home.logs)
+    crashes.install()
+    try:
+        code = _live(application, home, options, crashes, importlib.import_module(wiring))
+    except KnownError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the end of the program: a report instead of a bare traceback
+        code = _failed(crashes, error)
+    finally:
+        crashes.uninstall()
+    return code
+
+
+def _no_core_files() -> None:
+    """A core file of this process would hold keys. The limit can be raised again by what tools start."""
+    if resource is not None:
+        _, hard = resource.getrlimit(resource.RLIMIT_CORE)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
+
+
+def _live(
+    application: QApplication, home: Home, options: argparse.Namespace, crashes: CrashReporter, wiring: Any
+) -> int:
+    window = wiring.make_window(home)
+    watch = WindowWatch(window)
+    window.show()
+    watch.wait_for_paint()
+    if options.exit_after_paint and not options.settle:
+        _say(json.dumps(_painted(watch)))
+        return 0 if watch.painted_at_ns else FAILED
+    painted = _painted(watch) if options.exit_after_paint else {}
+    session = _load_session()
+
+    def report() -> None:
+        _say(json.dumps({**painted, "idle_pss_kb": pss_kb()}))
+
+    measure = session.Measure(options.settle, report) if options.exit_after_paint else None
+    code: int = session.run(application, home, window, watch, crashes, wiring, measure)
+    session.end_threads(code)
+    return code
+
+
+def _load_session() -> Any:
+    """The session, and with it asyncio, which takes 2 MB and 5 ms less without TLS: this process talks to nobody but
+    its children. Whoever imports ``ssl`` later gets it."""
+    modules: dict[str, Any] = sys.modules
+    there = modules.setdefault("ssl", None)  # None: importing it fails, and asyncio does without
+    try:
+        return importlib.import_module(SESSION)
+    finally:
+        if there is None:
+            del modules["ssl"]
+
+
+def _painted(watch: WindowWatch) -> dict[str, float | int]:
+    """``painted_ns`` is of ``time.monotonic_ns``, for whoever started this process and measures it exactly."""
+    at = watch.painted_at_ns
+    return {"first_paint_ms": round(since_process_start_ms(at), 1), "painted_ns": at, "pss_kb": pss_kb()}
+
+
+def _failed(crashes: CrashReporter, error: Exception) -> int:
+    report = crashes.take(error, "the start or the end")
+    if sys.stderr is not None:
+        where = f"\n  A report is in {report.path}" if report and report.path else ""
+        sys.stderr.write(f"assent: {type(error).__name__} in Assent itself; it has to close.{where}\n")
+    return FAILED
+
+
+def probe_qt() -> int:
+    """For `--check`, in a process of its own."""
+    application = QApplication(["assent"])
+    _say(json.dumps({"qt": qVersion(), "platform": application.platformName(), "pyside": pyside_version}))
+    return 0
+
+
+def _say(line: str) -> None:
+    if sys.stdout is not None:
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()

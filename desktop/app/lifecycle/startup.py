@@ -1,0 +1,223 @@
+"""From the first paint to a working app: settings, rooms, view-models, pages; and what each part does at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject
+
+from desktop.app.desktop.lazy_notifications import LazyNotes
+from desktop.app.home.home import Home
+from desktop.app.home.window_state import Remembered
+from desktop.app.lifecycle.composition import App, Hooks
+from desktop.domain.errors import HomeNotWritable, KnownError, StoreError
+from desktop.domain.models import ModelRef
+from desktop.presenter.approvals.activity_words import BROKEN
+from desktop.presenter.events.bridge import Bridge
+from desktop.presenter.shell.window import ShellViewModel
+from desktop.ui.shell.main_window import MainWindow
+from desktop.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from desktop.app.home.crash import CrashReport
+    from desktop.app.wiring.pages import Pages
+    from desktop.app.wiring.runtime import Services
+    from desktop.app.wiring.view_models import ViewModels
+    from desktop.domain.audit_chain import ChainReport
+    from desktop.settings import Settings, SettingsService
+
+PREWARM_AFTER = 0.3
+"""Seconds after the pages stand before the model host is started: first things first."""
+
+SCRIPT = "ASSENT_SCRIPT"
+"""Environment variable of tests: a script file for the scripted model."""
+
+logger = logging.getLogger(__name__)
+
+
+class Startup(QObject):
+    """One start. ``start`` is awaited once; what it made is ended by the other methods, in the order of ``App``."""
+
+    def __init__(
+        self, home: Home, window: MainWindow, bridge: Bridge, hooks: Hooks, theme: Theme, shell: ShellViewModel,
+        remembered: Remembered,
+    ) -> None:  # fmt: skip
+        super().__init__(window)
+        self._home, self._window, self._bridge, self._hooks = home, window, bridge, hooks
+        self._theme, self._shell, self._remembered = theme, shell, remembered
+        self._settings: SettingsService | None = None
+        self._rooms: Services | None = None
+        self._models: ViewModels | None = None
+        self._pages: Pages | None = None
+        self._problems_told = False
+        shell.on_close = hooks.quit
+        bridge.failed.connect(self._failed)
+        hooks.crashes.reported.connect(self._crashed)
+        hooks.crashes.known.connect(self._failed)
+
+    def app(self) -> App:
+        """The parts of the life."""
+        return App(
+            start=self.start, quitting=self.quitting, cancel_runs=self.cancel_runs, end_children=self.end_children,
+            flush=self.flush,
+        )  # fmt: skip
+
+    # -- the start --------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Everything, step by step; each step leaves the loop free."""
+        rooms_module = await self._load("desktop.app.wiring.runtime")
+        settings_module = await self._load("desktop.settings")
+        self._settings = settings = settings_module.SettingsService(self._home.path)
+        await settings.load()
+        settings.subscribe(self._settings_changed)
+        self._dress(settings.current)
+        self._tell_problems(settings)
+        rooms = await self._open(rooms_module)
+        if rooms is None:
+            return
+        self._rooms = rooms
+        self._hooks.crashes.redact = rooms.redactor.redact_text
+        models_module = await self._load("desktop.app.wiring.view_models")
+        pages_module = await self._load("desktop.app.wiring.pages")
+        self._models = models_module.make_view_models(rooms, self._bridge, self._shell)
+        self._shell.set_first_run(not settings.current.models.default)
+        self._pages = pages_module.Pages(
+            self._window, self._shell, self._models, self._theme, self._remembered, rooms
+        )
+        closing = (await self._load("desktop.app.lifecycle.closing")).Closing(
+            self._window, self._shell, lambda: len({*rooms.service.running(), *rooms.debates.running()})
+        )
+        self._models.board.state_changed.connect(closing.runs_changed)
+        await self._pages.open()
+        await asyncio.sleep(PREWARM_AFTER)
+        await self._join_desktop()
+        rooms.child.start()
+        rooms.owner.spawn(rooms.models.catalogue.prewarm(), "model host: what requests need")
+        rooms.mcp.begin()
+        rooms.owner.spawn(rooms.jobs.keep(), "jobs: keep to the clock")
+        self._models.setup.look()
+        self._bridge.spawn(rooms.tool_secrets.learn(), name="learn tools' secrets")
+        self._models.approvals.activity.checked.connect(self._log_checked)
+        self._models.approvals.activity.check()
+
+    def _log_checked(self, report: ChainReport) -> None:
+        """The activity log is followed at each start; what is wrong with it is told wherever the person is."""
+        if report.damaged:
+            self._shell.banner.emit("failed", BROKEN)
+
+    async def _join_desktop(self) -> None:
+        """Less motion where the desktop asks for it, and its notifications; only Linux has a bus to ask."""
+        if sys.platform == "linux":
+            self._window.notifier.speak_through(LazyNotes(self._bridge, self))
+            motion = (await self._load("desktop.app.desktop.reduced_motion")).SystemMotion(self._bridge, self)
+            motion.changed.connect(self._theme.set_system_less_motion)
+            motion.start()
+
+    async def _load(self, name: str) -> Any:
+        """Import in a thread: a room's first import takes tens of milliseconds."""
+        return await self._bridge.in_thread(importlib.import_module, name)
+
+    async def _open(self, rooms_module: Any) -> Services | None:
+        """The rooms, or None when the database cannot be used and the person chose to quit."""
+        script = os.environ.get(SCRIPT, "")
+        while True:
+            try:
+                rooms: Services = await rooms_module.build_services(
+                    self._home.path, self._settings, self._bridge, windows=self._window_of, priced=self._priced,
+                    script=Path(script) if script else None,
+                )  # fmt: skip
+            except (StoreError, HomeNotWritable) as error:
+                logger.error("the database cannot be used: %s", error.code)
+                rescue = await self._load("desktop.app.lifecycle.database_recovery")
+                if not await rescue.ask(self._window, self._home, error):
+                    self._hooks.quit()
+                    return None
+            else:
+                return rooms
+
+    def _window_of(self, ref: ModelRef) -> int | None:
+        window: int | None = self._models.setup.describe(str(ref))[1] if self._models is not None else None
+        return window
+
+    def _priced(self, ref: ModelRef) -> bool:
+        return self._models is None or bool(self._models.setup.priced(str(ref)))
+
+    # -- settings and failures ----------------------------------------------------------------------------------------
+
+    def _settings_changed(self, settings: Settings, _keys: frozenset[str]) -> None:
+        self._dress(settings)
+        if self._settings is not None:
+            self._tell_problems(self._settings)
+
+    def _tell_problems(self, settings: SettingsService) -> None:
+        """Name the first mistake of config.yaml over the page; the settings pages show all of them."""
+        errors = [problem for problem in settings.problems if problem.severity == "error"]
+        if errors:
+            more = f" ({len(errors) - 1} more in Settings.)" if len(errors) > 1 else ""
+            self._shell.banner.emit("ask", f"{errors[0]}{more} The last good values stay in force.")
+        elif self._problems_told:
+            self._shell.banner.emit("", "")
+        self._problems_told = bool(errors)
+
+    def _dress(self, settings: Settings) -> None:
+        look = settings.appearance
+        if look.theme != self._theme.choice:
+            self._theme.set_choice(look.theme)
+        if abs(look.text_scale - self._theme.scale) > 0.001:
+            self._theme.set_scale(look.text_scale)
+        self._theme.set_motion({"on": "less", "off": "full"}.get(look.reduce_motion, "system"))
+        self._remembered.put("theme", look.theme)
+        self._remembered.put("scale", look.text_scale)
+
+    def _failed(self, error: Exception) -> None:
+        """A task of the window failed: in words, with the next step, and a report where it is our fault."""
+        if isinstance(error, KnownError):
+            self._shell.banner.emit("failed", f"{error} {error.next_step}".strip())
+
+    def _crashed(self, report: CrashReport) -> None:
+        """Our fault: a report that the person can copy."""
+        self._shell.error.emit(
+            "Something in Assent went wrong",
+            "What you wrote and what agents answered is kept. You can go on; if it happens again, restart Assent.",
+            report.text,
+        )
+
+    # -- the end ------------------------------------------------------------------------------------------------------
+
+    def quitting(self) -> None:
+        """Say what still runs."""
+        running = len(self._models.board.running_threads) if self._models is not None else 0
+        if running:
+            runs = "A run is" if running == 1 else f"{running} runs are"
+            self._shell.quitting.emit(f"{runs} still going: stopping, and there again at the next start.")
+        if self._pages is not None:
+            self._pages.keep()
+
+    async def cancel_runs(self) -> None:
+        """Runs end as interrupted, so that the next start can offer to go on."""
+        if self._rooms is not None:
+            await self._rooms.debates.close()
+            await self._rooms.service.close()
+
+    async def end_children(self) -> None:
+        """The model host."""
+        if self._rooms is not None:
+            await self._rooms.stop_children()
+
+    async def flush(self) -> None:
+        """What is typed and not sent, the database and the keyring."""
+        if self._rooms is None:
+            return
+        try:
+            if self._models is not None:
+                await self._models.chat.drafts.flush()
+        except KnownError as error:
+            logger.warning("the last draft could not be stored: %s", error.code)
+        await self._rooms.close()

@@ -1,0 +1,21 @@
+"""A refusal to start, in a window of its own, for a person who has no terminal to read it on."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QApplication
+
+from desktop.domain.errors import KnownError
+from desktop.ui.shell.startup_error import RefusalWindow
+from desktop.ui.theme import Theme
+
+
+def show(error: KnownError) -> None:
+    """Returns when it was read. There is no loop of ours that it could stall."""
+    there = QCoreApplication.instance()
+    application = there if isinstance(there, QApplication) else QApplication(["assent"])
+    Theme.install(application).settle()
+    window = RefusalWindow(str(error), error.next_step)
+    window.closed.connect(application.quit)
+    window.show()
+    application.exec()

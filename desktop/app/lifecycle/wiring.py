@@ -1,0 +1,47 @@
+"""The composition root proper: first a window that can paint, then, after its first paint, everything else.
+
+``make_window`` and ``build`` are the contract of ``composition``. Nothing imported here may import asyncio or a room of
+the runtime: those are loaded by ``build`` and by ``startup`` once the window is on screen.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QApplication, QWidget
+
+from desktop.app.home.home import Home
+from desktop.app.home.window_state import Remembered
+from desktop.presenter.shell.window import ShellViewModel
+from desktop.ui.shell.main_window import MainWindow
+from desktop.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from desktop.app.lifecycle.composition import App, Hooks
+    from desktop.presenter.events.bridge import Bridge
+
+REMEMBERED = "window.json"
+
+
+def make_window(home: Home) -> QWidget:
+    """The main window as it was left: theme, text size, place and page; its pages come with ``build``."""
+    application = QApplication.instance()
+    assert isinstance(application, QApplication)
+    remembered = Remembered(home.data / REMEMBERED)
+    choice, scale = remembered.text("theme", "system"), remembered.number("scale", 1.0)
+    theme = Theme.install(application, choice, scale, styled=True)
+    shell = ShellViewModel(remembered.put)
+    shell.restore(remembered.values)
+    window = MainWindow(theme, shell, {})
+    window.setProperty("parts", (theme, shell, remembered))
+    return window
+
+
+def build(home: Home, window: QWidget, bridge: Bridge, hooks: Hooks) -> App:
+    """Everything else, as an ``App`` whose ``start`` does the work."""
+    assert isinstance(window, MainWindow)
+    theme, shell, remembered = window.property("parts")
+    startup = importlib.import_module("desktop.app.lifecycle.startup")
+    app: App = startup.Startup(home, window, bridge, hooks, theme, shell, remembered).app()
+    return app

@@ -1,0 +1,1 @@
+"""One loop: asyncio on the Qt thread."""

@@ -1,0 +1,1 @@
+"""Every room made once and joined to the others, in no other place."""

@@ -1,0 +1,155 @@
+"""The agents of the running app: their folders, kept current in the background, their tools, and their editor."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from desktop.app.wiring.cli_tools import reserved_by
+from desktop.app.wiring.skills import PinFile
+from desktop.domain.errors import BugError, KnownError
+from desktop.services.agents.editing import AgentService
+from desktop.services.chats.service import ConversationService
+from desktop.services.debates.calls import CalledDebates
+from desktop.services.definitions.book import AgentFiles, AgentFolder
+from desktop.services.delegation.calls import AgentCalls
+from desktop.services.delegation.retention import forget_children
+from desktop.services.delegation.tools import AgentTools
+from desktop.services.recovery.unfinished import conclude_settled
+from desktop.services.skills.world import SkillWorld
+from desktop.services.turns.runtime import Runtime
+from desktop.settings import SettingsService
+from desktop.skills.catalogue.pins import Pins
+from desktop.skills.catalogue.watch import FolderWatch
+from desktop.supervision.tasks import TaskOwner
+from desktop.tools.registry import ToolRegistry
+
+FOLDER = "agents"
+PINS = "agent-pins.json"
+SETTLE_S = 5.0
+"""Seconds to wait until the folders are watched."""
+PROJECT_FOLDERS = (".agent/agents", ".agents/agents")
+
+_log = logging.getLogger(__name__)
+
+
+def folders_of(settings: SettingsService, home: Path, library: Path) -> tuple[AgentFolder, ...]:
+    """The person's own, the app's, those of trusted projects: a project takes no name away from either."""
+    trusted = (os.path.expanduser(path) for path in settings.current.skills.trusted_projects)
+    places = [os.path.join(path, *name.split("/")) for path in trusted for name in PROJECT_FOLDERS]
+    projects = [AgentFolder(place, "project") for place in places]
+    return (AgentFolder(str(home / FOLDER)), AgentFolder(str(library), "library"), *projects)
+
+
+async def open_agents(settings: SettingsService, home: Path, library: Path) -> AgentFiles:
+    """Read all definitions, in a thread."""
+
+    def read() -> AgentFiles:
+        pins = Pins(PinFile(home / "data" / PINS))
+        files = AgentFiles(folders_of(settings, home, library), pins=pins)
+        files.reload()
+        return files
+
+    return await asyncio.to_thread(read)
+
+
+class AgentServices:
+    """``begin`` once everything is there; ``close`` ends the watching."""
+
+    def __init__(
+        self, files: AgentFiles, settings: SettingsService, registry: ToolRegistry, skills: SkillWorld,
+        owner: TaskOwner,
+    ) -> None:  # fmt: skip
+        self.files = files
+        self._folders: Callable[[], tuple[AgentFolder, ...]] = lambda: files.folders
+        self._settings = settings
+        self._registry = registry
+        self._skills = skills
+        self._owner = owner
+        self._lock = threading.Lock()
+        self._watch: FolderWatch | None = None
+        self._closed = False
+        self._ends: list[Callable[[], None]] = []
+        self.tools: AgentTools | None = None
+        self._desk: AgentService | None = None
+
+    @property
+    def desk(self) -> AgentService:
+        """For the editor. After ``open``."""
+        if self._desk is None:
+            raise BugError("the agents are not open yet")
+        return self._desk
+
+    def open(self, runtime: Runtime, service: ConversationService, home: Path, library: Path) -> AgentServices:
+        """Make the tools and the editor's desk; what has to be read is read in the background."""
+        self._folders = lambda: folders_of(self._settings, home, library)
+        calls = AgentCalls(
+            lambda: runtime, self._owner, handover=service.hand_over, two_sides=CalledDebates(lambda: runtime),
+            kept=lambda: self._settings.current.chat.agent_threads,
+        )
+        self.tools = AgentTools(
+            self.files.book, self._skills, self._registry, calls.carry, lambda name: reserved_by(self._skills, name)
+        )
+        self._desk = AgentService(
+            self.files, lambda: runtime, mine=home / FOLDER, trash=home / "data" / "deleted-agents",
+            tool_problems=lambda: self.tools.problems if self.tools is not None else {},
+            cycles=lambda: self.tools.cycles if self.tools is not None else {}, changed=self.refresh,
+        )  # fmt: skip
+        self._ends.append(self._skills.fabric.on_change(lambda _changes: self.refresh()))
+        self._settings.subscribe(self._settings_changed)
+        self._owner.spawn(self._begin(runtime, time.time()), "agents: read and watch")
+        return self
+
+    async def _begin(self, runtime: Runtime, started: float) -> None:
+        await asyncio.to_thread(self.refresh)
+        await asyncio.to_thread(self._rewatch)
+        try:
+            await conclude_settled(runtime.store)
+            await forget_children(runtime, before=started)
+        except KnownError as error:
+            _log.info("threads of earlier calls stay: %s", error.code)
+
+    def refresh(self) -> None:
+        """Put the agents that are there in force as tools. Blocks."""
+        if self.tools is not None and not self._closed:
+            self.tools.refresh()
+
+    def _changed(self, _paths: frozenset[str] | None) -> None:
+        if self._closed:
+            return
+        self.files.reload()
+        self.refresh()
+
+    def _settings_changed(self, _settings: object, keys: frozenset[str]) -> None:
+        if "skills.trusted_projects" in keys:
+            self._owner.spawn(asyncio.to_thread(self._other_folders), "agents: other folders")
+
+    def _other_folders(self) -> None:
+        self.files.set_folders(self._folders())
+        self.refresh()
+        self._rewatch()
+
+    def _rewatch(self) -> None:
+        with self._lock:
+            if self._watch is not None:
+                self._watch.stop()
+            self._watch = None
+            if not self._closed:
+                self._watch = FolderWatch([folder.path for folder in self.files.folders], self._changed)
+                self._watch.start()
+                self._watch.wait_settled(SETTLE_S)
+        self._changed(None)  # what came before anybody watched
+
+    def close(self) -> None:
+        """Stop watching. Blocks for a moment."""
+        self._closed = True
+        for end in self._ends:
+            end()
+        with self._lock:
+            if self._watch is not None:
+                self._watch.stop()

@@ -1,0 +1,41 @@
+"""The tools of tools.yaml in the running app: made from the same walls as every other tool, read in the background."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from desktop.safety.confinement.environment import needs_admin
+from desktop.services.skills.world import SkillWorld
+from desktop.supervision.tasks import TaskOwner
+from desktop.tools.cli.reads import nothing_opens
+from desktop.tools.cli.tool import CliServices, CliTool
+from desktop.tools.cli.tools import CliTools
+from desktop.tools.registry import ToolRegistry
+
+TOOLS = "tools.yaml"
+_OWN = ("agent", "finish", "invoke", "context-manager")
+
+
+def cli_tools(
+    home: Path, registry: ToolRegistry, services: CliServices, skills: SkillWorld, owner: TaskOwner
+) -> CliTools:
+    """The service; the file is read in the background."""
+    found = CliTools(
+        home / TOOLS, registry, lambda definition: CliTool(definition, services), needs_admin=needs_admin,
+        reserved=lambda name: reserved_by(skills, name),
+        opens=services.places.judge if services.places is not None else nothing_opens,
+    )  # fmt: skip
+    if services.places is not None:
+        services.places.on_change(found.retell)
+    found.on_change(lambda _state: skills.shown.refresh())
+    owner.spawn(asyncio.to_thread(found.reload), "tools.yaml: read")
+    return found
+
+
+def reserved_by(skills: SkillWorld, name: str) -> str:
+    """Who of Assent has a name that models and skills know as its own, or "". Blocks."""
+    if name in _OWN or name.startswith("agent-"):
+        return "Assent's own"
+    found = skills.fabric.find_tool(name)
+    return "a skill of Assent" if found is not None and found.source == "library" else ""

@@ -1,0 +1,88 @@
+"""The request over a thread, built when something asks for the first time: most starts end without a question.
+
+Its code is loaded in a thread when a run begins (``warm_with_first_run``), so that the window only has to build it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from desktop.app.wiring.view_models import ViewModels
+from desktop.presenter.transcript.live_threads import LiveThreads
+from desktop.supervision.tasks import TaskOwner
+from desktop.ui.widgets.layout.side_room import SideRoom
+
+if TYPE_CHECKING:
+    from desktop.ui.approvals.request.dialog import RequestDialog
+
+DIALOG = "desktop.ui.approvals.request.dialog"
+
+
+def warm() -> Any:
+    """Import the code. Blocks."""
+    return importlib.import_module(DIALOG)
+
+
+def warm_with_first_run(board: LiveThreads, owner: TaskOwner) -> None:
+    """A run works and may ask: what its request is shown in is loaded before."""
+
+    def loaded(_thread_id: str) -> None:
+        board.state_changed.disconnect(loaded)
+        owner.spawn(asyncio.to_thread(warm), "requests: code")
+
+    board.state_changed.connect(loaded)
+
+
+class LazyRequest(QObject):
+    """As ``RequestDialog`` over ``host``, which is ``dialog`` once something has asked."""
+
+    open_inbox = Signal(str)
+
+    def __init__(
+        self, host: QWidget, models: ViewModels, title: Callable[[str], str], composer: QWidget, beside: SideRoom
+    ) -> None:
+        super().__init__(host)
+        self._host, self._models, self._title = host, models, title
+        self._composer, self._beside = composer, beside
+        self._thread_id: str | None = None
+        self.dialog: RequestDialog | None = None
+        models.approvals.changed.connect(self._look)
+        self._look()
+
+    def show_for(self, thread_id: str) -> None:
+        """Another thread is open: only its requests are shown here."""
+        self._thread_id = thread_id
+        if self.dialog is not None:
+            self.dialog.show_for(thread_id)
+
+    def reopen(self, request_id: str) -> None:
+        """The person asked for a request that was put aside."""
+        if self.dialog is not None:
+            self.dialog.reopen(request_id)
+
+    def made(self) -> RequestDialog:
+        """Build it now, unless it is there."""
+        if self.dialog is None:
+            m = self._models
+            self.dialog = warm().RequestDialog(
+                self._host, m.approvals, self._title, self._composer, m.rules, self._beside
+            )
+            self.dialog.open_inbox.connect(self.open_inbox)
+            m.board.run_ended.connect(self._run_over)
+            if self._thread_id is not None:
+                self.dialog.show_for(self._thread_id)
+        return self.dialog
+
+    def _run_over(self, thread_id: str, _event: object) -> None:
+        if self.dialog is not None:
+            self.dialog.run_over(thread_id)
+
+    def _look(self) -> None:
+        if self._models.approvals.requests:
+            self.made()

@@ -1,0 +1,71 @@
+"""The MCP servers of mcp.yaml in the running app: made from the same walls as every other tool (S-RES-4)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from desktop.app.wiring.cli_tools import reserved_by
+from desktop.app.wiring.skills import PinFile
+from desktop.domain.safety import Redactor
+from desktop.safety.confinement.environment import needs_admin
+from desktop.safety.confinement.output import upright
+from desktop.safety.confinement.process import held
+from desktop.services.skills.world import SkillWorld
+from desktop.settings import SettingsService
+from desktop.skills.resolution.find import find_on_disk
+from desktop.skills.schemas.validation import check
+from desktop.supervision.tasks import TaskOwner
+from desktop.tools.cli.tool import CliServices
+from desktop.tools.mcp.pins import McpPins
+from desktop.tools.mcp.server import McpServices
+from desktop.tools.mcp.servers import McpServers
+from desktop.tools.registry import ToolRegistry
+from desktop.workers.mcp_child import mcp_host
+
+SERVERS = "mcp.yaml"
+PINS = "mcp-pins.json"
+_BOUND = ("security.", "tools.")
+"""Settings that a server is started under."""
+
+
+def mcp_servers(
+    home: Path, registry: ToolRegistry, walls: CliServices, skills: SkillWorld, owner: TaskOwner,
+    settings: SettingsService, redactor: Redactor,
+) -> McpServers:  # fmt: skip
+    """The service; the file is read in the background, and no server starts before ``begin``."""
+    services = McpServices(
+        child=mcp_host(), policy=walls.policy, confinement=walls.confinement, environment=walls.environment,
+        settings=walls.settings, hold=held, check_schema=_schema_problem,
+        pins=McpPins(PinFile(home / "data" / PINS)), spawn=owner.spawn, redactor=redactor,
+        clean=upright,
+    )  # fmt: skip
+    found = McpServers(
+        home / SERVERS, registry, services, needs_admin=needs_admin, taken=_taken(skills), told=skills.shown.refresh
+    )
+    skills.fabric.on_change(lambda _changes: found.recheck())
+    settings.subscribe(lambda _settings, keys: _changed(found, keys))
+    owner.spawn(asyncio.to_thread(found.reload), "mcp.yaml: read")
+    return found
+
+
+def _taken(skills: SkillWorld) -> Callable[[str], str]:
+    """Whose name it is among Assent's own and the person's skills: no server's tool stands in their place."""
+
+    def taken(name: str) -> str:
+        found = find_on_disk(name, skills.fabric.globals)
+        return reserved_by(skills, name) or (f"a skill ({found.path})" if found is not None else "")
+
+    return taken
+
+
+def _changed(servers: McpServers, keys: frozenset[str]) -> None:
+    if any(key.startswith(_BOUND) for key in keys):
+        servers.walls_changed()
+
+
+def _schema_problem(schema: object) -> str:
+    """By the rules of skill files (R-SK-4)."""
+    problems = check(schema, arguments=True)
+    return f"{problems[0].pointer or 'it'}: {problems[0].message}" if problems else ""

@@ -1,0 +1,302 @@
+"""The pages joined to their view-models, commands to what they do, and requests to the person."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from typing import Any, cast
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QWidget
+
+from desktop.app.desktop.font_notes import name_fonts
+from desktop.app.desktop.text_zoom import TextZoom
+from desktop.app.home.window_state import Remembered
+from desktop.app.wiring.debate_drafts import DebateDrafts
+from desktop.app.wiring.debate_pages import DebatePages
+from desktop.app.wiring.lazy_request import LazyRequest, warm_with_first_run
+from desktop.app.wiring.runtime import Services
+from desktop.app.wiring.view_models import ViewModels
+from desktop.domain.safety import ConfinementReport
+from desktop.presenter.settings.pages import APPROVALS, MODELS
+from desktop.presenter.shell.window import ShellViewModel
+from desktop.ui.chat.models import ChatModels
+from desktop.ui.chat.page import ChatPage
+from desktop.ui.shell.loading import load, page
+from desktop.ui.shell.main_window import FIRST_RUN, MainWindow
+from desktop.ui.theme import Theme
+
+OPEN_THREAD = "chat.thread"
+BESIDE = {"trace": "chat.trace", "agents": "chat.agents"}
+"""What stands beside the thread, and under which name that is remembered."""
+NOTIFY = "notifications.desktop"
+
+
+class Pages(QObject):
+    """Made once, after the rooms are open; goes with its window."""
+
+    def __init__(
+        self, window: MainWindow, shell: ShellViewModel, models: ViewModels, theme: Theme, remembered: Remembered,
+        rooms: Services,
+    ) -> None:  # fmt: skip
+        super().__init__(window)
+        self._window, self._shell, self._models = window, shell, models
+        self._theme, self._remembered, self._rooms = theme, remembered, rooms
+        self._chat: ChatPage | None = None
+        self._dialog: LazyRequest | None = None
+        self._skills: Any = None
+        self._approvals: Any = None
+        self._schedules: Any = None
+        self._opened = False
+        drafts = DebateDrafts(rooms.home / "data", rooms.redactor.mask_data)
+        self._debates = DebatePages(window, shell, models, self._title_of, self.show_inbox, remembered, drafts)
+        self._commands()
+        self._connect()
+
+    @property
+    def chat(self) -> ChatPage:
+        """The Chats page, built when first needed."""
+        if self._chat is None:
+            m = self._models
+            bundle = ChatModels(
+                chat=m.chat, threads=m.threads, approvals=m.approvals, shell=self._shell, setup=m.setup,
+                offers=m.offers, attaching=m.attaching, agents=m.agents, trace=m.trace,
+                modes=m.modes, context=m.context, run_tree=m.run_tree, variables=m.variables,
+            )  # fmt: skip
+            made = self._chat = _chat_page(bundle, self._remembered)
+            self._dialog = LazyRequest(made.pane, m, self._title_of, made.pane.foot, made.pane.conversation)
+            self._dialog.open_inbox.connect(self.show_inbox)
+            m.chat.opened.connect(self._dialog.show_for)
+            self._dialog.show_for(m.chat.thread_id)
+            self._chat.request_wanted.connect(self._dialog.reopen)
+            self._chat.inbox_wanted.connect(self.show_inbox)
+            beside = (name for name, key in BESIDE.items() if self._remembered.values.get(key) is True)
+            self._chat.show_side(next(beside, ""))
+            self._chat.side_changed.connect(self._remember_side)
+            self._chat.activity_wanted.connect(self._show_activity)
+            self._chat.debate_wanted.connect(self._debates.open)
+            self._chat.thread_wanted.connect(self._open_thread)
+            self._chat.job_wanted.connect(partial(self._show, "schedules", "open_job"))
+            if self._opened:
+                # The thread was opened while another page stood here: say it again to the page that now listens.
+                m.chat.open_thread(m.chat.thread_id)
+        return self._chat
+
+    def _remember_side(self, shown: str) -> None:
+        for name, key in BESIDE.items():
+            self._remembered.put(key, shown == name)
+
+    async def open(self) -> None:
+        """Put the pages in, show what was open, read the list of threads."""
+        m = self._models
+        report = await self._rooms.confinement_report()
+        demo = str(self._rooms.home / "workspace" / "demo")
+        self._window.install(
+            {
+                FIRST_RUN: page("desktop.ui.first_run.page", "FirstRunPage", m.setup, demo),
+                "chats": lambda: self.chat,
+                "debates": self._debates.page,
+                "skills": self._skills_page,
+                "approvals": self._approvals_page,
+                "schedules": self._schedules_page,
+                "settings": lambda: _settings_page(m, report, self._shell),
+            }
+        )
+        m.chat.set_model(m.setup.default_model)
+        m.threads.refresh()
+        m.chat.open_thread(await self._last_thread())
+        self._opened = True
+        close = self._shell.on_close
+        if close is not None:
+            self._shell.on_close = lambda: self._leave(close)
+
+    def _skills_page(self) -> QWidget:
+        made: QWidget = load("desktop.ui.skills.page", "SkillsPage")(self._models.skills)
+        made.model_wanted.connect(self._open_models)  # type: ignore[attr-defined]  # its module is loaded late
+        self._skills = made
+        made.approvals_wanted.connect(lambda: self._shell.go("approvals"))  # type: ignore[attr-defined]
+        return made
+
+    def _approvals_page(self) -> QWidget:
+        m = self._models
+        self._approvals = load("desktop.ui.approvals.page", "ApprovalsPage")(m.approvals, m.rules, self._title_of)
+        return cast(QWidget, self._approvals)
+
+    def _schedules_page(self) -> QWidget:
+        m = self._models
+        models = m.setup
+        made: Any = load("desktop.ui.schedules.page", "SchedulesPage")(
+            m.jobs, lambda: m.agents,
+            lambda: [(str(one.ref), models.describe(str(one.ref))[0]) for one in models.models],
+        )
+        made.settings_wanted.connect(lambda: self._show_settings(APPROVALS))
+        m.jobs.thread_wanted.connect(self._open_thread)
+        self._schedules = made
+        return cast(QWidget, made)
+
+    def _leave(self, quit_now: Callable[[], None], asked: int = 0) -> None:
+        """The person closes the window: a skill, a rule or a job that is not saved comes first."""
+        could_lose: tuple[tuple[str, Any, bool], ...] = (
+            ("skills", self._skills, self._skills is not None and self._models.skills.editor.dirty),
+            ("approvals", self._approvals, self._approvals is not None and self._approvals.unsaved),
+            ("schedules", self._schedules, self._schedules is not None and self._models.jobs.dirty),
+        )
+        for at, (name, made, unsaved) in enumerate(could_lose):
+            if at >= asked and made is not None and unsaved:
+                self._shell.go(name)
+                made.leaving(partial(self._leave, quit_now, at + 1))
+                return
+        quit_now()
+
+    def _title_of(self, thread_id: str) -> str:
+        debate = self._models.debates.debates.rows.get(thread_id)
+        if debate is not None:
+            return debate.title
+        return next((t.title for t in self._models.threads.threads if t.thread_id == thread_id), "") or "New chat"
+
+    async def _last_thread(self) -> str:
+        wanted = self._remembered.text(OPEN_THREAD, "")
+        known = {thread.thread_id for thread in await self._rooms.service.threads()}
+        return wanted if wanted in known else ""
+
+    def keep(self) -> None:
+        """Before the end: the draft that is being typed; and nothing is begun any more."""
+        QGuiApplication.instance().applicationStateChanged.disconnect(self._state_changed)  # type: ignore[union-attr]
+        if self._chat is not None:
+            self._chat.pane.foot.keep_draft()
+
+    # -- commands -----------------------------------------------------------------------------------------------------
+
+    def _commands(self) -> None:
+        shell, m = self._shell, self._models
+
+        def on_chats(act: str) -> None:
+            shell.go("chats")
+            getattr(self.chat, act)()
+
+        shell.handle("new-chat", lambda _: on_chats("new_chat"))
+        shell.handle("find", lambda _: self._find(on_chats))
+        shell.handle("search-threads", lambda _: on_chats("search_threads"))
+        shell.handle("choose-model", lambda _: on_chats("choose_model"))
+        shell.handle("tool-mode", lambda _: on_chats("choose_tool_mode"))
+        shell.handle("trace", lambda _: on_chats("toggle_trace"))
+        shell.handle("agents", lambda _: self._debates.toggle_agents(lambda: on_chats("toggle_agents")))
+        shell.handle("new-job", lambda _: self._new_job())
+        shell.handle("open-models", lambda _: self._open_models())
+        shell.handle("settings", self._show_settings)
+        shell.handle("rules", lambda _: self._show_rules(new=False))
+        shell.handle("new-rule", lambda _: self._show_rules(new=True))
+        shell.handle("thread", self._open_thread)
+        shell.handle("model", m.chat.set_model)
+        shell.handle("theme", lambda choice: m.settings.set("appearance.theme", choice))
+        shell.handle("text", TextZoom(m.settings, self).press)
+
+    def _new_job(self) -> None:
+        self._shell.go("schedules")
+        self._schedules.new_job()
+
+    def _find(self, on_chats: Callable[[str], None]) -> None:
+        """In the skills, rules or activity while they are shown, else in the open thread."""
+        if self._shell.page in ("skills", "approvals", "debates"):
+            self._window.page(self._shell.page).begin_find()  # type: ignore[attr-defined]  # its module is loaded late
+        else:
+            on_chats("begin_find")
+
+    def _show_rules(self, *, new: bool) -> None:
+        self._shell.go("approvals")
+        self._window.page("approvals").show_rules(new=new)  # type: ignore[attr-defined]  # its module is loaded late
+
+    def _show_activity(self, thread_id: str, tool: str) -> None:
+        """The calls of a tool in a thread, in the activity log."""
+        self._models.approvals.activity.choose(
+            text="", decision="", category="", by="", days="", thread_id=thread_id, tool=tool
+        )  # fmt: skip
+        self._show("approvals", "show_tab", "activity")
+
+    def _open_thread(self, thread_id: str) -> None:
+        if self._debates.is_debate(thread_id):
+            self._debates.open(thread_id)
+            return
+        self._shell.go("chats")
+        self.chat.open(thread_id)
+
+    def _open_call(self, thread_id: str, call_id: str) -> None:
+        if self._debates.open_call(thread_id, call_id):
+            return
+        self._shell.go("chats")
+        self.chat.open_call(thread_id, call_id)
+
+    # -- what comes from the view-models ------------------------------------------------------------------------------
+
+    def _connect(self) -> None:
+        m = self._models
+        m.chat.opened.connect(lambda thread_id: self._remembered.put(OPEN_THREAD, thread_id))
+        m.setup.chosen.connect(self._model_chosen)
+        m.setup.changed.connect(lambda: m.chat.meters_changed.emit(m.chat.meters))
+        QGuiApplication.instance().applicationStateChanged.connect(self._state_changed)  # type: ignore[union-attr]
+        m.approvals.refused.connect(self._window.show_toast)
+        m.rules.rules.told.connect(self._window.show_toast)
+        m.approvals.activity.thread_wanted.connect(self._open_call)
+        m.settings.refused.connect(self._setting_refused)
+        m.approvals.changed.connect(self._pending)
+        warm_with_first_run(m.board, self._rooms.owner)
+        m.settings.changed.connect(lambda key: self._pending() if key == NOTIFY else None)
+
+    def _state_changed(self, state: Qt.ApplicationState) -> None:
+        """Back from an editor, perhaps: take over what was changed in the files of the person."""
+        if state is Qt.ApplicationState.ApplicationActive:
+            self._models.settings.look_at_file()
+            for tools in (self._rooms.cli, self._rooms.mcp):
+                self._rooms.owner.spawn(asyncio.to_thread(tools.reload_if_changed), "look at tools' files")
+
+    def _setting_refused(self, _key: str, why: str) -> None:
+        """The settings pages say it beside the setting; a shortcut or the palette has no such place."""
+        if self._shell.page != "settings":
+            self._window.show_toast(why)
+
+    def _model_chosen(self, ref: str) -> None:
+        """The model of new chats; only the first page is left for the chats by it."""
+        self._models.chat.set_model_of_new_chats(ref)
+        if self._shell.first_run:
+            self._shell.set_first_run(False)
+            self._shell.go("chats")
+
+    def _pending(self) -> None:
+        """How many requests wait has changed, or whether the desktop may be told of it."""
+        notify = bool(self._models.settings.get(NOTIFY))
+        self._window.set_pending(self._models.approvals.pending_count, notify=notify)
+
+    def show_inbox(self, request_id: str) -> None:
+        """The whole list of requests, at this one."""
+        self._show("approvals", "open_request", request_id)
+
+    def _show(self, page_name: str, act: str, value: str) -> None:
+        self._shell.go(page_name)
+        show = getattr(self._window.page(page_name), act, None)
+        if callable(show):
+            show(value)
+
+    def _open_models(self) -> None:
+        self._show_settings(MODELS)
+
+    def _show_settings(self, name: str) -> None:
+        self._show("settings", "open_settings", name)
+
+
+def _settings_page(m: ViewModels, report: ConfinementReport, shell: ShellViewModel) -> QWidget:
+    for tools in (m.cli, m.mcp):
+        tools.requests_wanted.connect(lambda: shell.go("approvals"))
+    made: QWidget = load("desktop.ui.settings.page", "SettingsPage")(
+        m.settings, m.setup, m.boundaries, lambda: report, m.cli, m.keys, m.mcp, m.reach, m.grants, m.agents_editor,
+        m.middleware,
+    )
+    return made
+
+
+def _chat_page(models: ChatModels, remembered: Remembered) -> ChatPage:
+    """The page, which says once what no font here draws."""
+    made = ChatPage(models)
+    name_fonts((models.chat,), made.toast.say, remembered, made)
+    return made

@@ -1,0 +1,267 @@
+"""The view-models, made from the rooms and joined to the bridge; no widget here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from desktop.app.wiring.agent_looks import follow_agents
+from desktop.app.wiring.lazy_view_models import LazyModels
+from desktop.app.wiring.runtime import Services
+from desktop.domain.errors import KnownError
+from desktop.domain.models import Connection, ModelRef
+from desktop.domain.safety import Access
+from desktop.domain.skills import SkillDef
+from desktop.domain.threads import MessageRecord
+from desktop.presenter.approvals.inbox import ApprovalsViewModel
+from desktop.presenter.approvals.rules import RulesViewModel
+from desktop.presenter.approvals.rules_editing import RuleEditor, RulesModels
+from desktop.presenter.chat.attaching import AttachingViewModel
+from desktop.presenter.chat.chat import ChatViewModel
+from desktop.presenter.chat.chat_state import Offer
+from desktop.presenter.chat.context import ContextViewModel
+from desktop.presenter.chat.offers import OffersViewModel
+from desktop.presenter.chat.offers import Source as OfferSource
+from desktop.presenter.chat.thread_variables import ThreadVariables
+from desktop.presenter.chat.threads import ThreadsViewModel
+from desktop.presenter.chat.tool_modes import ToolModesViewModel
+from desktop.presenter.debates.page import DebateModels, DebatesViewModel
+from desktop.presenter.debates.setup import DebateSetupViewModel
+from desktop.presenter.debates.words import fork_words
+from desktop.presenter.events.bridge import Bridge
+from desktop.presenter.run_panel.panel import RunTreeViewModel
+from desktop.presenter.settings.agents_editing import AgentsViewModel, ChatAgents
+from desktop.presenter.settings.connection_trials import Saved
+from desktop.presenter.settings.model_setup import ModelSetupViewModel
+from desktop.presenter.settings.page import SettingsViewModel
+from desktop.presenter.settings.pages import settings_rows
+from desktop.presenter.shell.window import PaletteRow, ShellViewModel
+from desktop.presenter.trace.panel import TraceViewModel
+from desktop.presenter.transcript.live_threads import LiveThreads
+from desktop.services.skills.side_prompt import prompt_skill
+from desktop.services.turns.code_mode import mode_of
+from desktop.ui.theme import theme
+from desktop.ui.theme.agent_looks import agent_icon
+from desktop.ui.widgets.shown import shown_line
+
+FILES_OFFERED = 400
+"""Entries of one folder looked at for ``@``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViewModels(LazyModels):
+    """One of each, for the whole life of the window."""
+
+    rooms: Services
+    bridge: Bridge
+    board: LiveThreads
+    chat: ChatViewModel
+    threads: ThreadsViewModel
+    approvals: ApprovalsViewModel
+    rules: RulesModels
+    setup: ModelSetupViewModel
+    settings: SettingsViewModel
+    offers: OffersViewModel
+    attaching: AttachingViewModel
+    agents: Sequence[tuple[str, str]]
+    debates: DebateModels
+    trace: TraceViewModel
+    context: ContextViewModel
+    run_tree: RunTreeViewModel
+    variables: ThreadVariables
+    modes: ToolModesViewModel
+    agents_editor: AgentsViewModel
+
+
+def make_view_models(rooms: Services, bridge: Bridge, shell: ShellViewModel) -> ViewModels:
+    """Make them all and let events flow: question first, then answers, then the list."""
+    board = LiveThreads()
+    agents = ChatAgents(rooms.agents)
+    board.titles.update(agents)
+    setup = ModelSetupViewModel(rooms.models.catalogue, rooms.secrets, bridge, _saved(rooms))
+    chat = ChatViewModel(rooms.service, bridge, board)
+    chat.model_titles = lambda ref: _described(setup, rooms, ref)
+    threads = ThreadsViewModel(rooms.service, bridge, board)
+    context = ContextViewModel(rooms.context, bridge, lambda: rooms.settings.current.chat.summaries)
+    trace = TraceViewModel(rooms.traces, bridge, rooms.redactor.redact_data, board.titles)
+    approvals = ApprovalsViewModel(bridge, rooms.store.audit)
+    run_tree = RunTreeViewModel(rooms.run_desk, lambda: approvals.requests, board.titles, bridge)
+    for listener in (chat.take, board.take, threads.take, trace.take, context.take, run_tree.take):
+        bridge.events.connect(listener)
+    rooms.bus.listen(bridge.sink)
+    rooms.jobs.on_change(threads.refresh)
+    made = ViewModels(
+        rooms=rooms,
+        bridge=bridge,
+        board=board,
+        chat=chat,
+        threads=threads,
+        approvals=approvals,
+        rules=_rules(rooms, bridge, approvals, chat),
+        setup=setup,
+        settings=SettingsViewModel(rooms.settings, bridge),
+        offers=OffersViewModel(bridge, _offers(rooms)),
+        attaching=AttachingViewModel(bridge),
+        agents=agents,
+        trace=trace,
+        context=context,
+        run_tree=run_tree,
+        variables=ThreadVariables(rooms.service, bridge),
+        modes=ToolModesViewModel(rooms.modes, lambda agent: _declared_mode(rooms, agent), bridge),
+        debates=_debates(rooms, bridge, board, approvals, setup),
+        agents_editor=_agents(rooms, bridge, board, setup),
+    )
+    setup.demo_started.connect(chat.start_demo)
+    rooms.secrets.on_late.append(setup.keyring_answered)
+    shell.add_source(lambda: _thread_rows(threads))
+    shell.add_source(lambda: (*_debate_rows(made.debates.debates), *_debate_agent_rows(made.agents_editor)))
+    shell.add_source(lambda: _model_rows(setup))
+    shell.add_source(lambda: settings_rows(made.settings.schema()))
+    return made
+
+
+def _agents(rooms: Services, bridge: Bridge, board: LiveThreads, models: ModelSetupViewModel) -> AgentsViewModel:
+    made = AgentsViewModel(rooms.agent_room.desk, bridge, lambda: models.default_model)
+    made.changed.connect(lambda: board.titles.update(ChatAgents(rooms.agents)))
+    follow_agents(made, theme(), bridge)
+    return made
+
+
+async def _declared_mode(rooms: Services, agent: str) -> str:
+    """How an agent calls its tools by its skill; "" where that cannot be told: its next run will say why."""
+    try:
+        definition = rooms.agents.get(agent)
+        skill = await prompt_skill(rooms.skills, definition, definition.side_a)
+        return mode_of(skill.metadata, "") if skill is not None else ""
+    except KnownError:
+        return ""
+
+
+def _debates(
+    rooms: Services, bridge: Bridge, board: LiveThreads, approvals: ApprovalsViewModel, models: ModelSetupViewModel
+) -> DebateModels:
+    async def path(thread_id: str, before: str | None, limit: int) -> Sequence[MessageRecord]:
+        return await rooms.service.path(thread_id, before=before, limit=limit)
+
+    debates = DebatesViewModel(rooms.debates, path, bridge, board)
+    agents = RunTreeViewModel(rooms.run_desk, lambda: approvals.requests, board.titles, bridge)
+    bridge.events.connect(agents.take)
+    return DebateModels(debates, DebateSetupViewModel(rooms.debates, bridge), approvals, models, agents)
+
+
+def _rules(rooms: Services, bridge: Bridge, approvals: ApprovalsViewModel, chat: ChatViewModel) -> RulesModels:
+    rules = RulesViewModel(rooms.rules.desk, bridge)
+    bridge.events.connect(rules.take)
+    return RulesModels(rules, lambda: RuleEditor(rules, approvals, bridge), lambda: chat.thread_id)
+
+
+def _described(setup: ModelSetupViewModel, rooms: Services, ref: str) -> tuple[str, int | None]:
+    """A model's name and window, as last known until the models were listed."""
+    return setup.describe(ref)[0], rooms.windows(ModelRef.parse(ref))
+
+
+def _saved(rooms: Services) -> Saved:
+    settings = rooms.settings
+
+    async def keep_connections(connections: Sequence[Connection]) -> None:
+        await settings.update("models.connections", tuple(connections))
+
+    async def keep_default(ref: str) -> None:
+        await settings.update("models.default", ref)
+
+    async def note() -> str:
+        if rooms.secrets.waiting:
+            return (
+                "Your keyring has not taken the key yet: your system may be asking for a password. Until it is "
+                "answered, the key is forgotten when Assent is closed."
+            )
+        report = await rooms.secrets.probe()
+        return "" if report.usable else f"{report.sentence} Keys are forgotten when Assent is closed."
+
+    return Saved(
+        connections=lambda: settings.current.models.connections,
+        keep_connections=keep_connections,
+        default_model=lambda: settings.current.models.default,
+        keep_default_model=keep_default,
+        keyring_note=note,
+        key_place=rooms.secrets.place_of,
+        keyring_waiting=lambda: rooms.secrets.waiting,
+    )
+
+
+def _offers(rooms: Services) -> dict[str, OfferSource]:
+    """By the mark that a word begins with."""
+    return {
+        "/": lambda _: _skills(rooms, "/"),
+        "$": lambda _: _skills(rooms, "$"),
+        "@": lambda text: _files(rooms, text),
+    }
+
+
+async def _skills(rooms: Services, mark: str) -> list[Offer]:
+    """What ``/`` and ``$`` bring in: skills that are text, ready and shown."""
+    return [
+        Offer(skill.name, f"{mark}{skill.name}", _of_skill(skill), "skills")
+        for skill in await rooms.skills.listed()
+        if skill.kind in ("markdown", "folder") and skill.state == "ready" and skill.visibility != "hidden"
+        and skill.user_invocable
+    ]
+
+
+def _of_skill(skill: SkillDef) -> str:
+    """What may follow its name, and what it does."""
+    return f"{skill.argument_hint} · {skill.description}" if skill.argument_hint else skill.description
+
+
+async def _files(rooms: Services, text: str) -> list[Offer]:
+    return await asyncio.to_thread(_files_now, rooms, text)
+
+
+def _files_now(rooms: Services, text: str) -> list[Offer]:
+    """Entries of the folder that is being typed, as far as the boundary lets anyone list it."""
+    folder = text.rsplit("/", 1)[0] + "/" if "/" in text else ""
+    if not rooms.policy.explain(folder or ".", Access.LIST).allowed:
+        return []
+    try:
+        entries, _ = rooms.files.list_folder(folder or ".", FILES_OFFERED)
+    except (OSError, ValueError, KnownError):
+        return []
+    return [
+        Offer(entry.name, f"@{folder}{entry.name}", "folder" if entry.kind == "dir" else "", _icon(entry.kind))
+        for entry in entries
+    ]
+
+
+def _icon(kind: str) -> str:
+    return "folder" if kind == "dir" else "file"
+
+
+def _thread_rows(threads: ThreadsViewModel) -> Iterable[PaletteRow]:
+    newest = sorted(threads.threads, key=lambda thread: thread.updated_at, reverse=True)
+    return (PaletteRow(f"thread:{t.thread_id}", t.title or "New chat", "", "Chats", "chats") for t in newest)
+
+
+def _debate_rows(debates: DebatesViewModel) -> Iterable[PaletteRow]:
+    newest = sorted(debates.rows.values(), key=lambda row: row.updated_at, reverse=True)
+    return (PaletteRow(f"debate:{row.thread_id}", row.title, fork_words(row), "Debates", "debates") for row in newest)
+
+
+def _debate_agent_rows(agents: AgentsViewModel) -> Iterable[PaletteRow]:
+    """Agents of two sides, each to begin a debate with; of two with one name the nearer one counts."""
+    named = {row.agent.name: row.agent for row in reversed(agents.rows) if row.agent is not None and not row.unseen}
+    found = sorted((agent for agent in named.values() if agent.type == "dual_ai"), key=lambda agent: agent.shown)
+    return (
+        PaletteRow(
+            f"debate-agent:{a.name}", f"Start a debate: {shown_line(a.shown)}", a.name, "Agents",
+            agent_icon(a.name, "debates"),
+        )
+        for a in found
+    )
+
+
+def _model_rows(setup: ModelSetupViewModel) -> Iterable[PaletteRow]:
+    return (
+        PaletteRow(f"model:{m.ref}", m.title, m.ref.connection_id, "Models for this chat", "model")
+        for m in setup.models
+    )

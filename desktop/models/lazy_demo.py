@@ -1,0 +1,33 @@
+"""The demo model, whose texts and roles are imported in a thread with its first request."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from desktop.domain.cancellation import RunMeta
+from desktop.domain.lazy import Lazy
+from desktop.domain.models import ModelRequest, StreamItem
+
+if TYPE_CHECKING:
+    from desktop.models.demo import DemoModel
+
+DEMO_MODEL: Lazy[type[DemoModel]] = Lazy("desktop.models.demo", "DemoModel")
+
+
+class LazyDemo:
+    """As ``DemoModel``, which does the work. Implements ``ModelClient``; ``pace_s`` None: its own."""
+
+    def __init__(self, pace_s: float | None = None) -> None:
+        self._options = {} if pace_s is None else {"pace_s": pace_s}
+        self._model: DemoModel | None = None
+
+    async def stream(self, request: ModelRequest, meta: RunMeta) -> AsyncGenerator[StreamItem, None]:
+        if self._model is None:
+            model = await asyncio.to_thread(DEMO_MODEL.get)
+            self._model = model(**self._options)
+        async with aclosing(self._model.stream(request, meta)) as items:
+            async for item in items:
+                yield item

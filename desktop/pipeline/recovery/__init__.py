@@ -1,0 +1,1 @@
+"""Calls of which an earlier process may have made some already."""

@@ -1,0 +1,75 @@
+"""Calls that had begun when Assent ended and that cannot be made again: the tool is gone, a boundary is narrower now.
+
+A plain refusal would tell the model that nothing was done. So a person is asked all the same, who may know; what they
+cannot say is "do it again".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from desktop.domain.errors import AssentError, CancellationError, Denied, KnownError
+from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.pipeline.context import CallContext, CallRequest
+from desktop.pipeline.gates import SKIPPED, UNKNOWN, TrustGate
+from desktop.pipeline.validation import frozen_copy
+
+_GONE = "There is no such tool now."
+
+
+@dataclass(frozen=True, slots=True)
+class GoneTool:
+    """Stands for a tool that is not found any more, or that these arguments do not fit. It did more than read, or
+    nobody would be asked."""
+
+    spec: ToolSpec
+
+    async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
+        """What it would do is not known."""
+        return PreCheck(self.spec.category)
+
+    async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
+        """It cannot run. Raises Denied."""
+        raise Denied(_GONE, code="denied.permission")
+
+
+def may_have_been_done(request: CallRequest, call: CallContext | None, error: AssentError) -> bool:
+    """Whether a call that nobody knows the end of was refused before a person was asked about it."""
+    return bool(request.again) and not isinstance(error, CancellationError) and (call is None or call.decision is None)
+
+
+async def asked_at_least(
+    trusting: TrustGate, request: CallRequest, call: CallContext | None, error: AssentError
+) -> tuple[CallContext, ToolResult]:
+    """The call and what the model reads of it, by what a person says. Raises what the gate raises."""
+    call = call or _gone(request)
+    call.barred = _sentence(error)
+    call.frozen = call.frozen or frozen_copy(call.arguments or {})
+    call.check = call.check or PreCheck(call.target.spec.category)
+    await trusting.approve(call)
+    assert call.result is not None  # a barred call is settled by any answer
+    return call, call.result
+
+
+def still_unknown(request: CallRequest, error: AssentError) -> ToolResult | None:
+    """A call that a person wanted made again, and that was refused after that: the first one may have been done."""
+    if not request.again or not isinstance(error, Denied):
+        return None
+    return ToolResult(f"{SKIPPED} {_sentence(error)}", is_error=True, code=UNKNOWN)
+
+
+def _gone(request: CallRequest) -> CallContext:
+    block = request.block
+    spec = ToolSpec(block.tool[:64].replace("_", "-"), "", {}, Category.WRITE)
+    invocation = request.parent.child(spec.name, block.arguments or {})
+    return CallContext(
+        meta=invocation.meta, tool=spec.name, arguments=block.arguments, definition=spec, request=request,
+        target=GoneTool(spec), invocation=invocation, original=request.original,
+    )  # fmt: skip
+
+
+def _sentence(error: AssentError) -> str:
+    text = f"It cannot be made again: {error}"
+    return text if not isinstance(error, KnownError) or not error.next_step else f"{text} {error.next_step}"

@@ -1,0 +1,226 @@
+"""Python code skills that are not the library's: one confined process a call, ``ctx`` by messages (R-SK-14).
+
+The process gets the source that was approved, over the pipe: it needs to see no skill folder, and a file that changed
+after the approval does not run. Its environment is empty, the network off unless the skill asked and the person agreed.
+A call that is judged to read runs without a question: its process writes in a temporary folder of its own alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from desktop.domain.errors import ChildDied, ProtocolViolation, ToolFailure
+from desktop.domain.processes import ChildRefused
+from desktop.domain.safety import Confinement, ProcessSpec
+from desktop.domain.skills import SkillDef
+from desktop.domain.tools import Category
+from desktop.pipeline.skill_context import Context
+from desktop.pipeline.skills.outside import AGENT, SourceOf, approved, kept_out, plain, view_of
+from desktop.skills.values.kinds import ValueProblem
+from desktop.skills.values.scalars import clean
+from desktop.skills.values.serialise import deserialize
+from desktop.workers.child import ChildProcess, ChildSpec
+
+SERVICE = "skill-worker"
+MAX_CALLS = 1000
+"""Of one run. Callbacks do not count, as a provider streams through them: who handed them out bounds them."""
+MAX_AT_ONCE = 16
+MAX_WORDS = 4000
+"""Characters of what a process says that it failed with."""
+WRITES_NOTHING = (
+    "\nThis call counts as reading (category: read), so the skill can read the allowed folders and write in its "
+    "temporary folder alone. If it has to change files, its category has to be write."
+)
+_PIECE = 16_000
+_ROOT = Path(__file__).resolve().parents[3]
+
+
+class PythonWorker:
+    """``workspace`` is where the process starts; ``source`` reads a skill's file (of a pinned one only what was seen);
+    ``python`` is the interpreter's command (a frozen app has its own)."""
+
+    def __init__(
+        self, confinement: Confinement, workspace: Callable[[], str], source: SourceOf,
+        python: tuple[str, ...] = (sys.executable,),
+    ) -> None:  # fmt: skip
+        self._confinement = confinement
+        self._source = source
+        self._workspace = workspace
+        self._python = python
+
+    async def run(self, definition: SkillDef, context: Context, args: Mapping[str, Any]) -> Any:
+        """The value it returned. Raises ToolFailure for whatever the code did wrong."""
+        source = await asyncio.to_thread(approved, self._source, definition, context)
+        spec = await asyncio.to_thread(self._spec, definition, context)
+        child = ChildProcess(spec)
+        try:
+            return await _Course(child, definition, context).go(source, args)
+        except (ChildDied, ProtocolViolation) as error:
+            raise ToolFailure(f"The process of {definition.name} ended: {error}", code="skill.died") from error
+        finally:
+            await child.stop()
+
+    def _spec(self, definition: SkillDef, context: Context) -> ChildSpec:
+        """The confined command. Blocks. Raises ToolFailure where nothing on this machine can confine it."""
+        if self._confinement.probe().kind == "none":
+            raise ToolFailure(
+                f"{definition.name} is Python code, and nothing on this computer can confine it.",
+                code="denied.boundary", next_step="Install bubblewrap to run such skills.",
+            )  # fmt: skip
+        script = _ROOT / "desktop" / "workers" / "python_skill" / "__main__.py"
+        argv = (*self._python, "-I", "-S", "-B", "-X", "utf8", str(script))
+        plain = ProcessSpec(argv, self._workspace(), {})
+        network = definition.metadata.get("network") is True
+        wrapped = self._confinement.wrap(
+            plain, narrow=_needed(self._python[0]), network=network, writes=not _only_reads(context),
+            grants=context.call is not None and context.call.meta.unattended is None,
+        )  # fmt: skip
+        return ChildSpec(SERVICE, wrapped.argv, wrapped.env, folder=wrapped.cwd, once=True, end_grace=0.2)
+
+
+def _only_reads(context: Context) -> bool:
+    """Whether the call was judged to read, so that nobody was asked: then its process writes nothing, either."""
+    return context.call is None or context.call.category is Category.READ
+
+
+def _needed(interpreter: str) -> tuple[str, ...]:
+    """What Python needs to see to start, and our side of the protocol."""
+    folders = [sys.prefix, sys.base_prefix, os.path.realpath(sys.prefix), os.path.realpath(sys.base_prefix)]
+    real = Path(os.path.realpath(interpreter))
+    folders += [str(real.parent.parent), *(str(_ROOT / "desktop" / part) for part in ("workers", "domain"))]
+    folders.append(str(_ROOT / "desktop" / "__init__.py"))
+    folders += [str(_ROOT / "desktop" / "skills" / part) for part in ("__init__.py", "values")]  # import assent
+    return tuple(dict.fromkeys(folders))
+
+
+class _Course:
+    """One call under way."""
+
+    def __init__(self, child: ChildProcess, definition: SkillDef, context: Context) -> None:
+        self._child = child
+        self._definition = definition
+        self._context = context
+        self._room = asyncio.Semaphore(MAX_AT_ONCE)
+        self._calls = 0
+
+    async def go(self, source: str, args: Mapping[str, Any]) -> Any:
+        definition, context = self._definition, self._context
+        params = {
+            "path": definition.path, "entry": definition.entry or "run", "args": plain(dict(args)),
+            "context": view_of(context, target=context.envelope.target),
+        }  # fmt: skip
+        stream = self._child.stream("run", params, parts=_pieces(source))
+        try:
+            async with asyncio.TaskGroup() as group:
+                async for item in stream:
+                    group.create_task(self._serve(_checked(await asyncio.to_thread(_taken, item))))
+        except BaseExceptionGroup as group:
+            raise self._failed(_first(group)) from group
+        finally:
+            stream.cancel()
+        return self._ended(await asyncio.to_thread(_taken, stream.value))
+
+    def _failed(self, error: BaseException) -> BaseException:
+        """What the code itself did wrong, in words; anything else as it is."""
+        if not isinstance(error, ChildRefused):
+            return error
+        if error.code == "skill.failed":
+            try:
+                self._context.manager.fail(_said(error))
+            except ToolFailure as failure:
+                return failure
+        why = WRITES_NOTHING if error.data.get("kept_out") is True and _only_reads(self._context) else ""
+        return ToolFailure(f"{self._definition.name} failed: {_said(error)}{why}", code="skill.raised")
+
+    def _ended(self, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise ToolFailure(f"{self._definition.name} ended without a result.")
+        own = value.get("locals")
+        if isinstance(own, Mapping):
+            self._context.locals.update(kept_out(own))
+        if value.get("finished") is True:
+            self._context.manager.finish(value.get("value"))
+            return None
+        return value.get("value")
+
+    async def _serve(self, item: Mapping[str, Any]) -> None:
+        """One of the skill's own calls, through the pipeline like any other (R-INV-2)."""
+        manager = self._context.manager
+        self._calls += item["op"] == "next" or not manager.calls_back(item["ref"])
+        if self._calls > MAX_CALLS:
+            raise ToolFailure(f"{self._definition.name} made more than {MAX_CALLS} calls.", code="denied.limit")
+        self._context.nonlocals.update(kept_out(item["nonlocals"]))
+        async with self._room:  # until the answer is taken: the process takes only so many at once
+            answer, told = await self._answered(item)
+            text = await asyncio.to_thread(_text_of, told)
+            replied = self._child.stream("answer", answer, parts=_pieces(text), deadline_s=30)
+            async for _ in replied:
+                pass
+
+    async def _answered(self, item: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What came of a call, and what is told with it: its value, and what an agent left in its context."""
+        manager, value, error, code = self._context.manager, None, "", ""
+        before = self._context.locals.get(AGENT)
+        try:
+            if item["op"] == "next":
+                value = await manager.next()
+            else:
+                value = await manager.invoke(item["ref"], item["args"], item["options"])
+        except ToolFailure as failure:
+            error, code = str(failure) or "failed", failure.code
+        agent = self._context.locals.get(AGENT)
+        told = {"value": value, **({} if agent is before else {"locals": {AGENT: agent}})}
+        return {"number": item["number"], "error": error, "code": code}, told
+
+
+def _taken(value: Any) -> Any:
+    """What the process said, as data that every other room can hold: no number that is none, no half a character.
+    Raises ProtocolViolation for what is nested without end.
+    A third of a second for 20,000 small mappings, so use a thread."""
+    try:
+        return deserialize(value)
+    except ValueProblem as problem:
+        raise ProtocolViolation(f"A skill's process sent something that is no value. {problem}") from problem
+
+
+def _text_of(value: Any) -> str:
+    """For the process. As ``_taken``, for a thread."""
+    return json.dumps(plain(value))
+
+
+def _said(error: ChildRefused) -> str:
+    """The words of a failure."""
+    text = str(error)
+    return clean(text if len(text) <= MAX_WORDS else f"{text[:MAX_WORDS]}…")
+
+
+def _checked(item: Any) -> Mapping[str, Any]:
+    """A message of the worker, with the fields that it has to have. Raises ProtocolViolation."""
+    shapes = {"number": int, "op": str, "nonlocals": dict}
+    if isinstance(item, Mapping) and item.get("op") == "invoke":
+        shapes |= {"ref": str, "args": dict, "options": dict}
+    good = isinstance(item, Mapping) and all(type(item.get(key)) is shape for key, shape in shapes.items())
+    if not good or item["op"] not in ("invoke", "next"):
+        raise ProtocolViolation("A skill's process sent something that is no call.")
+    checked: Mapping[str, Any] = item
+    return checked
+
+
+def _first(group: BaseExceptionGroup[Any]) -> BaseException:
+    """One exception of a group, however deep."""
+    found: BaseException = group
+    while isinstance(found, BaseExceptionGroup):
+        found = found.exceptions[0]
+    return found
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Slices that the pipe takes."""
+    for at in range(0, len(text), _PIECE):
+        yield text[at : at + _PIECE]

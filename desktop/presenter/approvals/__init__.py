@@ -1,0 +1,1 @@
+"""The Approvals page without widgets: requests, rules and the activity log."""

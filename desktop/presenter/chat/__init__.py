@@ -1,0 +1,1 @@
+"""The Chats page without widgets: the open thread, the list of threads, and the composer."""

@@ -1,0 +1,144 @@
+"""What the model reads of the open thread: the account of its last request, its summary, what is pinned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal
+
+from desktop.domain.context import Account, ContextPort, Overlay, PinnedText
+from desktop.domain.errors import AssentError, KnownError
+from desktop.domain.events import ContextMeasured, ContextSummarising, Event, RunEnded
+from desktop.domain.words import count_words
+
+if TYPE_CHECKING:
+    from desktop.presenter.events.bridge import Bridge
+
+PINNED = "Pinned: the model always reads this message."
+UNPINNED = "No longer pinned."
+
+
+class ContextViewModel(QObject):
+    """``changed``: anything of the open thread; ``said`` is a sentence for the person."""
+
+    changed = Signal()
+    said = Signal(str)
+
+    def __init__(
+        self, desk: ContextPort, bridge: Bridge, summaries: Callable[[], bool], parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._desk, self._bridge, self._summaries = desk, bridge, summaries
+        self._accounts: dict[str, Account] = {}
+        self._writing: set[str] = set()
+        self.thread_id = ""
+        self.overlay = Overlay()
+        self.pinned: Sequence[PinnedText] = ()
+
+    @property
+    def summaries(self) -> bool:
+        """Whether the person switched summaries on."""
+        return self._summaries()
+
+    @property
+    def account(self) -> Account | None:
+        """Of the last request since the app started, or None."""
+        return self._accounts.get(self.thread_id)
+
+    @property
+    def writing(self) -> bool:
+        """Whether a summary is being written just now."""
+        return self.thread_id in self._writing
+
+    def take(self, events: Sequence[Event]) -> None:
+        """A batch from the bridge."""
+        for event in events:
+            if isinstance(event, ContextSummarising):
+                self._writing.add(event.thread_id)
+            elif isinstance(event, ContextMeasured):
+                self._accounts[event.thread_id] = event.account
+                self._writing.discard(event.thread_id)
+            elif isinstance(event, RunEnded) and event.thread_id in self._writing:
+                self._writing.discard(event.thread_id)
+            else:
+                continue
+            if event.thread_id == self.thread_id:
+                self.look()
+
+    def open_thread(self, thread_id: str) -> None:
+        """Another thread."""
+        self.thread_id, self.overlay, self.pinned = thread_id, Overlay(), ()
+        self.changed.emit()
+        self.look()
+
+    def look(self) -> None:
+        """Read it again."""
+        thread_id = self.thread_id
+
+        async def work() -> None:
+            if thread_id:
+                await self._show(thread_id, await self._desk.overlay(thread_id))
+
+        self._spawn(work(), "read the context")
+
+    def toggle_pin(self, message_id: str) -> None:
+        """Keep a message in every request, or no longer."""
+        self.pin(message_id, message_id not in self.overlay.pins)
+
+    def pin(self, message_id: str, pinned: bool) -> None:
+        """Keep it, or no longer."""
+        thread_id = self.thread_id
+
+        async def work() -> None:
+            await self._show(thread_id, await self._desk.pin(thread_id, message_id, pinned))
+            self.said.emit(PINNED if pinned else UNPINNED)
+
+        self._spawn(work(), "pin a message")
+
+    def undo_summary(self) -> None:
+        """The messages themselves again."""
+        thread_id = self.thread_id
+
+        async def work() -> None:
+            await self._show(thread_id, await self._desk.undo_summary(thread_id))
+
+        self._spawn(work(), "take a summary back")
+
+    def allow_summaries(self) -> None:
+        """A summary may be made again in this thread."""
+        thread_id = self.thread_id
+
+        async def work() -> None:
+            await self._show(thread_id, await self._desk.allow_summaries(thread_id))
+
+        self._spawn(work(), "allow summaries")
+
+    async def _show(self, thread_id: str, overlay: Overlay) -> None:
+        pinned = await self._desk.pinned_texts(thread_id)
+        if thread_id == self.thread_id:
+            self.overlay, self.pinned = overlay, pinned
+            self.changed.emit()
+
+    def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        self._bridge.spawn(work, name=name, on_error=self._refused)
+
+    def _refused(self, error: AssentError) -> None:
+        if isinstance(error, KnownError):
+            self.said.emit(f"{error} {error.next_step}".strip())
+
+
+def account_words(account: Account | None) -> list[tuple[str, str]]:
+    """(what, how many) of the last request, for a table."""
+    if account is None:
+        return []
+    rows = [("Sent as they are", count_words(account.kept, "message"))]
+    if account.shrunk:
+        rows.append(("Shortened", count_words(account.shrunk, "long result")))
+    if account.summarised:
+        rows.append(("Covered by the summary", count_words(account.summarised, "message")))
+    if account.dropped:
+        rows.append(("Left out", count_words(account.dropped, "message")))
+    if account.pinned:
+        rows.append(("Pinned among them", count_words(account.pinned, "message")))
+    return rows

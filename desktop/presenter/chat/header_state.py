@@ -1,0 +1,54 @@
+"""What the header and the composer say of a thread, from its record and its live state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from desktop.domain.threads import ThreadRecord
+from desktop.presenter.chat.chat_state import Meters, RunState
+from desktop.presenter.transcript.live_threads import ThreadState
+
+
+def meters_of(
+    record: ThreadRecord | None,
+    live: ThreadState,
+    chosen_agent: str,
+    chosen_model: str,
+    agent_titles: Mapping[str, str],
+    describe: Callable[[str], tuple[str, int | None]],
+    estimate: int = 0,
+) -> Meters:
+    """Agent, model, context, tokens, cost. ``describe`` gives a model's name and window; unknown stays unknown.
+
+    ``estimate`` (tokens) stands for the context until a request of this start has measured it.
+    """
+    model = (record.model if record and record.model else "") or chosen_model
+    agent = record.agent if record else chosen_agent
+    title, window = describe(model)
+    usage = record.usage if record else None
+    tokens = usage.input_tokens + usage.output_tokens if usage else 0
+    return Meters(
+        agent=agent,
+        agent_title=agent_titles.get(agent, agent),
+        model=model,
+        model_title=title,
+        context_used=live.context_used or estimate,
+        context_window=live.context_window or window,
+        tokens=tokens,
+        cost=usage.cost_usd if usage and tokens else 0.0,
+        compacting=live.compacted,
+        dropped=live.dropped,
+    )
+
+
+def run_state_of(live: ThreadState, meters: Meters) -> RunState:
+    """Whether something runs, waits or stops, and whether anything can be sent."""
+    phase = "stopping" if live.stopping else live.phase
+    return RunState(
+        running=live.running,
+        waiting=bool(live.waiting_calls),
+        stopping=live.stopping,
+        can_send=bool(meters.model),
+        phase=phase,
+        sentence=f"{meters.agent_title}: {phase}" if live.running else "",
+    )

@@ -1,0 +1,71 @@
+"""What the composer offers while a person types ``/`` (skills) or ``@`` (files inside the boundary)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from desktop.presenter.chat.chat_state import Offer
+from desktop.presenter.common.fuzzy import match
+
+if TYPE_CHECKING:
+    from desktop.presenter.events.bridge import Bridge
+
+MOST = 40
+"""Offers shown for one word."""
+
+_COMMAND = re.compile(r"\s*/(?:skill:)?([a-z0-9]+(?:-[a-z0-9]+)*)(?=\s|$)", re.IGNORECASE)
+"""A message that begins like a command; a path such as /tmp/x is none."""
+
+Source = Callable[[str], Awaitable[Sequence[Offer]]]
+"""(what was typed after the prefix) -> everything that might fit; it may itself narrow by folder."""
+
+
+class OffersViewModel(QObject):
+    """One request at a time: a newer one overtakes an older."""
+
+    ready = Signal(str, str, object)
+
+    def __init__(self, bridge: Bridge, sources: dict[str, Source], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._sources = sources
+        self._number = 0
+        self._names: frozenset[str] | None = None
+
+    def learn(self) -> None:
+        """Look which names can stand after ``/``, for ``unknown_name``."""
+        self._bridge.spawn(self._learn(), name="names of skills")
+
+    async def _learn(self) -> None:
+        if (source := self._sources.get("/")) is not None:
+            self._names = frozenset(row.label for row in await source(""))
+
+    def unknown_name(self, text: str) -> str:
+        """The name that a message begins with as if it named a skill, where there is none of it; else ""."""
+        begins = _COMMAND.match(text)
+        return begins[1] if begins and self._names is not None and begins[1] not in self._names else ""
+
+    def want(self, prefix: str, text: str) -> None:
+        """Offer for ``prefix`` and the word typed after it; anything else takes the offers away."""
+        self._number += 1
+        source = self._sources.get(prefix)
+        if source is None:
+            self.ready.emit("", "", ())
+        else:
+            self._bridge.spawn(self._find(self._number, prefix, text, source), name="offers")
+
+    async def _find(self, number: int, prefix: str, text: str, source: Source) -> None:
+        rows = await source(text)
+        if number != self._number:
+            return
+        wanted = text.rsplit("/", 1)[-1] if prefix == "@" else text
+        scored = []
+        for place, row in enumerate(rows):
+            fit = match(wanted, row.label)
+            if fit is not None:
+                scored.append((-fit.score, place, row))
+        self.ready.emit(prefix, text, tuple(row for _, _, row in sorted(scored, key=lambda s: s[:2])[:MOST]))

@@ -1,0 +1,146 @@
+"""The lines of the list of threads: pinned first, then by day; the runs of a job stand in one that unfolds. Qt-free."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from desktop.domain.threads import JOB_LABEL, ThreadJob, ThreadRecord
+from desktop.presenter.schedules.words import BAD, STATUS, short_word
+
+USUAL_AGENT = "assistant"
+"""Who answers in most threads: said only where it is another one."""
+ARCHIVED = "archived"
+"""Stands for a job in the line that archived threads are folded into."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadRow:
+    """A line of the list: a group's header (``thread_id`` and ``job_id`` empty), a thread, the runs of a job, or what
+    is archived.
+
+    ``note`` stands under a thread's title, ``state`` counts while no run of it is known, ``icon`` before the title;
+    ``agent`` who answers in it, if that is not the usual one.
+    ``runs`` are the threads of a job's line, the newest first; ``is_open``: they stand below it, ``inside`` it.
+    """
+
+    title: str
+    thread_id: str = ""
+    time_text: str = ""
+    pinned: bool = False
+    note: str = ""
+    state: str = ""
+    icon: str = ""
+    agent: str = ""
+    job_id: str = ""
+    runs: tuple[str, ...] = ()
+    is_open: bool = False
+    inside: bool = False
+
+    @property
+    def key(self) -> str:
+        """The same line keeps it."""
+        return self.thread_id or (job_key(self.job_id) if self.job_id else self.title)
+
+    @property
+    def spoken(self) -> str:
+        """As it is read aloud."""
+        if self.job_id == ARCHIVED:
+            chats = "1 chat" if len(self.runs) == 1 else f"{len(self.runs):,} chats"
+            return f"Archived, {chats}, {'unfolded' if self.is_open else 'folded'}"
+        if not self.job_id:
+            return ", ".join(part for part in (self.title, self.state, self.note) if part)
+        runs = "1 run" if len(self.runs) == 1 else f"{len(self.runs)} runs"
+        return f"Job {self.title}, {runs}, {'unfolded' if self.is_open else 'folded'}"
+
+
+def job_key(job_id: str) -> str:
+    """The key of a job's line."""
+    return f"job {job_id}"
+
+
+def group_of(at: float, now: datetime.datetime) -> str:
+    """Today, Yesterday, Last 7 days, then the month by name and, for other years, the year."""
+    then = datetime.datetime.fromtimestamp(at)
+    days = (now.date() - then.date()).days
+    if days <= 0:
+        return "Today"
+    if days == 1:
+        return "Yesterday"
+    if days < 7:
+        return "Last 7 days"
+    return then.strftime("%B") if then.year == now.year else then.strftime("%B %Y")
+
+
+def time_text(at: float, now: datetime.datetime) -> str:
+    """The clock today, the weekday this week, else the date."""
+    then = datetime.datetime.fromtimestamp(at)
+    days = (now.date() - then.date()).days
+    if days <= 0:
+        return then.strftime("%H:%M")
+    return then.strftime("%a") if days < 7 else then.strftime("%d %b")
+
+
+def arrange(
+    threads: Sequence[ThreadRecord], now: datetime.datetime | None = None, unfolded: Collection[str] = ()
+) -> list[ThreadRow]:
+    """Rows with headers: pinned first, then by day, newest first; a job's runs where the newest of them is.
+
+    ``unfolded``: the jobs whose runs are shown. What is archived is folded at the end.
+    """
+    moment = now or datetime.datetime.now()
+    newest = sorted((t for t in threads if not t.archived), key=lambda t: (t.pinned, t.updated_at), reverse=True)
+    away = sorted((t for t in threads if t.archived), key=lambda t: t.updated_at, reverse=True)
+    jobs: dict[str, list[ThreadRecord]] = {}
+    for thread in newest:
+        if (job_id := _folded_in(thread)):
+            jobs.setdefault(job_id, []).append(thread)
+    rows: list[ThreadRow] = []
+    group = ""
+    for thread in newest:
+        runs = jobs.get(_folded_in(thread), [])
+        if runs and runs[0] is not thread:
+            continue
+        name = "Pinned" if thread.pinned else group_of(thread.updated_at, moment)
+        if name != group:
+            rows.append(ThreadRow(name))
+            group = name
+        if thread.job is not None and runs:
+            rows.extend(_job(thread.job, runs, moment, thread.job.job_id in unfolded))
+        else:
+            rows.append(_thread(thread, moment))
+    return [*rows, *_archived(away, moment, ARCHIVED in unfolded)] if away else rows
+
+
+def _archived(threads: Sequence[ThreadRecord], now: datetime.datetime, is_open: bool) -> Iterator[ThreadRow]:
+    ids = tuple(thread.thread_id for thread in threads)
+    yield ThreadRow("Archived", icon="folder", job_id=ARCHIVED, runs=ids, is_open=is_open, time_text=f"{len(ids):,}")
+    for thread in threads if is_open else ():
+        yield replace(_thread(thread, now), pinned=False, inside=True)
+
+
+def _folded_in(thread: ThreadRecord) -> str:
+    """The job in whose line a thread stands, or ""."""
+    return thread.job.job_id if thread.job is not None and not thread.pinned else ""
+
+
+def _thread(thread: ThreadRecord, now: datetime.datetime) -> ThreadRow:
+    icon = "schedules" if thread.label == JOB_LABEL else ""
+    agent = "" if thread.agent == USUAL_AGENT else thread.agent
+    title = thread.title or "New chat"
+    state = "interrupted" if thread.state == "interrupted" else ""
+    when = time_text(thread.updated_at, now)
+    return ThreadRow(title, thread.thread_id, when, thread.pinned, state=state, icon=icon, agent=agent)
+
+
+def _job(job: ThreadJob, runs: Sequence[ThreadRecord], now: datetime.datetime, is_open: bool) -> Iterator[ThreadRow]:
+    yield ThreadRow(
+        job.name or "A job", time_text=time_text(runs[0].updated_at, now), state="failed" if job.status in BAD else "",
+        icon="schedules", job_id=job.job_id, runs=tuple(run.thread_id for run in runs), is_open=is_open,
+    )  # fmt: skip
+    for run in runs if is_open else ():
+        status = run.job.status if run.job is not None else ""
+        icon, word = STATUS.get(status, ("schedules", ""))[0], short_word(status)
+        title = (run.title or "New chat").removeprefix(f"{job.name}, ")
+        yield ThreadRow(title, run.thread_id, word, note=word, icon="" if status == "running" else icon, inside=True)

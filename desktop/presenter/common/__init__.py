@@ -1,0 +1,1 @@
+"""What view-models of several pages use."""

@@ -1,0 +1,1 @@
+"""The Debates page without widgets."""

@@ -1,0 +1,341 @@
+"""What a person pastes where a server's program is asked for, as pages of servers show it: a command line, a line for
+another app (``claude mcp add …``), a block of JSON or TOML. No Qt; reads text and runs nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import PurePosixPath
+from typing import Literal
+
+from desktop.domain.keyring import OWN_SERVICE, KeyringEntry
+from desktop.presenter.mcp.command_line import NotOneCommand, argument_list, read_line
+from desktop.presenter.mcp.secrets import PastedSecret, is_secret, secret_argument, secret_arguments
+from desktop.presenter.settings.plain_json import plain_json, string_end
+
+MOST_TEXT = 32_000
+"""Characters that are looked at, before anything else is asked of them."""
+MOST_SERVERS = 20
+MOST_DOTS = 100
+"""In one line of TOML: a key of thousands of parts takes its reader seconds."""
+MOST_NAME = 32
+
+_ADDRESS = re.compile(r"https?://\S+")
+_PATH = re.compile(r"[~.]?/|[A-Za-z]:\\")
+_REFERENCE = re.compile(r"\$\{(?:keyring:[^/{}]+/[^{}]+|[A-Za-z_][A-Za-z0-9_]*)\}")
+_BLANK = re.compile(
+    r"\$\{[^{}]*\}|\{\{[^{}]*\}\}|<[^<>]{2,60}>|/path/to\b|\byour[-_ ]\w|path\\to\\|/Users/(?:me|username)\b|"
+    r"/ABSOLUTE/PATH", re.IGNORECASE,
+)  # fmt: skip
+_LISTS = (
+    "mcpServers", "servers", "mcp_servers", "context_servers", "amp.mcpServers", "mcp", "extensions",
+    "augment.advanced",
+)  # fmt: skip
+_PARTS = frozenset({"command", "url", "serverUrl", "httpUrl", "uri", "cmd"})
+_GENERAL = frozenset({"mcp", "server", "mcp-server", "index", "main", "stdio", "dist", "build", "src", "cli"})
+_FETCH = frozenset({"npx", "uvx", "uv", "bunx", "pnpm", "yarn", "pipx", "deno"})
+_OF_HOSTS = frozenset({"mcp", "www", "api", "com", "org", "net", "io", "dev", "ai"})
+_RUNNERS = frozenset({
+    "npx", "npm", "uvx", "uv", "bunx", "bun", "pnpm", "yarn", "deno", "node", "python", "python3", "docker", "podman",
+    "pipx", "exec", "run", "dlx", "tool", "x",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PastedServer:
+    """One server that was read: a program (``command``) or an address (``url``). ``notes`` are what a person has to
+    know or do about it, ``secrets`` what was taken out of it: references to them stand in their places."""
+
+    name: str = ""
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: str = ""
+    url: str = ""
+    bearer: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    secrets: tuple[PastedSecret, ...] = ()
+
+    def referring(self, secret: PastedSecret, entry: KeyringEntry) -> PastedServer:
+        """After this secret was kept under this entry."""
+        env, headers, bearer = dict(self.env), dict(self.headers), self.bearer
+        if secret.kind == "bearer":
+            bearer = entry.reference
+        else:
+            {"env": env, "headers": headers}[secret.kind][secret.name] = entry.reference
+        notes = tuple(note for note in self.notes if note != secret.note)
+        left = tuple(one for one in self.secrets if one != secret)
+        return replace(self, env=env, headers=headers, bearer=bearer, notes=notes, secrets=left)
+
+    def entry(self) -> dict[str, object]:
+        """As mcp.yaml takes it, switched off."""
+        values: dict[str, object] = {
+            "name": self.name or "server", "command": self.command, "args": list(self.args), "env": dict(self.env),
+            "cwd": self.cwd, "url": self.url, "bearer": self.bearer, "headers": dict(self.headers),
+        }  # fmt: skip
+        return {key: value for key, value in values.items() if value} | {"enabled": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Pasted:
+    """What a text holds: servers, or why it cannot be read (``problem``). Both empty: it is an ordinary program.
+    ``perhaps``: it can be one program, too, with a blank in its path."""
+
+    servers: tuple[PastedServer, ...] = ()
+    problem: str = ""
+    perhaps: bool = False
+
+
+def read_pasted(text: str) -> Pasted:
+    """Never raises for what it says."""
+    if len(text) > MOST_TEXT:
+        return Pasted(problem="This is too long for a server. Paste only its command line, or its block of JSON.")
+    text = _without_fence(text.strip())
+    try:
+        if _looks_like_data(text):
+            return _of_data(text)
+        if _ADDRESS.fullmatch(text):
+            return Pasted((_server("", {"url": text}),))
+        if not any(letter.isspace() for letter in text):
+            return Pasted()
+        return replace(_of_line(text), perhaps=_may_be_path(text))
+    except NotOneCommand as error:
+        return Pasted(problem=str(error))
+    except RecursionError:
+        return Pasted(problem="This is nested too deeply for a server.")
+
+
+def _without_fence(text: str) -> str:
+    first, line_break, rest = text.partition("\n")
+    fenced = first.startswith("```") and line_break and rest.endswith("```") and " " not in first.strip()
+    return rest[:-3].strip() if fenced else text
+
+
+def _may_be_path(text: str) -> bool:
+    """``/opt/My Programs/server``: nothing but the person says whether the blank parts two words."""
+    words = text.split()
+    told = any(word.startswith("-") or _PATH.match(word) or _ADDRESS.match(word) for word in words[1:])
+    return _PATH.match(text) is not None and not told and not set(text) & set("\n\"'=|&;<>")
+
+
+def _of_data(text: str, called: str = "") -> Pasted:
+    found = [_server(name or called, value) for name, value in _entries(_data(text))]
+    usable = tuple(one for one in found if one.command or one.url)[:MOST_SERVERS]
+    return Pasted(usable) if usable else Pasted(problem="This holds no server: an entry needs a command or a url.")
+
+
+def _of_line(text: str) -> Pasted:
+    line = read_line(text)
+    if line.data:
+        return _of_data(line.data, line.name)
+    entry = {
+        "command": line.command, "args": list(line.args), "env": line.env, "url": line.url, "headers": line.headers,
+    }  # fmt: skip
+    return Pasted((_server(line.name, entry),))
+
+
+# -- blocks of JSON and TOML -----------------------------------------------------------------------------------------
+
+
+def _looks_like_data(text: str) -> bool:
+    begins = plain_json(text).lstrip()
+    entry = begins.startswith('"') and begins[string_end(begins, 0) :].lstrip().startswith(":")
+    return begins[:1] in ("{", "[") or entry or any(map(_is_table, text.split("\n")))
+
+
+def _is_table(line: str) -> bool:
+    """The head of a table of TOML."""
+    line = line.strip()
+    inside = line[1:-1]
+    return line[:1] == "[" and line[-1:] == "]" and bool(inside) and all(c.isalnum() or c in "_.\"'-" for c in inside)
+
+
+def _data(text: str) -> object:
+    if _is_table(text.partition("\n")[0]):
+        if any(line.count(".") > MOST_DOTS for line in text.split("\n")):
+            raise NotOneCommand("A line of this TOML is too long. Paste only the server's own block.")
+        try:
+            return tomllib.loads(text)
+        except (ValueError, RecursionError):
+            raise NotOneCommand("This block of TOML cannot be read. Is a part of it missing?") from None
+    plain = plain_json(text).strip()
+    whole = plain if plain[:1] in ("{", "[") else "{" + plain.rstrip().rstrip(",") + "}"
+    try:
+        return json.loads(whole)
+    except (ValueError, RecursionError) as error:
+        where = f" in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise NotOneCommand(f"This JSON cannot be read: there is a mistake{where}. Is a part missing?") from None
+
+
+def _entries(data: object, depth: int = 0) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """(name, entry) of each server, wherever the app that it was written for keeps them."""
+    if isinstance(data, list):
+        for one in data[:MOST_SERVERS]:
+            yield from _entries(one, depth)
+        return
+    if not isinstance(data, dict) or depth > 3:
+        return
+    if _PARTS & data.keys():
+        yield str(data.get("name", "")), data
+        return
+    inside = [data[key] for key in _LISTS if isinstance(data.get(key), dict | list)]
+    for one in inside:
+        yield from _entries(one, depth + 1)
+    if not inside:
+        for name, one in list(data.items())[:MOST_SERVERS]:
+            if isinstance(one, dict) and _PARTS & one.keys():
+                yield str(name), one
+
+
+# -- one server ------------------------------------------------------------------------------------------------------
+
+
+def _server(name: str, entry: Mapping[str, object]) -> PastedServer:
+    command, args, env = _program(entry)
+    cwd = entry.get("cwd")
+    url = next((str(entry[key]) for key in ("url", "serverUrl", "httpUrl", "uri") if entry.get(key)), "")
+    name = named(name) or named(_name_of(command, args, url))
+    if command:
+        return _of_program(name, command, args, env, cwd if isinstance(cwd, str) else "")
+    return _of_address(name, url, _texts(entry.get("headers")))
+
+
+def _program(entry: Mapping[str, object]) -> tuple[str, tuple[str, ...], dict[str, str]]:
+    """(command, args, env): some apps have the program and its arguments in one list, text, or block."""
+    given = entry.get("command", entry.get("cmd"))
+    if isinstance(given, dict):
+        return _program({"command": given.get("path"), "args": given.get("args"), "env": given.get("env")})
+    more = entry.get("args")
+    args = [str(one) for one in more] if isinstance(more, list) else []
+    env = next((found for key in ("env", "environment", "envs") if (found := _texts(entry.get(key)))), {})
+    if isinstance(given, list):
+        args, given = [str(one) for one in given[1:]] + args, str(given[0]) if given else ""
+    command = given.strip() if isinstance(given, str) else ""
+    if " " in command and not _PATH.match(command):
+        line = read_line(command)
+        command, args, env = line.command, [*line.args, *args], {**line.env, **env}
+    return *argument_list(command, args), env
+
+
+def _texts(given: object) -> dict[str, str]:
+    """Values that stand for text, of a block or of a list of ``NAME=value``."""
+    if isinstance(given, list):
+        given = dict(one.split("=", 1) for one in given if isinstance(one, str) and "=" in one)
+    if not isinstance(given, dict):
+        return {}
+    return {str(name): value if isinstance(value, str) else json.dumps(value) for name, value in given.items()}
+
+
+def _of_program(name: str, command: str, args: tuple[str, ...], env: Mapping[str, str], cwd: str) -> PastedServer:
+    notes = [
+        f"Put your own value in place of {one} in the arguments."
+        for one in args
+        if _BLANK.search(one) and not is_secret("", one)
+    ]
+    if cwd and _BLANK.search(cwd):
+        notes.append(f"The folder {cwd} is only an example, so it was left out.")
+        cwd = ""
+    kept: dict[str, str] = {}
+    secrets: list[PastedSecret] = []
+    for variable, value in env.items():
+        kept[variable], note, secret = _value(name, "env", variable, value)
+        notes += [note] if note else []
+        secrets += [secret] if secret else []
+    notes += [
+        f"{option} in the arguments is a secret, and anybody could read it in mcp.yaml. Take it out: most "
+        "servers also read it from a variable, and the keyring can keep that for you."
+        for option in secret_arguments(tuple(_BLANK.sub("text", one) for one in args))
+    ]
+    program = PurePosixPath(command).name
+    if program in ("docker", "podman"):
+        notes.append(
+            f"{program} will not work: servers run confined and cannot reach its service. Look for a line with npx or "
+            "uvx."
+        )
+    elif program in _FETCH:
+        notes.append(f"{program} fetches the server first: that needs the network.")
+    return PastedServer(name, command, args, kept, cwd, notes=tuple(notes), secrets=tuple(secrets))
+
+
+def _of_address(name: str, url: str, headers: Mapping[str, str]) -> PastedServer:
+    notes: list[str] = []
+    secrets: list[PastedSecret] = []
+    kept: dict[str, str] = {}
+    bearer = ""
+    for header, value in headers.items():
+        word, _, rest = value.partition(" ")
+        if header.lower() == "authorization" and word.lower() == "bearer":
+            bearer, note, secret = _value(name, "bearer", "token", rest)
+        else:
+            kept[header], note, secret = _value(name, "headers", header, value)
+        notes += [note] if note else []
+        secrets += [secret] if secret else []
+    if _BLANK.search(url):
+        notes.append("Put your own values into the address: it holds examples.")
+    if is_secret("", url):
+        notes.append("The address holds a secret. Take it out: give it as the key, or as a header.")
+    return PastedServer(
+        name, url=url, bearer=bearer, headers=kept, notes=tuple(notes), secrets=tuple(secrets)
+    )  # fmt: skip
+
+
+def _value(
+    server: str, kind: Literal["env", "headers", "bearer"], name: str, value: str
+) -> tuple[str, str, PastedSecret | None]:
+    """(what is taken over, what to say, the secret). A secret is never taken over: its field refers to a place in the
+    keyring. Where a person has yet to fill in one, there is the place alone."""
+    if _REFERENCE.fullmatch(value) and not value.startswith("${input:"):
+        return value, "", None
+    if is_secret(name, value):
+        secret = PastedSecret(kind, name, _place(server, name), value)
+        return secret.entry.reference, secret.note, secret
+    if "${input:" in value or (_BLANK.search(value) and is_secret(name, "a text")):
+        entry = _place(server, name)
+        return entry.reference, f"Save the value of {name} under Settings, Keyring, as {entry}.", None
+    return value, f"Put your own value for {name}: this one is an example." if _BLANK.search(value) else "", None
+
+
+def _place(server: str, name: str) -> KeyringEntry:
+    whole = name if named(name, 100).startswith(server) else f"{server}-{name}"
+    return KeyringEntry(OWN_SERVICE, named(whole, 100) or "secret")
+
+
+def typed_secrets(entry: Mapping[str, object]) -> tuple[PastedSecret, ...]:
+    """The secrets that an entry of mcp.yaml would hold and that can stand in the keyring instead."""
+    server = named(str(entry.get("name", ""))) or "server"
+    found = [_value(server, "env", name, value)[2] for name, value in _texts(entry.get("env")).items()]
+    found += [_value(server, "headers", name, value)[2] for name, value in _texts(entry.get("headers")).items()]
+    bearer = str(entry.get("bearer", ""))
+    if bearer and not _REFERENCE.fullmatch(bearer):
+        found.append(PastedSecret("bearer", "the key", _place(server, "token"), bearer))
+    return tuple(one for one in found if one is not None)
+
+
+# -- names -----------------------------------------------------------------------------------------------------------
+
+
+def named(text: str, most: int = MOST_NAME) -> str:
+    """As the name of a server is written, or ""."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:most].rstrip("-")
+
+
+def _name_of(command: str, args: tuple[str, ...], url: str) -> str:
+    """From the package, the file or the host that it names."""
+    if url:
+        host = re.split(r"[/?#]", url.partition("://")[2], maxsplit=1)[0].rpartition("@")[2].partition(":")[0]
+        parts = [part for part in host.split(".") if part not in _OF_HOSTS]
+        return parts[0] if parts else host
+    after = zip(("", *args), args, strict=False)
+    words = (one[:200] for option, one in after if one[:1] != "-" and not secret_argument(option, one))
+    package = next((word for word in chain((command,), words) if PurePosixPath(word).name not in _RUNNERS), command)
+    scope, _, rest = package.rpartition("/")
+    base = re.sub(r"[@=<>~\[].*$|:[\w.-]+$|\.(?:c?js|m?js|ts|py)$", "", rest)
+    short = re.sub(r"^(?:mcp-server-|server-|mcp-)|(?:-mcp-server|-mcp)$", "", base)
+    if short in _GENERAL or not short:
+        return PurePosixPath(scope).name.lstrip("@") or base
+    return short

@@ -1,0 +1,268 @@
+"""The settings page of mcp.yaml: servers and how they are, what they offer, what of it the person has agreed to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from desktop.domain.errors import KnownError
+from desktop.domain.keyring import KeyringEntry
+from desktop.domain.skills import SkillProblem
+from desktop.presenter.mcp.example import EXAMPLE, with_server
+from desktop.presenter.mcp.keeping import keep_pasted
+from desktop.presenter.mcp.secrets import PastedSecret
+from desktop.presenter.settings.yaml_file import YamlFileViewModel
+from desktop.presenter.skills.forms import FormField, fields_of
+from desktop.presenter.skills.words import table_of
+from desktop.skills.catalogue.pins import Difference, FileDifference
+
+if TYPE_CHECKING:
+    from desktop.presenter.events.bridge import Bridge
+    from desktop.presenter.skills.trying import SkillTrials
+    from desktop.safety.secrets.tool_secrets import ToolSecrets
+    from desktop.tools.mcp.servers import McpServers, ServerFacts, ToolFacts
+
+MOST_AT_ONCE = 40
+"""Tools that are looked at, and so agreed to, in one go: as many as are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpToolRow:
+    """One tool a server offers. ``server_name`` is the server's name for it; ``off`` why it cannot be called, or "";
+    ``unseen``: it waits to be looked at; ``claims`` are the server's words about it, which decide nothing.
+    ``switchable``: the person can put it on or off here; ``params`` is what it takes in words, ``schema`` as JSON."""
+
+    name: str
+    server_name: str
+    category: str
+    description: str
+    off: str
+    unseen: bool
+    claims: tuple[str, ...]
+    switchable: bool = True
+    digest: str = ""
+    params: tuple[tuple[str, str, str], ...] = ()
+    schema: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class McpInstructions:
+    """How a server wants to be used, in its own words. ``off`` why models are not told, or ""; ``unseen`` as of a
+    tool."""
+
+    text: str
+    off: str
+    unseen: bool
+    server_name: str = ""
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class McpRow:
+    """One server. ``state``: off | starting | running | waiting | failed; ``says`` what it says about itself."""
+
+    name: str
+    state: str
+    reason: str
+    where: str
+    is_web: bool
+    enabled: bool
+    confinement: str
+    weak: str
+    says: str
+    note: str
+    tools: tuple[McpToolRow, ...]
+    log: tuple[str, ...]
+    line: int
+    instructions: McpInstructions | None = None
+
+    @property
+    def unseen(self) -> int:
+        """How many of its tools wait to be looked at."""
+        return sum(tool.unseen for tool in self.tools)
+
+    @property
+    def unseen_instructions(self) -> bool:
+        """Whether its instructions wait to be looked at."""
+        return self.instructions is not None and self.instructions.unseen
+
+    @property
+    def on(self) -> int:
+        """How many of its tools can be called."""
+        return sum(not tool.off for tool in self.tools)
+
+
+class McpServersViewModel(YamlFileViewModel):
+    """``changed`` after anything about the servers did, ``requests_wanted`` when the person wants to see what waits for
+    an answer; the text is its base's. ``difference`` is what is looked at, and ``accept`` agrees to exactly that."""
+
+    changed = Signal()
+    requests_wanted = Signal()
+    difference_ready = Signal(object)
+    secrets_kept = Signal(object)
+    secrets_refused = Signal(str)
+
+    def __init__(
+        self, service: McpServers, trials: SkillTrials, keyring: ToolSecrets, bridge: Bridge,
+        parent: QObject | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(service, bridge, example=EXAMPLE, holds="servers", parent=parent)
+        self._service = service
+        self._keyring = keyring
+        self.trials = trials
+        self._state = service.state
+        self._looked_at: tuple[str, dict[str, str]] = ("", {})
+        self._difference: Difference | None = None
+        service.on_change(self._take)
+
+    def _take(self) -> None:
+        problems = self._state.problems
+        self._state = self._service.state
+        self.changed.emit()
+        if self._state.problems != problems:
+            self._reopen()
+
+    # -- what there is ------------------------------------------------------------------------------------------------
+
+    @property
+    def rows(self) -> tuple[McpRow, ...]:
+        """The servers in force, in the order of the file."""
+        return tuple(_row(server) for server in self._state.servers)
+
+    @property
+    def file_problems(self) -> tuple[SkillProblem, ...]:
+        """What is wrong in the file on disk."""
+        return self._state.problems
+
+    @property
+    def kept(self) -> bool:
+        """Whether the file is broken and the last good servers stay in force."""
+        return self._state.kept
+
+    # -- what a person does -------------------------------------------------------------------------------------------
+
+    def restart(self, name: str) -> None:
+        """End it, if it runs, and start it."""
+        self._spawn(self._service.restart(name), f"restart MCP server {name}")
+
+    def stop(self, name: str) -> None:
+        """End it until it is started by hand, or Assent anew."""
+        self._spawn(self._service.stop(name), f"stop MCP server {name}")
+
+    @property
+    def difference(self) -> Difference | None:
+        """What is being looked at."""
+        return self._difference
+
+    def look_at(self, name: str) -> None:
+        """Show what is new or changed in its tools: ``difference_ready`` follows."""
+        self._look_at(name, [tool for tool in self._state.server(name).judged if tool.standing in ("new", "changed")])
+
+    def look_at_all(self, name: str) -> None:
+        """The same for every tool that could be on and is not."""
+        self._look_at(name, [tool for tool in self._state.server(name).judged if tool.off and not tool.barred])
+
+    def switch(self, name: str, shown: McpToolRow | McpInstructions, on: bool) -> None:
+        """The person put one on or off. What is shown of a tool on the page counts as looked at; what changed since it
+        was on is shown beside what it was, first, and so are instructions, of which the page shows the beginning."""
+        if not on:
+            self.switch_off(name, (shown.server_name,))
+            return
+        tool = next((t for t in self._state.server(name).judged if t.offered.raw == shown.server_name), None)
+        if tool is None:
+            return
+        other = tool.standing == "changed" or (tool.standing == "off" and tool.seen_text != tool.offered.text)
+        if other or isinstance(shown, McpInstructions):
+            self._look_at(name, [tool])
+        else:
+            self._spawn(self._service.accept(name, {shown.server_name: shown.digest}), f"switch on a tool of {name}")
+
+    def switch_off(self, name: str, tools: Sequence[str] = ()) -> None:
+        """These, by the server's names, or all."""
+        every = [tool.offered.raw for tool in self._state.server(name).judged if not tool.barred]
+        self._spawn(self._service.switch_off(name, tools or every), f"switch off tools of {name}")
+
+    def _look_at(self, name: str, tools: Sequence[ToolFacts]) -> None:
+        unseen = tools[:MOST_AT_ONCE]
+        self._looked_at = (name, {tool.offered.raw: tool.offered.digest for tool in unseen})
+        self._difference = compared(name, [(t.offered.name, t.seen_text or None, t.offered.text) for t in unseen])
+        self.difference_ready.emit(self._difference)
+
+    def accept(self) -> None:
+        """The person has seen exactly what was shown last, and takes it."""
+        name, digests = self._looked_at
+        self._difference = None
+        self._spawn(self._service.accept(name, digests), f"accept tools of {name}")
+
+    def put_in(self, entry: Mapping[str, object]) -> None:
+        """Write a server into the text, which is checked and not saved yet; ``opened`` follows."""
+        self.edited(with_server(self.shown, entry))
+        self.opened.emit()
+
+    def keep_secrets(self, secrets: Sequence[PastedSecret]) -> None:
+        """Into the keyring. ``secrets_kept`` follows, (secret, entry) of each, or ``secrets_refused`` with why not."""
+        self._bridge.spawn(self._keep_secrets(secrets), name="keyring")
+
+    async def _keep_secrets(self, secrets: Sequence[PastedSecret]) -> None:
+        kept: list[tuple[PastedSecret, KeyringEntry]] = []
+        trouble = ""
+        try:
+            for secret in secrets:
+                kept.append((secret, await keep_pasted(self._keyring, secret)))
+        except KnownError as error:
+            trouble = f"{error} {error.next_step}".strip()
+        if kept:
+            self.secrets_kept.emit(tuple(kept))
+            self.changed.emit()
+        if trouble:
+            self.secrets_refused.emit(trouble)
+
+    # -- trying -------------------------------------------------------------------------------------------------------
+
+    def tool(self, name: str) -> McpToolRow | None:
+        """By our name for it, if it can be called."""
+        return next((tool for row in self.rows for tool in row.tools if tool.name == name and not tool.off), None)
+
+    def fields(self, name: str) -> tuple[FormField, ...] | None:
+        """The form of a tool's arguments; None where no form can hold them."""
+        found = [t.offered for s in self._state.servers for t in s.tools if t.offered.name == name]
+        return fields_of(found[0].schema) if found else None
+
+
+def compared(server: str, tools: Sequence[tuple[str, str | None, str]]) -> Difference:
+    """Tools of a server as they were seen (None: never) and as they are."""
+    return Difference(server, "", tuple(FileDifference(*tool) for tool in tools))
+
+
+def _row(server: ServerFacts) -> McpRow:
+    definition, about = server.definition, server.about
+    called = " ".join(part for part in (about.name, about.version) if part)
+    says = f"It calls itself {called}." if called else ""
+    return McpRow(
+        definition.name, server.condition, server.reason, definition.where, bool(definition.url), definition.enabled,
+        server.confinement, server.weak, says, about.note, tuple(map(_tool_row, server.tools)), server.log,
+        definition.line, _instructions(server.instructions),
+    )  # fmt: skip
+
+
+def _instructions(said: ToolFacts | None) -> McpInstructions | None:
+    if said is None:
+        return None
+    offered = said.offered
+    return McpInstructions(
+        offered.text, said.off, said.standing in ("new", "changed"), offered.raw, offered.digest
+    )  # fmt: skip
+
+
+def _tool_row(tool: ToolFacts) -> McpToolRow:
+    offered = tool.offered
+    return McpToolRow(
+        offered.name or offered.raw, offered.raw, tool.category.value, offered.description, tool.off,
+        tool.standing in ("new", "changed") and not offered.problem, offered.claims,
+        not tool.barred, offered.digest, table_of(offered.schema),
+        json.dumps(offered.schema, indent=2, ensure_ascii=False),
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""The Schedules page without widgets."""

@@ -1,0 +1,1 @@
+"""The window without widgets: its pages, its commands, its palette."""

@@ -1,0 +1,1 @@
+"""The Trace panel without widgets: what agents did, as a tree."""

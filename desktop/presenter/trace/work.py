@@ -1,0 +1,72 @@
+"""Who in a run is at work, and when everything stood still because a person was asked. Qt-free."""
+
+from __future__ import annotations
+
+from desktop.presenter.trace.node import Span, TraceNode
+
+
+class AtWork:
+    """A round works while its model does, a call while it runs and nothing below it does. ``stills`` are the spans in
+    which a call waited and nothing worked."""
+
+    def __init__(self) -> None:
+        self.stills: list[Span] = []
+        self._active = 0
+        self._waiting = 0
+
+    def begin(self, node: TraceNode, *, busy: bool = True) -> None:
+        """A node that will end."""
+        node.live = True
+        for above in node.ancestors():
+            above.open_below += 1
+            self.rest(above)
+        if busy:
+            self.work(node)
+
+    def end(self, node: TraceNode, at: float) -> None:
+        """It is over, if it was not before."""
+        node.ended = at if node.ended is None else node.ended
+        self.rest(node)
+        if not node.live:
+            return
+        node.live = False
+        for above in node.ancestors():
+            above.open_below -= 1
+            if above.is_call and above.live and above.state == "running":
+                self.work(above)
+
+    def work(self, node: TraceNode) -> None:
+        """It does something itself, unless what is below it does."""
+        if not node.busy and not node.open_below:
+            node.busy = True
+            self._active += 1
+
+    def rest(self, node: TraceNode) -> None:
+        """It does nothing itself."""
+        if node.busy:
+            node.busy = False
+            self._active -= 1
+
+    def ask(self, node: TraceNode, at: float) -> None:
+        """A person is asked about it from now on."""
+        if node.state != "waiting":
+            node.state = "waiting"
+            node.waits = [*node.waits, [at, None]]
+            self._waiting += 1
+            self.rest(node)
+
+    def answered(self, node: TraceNode, at: float) -> None:
+        """No longer."""
+        if node.state == "waiting":
+            node.state = "running"
+            node.waits[-1][1] = at
+            self._waiting -= 1
+
+    def look(self, at: float) -> None:
+        """After each entry: whether everything stands still now."""
+        still = self._waiting > 0 and not self._active
+        stands = bool(self.stills) and self.stills[-1][1] is None
+        if still and not stands:
+            self.stills.append([at, None])
+        elif stands and not still:
+            self.stills[-1][1] = at

@@ -1,0 +1,396 @@
+"""From stored messages to what the transcript draws. Pure functions, so they run in any thread.
+
+One item spans everything an agent said and did between two messages of a person: text, thinking, tool calls with
+their results, notices. ``build_items`` is linear in the number of messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from desktop.domain.messages import (
+    Block,
+    FileBlock,
+    ImageBlock,
+    NoticeBlock,
+    ReasoningBlock,
+    TextBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+    UnknownBlock,
+    Usage,
+    with_media,
+)
+from desktop.domain.permission import NOBODY_ANSWERED, UNANSWERED
+from desktop.domain.threads import LeftAtEnd, MessageRecord
+from desktop.domain.words import arguments_words, json_beginning, size_of, size_words
+from desktop.presenter.transcript.code_calls import code_of, ran, summary_of
+from desktop.presenter.transcript.figures import clock, human_cost, human_count
+from desktop.presenter.transcript.folding import fold_calls
+from desktop.presenter.transcript.items import (
+    AttachmentPart,
+    CallState,
+    NoticeAction,
+    NoticePart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolPart,
+    TranscriptItem,
+)
+from desktop.presenter.transcript.media_parts import media_parts
+from desktop.presenter.transcript.nested_calls import nested_calls
+
+SUMMARY_LIMIT = 400
+"""Longest one-line summary of arguments handed to the view, in characters; the view elides further."""
+
+ARGUMENTS_LIMIT = 64_000
+"""Longest pretty-printed arguments handed to a card, in characters."""
+
+CALLS_SHOWN = 200
+"""Cards of one message. Of more calls only the first are ever made; their number is said, and all are stored."""
+
+STATES: Mapping[str, CallState] = {
+    "done": "done", "failed": "failed", "denied": "denied", "aborted": "aborted", "unknown": "unknown",
+}  # fmt: skip
+"""Of calls that are over, by what their results say."""
+
+Siblings = Mapping[str, tuple[int, int]]
+"""message id -> (1-based place, how many) among the children of its parent; absent means (1, 1)."""
+
+
+def summarise(arguments: Mapping[str, Any] | None, raw: str = "") -> str:
+    """A call's arguments in brief: the path or command if it has one, else compact JSON.
+
+    Nothing is left out but the end: what it shows is escaped by the view, where a person agrees to it (R-PRM-2).
+    """
+    text = raw if arguments is None else arguments_words(arguments, SUMMARY_LIMIT)
+    return text[:SUMMARY_LIMIT].strip(" ")
+
+
+def canonical(tool: str) -> str:
+    """A tool's own name: models call it by its snake_case alias (C-3)."""
+    return tool.replace("_", "-")
+
+
+def pretty(arguments: Mapping[str, Any] | None, raw: str = "") -> str:
+    """Arguments as indented JSON, or exactly what the model sent where that was not JSON."""
+    text = raw if arguments is None else json_beginning(dict(arguments), ARGUMENTS_LIMIT + 1, indent=2)
+    return text if len(text) <= ARGUMENTS_LIMIT else text[:ARGUMENTS_LIMIT] + "\n…"
+
+
+def tool_part(
+    message_id: str, call: ToolCallBlock, result: ToolResultBlock | None, category: str = "",
+    begun: frozenset[str] | None = None,
+) -> ToolPart:  # fmt: skip
+    """The card of one call. Of one without a result, whose run was cut off, nobody knows what came of it, unless it is
+    not among those that had ``begun``."""
+    facts = dict(result.facts) if result else {}
+    state: CallState = "unknown" if begun is None or call.call_id in begun else "aborted"
+    if result is not None:
+        state = _state_of(result, facts)
+    arguments = arguments_of(call.arguments, facts)
+    code = code_of(canonical(call.tool), arguments)
+    return ToolPart(
+        part_id=f"{message_id}:{call.call_id}",
+        call_id=call.call_id,
+        tool=canonical(call.tool),
+        summary=summary_of(code, summarise(arguments, call.raw)),
+        category=str(facts.get("category") or category),
+        state=state,
+        arguments=pretty(arguments, call.raw),
+        result=result.text if result else "",
+        facts=result_facts(result),
+        elapsed_ms=_whole(facts.get("elapsed_ms")),
+        detail=decision_words(facts, call.arguments),
+        nested=nested_calls(facts),
+        code=ran(code, result.text, is_error=result.is_error) if code and result else code,
+        child=child_of(facts),
+        media=media_parts(f"{message_id}:{call.call_id}", result.media) if result else (),
+    )
+
+
+def child_of(facts: Mapping[str, Any]) -> str:
+    """The thread that a called agent worked in, by what its tool reported (R-AAT-2)."""
+    thread_id = facts.get("thread_id") if "agent" in facts else None
+    return thread_id if isinstance(thread_id, str) and thread_id.isalnum() else ""
+
+
+def with_arguments(part: ToolPart, arguments: Mapping[str, Any] | None) -> ToolPart:
+    """The card with the arguments as they are now."""
+    code = code_of(part.tool, arguments)
+    return replace(part, summary=summary_of(code, summarise(arguments)), arguments=pretty(arguments), code=code)
+
+
+def arguments_of(asked: Mapping[str, Any] | None, facts: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The arguments of the call as it was decided about: what the model asked for, with what a person changed."""
+    changes = facts.get("edited")
+    return {**(asked or {}), **changes} if isinstance(changes, Mapping) else asked
+
+
+_DECIDED = {
+    "allow_once": "Allowed",
+    "allow_run": "Allowed for the run",
+    "allow_always": "Allowed from now on",
+    "deny": "Denied",
+    "deny_run": "Denied, with everything else of its run",
+    UNANSWERED: "Not answered",
+    "done": "You said that it was done before Assent was closed",
+    "stop": "The run was ended instead",
+}
+NOT_AGAIN = "Skipped; nobody knows whether it was done"
+_BY = {
+    "user": " by you",
+    "rule": " by a rule",
+    "remembered": " by what you decided for this run",
+    "setting": " by a setting",
+    "job": " by the policy of this job",
+    "no_handler": ": nobody was there to be asked",
+    "cancelled": ": the run ended",
+    "closed": ": Assent was closed",
+}
+
+
+def decision_words(facts: Mapping[str, Any], asked: Mapping[str, Any] | None) -> str:
+    """Who decided what about a call, and what the model had asked for where a person changed it (R-PRM-13)."""
+    decision, by = str(facts.get("decision") or ""), str(facts.get("by") or "")
+    if facts.get("category") == "read" and by == "setting":
+        return ""  # reading needs no decision
+    decision = UNANSWERED if decision == "deny" and by in NOBODY_ANSWERED else decision
+    decided = NOT_AGAIN if facts.get("state") == "unknown" else _DECIDED.get(decision, "")
+    words = f"{decided}{_BY.get(by, '')}." if decided and decision in _DECIDED else ""
+    if words and facts.get("reason"):
+        words += f"\nReason: {facts['reason']}"
+    changes = facts.get("edited")
+    if isinstance(changes, Mapping) and asked is not None:
+        was = {name: asked[name] for name in changes if name in asked}
+        words = f"Edited by you. {words}\nThe model had asked for:\n{pretty(was)}".strip()
+    return words
+
+
+def _state_of(result: ToolResultBlock, facts: Mapping[str, Any]) -> CallState:
+    return STATES.get(str(facts.get("state")), "failed" if result.is_error else "done")
+
+
+def _whole(value: Any) -> int | None:
+    return int(value) if isinstance(value, int | float) else None
+
+
+def result_facts(result: ToolResultBlock | None) -> tuple[str, ...]:
+    """What a folded card says beside its state."""
+    return card_facts(result.facts, is_error=result.is_error) if result is not None else ()
+
+
+def card_facts(facts: Mapping[str, Any], *, is_error: bool) -> tuple[str, ...]:
+    """That a person edited the call, and the size of what came back."""
+    size = _whole(facts.get("bytes"))
+    edited = ("edited by you",) if facts.get("edited") else ()
+    return (*edited, size_words(size)) if size and not is_error else edited
+
+
+_ACTIONS: dict[str, tuple[NoticeAction, ...]] = {
+    "model.key_refused": (NoticeAction("Open the key", "open-models"), NoticeAction("Try again", "retry")),
+    "model.unknown": (NoticeAction("Choose a model", "choose-model"),),
+    "model.context_too_long": (NoticeAction("New chat", "new-chat"), NoticeAction("Choose a model", "choose-model")),
+    "interrupted": (NoticeAction("Continue", "continue"),),
+    "stopped": (NoticeAction("Continue", "continue"),),
+    "model.stream_cut": (NoticeAction("Continue", "continue"),),
+    "limit.rounds": (NoticeAction("Continue", "continue"),),
+}
+
+
+_AT_THE_END = frozenset({"continue", "retry"})
+"""What can be done about the end of a conversation only."""
+
+
+def notice_actions(code: str, severity: str) -> tuple[NoticeAction, ...]:
+    """Buttons that fit a notice: the key for a wrong key, another try for what can be tried again."""
+    if code in _ACTIONS:
+        return _ACTIONS[code]
+    return (NoticeAction("Try again", "retry"),) if severity == "error" or code.startswith("model.") else ()
+
+
+def notice_part(part_id: str, block: NoticeBlock, *, retry_at: float | None = None) -> NoticePart:
+    """A notice in words with its next step."""
+    text = f"{block.text} {block.next_step}".strip()
+    return NoticePart(part_id, text, block.severity, notice_actions(block.code, block.severity), retry_at)
+
+
+def simple_part(message_id: str, index: int, block: Block) -> Part | None:
+    """Text, thinking, attachments and notices; tool blocks are handled with their results."""
+    part_id = f"{message_id}:{index}"
+    if isinstance(block, TextBlock):
+        return TextPart(part_id, block.text) if block.text else None
+    if isinstance(block, ReasoningBlock):
+        return ReasoningPart(part_id, block.text) if block.text else None
+    if isinstance(block, FileBlock):
+        return AttachmentPart(part_id, block.name, size_words(size_of(block.text)))
+    if isinstance(block, ImageBlock):
+        return AttachmentPart(part_id, block.name or "image", block.media_type, block.data)
+    if isinstance(block, NoticeBlock):
+        return notice_part(part_id, block)
+    if isinstance(block, UnknownBlock):
+        return NoticePart(part_id, "This part was written by another version of Assent and cannot be shown.")
+    return None
+
+
+def results_by_call(messages: Iterable[MessageRecord]) -> dict[str, ToolResultBlock]:
+    """call id -> its result, over a stretch of a thread."""
+    found: dict[str, ToolResultBlock] = {}
+    for message in messages:
+        if message.role == "tool":
+            found.update((block.call_id, block) for block in with_media(message.blocks))
+    return found
+
+
+def parts_of(
+    message: MessageRecord, results: Mapping[str, ToolResultBlock], begun: frozenset[str] | None = None
+) -> list[Part]:
+    """All parts of one stored message, in the order in which they came. ``begun``: as for ``tool_part``."""
+    parts: list[Part] = []
+    calls = 0
+    for index, block in enumerate(message.blocks):
+        if isinstance(block, ToolCallBlock):
+            calls += 1
+            if calls <= CALLS_SHOWN:
+                parts.append(tool_part(message.message_id, block, results.get(block.call_id), begun=begun))
+        elif (part := simple_part(message.message_id, index, block)) is not None:
+            parts.append(part)
+    if calls > CALLS_SHOWN:
+        parts.append(more_calls(message.message_id, calls))
+    return parts
+
+
+def more_calls(message_id: str, calls: int) -> NoticePart:
+    """Instead of thousands of cards."""
+    words = f"{calls - CALLS_SHOWN:,} more calls of this message are not shown. They were refused, not made."
+    return NoticePart(f"{message_id}:more", words, "warning")
+
+
+def footer_of(usage: Usage | None, elapsed_ms: int, model: str) -> str:
+    """``2.1k tokens, $0.010, 6.2 s``; empty when nothing is known."""
+    words: list[str] = []
+    if usage is not None and (usage.input_tokens or usage.output_tokens):
+        words.append(f"{human_count(usage.input_tokens + usage.output_tokens)} tokens")
+        words.append(human_cost(usage.cost_usd))
+    if elapsed_ms:
+        words.append(f"{elapsed_ms / 1000:.1f} s")
+    if model and words:
+        words.insert(0, model.partition("/")[2] or model)
+    return ", ".join(words)
+
+
+def _answer(
+    group: Sequence[MessageRecord], siblings: Siblings, titles: Mapping[str, str], *, final: bool,
+    left: LeftAtEnd | None,
+) -> TranscriptItem:  # fmt: skip
+    first = group[0]
+    begun = left.begun if left is not None and final else None
+    results = results_by_call(group)
+    parts: list[Part] = []
+    usage: Usage | None = None
+    elapsed = 0
+    said = [message for message in group if message.role != "tool"]
+    for message in said:
+        found = parts_of(message, results, begun)
+        parts.extend(found if final and message is said[-1] else map(_passed, found))
+        elapsed += message.elapsed_ms
+        if message.usage is not None:
+            usage = message.usage if usage is None else usage.plus(message.usage)
+    place, count = siblings.get(first.message_id, (1, 1))
+    last = group[-1]
+    # A call's result with nothing after it, or a call without one: the run ended before the model could go on.
+    open_calls = any(isinstance(block, ToolCallBlock) and block.call_id not in results for block in last.blocks)
+    cut = last.status == "interrupted" or (final and (last.role == "tool" or open_calls))
+    by_person = cut and final and left is not None and left.stopped
+    stopped = (by_person or last.stop_reason == "aborted") and last.status == "complete"
+    if cut or stopped:
+        notice = notice_part(f"{last.message_id}:cut", STOPPED if stopped else INTERRUPTED)
+        parts.append(notice if final else _passed(notice))
+    return TranscriptItem(
+        message_id=first.message_id,
+        side="b" if first.side == "b" else "a",
+        author=titles.get(first.author, first.author) or "Assistant",
+        time=clock(first.created_at),
+        parts=tuple(fold_calls(parts)),
+        sibling=place,
+        siblings=count,
+        footer=footer_of(usage, elapsed, last.model or first.model),
+        can_continue=(cut or stopped) and final,
+    )
+
+
+def passed_by(item: TranscriptItem) -> TranscriptItem:
+    """The item once the conversation has gone on below it: there is nothing to go on with any more."""
+    return replace(item, parts=tuple(map(_passed, item.parts)), can_continue=False)
+
+
+def continued(item: TranscriptItem) -> TranscriptItem:
+    """The item once it is gone on with in a message of its own: nothing is cut off any more."""
+    ends = [part for part in item.parts if isinstance(part, NoticePart) and _goes_on(part)]
+    return replace(item, parts=tuple(part for part in item.parts if part not in ends), can_continue=False)
+
+
+def _goes_on(notice: NoticePart) -> bool:
+    return any(action.action == "continue" for action in notice.actions)
+
+
+def _passed(part: Part) -> Part:
+    if not isinstance(part, NoticePart) or not part.actions:
+        return part
+    return replace(part, actions=tuple(one for one in part.actions if one.action not in _AT_THE_END))
+
+
+STOPPED = NoticeBlock("This answer was stopped. Everything that had arrived is kept.", code="stopped")
+INTERRUPTED = NoticeBlock(
+    "This answer was interrupted. Everything that had arrived is kept.", code="interrupted", severity="warning"
+)
+
+
+def _question(message: MessageRecord, siblings: Siblings) -> TranscriptItem:
+    place, count = siblings.get(message.message_id, (1, 1))
+    return TranscriptItem(
+        message_id=message.message_id,
+        side="human",
+        author="You",
+        time=clock(message.created_at),
+        parts=tuple(parts_of(message, {})),
+        sibling=place,
+        siblings=count,
+    )
+
+
+def build_items(
+    messages: Sequence[MessageRecord],
+    siblings: Siblings | None = None,
+    titles: Mapping[str, str] | None = None,
+    *,
+    at_end: bool = True,
+    left: LeftAtEnd | None = None,
+) -> list[TranscriptItem]:
+    """Items for a stretch of a thread's active path. ``titles`` maps an agent's name to what a person reads.
+
+    ``at_end``: the stretch is the path's end, so that a run that was cut there can be gone on with; ``left`` is what
+    the last run has left there, None where that is not known.
+    """
+    known = siblings or {}
+    items: list[TranscriptItem] = []
+    group: list[MessageRecord] = []
+
+    def close(*, final: bool = False) -> None:
+        if group:
+            items.append(_answer(group, known, titles or {}, final=final, left=left))
+            group.clear()
+
+    for message in messages:
+        if message.role == "user":
+            close()
+            items.append(_question(message, known))
+        elif message.role in ("assistant", "tool"):
+            if group and message.role == "assistant" and message.side != group[0].side:
+                close()
+            group.append(message)
+    close(final=at_end)
+    return items

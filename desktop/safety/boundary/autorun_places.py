@@ -1,0 +1,106 @@
+"""Places whose files run by themselves later: when git is used, a shell starts, a folder is opened, somebody logs in,
+Assent looks for agents and skills.
+
+Writing there is more than writing: it is always asked about as admin, by whatever tool (R-TOOL-4, R-BLK-8).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from desktop.safety.boundary import paths
+
+_GIT = "files in .git can run code when git is used"
+_START = "this file is run or read at login or by other programs"
+_FILES = {
+    "a shell or a program that reads it runs what it says": (
+        ".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin "
+        ".zlogout .kshrc .mkshrc .cshrc .tcshrc .login .logout .xprofile .xsession .xsessionrc .xinitrc .xserverrc "
+        ".inputrc .vimrc .gvimrc .exrc .nvimrc .nvim.lua "
+        ".lvimrc .ideavimrc .emacs .dir-locals.el .gdbinit .lldbinit .pdbrc "
+        ".pdbrc.py .pythonrc .pythonrc.py .irbrc .pryrc .rprofile "
+        ".renviron .psqlrc .mysqlrc .sqliterc .mailcap .curlrc .wgetrc "
+        ".tmux.conf .screenrc .gitconfig .hgrc .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs .pypirc "
+        ".pam_environment .envrc .mise.toml mise.toml .rtx.toml .autoenv .env.fish .mcp.json .lesskey .digrc .ackrc "
+        ".ripgreprc .bazelrc .buckconfig .ansible.cfg .netrc .rvmrc .guile .clisprc .sbclrc .ghci .octaverc .sandboxrc"
+    ).split(),
+    "it is run on every commit": (
+        ".pre-commit-config.yaml lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml .huskyrc .huskyrc.json "
+        ".huskyrc.js .lintstagedrc .lintstagedrc.json .lintstagedrc.js .overcommit.yml"
+    ).split(),
+    "every Python runs it when it starts": ["sitecustomize.py", "usercustomize.py"],
+}  # fmt: skip
+_FOLDERS = {
+    "git runs what is in it": ".husky .githooks .git-hooks",
+    "an editor runs what is in it": (
+        ".vscode .vscode-server .idea .fleet .zed .devcontainer .vim .emacs.d .claude .cursor .windsurf .codex .gemini "
+        ".nvim"
+    ),
+    "a shell or a program runs what is in it": ".direnv .cargo .ssh .gnupg .bashrc.d .zsh .oh-my-zsh .ipython .mise "
+    ".asdf",
+}
+_NAMES = {name: why for why, names in _FILES.items() for name in names} | {
+    name: why for why, names in _FOLDERS.items() for name in names.split()
+}
+_BELOW = re.compile(
+    r"/\.config/(?:autostart|autostart-scripts|systemd|fish|environment\.d|git|nvim|vim|emacs|plasma-workspace|pip|npm|"
+    r"direnv|mise|tmux|zsh|bash|i3|sway|hypr|openbox|code|kitty|alacritty|wezterm|powershell|gdb|user-tmpfiles\.d|upstart)"
+    r"(?:/|$)"
+    r"|/\.local/(?:bin|lib|share/(?:applications|systemd|dbus-1|autostart|nvim|kservices5|nautilus))(?:/|$)"
+    r"|/library/(?:launchagents|launchdaemons|startupitems|scripts)(?:/|$)"
+    r"|/\.kde4?/(?:autostart|env)(?:/|$)"
+    r"|/(?:site|dist)-packages/[^/]+\.pth$"
+    r"|/(?:spool|etc|var)/(?:cron|anacron|at|periodic)[^/]*(?:/|$)|/start menu/programs/startup(?:/|$)"
+    r"|/(?:user|system)/[^/]+\.(?:service|timer|socket|path)$"
+)
+_AGENTS = re.compile(r"/\.agents?/(?:agents|skills)(?:/|$)")
+_HOOK = re.compile(
+    r"/hooks/(?:(?:pre|post)-[a-z-]+|applypatch-msg|commit-msg|prepare-commit-msg|update|fsmonitor-watchman|"
+    r"push-to-checkout|reference-transaction|proc-receive|sendemail-validate)$"
+)
+_MAYBE = re.compile(
+    r"/[._](?!cache)|/hooks/|customize\.py|\.pth$|/library/|lefthook|mise\.toml|cron|/startup|/user/|/system/"
+)
+_HOOKS_PATH = re.compile(r"^\s*hookspath\s*=\s*\"?([^\"\n#;]+)", re.IGNORECASE | re.MULTILINE)
+_AT_HOME = ("bin/", ".local/bin/", ".local/lib/")
+_MOST = 64_000
+
+
+def runs_later(path: str, workspace: str, home: str) -> str:
+    """Why what is written at this resolved path runs by itself later, or "". Names count in any spelling; those above
+    the workspace do not, for there the person has put it."""
+    folded = path.casefold()
+    if _MAYBE.search(folded) is None and not path.startswith(home):
+        return ""
+    if "/.git/" in f"{folded}/":
+        return _GIT
+    inside = path != workspace and paths.is_within(path, workspace)
+    own = path[len(workspace) :].casefold() if inside else folded
+    if _at_home(path, home) and not (inside and _at_home(workspace, home)):
+        return _START
+    if _MAYBE.search(own) is None:
+        return ""
+    for name in own.split("/"):
+        if (why := _NAMES.get(name)) is not None:
+            return why
+    if _HOOK.search(own):
+        return "git runs hooks by themselves"
+    if _AGENTS.search(own):
+        return "Assent takes agents and skills from there"
+    return _START if _BELOW.search(own) else ""
+
+
+def _at_home(path: str, home: str) -> bool:
+    """Whether it lies where a person's own programs are found."""
+    return path.startswith(home) and f"{path}/"[len(home) :].lstrip("/\\").startswith(_AT_HOME)
+
+
+def hooks_folder(root: str) -> str:
+    """Where git looks for the hooks of the project in ``root`` if its settings name a place, or ""."""
+    try:
+        with open(os.path.join(root, ".git", "config"), encoding="utf-8", errors="replace") as file:
+            found = _HOOKS_PATH.findall(file.read(_MOST))
+    except OSError:
+        return ""
+    return os.path.normpath(os.path.join(root, os.path.expanduser(found[-1].strip()))) if found else ""

@@ -1,0 +1,52 @@
+"""Where Assent itself lies: its package, its skills and pictures, its environment and its Python.
+
+Tools may read it wherever it lies, because workers and programs of the environment run from there; nothing that a tool
+does may change it, because what is written there is Assent's own code at the next start (R-FS-10).
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+PARTS = ("desktop", "resources", "skills")
+_SHARED = ("/", "/usr", "/usr/local", "/opt/homebrew", "/opt/local", "/System", "/Library")
+
+
+@functools.cache
+def installation() -> tuple[str, ...]:
+    """Resolved folders and files, none inside another. A Python of the system shares its prefix with everything else:
+    of that one only the library and the program count."""
+    here = Path(__file__).resolve().parents[3]
+    found = [str(here / part) for part in PARTS]
+    for prefix in (sys.prefix, sys.base_prefix):
+        real = os.path.realpath(prefix)
+        found += _of_the_system() if real in _SHARED else [real]
+    return without_inner(path for path in found if os.path.exists(path))
+
+
+@functools.cache
+def around_it() -> tuple[str, ...]:
+    """What besides may be read wherever it lies: the checkout, when Assent runs from one. It is not Assent's own: tools
+    may work on it."""
+    here = Path(__file__).resolve().parents[3]
+    return (str(here),) if (here / "pyproject.toml").is_file() else ()
+
+
+def _of_the_system() -> list[str]:
+    of = importlib.import_module("sysconfig").get_path
+    places = (of("stdlib"), of("platstdlib"), sys.executable)
+    return [os.path.realpath(place) for place in places if place]
+
+
+def without_inner(found: Iterable[str]) -> tuple[str, ...]:
+    """The paths that lie in no other of them."""
+    kept: list[str] = []
+    for path in sorted(set(found), key=len):
+        if not any(path == outer or path.startswith(outer.rstrip(os.sep) + os.sep) for outer in kept):
+            kept.append(path)
+    return tuple(kept)

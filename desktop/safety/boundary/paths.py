@@ -1,0 +1,244 @@
+"""Path arithmetic of the boundary: from the text a model wrote to an absolute path without links.
+
+Every function blocks for a few system calls at most and none opens anything.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import os
+import re
+import stat
+import struct
+import sys
+import unicodedata
+from dataclasses import dataclass
+
+MAX_PATH_TEXT = 4096
+_PATIENCE = 50
+_WINDOWS_DEVICE = re.compile(r"^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$", re.IGNORECASE)
+_VIRTUAL = ("/proc", "/sys", "/dev")
+_UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0") | frozenset(map(chr, range(0xFE00, 0xFE10)))
+_GET_FLAGS, _CASEFOLD = 0x80086601, 0x40000000  # FS_IOC_GETFLAGS, FS_CASEFOLD_FL
+_PLATFORM: str = sys.platform  # a plain variable, so that mypy checks the code of every system
+
+
+class PathProblem(Exception):
+    """The text names no path that may be used; the message is half a sentence for a person."""
+
+
+def windows_problem(path: str) -> str:
+    """What is wrong with a path on Windows, or "" (R-FS-6). Pure text, so that it is testable anywhere."""
+    normal = path.replace("/", "\\")
+    if normal.startswith("\\\\"):
+        return "is a network or device path"
+    drive, rest = (normal[:2], normal[2:]) if re.match(r"^[A-Za-z]:", normal) else ("", normal)
+    if drive and not rest.startswith("\\"):
+        return "is relative to a drive"
+    if ":" in rest:
+        return "names an alternate data stream"
+    for part in rest.split("\\"):
+        if _WINDOWS_DEVICE.match(part.rstrip(" .")):
+            return f"names the device {part}"
+        if part not in ("", ".", "..") and part != part.rstrip(" ."):
+            return "has a part that ends in a dot or a space"
+    return ""
+
+
+def absolute(path: str, base: str) -> str:
+    """``path`` made absolute: ``~`` expanded, relative to ``base`` (R-FS-1). ``..`` is left for ``resolve``, because
+    ``link/..`` is not the folder that holds the link. Raises PathProblem."""
+    if not path:
+        raise PathProblem("is empty")
+    if len(path) > MAX_PATH_TEXT:
+        raise PathProblem(f"is longer than {MAX_PATH_TEXT} characters")
+    if "\0" in path:
+        raise PathProblem("contains a NUL character")
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        raise PathProblem("contains characters that no file name can have") from None
+    if _PLATFORM == "win32" and (problem := windows_problem(path)):
+        raise PathProblem(problem)
+    expanded = os.path.expanduser(path) if path.startswith("~") else path
+    return expanded if os.path.isabs(expanded) else os.path.join(base, expanded)
+
+
+def resolve(path: str, base: str) -> str:
+    """The absolute path with the links of every existing component followed, also those of the nearest existing
+    ancestor of something that does not exist yet (R-FS-2). Raises PathProblem."""
+    full = absolute(path, base)
+    try:
+        resolved = real(full)
+    except (OSError, ValueError) as error:
+        raise PathProblem(f"cannot be followed ({error})") from None
+    if resolved.startswith("//") and _PLATFORM != "win32":  # POSIX lets two slashes stand; here they mean one
+        resolved = resolved[1:]
+    if os.path.islink(resolved):  # only a loop of links stays a link
+        raise PathProblem("is a link that leads back to itself")
+    return resolved
+
+
+def real(path: str) -> str:
+    """``os.path.realpath``, tried again when a part of the path was a link one moment and none the next. Raises OSError
+    when that goes on."""
+    for _ in range(_PATIENCE):
+        try:
+            return os.path.realpath(path)
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+    return os.path.realpath(path)
+
+
+def parts_of(path: str) -> tuple[str, ...]:
+    """Components of an absolute path, the root included."""
+    head, rest = os.path.splitdrive(path)
+    return (head + os.sep, *[part for part in rest.split(os.sep) if part])
+
+
+def is_within(path: str, folder: str, *, fold: bool = False) -> bool:
+    """Whether ``path`` is ``folder`` or below it, by components (R-FS-4). ``fold``: as the file systems compare that
+    take several spellings for one name."""
+    if not fold and os.sep == "/" and "//" not in path and "//" not in folder:
+        start = folder.rstrip("/")  # the usual case, for it is asked dozens of times for each path
+        return path.startswith(start) and path[len(start) : len(start) + 1] in ("", "/")
+    mine, theirs = parts_of(path), parts_of(folder)
+    if fold:
+        mine, theirs = tuple(map(_folded, mine)), tuple(map(_folded, theirs))
+    return mine[: len(theirs)] == theirs
+
+
+def spelled_alike(path: str, folder: str, *, platform: str = _PLATFORM) -> bool:
+    """The same for a folder that need not exist, by the rules of the file system where it would be (R-FS-6)."""
+    if os.sep == "/" and path.isascii() and folder.isascii():
+        alike = is_within(path.casefold(), folder.casefold())  # the usual case, part by part as below
+    else:
+        alike = is_within(path, folder, fold=True)
+    if not alike:
+        return False
+    mine, theirs = parts_of(path), parts_of(folder)
+    if platform == "darwin" and tuple(map(_normal, mine))[: len(theirs)] == tuple(map(_normal, theirs)):
+        return True  # composed or not is one there, whatever the case means
+    return ignores_case(folder)
+
+
+def _normal(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
+
+
+def _folded(name: str) -> str:
+    """Case, composition and characters that show nothing left out: rather one name too many is alike than one too
+    few."""
+    if name.isascii():
+        return name.casefold()
+    whole = unicodedata.normalize("NFKD", name)
+    seen = "".join(c for c in whole if unicodedata.category(c) != "Cf" and c not in _UNSEEN)
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", seen.casefold()))
+
+
+def ignores_case(folder: str) -> bool:
+    """Whether the file system at the nearest existing ancestor of ``folder`` takes ``A`` and ``a`` for one name."""
+    here = folder
+    while True:
+        parent, name = os.path.split(here)
+        if _PLATFORM == "linux" and (flag := _case_flag(here)):
+            return flag
+        swapped = name.swapcase()
+        if name and swapped != name:
+            try:
+                mine, other = os.lstat(here), os.lstat(os.path.join(parent, swapped))
+                return os.path.samestat(mine, other)
+            except FileNotFoundError:
+                if os.path.lexists(here):
+                    return False
+            except OSError:
+                return False
+        if parent == here:
+            return _PLATFORM in ("win32", "darwin")
+        here = parent
+
+
+def _case_flag(folder: str) -> bool:
+    """Whether a folder of its own has the mark (ext4, f2fs, tmpfs) that its names are compared without case."""
+    fcntl = importlib.import_module("fcntl")  # does not exist on Windows
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        raw: bytes = fcntl.ioctl(descriptor, _GET_FLAGS, bytes(8))
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return bool(struct.unpack("q", raw)[0] & _CASEFOLD)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A file system object, whatever it is called: device and inode."""
+
+    device: int
+    inode: int
+
+
+def identity_of(status: os.stat_result) -> Identity:
+    """Device and inode of a status."""
+    return Identity(status.st_dev, status.st_ino)
+
+
+def describe_identity(status: os.stat_result) -> str:
+    """``device:inode:size:mtime_ns:ctime_ns``, the form that approvals carry (PreCheck.identity). The last one moves
+    with every change of the content, the owner and the mode, also where the time of the content is set back."""
+    return f"{status.st_dev}:{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}"
+
+
+def existing_identities(path: str) -> set[Identity]:
+    """Identities of ``path`` and all its ancestors, as far as they exist."""
+    found: set[Identity] = set()
+    here = path
+    while True:
+        try:
+            found.add(identity_of(os.lstat(here)))
+        except OSError:
+            pass
+        parent = os.path.dirname(here)
+        if parent == here:
+            return found
+        here = parent
+
+
+def special_kind(path: str, mode: int | None) -> str:
+    """What makes ``path`` something other than a file or folder, or "" (R-FS-13)."""
+    if any(is_within(path, root) for root in _VIRTUAL):
+        return "part of the system's virtual file systems"
+    if mode is None or stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        return ""
+    if stat.S_ISFIFO(mode):
+        return "a pipe"
+    if stat.S_ISSOCK(mode):
+        return "a socket"
+    return "a device"
+
+
+def kernel_path(descriptor: int) -> str | None:
+    """The path that the kernel itself knows for an open descriptor, or None where it does not say."""
+    if _PLATFORM == "linux":
+        try:
+            return os.readlink(f"/proc/self/fd/{descriptor}")
+        except OSError:
+            return None
+    if _PLATFORM == "darwin":
+        return _mac_path(descriptor)
+    return None
+
+
+def _mac_path(descriptor: int) -> str | None:
+    fcntl = importlib.import_module("fcntl")  # does not exist on Windows
+    try:
+        raw: bytes = fcntl.fcntl(descriptor, 50, bytes(1024))  # F_GETPATH
+    except OSError:
+        return None
+    return os.fsdecode(raw.split(b"\0", 1)[0])

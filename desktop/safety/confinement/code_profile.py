@@ -1,0 +1,70 @@
+"""What shuts in the worker of model-written code: no files at all, no network, no other processes (R-COD-5).
+
+The worker does it to itself with the launcher's own functions, once its engine is loaded and before it reads a line.
+The filter is a list of what is allowed, and that is short: to compute, to read and write the pipes that are there, to
+end. Every other system call fails, so that not even a bug in the engine, which can run Python's own code or machine
+code, opens a file, makes a socket or a process, or signals one. New memory is neither executable nor shared. Landlock,
+where the kernel has it, stands behind that once more.
+
+Where there is no such filter (macOS, Windows, other processors) what holds is: the engine, which has no function that
+reaches anything; a process of its own with an empty environment, an empty folder and no handles but its pipes; limits
+on memory, time and file size (not on Windows); and the gates, for every message is checked and authorised here.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import struct
+import sys
+
+from desktop.safety.confinement import launcher
+from desktop.safety.confinement.syscall_filter import supports
+
+_AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_ALLOWED = {
+    "x86_64": {
+        "read": 0, "write": 1, "close": 3, "poll": 7, "mmap": 9, "mprotect": 10, "munmap": 11, "brk": 12,
+        "rt_sigaction": 13, "rt_sigprocmask": 14, "rt_sigreturn": 15, "select": 23, "sched_yield": 24, "mremap": 25,
+        "madvise": 28, "nanosleep": 35, "setitimer": 38, "exit": 60, "gettimeofday": 96, "sigaltstack": 131,
+        "time": 201, "futex": 202, "restart_syscall": 219, "clock_gettime": 228, "clock_nanosleep": 230,
+        "exit_group": 231, "pselect6": 270, "ppoll": 271, "getrandom": 318, "rseq": 334,
+    },
+    "aarch64": {
+        "read": 63, "write": 64, "close": 57, "mmap": 222, "mprotect": 226, "munmap": 215, "brk": 214,
+        "rt_sigaction": 134, "rt_sigprocmask": 135, "rt_sigreturn": 139, "sched_yield": 124, "mremap": 216,
+        "madvise": 233, "nanosleep": 101, "setitimer": 103, "exit": 93, "gettimeofday": 169, "sigaltstack": 132,
+        "futex": 98, "restart_syscall": 128, "clock_gettime": 113, "clock_nanosleep": 115, "exit_group": 94,
+        "pselect6": 72, "ppoll": 73, "getrandom": 278, "rseq": 293,
+    },
+}  # fmt: skip
+_WATCHED = {"mmap": ((2, 4), (3, 1)), "mprotect": ((2, 4),)}
+"""Bits of an argument that are refused: memory that is executable, and memory that is shared, which no limit counts."""
+
+_LOAD, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06
+_ALLOW, _DENY = 0x7FFF0000, 0x00050000 | errno.EPERM
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
+
+
+def only_computing(machine: str) -> bytes:
+    """The filter as ``struct sock_filter[]``. Raises KeyError for a processor whose calls are not known here."""
+    allowed = _ALLOWED[machine]
+    steps = [
+        (_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, _AUDIT_ARCH[machine]), (_RETURN, 0, 0, _DENY),
+        (_LOAD, 0, 0, _NUMBER),
+    ]  # fmt: skip
+    for name, number in allowed.items():
+        body = []
+        for argument, bits in _WATCHED.get(name, ()):
+            body += [(_LOAD, 0, 0, _ARGUMENTS + 8 * argument), (_ANY_BIT, 0, 1, bits), (_RETURN, 0, 0, _DENY)]
+        steps += [(_EQUAL, 0, len(body) + 1, number), *body, (_RETURN, 0, 0, _ALLOW)]
+    steps.append((_RETURN, 0, 0, _DENY))
+    return b"".join(struct.pack("HBBI", *step) for step in steps)
+
+
+def code_walls() -> tuple[str, str]:
+    """(the file that knows how, the filter of system calls in hexadecimal), or two empty texts where the system has no
+    such walls: then the engine's own emptiness and the process are what holds."""
+    if sys.platform != "linux" or not supports(os.uname().machine):
+        return "", ""
+    return launcher.__file__, only_computing(os.uname().machine).hex()

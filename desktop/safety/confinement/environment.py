@@ -1,0 +1,165 @@
+"""The environment of subprocesses: an allowlist, what a tool declares, nothing else."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
+
+from desktop.domain.errors import SecretsUnavailable, ToolFailure
+from desktop.domain.keyring import KeyringEntry, referred_to
+from desktop.domain.safety import DEFAULT_ENVIRONMENT, SafetySettings, SettingsProvider
+from desktop.safety.confinement.environment_names import OF_A_PERSON, needs_admin, stays_out_of_commands, usable_path
+from desktop.safety.confinement.program_cache import CACHE_NAMES
+
+WINDOWS_NAMES = (
+    "SYSTEMROOT", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "WINDIR",
+)  # fmt: skip
+_LAUNCHER = re.compile(r"^(_PYI|_MEI|APPIMAGE$|APPDIR$|ARGV0$|OWD$)|_ORIG$")
+_LOOKS_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_EXPANDED = re.compile(r"\$(?:\{[#!]?)?([A-Za-z_][A-Za-z0-9_]*)")
+_HOST_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+_PLACED = ("TMPDIR", *CACHE_NAMES)
+"""Variables that are set to folders when a process gets its walls."""
+
+__all__ = [
+    "AllowlistEnvironment", "KeyringLookup", "MayRead", "inherited", "met_by_commands", "needs_admin", "warning_for",
+]  # fmt: skip
+
+KeyringLookup = Callable[[str, str], Awaitable[str | None]]
+"""``(service, user)`` -> the value or None; raises SecretsUnavailable."""
+
+MayRead = Callable[[str, str, str], str]
+"""``(service, user, tool)`` -> why the tool may not read that entry, as a sentence, or ""."""
+
+
+def warning_for(name: str) -> str:
+    """What the settings say when a name is added to the allowlist, or "" (R-ENV-9)."""
+    if not _NAME.fullmatch(name):
+        return f"{name!r} is no name of an environment variable."
+    if _LOOKS_SECRET.search(name):
+        return f"{name} looks like a secret: every tool and every command of the agent could read it."
+    usual = name in DEFAULT_ENVIRONMENT or name.upper() in OF_A_PERSON
+    return f"{name} can make programs run other code." if needs_admin(name) and not usual else ""
+
+
+def inherited(
+    settings: SafetySettings, host: Mapping[str, str], *, windows: bool = sys.platform == "win32"
+) -> dict[str, str]:
+    """What every process gets of the app's own environment: the names of the allowlist that are set."""
+    names = (*settings.environment_allowlist, *(WINDOWS_NAMES if windows else ()))
+    kept: dict[str, str] = {}
+    for name in names:
+        value = host.get(f"{name}_ORIG", host.get(name))  # what a packaged launcher put aside (R-ENV-10)
+        if value and not _LAUNCHER.search(name):
+            kept[name] = value
+    if "PATH" in kept:
+        kept["PATH"] = usable_path(kept["PATH"], ";" if windows else ":")
+    return kept
+
+
+def met_by_commands(settings: SafetySettings, host: Mapping[str, str]) -> dict[str, str]:
+    """What a command finds in its environment before it sets anything, as far as its text can be judged by it; rather
+    a name too many. What its walls set are folders, whose names may be any text."""
+    return {**dict.fromkeys(_PLACED, "/"), **inherited(settings, host)}
+
+
+class AllowlistEnvironment:
+    """Implements ``domain.safety.EnvironmentBuilder``. ``host`` is the app's own environment, read at each call;
+    ``is_secret`` says whether a text contains a value known from the keyring; ``may_read`` decides about references to
+    it."""
+
+    def __init__(
+        self,
+        settings: SettingsProvider,
+        *,
+        keyring: KeyringLookup | None = None,
+        may_read: MayRead = lambda _service, _user, _tool: "",
+        is_secret: Callable[[str], bool] = lambda _: False,
+        host: Callable[[], Mapping[str, str]] = lambda: os.environ,
+        windows: bool = sys.platform == "win32",
+    ) -> None:
+        self._settings = settings
+        self._keyring = keyring
+        self._may_read = may_read
+        self._is_secret = is_secret
+        self._host = host
+        self._windows = windows
+
+    async def build(
+        self, declared: Mapping[str, str], *, admin: bool = False, tool: str = "", secrets: bool = True,
+        thread: Mapping[str, str] = MappingProxyType({}),
+    ) -> dict[str, str]:  # fmt: skip
+        """The whole environment of one process (R-ENV-1, R-ENV-2). Raises ToolFailure naming the variable. Without
+        ``secrets`` references to the keyring are judged, and left out instead of read. ``${NAME}`` means a variable of
+        the ``thread``, else the host's (D-6)."""
+        built = self._inherited()
+        for name, value in declared.items():
+            if not _NAME.fullmatch(name):
+                raise _failure(f"{name!r} is no name of an environment variable.")
+            if needs_admin(name) and not admin:
+                raise _failure(f"A tool may not set {name} unless its category is admin.")
+            entry = referred_to(value)
+            if entry is None:
+                built[name] = self._value(name, value, thread)
+                continue
+            self._judge(name, entry, tool)
+            if secrets:
+                built[name] = await self._from_keyring(name, entry)
+        return built
+
+    def for_commands(self, command: str, thread: Mapping[str, str]) -> dict[str, str]:
+        """The thread's variables that a command gets: those that its own text names as ``$NAME``. Programs read far
+        more variables than any list can hold, so the others stay out; and what the allowlist names stays as it is."""
+        named = set(_EXPANDED.findall(command))
+        taken = {*self._settings().environment_allowlist, *DEFAULT_ENVIRONMENT}
+        return {
+            name: value for name, value in thread.items()
+            if name in named and name not in taken and not stays_out_of_commands(name) and "\0" not in value
+        }  # fmt: skip
+
+    def _inherited(self) -> dict[str, str]:
+        found = inherited(self._settings(), self._host(), windows=self._windows)
+        return {name: value for name, value in found.items() if not self._is_secret(value)}
+
+    def _value(self, name: str, value: str, thread: Mapping[str, str]) -> str:
+        """A literal, or what a whole-value reference to the thread's or the host's environment stands for (R-ENV-3)."""
+        if "\0" in value:
+            raise _failure(f"The value of {name} contains a NUL character.")
+        if found := _HOST_REFERENCE.fullmatch(value):
+            meant = thread.get(found[1], self._host().get(found[1]))
+            if meant is None:
+                raise _failure(f"{name} refers to the environment variable {found[1]}, which is not set.")
+            return meant
+        return value
+
+    def _judge(self, name: str, entry: KeyringEntry, tool: str) -> None:
+        if self._keyring is None:
+            raise _failure(f"{name} refers to the keyring, which is not available here.")
+        if refusal := self._may_read(entry.service, entry.user, tool):
+            raise _failure(f"{name} refers to the keyring entry {_shown(entry)}. {refusal}")
+
+    async def _from_keyring(self, name: str, entry: KeyringEntry) -> str:
+        assert self._keyring is not None
+        try:
+            value = await self._keyring(entry.service, entry.user)
+        except SecretsUnavailable as error:
+            raise _failure(f"{name} refers to the keyring entry {_shown(entry)}: {error}") from error
+        if value is None:
+            raise _failure(f"{name} refers to the keyring entry {_shown(entry)}, which does not exist.")
+        if "\0" in value:
+            raise _failure(f"The keyring entry {_shown(entry)}, to which {name} refers, contains a NUL character.")
+        return value
+
+
+def _shown(entry: KeyringEntry) -> str:
+    """For a model and a person: a file that anybody wrote says the names."""
+    return "".join(letter if letter.isprintable() else "?" for letter in str(entry)[:200])
+
+
+def _failure(sentence: str) -> ToolFailure:
+    return ToolFailure(sentence, code="tool.environment")

@@ -1,0 +1,80 @@
+"""What becomes of a judged call before anybody is asked: the one place for real calls, for the simulator and for what
+the settings show of a folder's reach."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from desktop.domain.safety import CallFacts, RuleMatch, SafetySettings
+from desktop.domain.tools import Category, PreCheck, ToolSpec
+from desktop.safety.boundary.paths import is_within
+from desktop.safety.boundary.policy import workspace_of
+
+CONFINED = ("bubblewrap", "landlock", "sandbox-exec")
+Because = Literal["rule", "category", "remembered", "setting"]
+
+
+@dataclass(frozen=True, slots=True)
+class AutoDecision:
+    """``what`` comes of the call and ``because`` of what; "category": as its category has it without any rule."""
+
+    what: Literal["passes", "asks", "denied"]
+    because: Because
+
+
+_ASKS = AutoDecision("asks", "category")
+
+
+def answer(
+    category: Category, rule: RuleMatch | None, *, edited: bool = False, stale: bool = False, remembered: bool = False,
+    setting: bool = False,
+) -> AutoDecision:  # fmt: skip
+    """``edited``: a person changed the arguments and sees the call again whatever rules say; ``stale``: it changed
+    since it was approved; ``remembered``: allowed for the rest of the run; ``setting``: an opt-in covers it.
+
+    Admin is never passed by a rule, and only a rule that names its tool passes more than reading (R-PRM-3, R-PRM-11).
+    """
+    policy = rule.policy if rule is not None else ""
+    if rule is not None and policy == "deny":
+        return AutoDecision("denied", "rule")
+    if edited:
+        return _ASKS
+    if category is Category.READ:
+        asks = rule is not None and policy == "ask" and not rule.bare
+        return AutoDecision("asks" if asks else "passes", "rule" if asks or policy == "allow" else "category")
+    if category is Category.ADMIN or stale:
+        return _ASKS
+    if rule is not None and policy == "allow" and rule.specific:
+        return AutoDecision("passes", "rule")
+    if policy == "ask":
+        return AutoDecision("asks", "rule")
+    if remembered:
+        return AutoDecision("passes", "remembered")
+    return AutoDecision("passes", "setting") if setting else _ASKS
+
+
+def call_facts(
+    spec: ToolSpec, arguments: Mapping[str, Any], check: PreCheck, category: Category, thread_id: str
+) -> CallFacts:
+    """What rules and memory compare. Without a constraint of its own, a call is only like itself, byte by byte."""
+    constraint = check.constraint or json.dumps(arguments, sort_keys=True, default=str)
+    return CallFacts(
+        spec.name, category, constraint, spec.tags, arguments, spec.source, check.parts, check.resolved, thread_id,
+        network=check.preview.get("network_asked") is True,
+    )  # fmt: skip
+
+
+def passes_by_setting(
+    settings: SafetySettings, paths: Sequence[str], preview: Mapping[str, Any], judgements: Sequence[object] = ()
+) -> bool:
+    """The opt-in settings: writes of file tools whose every path is in the workspace (C-28), and commands that only
+    read, where something confines them. What another shell command writes is only read off its text, so it asks."""
+    if preview.get("kind") == "command":
+        reads = preview.get("reads_only") is True and preview.get("confined_by") in CONFINED
+        return reads and settings.auto_approve_reading_commands
+    if not settings.auto_approve_workspace_writes or not paths or judgements or preview.get("kind") != "diff":
+        return False
+    return all(is_within(path, workspace_of(settings)) for path in paths)

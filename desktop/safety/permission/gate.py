@@ -1,0 +1,423 @@
+"""Who agrees to a call: rules, then what was decided before, then a person.
+
+The gate fails closed: no asker, a closed app, a cancelled run, an answer to another question are all "no". Right before
+execution the pipeline judges the call again and comes back here with ``stale`` set when anything changed (R-PRM-5).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+
+from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.consents import ClosedPlaces
+from desktop.domain.ids import new_id
+from desktop.domain.jobs import Unattended
+from desktop.domain.permission import UNANSWERED, Asker, AuditEntry, DecidedBy, Decision, PermissionRequest
+from desktop.domain.safety import AuditSink, CallFacts, Redactor, RuleBook, RuleMatch, SettingsProvider
+from desktop.domain.tools import Category, PreCheck, Tool
+from desktop.safety.boundary.policy import only_granted
+from desktop.safety.permission.decide import answer, call_facts, passes_by_setting
+from desktop.safety.permission.digest import Alike, RunMemory, alike_of, digest_of
+from desktop.safety.permission.going_on import holds, unless_again
+from desktop.safety.permission.trust_rules import escape_glob
+
+MAX_VOID_ANSWERS = 3
+ASKED_AGAIN = "asked again"
+"""The outcome of a decision that a later one of the same call replaced."""
+_SUMMARY = 500
+_READ = 20_000
+"""Characters of an argument in which known secrets are sought before it is cut to ``_SUMMARY``."""
+_BY: Mapping[str, DecidedBy] = {"rule": "rule", "remembered": "remembered", "setting": "setting", "category": "setting"}
+
+
+class BlockLike(Protocol):
+    """The call as the model wrote it."""
+
+    @property
+    def call_id(self) -> str: ...
+
+
+class CallerLike(Protocol):
+    """Who calls."""
+
+    @property
+    def chain(self) -> tuple[str, ...]: ...
+
+
+class RequestLike(Protocol):
+    """Where the call came from."""
+
+    @property
+    def block(self) -> BlockLike: ...
+
+    @property
+    def caller(self) -> CallerLike: ...
+
+    @property
+    def again(self) -> str: ...
+
+    @property
+    def goes_on(self) -> bool: ...
+
+
+class GatedCall(Protocol):
+    """What the gate needs to know of a call; the pipeline's ``Call`` is one."""
+
+    @property
+    def target(self) -> Tool: ...
+
+    @property
+    def frozen(self) -> Mapping[str, Any]: ...
+
+    @property
+    def check(self) -> PreCheck | None: ...
+
+    @property
+    def category(self) -> Category: ...
+
+    @property
+    def stale(self) -> bool: ...
+
+    @property
+    def place(self) -> str: ...
+
+    @property
+    def original(self) -> Mapping[str, Any] | None: ...
+
+    @property
+    def logged(self) -> list[int]: ...
+
+    @property
+    def meta(self) -> RunMeta: ...
+
+    @property
+    def barred(self) -> str: ...
+
+    @property
+    def request(self) -> RequestLike: ...
+
+
+def summary_of(arguments: Mapping[str, Any], redactor: Redactor | None) -> str:
+    """Arguments for the activity log: as JSON, short and without secrets."""
+    if redactor is None:
+        return json.dumps({key: _shortened(value) for key, value in arguments.items()}, default=str)[:_SUMMARY]
+    # Known values go before anything is cut, so that no half of one is left.
+    masked = {str(key): _shortened(redactor.mask_data(_shortened(value, _READ))) for key, value in arguments.items()}
+    return json.dumps(redactor.redact_data(masked), ensure_ascii=False, default=str)[:_SUMMARY]
+
+
+class PermissionGate:
+    """Implements the pipeline's ``Trust``. One per app; calls of all runs pass here and stay apart.
+
+    ``audit`` is awaited before an answer is returned: what cannot be written down does not happen.
+    """
+
+    def __init__(
+        self,
+        asker: Asker | None,
+        rules: RuleBook,
+        audit: AuditSink,
+        settings: SettingsProvider,
+        *,
+        redactor: Redactor | None = None,
+        clock: Callable[[], float] = time.time,
+        consents: ClosedPlaces | None = None,
+    ) -> None:
+        self._asker = asker
+        self._rules = rules
+        self._audit = audit
+        self._settings = settings
+        self._redactor = redactor
+        self._clock = clock
+        self._consents = consents
+        self._memory = RunMemory()
+        self._waiting: dict[str, tuple[str, Callable[[DecidedBy, str], None]]] = {}
+        self._closed = False
+
+    async def decide(self, call: GatedCall, asking: Callable[[PermissionRequest], None]) -> Decision:
+        """The decision about a judged call, written to the audit log. Read calls run unless a rule says otherwise.
+
+        Raises what the audit log raises.
+        """
+        check = call.check or PreCheck(call.category)
+        request = self._request(call, check)
+        facts = facts_of(call, check)
+        alike = alike_of(facts, check, call.target.spec.version)
+        if call.meta.unattended is not None:
+            decision: Decision | None = await self._of_job(request, facts, call.meta.unattended)
+        else:
+            decision = await self._without_asking(request, facts, alike)
+        goes_on = call.request.goes_on and holds(call.category, call.target.spec.category, self._rules.match(facts))
+        decision = unless_again(decision, request, call.meta.unattended, goes_on=goes_on)
+        unasked_read = decision is not None and decision.allowed and call.category is Category.READ
+        if decision is None:
+            rule = self._rules.match(facts)
+            request = replace(request, rule=rule.pattern if rule is not None and rule.policy == "ask" else "")
+            decision = await self._ask(request, call.meta.cancellation, asking)
+            rule = self._rules.match(facts) if decision.allowed else None
+            if rule is not None and rule.policy == "deny":  # it was written while the request waited
+                decision = replace(_deny_by(rule, request), waited_s=decision.waited_s)
+            decision = await self._keep(decision, request, facts, alike)
+        if not unasked_read:
+            await self._write_down(request, decision, call.logged)
+        return decision
+
+    def forget_run(self, run_id: str) -> None:
+        """The run is over: what was decided for it is forgotten."""
+        self._memory.forget(run_id)
+
+    def close(self) -> None:
+        """The app closes: every open question is denied, and every later one (R-PRM-9)."""
+        self._closed = True
+        for _, end in list(self._waiting.values()):
+            end("closed", "Assent is closing")
+
+    def deny_run(self, run_id: str, reason: str = "") -> None:
+        """Deny what this run asks now and later (R-PRM-8)."""
+        self._memory.deny(run_id)
+        for run, end in list(self._waiting.values()):
+            if run == run_id:
+                end("remembered", reason or "everything from this run is denied")
+
+    # -- before anybody is asked ---------------------------------------------------------------------------------
+
+    async def _without_asking(self, request: PermissionRequest, facts: CallFacts, alike: Alike) -> Decision | None:
+        """An answer that needs no person, or None."""
+        if self._memory.denied(request.run_id):
+            return _deny(request, "remembered", "everything from this run is denied")
+        rule = self._rules.match(facts)
+        found = answer(
+            request.category, rule, edited=request.original is not None, stale=request.stale,
+            remembered=self._memory.allows(request.run_id, alike),
+            setting=passes_by_setting(self._settings(), request.paths, request.preview, request.judgements),
+        )  # fmt: skip
+        self._rules.decided(facts, rule if found.because == "rule" else None)
+        if found.what == "asks":
+            return self._nobody(request)
+        shown = {"pattern": rule.pattern} if rule is not None and found.because == "rule" else None
+        if found.what == "denied":
+            return replace(_deny(request, "rule", rule.reason if rule is not None else ""), rule=shown)
+        by = _BY[found.because] if request.category is not Category.READ else "setting"
+        network = by == "remembered" and self._memory.with_network(request.run_id, alike)
+        return Decision("allow_once", request.digest, by=by, rule=shown if by == "rule" else None, with_network=network)
+
+    async def _of_job(self, request: PermissionRequest, facts: CallFacts, job: Unattended) -> Decision:
+        """The answer in a run without a person: its own policy, and what rules forbid anyway; nobody is asked, and what
+        a person remembered for other runs or opened for the session grants nothing (R-CRON-1 … R-CRON-4, R-FS-8)."""
+        if self._closed:
+            return _deny(request, "closed", "Assent is closing")
+        rule = self._rules.match(facts)
+        forbids = rule is not None and rule.policy != "allow" and not (rule.policy == "ask" and rule.bare)
+        self._rules.decided(facts, rule if forbids else None)
+        if rule is not None and forbids:
+            reason = rule.reason or ("a rule asks a person each time" if rule.policy == "ask" else "")
+            return _deny_by(rule, request, reason)
+        if self._memory.denied(request.run_id):
+            return _deny(request, "remembered", "everything from this run is denied")
+        refused = _unconsented(request) or job.refusal(facts)
+        if request.paths and not refused:
+            opened = await asyncio.to_thread(only_granted, self._settings(), request.paths)
+            refused = f"only a folder opened for this session allows {opened}, and jobs use none" if opened else ""
+        return _deny(request, "job", refused) if refused else Decision("allow_once", request.digest, by="job")
+
+    def _nobody(self, request: PermissionRequest) -> Decision | None:
+        """A denial where there is nobody to ask (R-PRM-6)."""
+        if self._closed:
+            return _deny(request, "closed", "Assent is closing")
+        return _deny(request, "no_handler", _unconsented(request)) if self._asker is None else None
+
+    # -- asking ---------------------------------------------------------------------------------
+
+    async def _ask(
+        self, request: PermissionRequest, token: CancellationToken, asking: Callable[[PermissionRequest], None]
+    ) -> Decision:
+        """A person's answer to exactly this request; the time it took is in ``waited_s`` (R-PRM-10)."""
+        began = time.monotonic()
+        nobody = self._nobody(request)
+        if nobody is not None:
+            return nobody
+        asking(request)
+        decision = _deny(request, "no_handler", "the answers were for another question")
+        for _ in range(MAX_VOID_ANSWERS):
+            answer = await self._answer(request, token)
+            if answer.digest == request.digest:
+                decision = answer
+                break
+        ticked = decision.with_network and decision.allowed and request.preview.get("network_offered") is True
+        return replace(decision, waited_s=time.monotonic() - began, with_network=ticked)
+
+    async def _answer(self, request: PermissionRequest, token: CancellationToken) -> Decision:
+        """Wait for the person, the end of the run, the end of the app or the time limit, whichever is first.
+
+        A deadline of the run does not count while a person thinks (R-PRM-10); a cancellation does (R-PRM-9).
+        """
+        loop = asyncio.get_running_loop()
+        ended: asyncio.Future[Decision] = loop.create_future()
+
+        def end(by: DecidedBy, reason: str) -> None:
+            if not ended.done():
+                ended.set_result(_deny(request, by, reason))
+
+        def cancelled(reason: str) -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(end, "cancelled", reason)
+
+        detach = token.on_cancel(cancelled)
+        self._waiting[request.request_id] = (request.run_id, end)
+        limit = self._settings().approval_timeout_s
+        try:
+            async with asyncio.TaskGroup() as group:
+                asked = group.create_task(self._asked(request))
+                waiting: set[asyncio.Future[Any]] = {asked, ended}
+                await asyncio.wait(waiting, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+                if not asked.done():
+                    end("no_handler", f"nobody answered within {limit:g} seconds" if limit else "")
+                    asked.cancel()
+        finally:
+            detach()
+            del self._waiting[request.request_id]
+        if ended.done():
+            return ended.result()
+        answer = asked.result()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def _asked(self, request: PermissionRequest) -> Decision | Exception:
+        assert self._asker is not None
+        try:
+            return await self._asker.ask(request)
+        except Exception as error:  # noqa: BLE001 - the boundary to the window; raised again outside the task group
+            return error
+
+    async def _keep(self, decision: Decision, request: PermissionRequest, facts: CallFacts, alike: Alike) -> Decision:
+        """Remember what the person wants remembered. Admin never is (R-PRM-3)."""
+        if request.consent is not None and _says_yes(decision) and self._consents is not None:
+            await self._consents.agree(request.consent)
+        if decision.choice == "deny_run":
+            self.deny_run(request.run_id, decision.reason)
+        elif request.category is Category.ADMIN and decision.choice in ("allow_run", "allow_always"):
+            return replace(decision, choice="allow_once", rule=None)
+        elif decision.choice == "allow_run":
+            self._memory.allow(request.run_id, alike, with_network=decision.with_network)
+        elif decision.choice == "allow_always":
+            self._memory.allow(request.run_id, alike)
+            rule = decision.rule or {"tool": facts.tool, "policy": "allow", "constraint": escape_glob(facts.constraint)}
+            await self._rules.add(rule)
+            return replace(decision, rule=rule)
+        return decision
+
+    # -- records ---------------------------------------------------------------------------------
+
+    def _request(self, call: GatedCall, check: PreCheck) -> PermissionRequest:
+        spec, meta = call.target.spec, call.meta
+        return PermissionRequest(
+            request_id=new_id(),
+            run_id=meta.run_id,
+            thread_id=meta.thread_id,
+            above=meta.above,
+            node=meta.node,
+            call_id=call.request.block.call_id,
+            tool=spec.name,
+            description=spec.description,
+            category=call.category,
+            raised_because=check.raised_because,
+            chain=call.request.caller.chain,
+            arguments=call.frozen,
+            paths=check.paths,
+            judgements=check.judgements,
+            preview=check.preview,
+            digest=digest_of(spec.name, call.frozen, call.category, check, spec.version),
+            asked_at=self._clock(),
+            stale=call.stale,
+            original=call.original,
+            place=call.place,
+            unknown=call.request.again,
+            barred=call.barred,
+            consent=check.consent,
+        )
+
+    async def _write_down(self, request: PermissionRequest, decision: Decision, logged: list[int]) -> None:
+        """One line of the activity log (R-PRM-13); its number goes into ``logged``."""
+        number = await self._audit(
+            AuditEntry(
+                at=self._clock(),
+                run_id=request.run_id,
+                thread_id=request.thread_id,
+                call_id=request.call_id,
+                chain=request.chain,
+                tool=request.tool,
+                category=request.category.value,
+                decision=decision.choice if decision.answered else UNANSWERED,
+                by=decision.by,
+                digest=request.digest,
+                summary=summary_of(request.arguments, self._redactor),
+                paths=request.paths,
+                outcome=_known_outcome(decision),
+                extra=_extra_of(request, decision, self._redactor),
+            )
+        )
+        if number is not None:
+            logged.append(number)
+
+
+def facts_of(call: GatedCall, check: PreCheck) -> CallFacts:
+    """What rules and memory compare."""
+    facts = call_facts(call.target.spec, call.frozen, check, call.category, call.meta.thread_id)
+    return replace(facts, above=call.meta.above) if call.meta.above else facts
+
+
+def _extra_of(request: PermissionRequest, decision: Decision, redactor: Redactor | None) -> dict[str, Any]:
+    """What the activity log keeps beside the call itself."""
+    extra: dict[str, Any] = {"waited_s": round(decision.waited_s, 3)}
+    if decision.reason:
+        extra["reason"] = decision.reason[:_SUMMARY]
+    if decision.rule:
+        extra["rule"] = dict(decision.rule)
+    if request.raised_because:
+        extra["raised_because"] = request.raised_because[:_SUMMARY]
+    if decision.allowed and "network" in request.preview:
+        extra["network"] = decision.gives_network(request.preview)
+        extra |= {"hosts": list(hosts)} if (hosts := request.preview.get("hosts")) else {}
+    if request.original is not None:
+        extra["original"] = summary_of(request.original, redactor)
+    if decision.edited_arguments is not None:
+        extra["edited"] = summary_of(decision.edited_arguments, redactor)
+    return extra
+
+
+def _known_outcome(decision: Decision) -> str:
+    """What comes of the call, as far as the decision itself says."""
+    if decision.choice == "done":
+        return ""
+    if not decision.allowed:
+        return "denied" if decision.answered else "aborted"
+    return "" if decision.edited_arguments is None else ASKED_AGAIN
+
+
+def _says_yes(decision: Decision) -> bool:
+    """Whether a person allowed the call exactly as it was shown."""
+    return decision.by == "user" and decision.choice in ("allow_once", "allow_run", "allow_always")
+
+
+def _unconsented(request: PermissionRequest) -> str:
+    """Why a call that reads what is closed needs a person, or ""."""
+    consent = request.consent
+    return f"it {consent.sentence}, and nobody has agreed to that yet" if consent is not None else ""
+
+
+def _deny(request: PermissionRequest, by: DecidedBy, reason: str) -> Decision:
+    return Decision("deny", request.digest, by=by, reason=reason)
+
+
+def _deny_by(rule: RuleMatch, request: PermissionRequest, reason: str = "") -> Decision:
+    return replace(_deny(request, "rule", reason or rule.reason), rule={"pattern": rule.pattern})
+
+
+def _shortened(value: Any, length: int = _SUMMARY) -> Any:
+    return value[:length] if isinstance(value, str) else value

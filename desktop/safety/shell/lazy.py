@@ -1,0 +1,41 @@
+"""The reader of shell commands, whose code (18 files, 1 MB) is imported with the first command, in the reading thread.
+
+Fails closed: a reader that cannot be imported raises, and what is not read is not run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from desktop.domain.lazy import Lazy
+from desktop.domain.safety import SettingsProvider, ShellReading
+from desktop.safety.boundary.policy import BoundaryPolicy
+
+if TYPE_CHECKING:
+    from desktop.safety.shell.reader import BashReader
+
+READER: Lazy[type[BashReader]] = Lazy("desktop.safety.shell.reader", "BashReader")
+
+
+class LazyShellReader:
+    """As ``BashReader``, which does the work. Implements ``domain.safety.ShellReader``."""
+
+    def __init__(self, policy: BoundaryPolicy, settings: SettingsProvider) -> None:
+        self._policy = policy
+        self._settings = settings
+        self._reader: BashReader | None = None
+
+    async def read(self, command: str) -> ShellReading:
+        """Judge a command that would start in the workspace."""
+        return await asyncio.to_thread(self.read_now, command)
+
+    def read_now(self, command: str) -> ShellReading:
+        """The same, blocking."""
+        return self.warm().read_now(command)
+
+    def warm(self) -> BashReader:
+        """Import it, if need be. Blocks."""
+        if self._reader is None:
+            self._reader = READER.get()(self._policy, self._settings)
+        return self._reader

@@ -1,0 +1,1 @@
+"""With which computers a command talks."""

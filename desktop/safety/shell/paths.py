@@ -1,0 +1,305 @@
+"""Which paths the words of a command mean, and what the boundary says about them (C-33)."""
+
+from __future__ import annotations
+
+import glob
+import itertools
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from desktop.safety.boundary import paths
+from desktop.safety.boundary.autorun_places import hooks_folder, runs_later
+from desktop.safety.boundary.disk_snapshot import StatCache
+from desktop.safety.boundary.paths import PathProblem
+from desktop.safety.boundary.policy import BoundaryRule, Lists, SecondNames
+from desktop.safety.shell.syntax.words import Word, braces
+
+_HARMLESS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero"))
+_DELIMITERS = re.compile(r"[=@:,]")
+_ONE_PATH = re.compile(r"[^\-=@:,][^=@:,]*")
+_SHORTENED = re.compile(r"[$`{}*?\[~\\]|/\.\.")
+_MAGIC = re.compile(r"[*?\[]")
+_SHORT_VALUE = re.compile(r"-[A-Za-z][/~.]")
+_NO_NAME = re.compile(r"[^/]{256}")
+MAX_NAME = 255
+"""Characters of the longest name that a file can have anywhere (there they are bytes or more)."""
+MAX_WORDS = 400
+MAX_PARTS = 24
+MAX_FOUND = 1000
+_UNKNOWN = object()
+
+
+@dataclass(slots=True)
+class PathReader:
+    """Resolves words against every folder that the command may be in by then. One per command; blocking."""
+
+    lists: Lists
+    home: str
+    folders: list[str] = field(default_factory=list)
+    folder_unknown: bool = False
+    seen: int = 0
+    led: dict[str, list[str]] = field(default_factory=dict)
+    meant: dict[str, list[str]] = field(default_factory=dict)
+    refused: dict[tuple[str, bool, bool], str] = field(default_factory=dict)
+    later: dict[str, str] = field(default_factory=dict)
+    hooks: dict[str, str] = field(default_factory=dict)
+    second_names: SecondNames = field(init=False)
+    disk: Disk = field(init=False)
+
+    def __post_init__(self) -> None:
+        rules = (*self.lists.denied, *self.lists.secret)
+        self.second_names = SecondNames(rules)
+        self.disk = Disk(rules)
+
+    def enter(self, word: Word | None) -> None:
+        """``cd``: later relative paths may start there, too; the folders before stay possible."""
+        target = word.known if word is not None else self.home
+        if word is not None and (word.glob or word.text == "-" or (word.dynamic and "$" in word.known)):
+            self.folder_unknown = True
+            return
+        for base in list(self.folders):
+            found = self._resolve(target, base)
+            if found and found not in self.folders and len(self.folders) < 8:
+                self.folders.append(found)
+        self.led, self.meant, self.refused, self.later = {}, {}, {}, {}
+
+    def resolve(self, word: Word) -> list[str]:
+        """Where a literal word leads from each possible folder; empty when only running shows it. Not to be changed."""
+        known = word.known
+        if word.dynamic and ("$" in known or "`" in known):
+            return []
+        if known not in self.meant:
+            spelled = braces(known) if "{" in known else [known]
+            found = [self._resolve(text, base) for text in spelled for base in self.folders]
+            self.meant[known] = list(dict.fromkeys(path for path in found if path))
+        return self.meant[known]
+
+    def expanded(self, word: Word) -> list[str]:
+        """What a pattern finds now."""
+        found = [name for path in self.resolve(word) for name in itertools.islice(glob.iglob(path), MAX_FOUND)]
+        return [path for name in found if (path := self._resolve(name, self.lists.workspace))]
+
+    def leads(self, word: Word) -> list[str]:
+        """Where a word and the parts of it that programs take for paths lead."""
+        found = self._all(word.known)
+        return [*found, *self.expanded(word)] if word.glob else found
+
+    def _all(self, known: str) -> list[str]:
+        """Where the parts of a word that may be paths lead from each folder, its braces written out."""
+        found = self.led.get(known)
+        if found is None:
+            texts = _candidates(known)
+            if "{" in known:
+                texts = [one for text in texts for one in (braces(text) if "{" in text else [text])]
+            resolve = self.disk.resolve
+            found = [path for text in texts for base in self.folders if (path := resolve(text, base))]
+            self.led[known] = found
+        return found
+
+    def runs_later(self, path: str) -> str:
+        """Why what is written there runs by itself later, or "". Also for where git's settings say the hooks are."""
+        if path not in self.later:
+            self.later[path] = self._runs_later(path)
+        return self.later[path]
+
+    def _runs_later(self, path: str) -> str:
+        for folder in (self.lists.workspace, *self.folders):
+            if (hooks := self.hooks.get(folder)) is None:
+                hooks = self.hooks[folder] = hooks_folder(folder)
+            if hooks and paths.is_within(path, hooks):
+                return "git runs the hooks of this project from here"
+        return runs_later(path, self.lists.workspace, self.home)
+
+    def denied(self, word: Word, *, recursive: bool) -> str:
+        """Why this word reaches what is denied, or "". ``recursive``: the command goes into folders by itself."""
+        self.seen += 1
+        if self.seen > MAX_WORDS:
+            return "it has too many arguments to look at each"
+        key = (word.known, word.split, recursive)
+        if key not in self.refused:
+            self.refused[key] = ""
+            for path in self._all(word.known):
+                if why := self._denied_path(path, word, recursive=recursive):
+                    self.refused[key] = why
+                    break
+        return self.refused[key]
+
+    def named_in(self, text: str) -> list[str]:
+        """Denied paths that a text names in full, as one reason each."""
+        found = []
+        for rule in (*self.lists.denied, *self.lists.secret):
+            spellings = {rule.text, rule.resolved}
+            for spelled in list(spellings):
+                if paths.is_within(spelled, self.home):
+                    spellings |= {prefix + spelled[len(self.home) :] for prefix in ("~", "$HOME", "${HOME}")}
+            named = [spelled for spelled in spellings if spelled in text]
+            if any(re.search(re.escape(spelled) + r"(?![\w.\-])", text) for spelled in named):
+                found.append(f"it names {rule.text}, which is denied")
+        return found
+
+    def _denied_path(self, path: str, word: Word, *, recursive: bool) -> str:
+        if other := self._other_name(path):
+            return other
+        if (rule := self.disk.covering(path)) is not None:
+            return f"{rule.text} is denied"
+        if not word.split and not recursive:
+            return ""
+        for rule in self.disk.rules:
+            if word.split and _pattern_meets(path, rule.resolved):
+                return f"{rule.text} is denied"
+            above = recursive and rule.resolved.startswith(path) and paths.is_within(rule.resolved, path)
+            if above and os.path.lexists(rule.resolved):
+                return f"it goes through a folder that holds the denied path {rule.text}"
+        return ""
+
+    def _other_name(self, path: str) -> str:
+        """Why a file, or one that a pattern finds now, is a denied one under a second name, or "" (a hard link has no
+        path of its own to be resolved to)."""
+        if _MAGIC.search(path) is None:
+            other = self.second_names.entry_of(self.disk.status(path))
+            return f"{path} is another name of a file in {other}, which is denied" if other else ""
+        for name in itertools.islice(glob.iglob(path), MAX_FOUND):
+            if other := self.second_names.entry_of(_status(name)):
+                return f"{name} is another name of a file in {other}, which is denied"
+        return ""
+
+    def _resolve(self, text: str, base: str) -> str:
+        return self.disk.resolve(text, base)
+
+    def outside_workspace(self, path: str) -> bool:
+        """Whether writing there is outside the workspace (R-BLK-8)."""
+        return path not in _HARMLESS and not paths.is_within(path, self.lists.workspace)
+
+
+class Disk:
+    """What the disk says while one command is read. ``rules`` are what is denied."""
+
+    def __init__(self, rules: Sequence[BoundaryRule]) -> None:
+        self.rules = tuple(rules)
+        self._names = frozenset(rule.resolved.casefold() for rule in self.rules)
+        self._prefixes = tuple(f"{name.rstrip('/')}/" for name in self._names)
+        self._odd = not all(rule.resolved.isascii() for rule in self.rules)
+        self._identities = frozenset(rule.identity for rule in self.rules if rule.identity is not None)
+        self._moment = StatCache()
+        self._resolved: dict[tuple[str, str], str] = {}
+        self._covering: dict[str, BoundaryRule | None] = {}
+        self.status = self._moment.status
+
+    def resolve(self, text: str, base: str) -> str:
+        """As ``paths.resolve``; "" for what is no path."""
+        key = (text, base)
+        found = self._resolved.get(key)
+        if found is None:
+            try:
+                found = self._moment.resolve(text, base)
+            except PathProblem:
+                found = ""
+            self._resolved[key] = found
+        return found
+
+    def state_of(self, path: str) -> str:
+        """What an approval is bound to at a resolved path: a file with its size and time, of a folder only which one,
+        as they were when the command was judged."""
+        status = self.status(path)
+        if status is not None and stat.S_ISLNK(status.st_mode):
+            try:
+                status = os.stat(path)
+            except (OSError, ValueError):
+                return "absent"
+        if status is None:
+            return "absent"
+        if stat.S_ISDIR(status.st_mode):
+            return f"{status.st_dev}:{status.st_ino}"
+        return paths.describe_identity(status)
+
+    def covering(self, path: str) -> BoundaryRule | None:
+        """The denied entry that a resolved path is, or is below."""
+        found = self._covering.get(path, _UNKNOWN)
+        if found is _UNKNOWN:
+            found = self._covering[path] = self._covered_by(path)
+        return found  # type: ignore[return-value]
+
+    def _covered_by(self, path: str) -> BoundaryRule | None:
+        """An entry covers a path when it is the path or covers what is above it; so only the path itself is compared,
+        by its identity and, however it is spelled, by its name."""
+        gone = self._moment.gone
+        only_names = path.startswith(gone) and path.isascii() and not self._odd  # nothing is there to be compared
+        if only_names and self.covering(gone[:-1]) is None and not f"{path.casefold()}/".startswith(self._prefixes):
+            return None
+        deep = self._moment.is_deep(path)
+        above = (path.rpartition("/")[0] or "/") if os.sep == "/" else os.path.dirname(path)
+        if not deep and above != path and (rule := self.covering(above)) is not None:
+            return rule
+        alike = deep or self._odd or not path.isascii() or path.casefold() in self._names
+        if not alike:
+            status = self.status(path)
+            if status is None or paths.identity_of(status) not in self._identities:
+                return None
+        line = set(self._moment.line(path))
+        return next((rule for rule in self.rules if rule.covers(path, line)), None)
+
+
+def _status(path: str) -> os.stat_result | None:
+    try:
+        return os.lstat(path)
+    except (OSError, ValueError):
+        return None
+
+
+def harmless_target(path: str) -> bool:
+    """Files that are no files, such as /dev/null."""
+    return path in _HARMLESS or path.startswith("/dev/fd/")
+
+
+def _candidates(text: str) -> list[str]:
+    """The word, and the parts of it that programs take for paths: after = (--file=, if=), @ (curl -d), : and -X."""
+    if _ONE_PATH.fullmatch(text):
+        return [text]
+    prose = len(text) > MAX_NAME and _SHORTENED.search(text) is None  # no file can have such a name
+    slashless, found = "/" not in text, dict[str, None]()
+    for start, end in _ranges(text):
+        if start == end or text[start] == "-":
+            continue
+        if prose and end - start > MAX_NAME and (slashless or _NO_NAME.search(text, start, end)):
+            continue
+        found[text[start:end]] = None
+        if len(found) == MAX_PARTS:
+            break
+    return list(found)
+
+
+def _ranges(text: str) -> Iterator[tuple[int, int]]:
+    """Where the parts of a word begin and end."""
+    length = len(text)
+    yield 0, length
+    for mark in _DELIMITERS.finditer(text):
+        yield mark.end(), length
+        yield 0, mark.start()
+    if _SHORT_VALUE.match(text):
+        yield 2, length
+    if (at := text.find("file://")) >= 0:
+        yield at + 7, length
+
+
+def _pattern_meets(path: str, denied: str) -> bool:
+    """Whether a path with patterns or variables in it could mean the denied one or something below it."""
+    mine, theirs = paths.parts_of(path), paths.parts_of(denied)
+    for at, part in enumerate(mine):
+        if at >= len(theirs):
+            return True
+        if "$" in part or "`" in part:
+            return True  # could be any text, with slashes in it
+        if not _component(part).fullmatch(theirs[at]):
+            return False
+    return len(mine) >= len(theirs)
+
+
+def _component(pattern: str) -> re.Pattern[str]:
+    """One component of a shell pattern; what is not understood fits everything."""
+    if re.search(r"[{(!]", pattern):
+        return re.compile(r".*", re.DOTALL)
+    text = re.sub(r"\[[^\]]*\]", "?", pattern)
+    return re.compile("".join(".*" if c == "*" else "." if c == "?" else re.escape(c) for c in text), re.DOTALL)

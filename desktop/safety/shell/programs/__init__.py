@@ -1,0 +1,1 @@
+"""What well-known programs do with their options and arguments."""

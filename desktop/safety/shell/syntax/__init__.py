@@ -1,0 +1,1 @@
+"""The language of a shell: words, commands, sums, options."""

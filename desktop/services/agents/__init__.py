@@ -1,0 +1,1 @@
+"""The Agents page: definitions edited, checked and tried without a model."""

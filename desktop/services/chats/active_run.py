@@ -1,0 +1,96 @@
+"""The run that is under way in a thread, and those that it hands the conversation on to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.errors import Denied, KnownError
+from desktop.domain.ids import new_id
+from desktop.services.turns.unattended import JobTerms
+from desktop.supervision.budgets import BudgetTracker
+
+MOST_HANDOVERS = 8
+"""From agent to agent for one message: two that give a conversation back and forth come to an end."""
+
+
+@dataclass(slots=True)
+class ActiveRun:
+    """The run of one thread. ``before`` is what the runs used that handed the conversation on to it, ``handovers`` how
+    many they were; ``heir`` the run that has its place once it is over."""
+
+    thread_id: str
+    run_id: str = field(default_factory=new_id)
+    token: CancellationToken = field(default_factory=CancellationToken)
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    handed: bool = False
+    terms: JobTerms | None = None
+    before: BudgetTracker | None = None
+    handovers: int = 0
+    heir: ActiveRun | None = None
+
+    def give_away(self) -> None:
+        """Another agent goes on when it is over. Raises Denied when it went round too often for one message."""
+        if self.handovers >= MOST_HANDOVERS:
+            words = f"This conversation was handed over {MOST_HANDOVERS} times for one message: answer it yourself."
+            raise Denied(words, code="denied.limit")
+        self.handed = True
+
+    def bequeath(self, used: BudgetTracker | None) -> None:
+        """It has an heir, under the same terms and in the same budget. Not where it was stopped meanwhile."""
+        if self.handed and not self.token.cancelled:
+            self.heir = ActiveRun(self.thread_id, terms=self.terms, before=used, handovers=self.handovers + 1)
+
+    async def whole(self) -> None:
+        """Wait until it is over, and so are its heirs."""
+        at: ActiveRun | None = self
+        while at is not None:
+            await at.over.wait()
+            at = at.heir
+
+
+class RunPlaces:
+    """Each thread's one place for a run (R-SES-19). While ``closing`` none is given any more."""
+
+    def __init__(self) -> None:
+        self.closing = False
+        self._taken: dict[str, ActiveRun] = {}
+
+    def get(self, thread_id: str) -> ActiveRun | None:
+        """Who has it."""
+        return self._taken.get(thread_id)
+
+    def taken(self) -> list[ActiveRun]:
+        """All who have one."""
+        return list(self._taken.values())
+
+    @contextmanager
+    def holding(self, thread_id: str) -> Iterator[ActiveRun]:
+        """Take it, before anything is awaited, and give it back where no run comes of it. Raises KnownError."""
+        if self.closing:
+            raise KnownError("Assent is closing.", code="app.closing")
+        if thread_id in self._taken:
+            raise KnownError("This chat is still being answered.", next_step="Stop it first.", code="run.busy")
+        active = self._taken[thread_id] = ActiveRun(thread_id)
+        with self.giving_back(active):
+            yield active
+
+    @contextmanager
+    def giving_back(self, active: ActiveRun) -> Iterator[None]:
+        """Give it back where this fails."""
+        try:
+            yield
+        except BaseException:
+            self.release(active)
+            raise
+
+    def release(self, active: ActiveRun) -> None:
+        """The run is over; an heir has its place."""
+        if self._taken.get(active.thread_id) is active:
+            del self._taken[active.thread_id]
+            if active.heir is not None:
+                self._taken[active.thread_id] = active.heir
+        active.over.set()

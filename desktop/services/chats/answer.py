@@ -1,0 +1,54 @@
+"""How a called agent ended and what it has to say, and how that is kept with its run: the process may die before the
+caller's log has it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from desktop.services.turns.endings import Ending
+from desktop.services.turns.turn import SideResult
+
+KEPT = "answer"
+"""Where it stands in ``RunRecord.extra``."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentAnswer:
+    """How a called agent ended, and what it has to say."""
+
+    ending: Ending
+    text: str = ""
+    value: Any = None
+
+
+def answer_of(result: SideResult | None, ending: Ending) -> AgentAnswer:
+    """The stop tool's property or the promised value, and the last text; a sentence of ours is none."""
+    if result is None:
+        return AgentAnswer(ending)
+    texts = [m.text for m in result.loop.messages if m.role == "assistant" and m.text and m.stop_reason != "limit"]
+    value = result.value if ending.reason == "stop_tool" else None
+    return AgentAnswer(ending, texts[-1] if texts else "", value)
+
+
+def kept(answer: AgentAnswer) -> Mapping[str, Any]:
+    """For ``RunRecord.extra``; nothing of one that was cut off, which is gone on with."""
+    if answer.ending.reason in ("interrupted", "cancelled"):
+        return {}
+    return {KEPT: {"ending": asdict(answer.ending), "text": answer.text, "value": answer.value}}
+
+
+def found(extra: Mapping[str, Any]) -> AgentAnswer | None:
+    """The inverse. None: it has not ended, or cannot be read."""
+    plain = extra.get(KEPT)
+    try:
+        return None if plain is None else AgentAnswer(Ending(**plain["ending"]), plain["text"], plain["value"])
+    except (TypeError, KeyError):
+        return None
+
+
+def as_json(value: Any) -> str:
+    """What an agent was called with, as it is told it."""
+    return json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,375 @@
+"""One run of a thread: an agent, one side turn, and how it ended (R-SES-2)."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from desktop.agents.loop.summarising import ContextKeeper
+from desktop.domain.agent import AgentOutcome
+from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.errors import CancellationError, ConfigurationError, KnownError
+from desktop.domain.events import RunStarted, RunWaiting
+from desktop.domain.ids import AgentId
+from desktop.domain.limits import Limit
+from desktop.domain.messages import ChatMessage, NoticeBlock, TextBlock
+from desktop.domain.middleware import AgentContext, MiddlewareTermination, Start, StartedBy
+from desktop.domain.scopes import Interrupt
+from desktop.domain.supervision import ExecutionBudget, Priority, Supervision
+from desktop.domain.threads import RunRecord, ThreadRecord
+from desktop.pipeline.compose import compose
+from desktop.pipeline.context import Invocation
+from desktop.pipeline.names import AllowedTools
+from desktop.services.chats.answer import answer_of, kept
+from desktop.services.recovery.unfinished import Unfinished, unfinished_above
+from desktop.services.skills.side_prompt import in_place_of
+from desktop.services.threads.held_queue import HeldQueue
+from desktop.services.threads.history import Above, messages_up_to, task_above
+from desktop.services.threads.masking import masked
+from desktop.services.threads.recorder import RunRecorder, texts
+from desktop.services.turns.endings import CLOSING, CUT_SHORT, EMPTY, Ending, aborted, ending_of, failed, reason_of
+from desktop.services.turns.runtime import Runtime, waits
+from desktop.services.turns.spec import SideSpec, model_from
+from desktop.services.turns.stops import NUDGE, as_text
+from desktop.services.turns.turn import SideResult, SideTurn, TurnInput
+from desktop.services.turns.unattended import JobTerms, usual_priority
+from desktop.store import Store
+from desktop.supervision.budgets import BudgetTracker
+from desktop.supervision.tree import ROOT, RunTree, exhausted
+
+_log = logging.getLogger(__name__)
+_TWO = "Choose another agent here, or start this one on the Debates page."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalledBy:
+    """Who an agent works for that was called as a tool (R-AAT-4): a span of the caller's ``meta`` with the child's
+    place in the run tree and the child token; ``allowed`` is the caller's list, ``chain`` who a request for approval
+    names first (R-AAT-9), ``budget`` bounds the whole tree, or
+    where it is ``placed`` in that just this agent; ``below`` is the call itself, ``call_key`` what names it in the
+    run's log; ``prompt_text`` the prompt with what the call gave it filled in."""
+
+    meta: RunMeta
+    allowed: AllowedTools | None
+    chain: tuple[str, ...]
+    budget: BudgetTracker
+    placed: bool = False
+    below: Invocation | None = None
+    prompt_text: str = ""
+    call_key: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOrder:
+    """What to run: answer below ``parent_id``; ``nudge`` asks to go on with an answer that is already there.
+
+    With ``called_by`` the run is a part of the caller's: it takes no slot of its own, for the caller holds one. A
+    run that nobody attends is bound by its ``terms``. ``before`` is what a run used that handed the conversation over
+    to this one: the same budget holds for both.
+    """
+
+    thread: ThreadRecord
+    run_id: str
+    token: CancellationToken
+    parent_id: str
+    user_message_id: str
+    nudge: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)
+    called_by: CalledBy | None = None
+    terms: JobTerms | None = None
+    before: BudgetTracker | None = None
+
+
+async def joined(store: Store, run_id: str, above: CalledBy | None) -> None:
+    """A run that has begun is written down as a part of its caller's, if it has one."""
+    if above is not None and above.call_key:
+        await store.called.add(run_id=run_id, tree_run_id=above.meta.run_id, call_key=above.call_key)
+
+
+class RunExecution:
+    """Carries out one order. ``go`` returns the ending and raises only CancelledError and what the store raises.
+
+    ``result`` is the side turn's, once there is one: what the stop tool gave, the last text. ``budget`` tells what was
+    used, once anything could be.
+    """
+
+    def __init__(self, runtime: Runtime, order: RunOrder) -> None:
+        self._runtime = runtime
+        self._order = order
+        thread = order.thread
+        self.recorder = RunRecorder(
+            runtime.store, runtime.bus.publish, thread_id=thread.thread_id, run_id=order.run_id,
+            parent_id=order.parent_id, author=thread.agent, model=thread.model,
+            closing=lambda: order.token.reason == CLOSING, stopped=lambda: order.token.cancelled,
+        )  # fmt: skip
+        self.result: SideResult | None = None
+        self.budget: BudgetTracker | None = None
+        self._tree: RunTree | None = None
+        self._left_out: list[NoticeBlock] = []
+        self._goes_on_with: Unfinished | None = None
+
+    async def go(self) -> Ending:
+        """Run, and store how it ended."""
+        order, runtime = self._order, self._runtime
+        thread = order.thread
+        record = RunRecord(order.run_id, thread.thread_id, time.time(), thread.agent, thread.model)
+        runtime.bus.publish(
+            RunStarted(
+                thread_id=thread.thread_id, run_id=order.run_id, agent=thread.agent, model=thread.model,
+                user_message_id=order.user_message_id,
+                above=order.called_by.meta.run_id if order.called_by is not None else "",
+            )
+        )  # fmt: skip
+        await runtime.store.runs.start(record=record)
+        await joined(runtime.store, order.run_id, order.called_by)
+        try:
+            ending = await self._seen_out(await self._ended())
+        finally:
+            if runtime.live is not None:
+                runtime.live.forget(order.run_id)
+        await self.recorder.conclude(self._notices(ending), interrupted=ending.reason == "interrupted")
+        await runtime.store.runs.end(
+            run_id=order.run_id, reason=ending.reason, at=time.time(), detail=ending.detail, usage=self.recorder.usage,
+            extra=kept(answer_of(self.result, ending)) if order.called_by is not None else None,
+        )
+        return ending
+
+    async def _seen_out(self, ending: Ending) -> Ending:
+        """The tree is told how the run ended; one whose time ran out ends at that limit (R-SUP-11). A run that the
+        closing app cut off keeps its journal open, to be gone on with."""
+        live, tree = self._runtime.live, self._tree
+        if live is None:
+            return ending
+        node = live.node_of(self._meta())
+        if node is not None and node.stopped is not None and ending.reason == "cancelled":
+            error = exhausted(node.stopped)
+            ending = Ending("budget", str(error), error.code, error.next_step, error.limit)
+        run_id, outcome = self._order.run_id, AgentOutcome(ending.status, detail=ending.detail)
+        try:
+            cut_off = await self._left_open(ending)
+            if tree is not None:
+                await live.close(run_id, outcome, leave_open=cut_off)
+            elif self._order.called_by is None:
+                await live.never_began(run_id, outcome)
+            if tree is not None and not cut_off:
+                await self._runtime.store.effects.forget(run_id)
+        except KnownError as error:  # what there is to say of a full disk is said; the answer is still to be kept
+            _log.warning("the journal of run %s has no end: %s", self._order.run_id, error)
+        return ending
+
+    async def _left_open(self, ending: Ending) -> bool:
+        """Whether this run is to be gone on with: the closing app cut it off, or the person stopped it before what
+        earlier ones had left open was settled."""
+        before = self._goes_on_with
+        if before is None or ending.reason != "cancelled":
+            return ending.reason == "interrupted"
+        return not set(before.runs).isdisjoint(await self._runtime.store.effects.unfinished())
+
+    async def _ended(self) -> Ending:
+        try:
+            return await self._within_agent_layers()
+        except CancellationError as error:
+            return aborted(error.reason)
+        except MiddlewareTermination as error:
+            return Ending("terminated", str(error), "terminated")
+        except KnownError as error:
+            return failed(error)
+        except Exception as error:  # the boundary of a run: a bug of ours costs this run and is in the log
+            _log.exception("run %s failed", self._order.run_id)
+            return failed(error)
+
+    async def _within_agent_layers(self) -> Ending:
+        """The run inside its agent-level chain (R-MW-6)."""
+        order, agent = self._order, self._order.thread.agent
+        context = AgentContext(
+            self._meta(), agent=agent, inbox=order, waits=partial(_waits, self._runtime, order),
+            start=Start(agent, _starter(order)),
+        )  # fmt: skip
+
+        async def core() -> None:
+            async with AsyncExitStack() as held:
+                if self._order.called_by is None:
+                    await self._take_place(held)
+                context.result = await self._work(context.meta)
+
+        if self._runtime.agent_layers:
+            await compose(self._runtime.agent_layers)(context, core)
+        else:
+            await core()
+        result = context.result
+        return result if isinstance(result, Ending) else await self._answered_outside(result)
+
+    async def _answered_outside(self, result: object) -> Ending:
+        """A layer gave the answer itself: it stands in the thread like any other (R-MW-3)."""
+        await self.recorder.round_started(1)
+        await self.recorder.message_finished(ChatMessage("assistant", (TextBlock(as_text(result)),), "end"))
+        return Ending("response")
+
+    async def _take_place(self, held: AsyncExitStack) -> None:
+        """Among the runs that work at once; one that has to wait says so."""
+        order, slots = self._order, self._runtime.slots
+        queued = slots.full(self._priority)
+        where = {"thread_id": order.thread.thread_id, "run_id": order.run_id}
+        if queued:
+            self._runtime.bus.publish(RunWaiting(**where, waiting=True))
+        async with Interrupt(order.token):
+            await held.enter_async_context(slots.slot(self._priority))
+        if queued:
+            self._runtime.bus.publish(RunWaiting(**where, waiting=False))
+
+    def _meta(self) -> RunMeta:
+        order = self._order
+        if order.called_by is not None:
+            return replace(order.called_by.meta, thread_id=order.thread.thread_id)
+        node = Supervision.root(
+            AgentId(order.thread.agent, order.thread.thread_id), session_id=order.thread.thread_id,
+            execution_budget=self._budget, spawn_budget=self._runtime.spawn_budget, priority=self._priority,
+        )  # fmt: skip
+        unattended = order.terms.unattended if order.terms else None
+        return RunMeta(order.run_id, order.token, order.thread.thread_id, node, unattended=unattended)
+
+    @property
+    def _budget(self) -> ExecutionBudget:
+        terms = self._order.terms
+        return terms.budget if terms is not None else self._runtime.budget
+
+    @property
+    def _priority(self) -> Priority:
+        """What its definition says; else runs that somebody has started go before those of jobs."""
+        usual = usual_priority(self._order.terms)
+        return self._runtime.agents.priority_of(self._order.thread.agent, usual)
+
+    async def _work(self, meta: RunMeta) -> Ending:
+        """One side turn of side A (R-SES-2)."""
+        runtime, order, above = self._runtime, self._order, self._order.called_by
+        budget = self.budget = await self._bounds(meta)
+        used_up = _used_up(budget)
+        if used_up is not None:
+            return used_up
+        turn = SideTurn(
+            runtime=runtime, spec=self._spec(), meta=meta, recorder=self.recorder, budget=budget,
+            steering=self._steering, left_out=self._left_out, below=above.below if above else None,
+        )  # fmt: skip
+        self.result = await turn.take(await self._given())
+        if self.result.unmet and not order.token.cancelled:
+            return Ending("error", self.result.unmet, "agent.no_result", "Try again, or choose another model.")
+        return ending_of(self.result.loop, order.token.reason, self.result.by)
+
+    async def _bounds(self, meta: RunMeta) -> BudgetTracker:
+        """The budget of this run: its tree's, or a part of the caller's."""
+        live, above, terms, before = self._runtime.live, self._order.called_by, self._order.terms, self._order.before
+        if above is not None:
+            return above.budget if above.placed else BudgetTracker(self._budget, parent=above.budget)
+        where = terms.set_by if terms is not None else self._runtime.set_by
+        if live is None:
+            budget = BudgetTracker(self._budget, where=where)
+        else:
+            agent_id = AgentId(self._order.thread.agent, self._order.thread.thread_id)
+            self._tree = await live.open(meta, agent_id, where=where)
+            budget = self._tree.root.budget
+        budget.changed |= dict.fromkeys(terms.of_app if terms is not None else (), self._runtime.set_by)
+        if before is not None:
+            budget.goes_on(before)
+            if self._tree is not None:
+                self._tree.change_budget(ROOT, budget.budget)  # its deadline is nearer now
+        return budget
+
+    def _spec(self) -> SideSpec:
+        """The agent's side, with the thread's model. Raises NotFound and KnownError ``model.none``."""
+        order, above, terms = self._order, self._order.called_by, self._order.terms
+        agent = self._runtime.agents.get(order.thread.agent)
+        if agent.type == "dual_ai":
+            raise ConfigurationError(f"{agent.shown} is two agents that talk to each other.", next_step=_TWO)
+        side = agent.side_a
+        return SideSpec(
+            agent=agent.name, shown=agent.shown, prompt=side.prompt, model=model_from(order.thread.model),
+            chain=(*above.chain, agent.name) if above else (), within=above.allowed if above else None,
+            stop_on_response=side.stop_on_response, stop_tool=side.stop_tool, stop_property=side.stop_property,
+            end_session_tool=side.end_session_tool, prompt_text=above.prompt_text if above else "",
+            environment={**agent.environment, **order.environment}, in_place=in_place_of(agent, side),
+            max_rounds=side.max_rounds,
+            usual_rounds=Limit("max_rounds", terms.max_rounds, terms.set_by) if terms else self._runtime.usual_rounds(),
+            terms=terms,
+        )  # fmt: skip
+
+    async def _given(self) -> TurnInput:
+        order = self._order
+        thread_id = order.thread.thread_id
+        messages = await messages_up_to(self._runtime.store, thread_id, order.parent_id)
+        open_calls = await unfinished_above(self._runtime.store, thread_id, order.parent_id) if order.nudge else None
+        self._goes_on_with = open_calls
+        calls = open_calls.calls if open_calls is not None else ()
+        if order.nudge and not calls and messages and messages[-1].role == "assistant":
+            messages.append(ChatMessage("user", (TextBlock(NUDGE),)))
+        asked = next((message.text for message in reversed(messages) if message.role == "user"), "")
+        above = await Above.of(self._runtime.store, messages)
+        task = await task_above(self._runtime.store, order.user_message_id)
+        return TurnInput(
+            messages=messages, asked=asked, unfinished=open_calls, keeper=await self._keeper(), task=task.message_id,
+            above=above,
+        )  # fmt: skip
+
+    async def _keeper(self) -> ContextKeeper | None:
+        desk, thread_id = self._runtime.context, self._order.thread.thread_id
+        if desk is None:
+            return None
+        overlay = await desk.of_branch(thread_id, self._order.parent_id)
+        return desk.keeper(thread_id, overlay, self._runtime.summaries)
+
+    async def _steering(self) -> list[ChatMessage]:
+        """What a person typed while this run was at work goes into it before its next round (S-LOOP-1)."""
+        runtime, thread_id = self._runtime, self._order.thread.thread_id
+        found: list[ChatMessage] = []
+        for waiting in await HeldQueue(runtime.store).ready(thread_id):
+            text, blocks = masked(waiting.text, waiting.attachments, runtime.mask)
+            taken = await self.recorder.steered(waiting, text, blocks)
+            if taken is not None:
+                found.append(taken)
+        return found
+
+    def _notices(self, ending: Ending) -> list[NoticeBlock]:
+        """What the thread keeps beside the answer; how the run ended comes last."""
+        if ending.notice is not None:
+            return [*self._left_out, ending.notice]
+        if self.result is not None and self.result.handed:
+            return [*self._left_out, _handed(self._runtime.agents.get(self._order.thread.agent).shown)]
+        last = self.recorder.unanswered
+        if ending.reason != "response" or last is None:
+            return self._left_out
+        return [*self._left_out, CUT_SHORT if last.stop_reason == "length" and texts(last) else EMPTY]
+
+
+def _at_budget(limit: Limit) -> Ending:
+    error = exhausted(limit)
+    return Ending(reason_of(limit), str(error), error.code, error.next_step, error.limit)
+
+
+def _handed(shown: str) -> NoticeBlock:
+    """That this agent has given the conversation away (S-AAT-1)."""
+    back = f"To give it back, choose {shown} again below the message field."
+    return NoticeBlock(f"{shown} has handed this conversation over.", "agent.handoff", back, "info")
+
+
+def _starter(order: RunOrder) -> StartedBy:
+    """Who has it begin."""
+    if order.called_by is not None:
+        return "model"
+    return "job" if order.terms is not None else "person"
+
+
+def _waits(runtime: Runtime, order: RunOrder, why: str) -> None:
+    """A layer has the run wait, or lets it go on; who has called it says so, too."""
+    thread_id, above = order.thread.thread_id, order.called_by
+    runtime.bus.publish(RunWaiting(thread_id=thread_id, run_id=order.run_id, waiting=bool(why), why=why))
+    if above is not None and above.below is not None:
+        waits(runtime.bus, above.below.meta, why)
+
+
+def _used_up(budget: BudgetTracker) -> Ending | None:
+    """How the run ends where those that handed it over, or that call it, have left nothing to use."""
+    limit = budget.broken()
+    return _at_budget(limit) if limit is not None else None

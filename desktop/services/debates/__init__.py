@@ -1,0 +1,1 @@
+"""Debates: two sides by turns, steered by a person, judged, forked and exported."""

@@ -1,0 +1,80 @@
+"""The summaries of a debate, one for each side: what it has seen is its own (R-SES-4). They are kept in the logs of the
+runs that made them, so that a run that goes on reads what an earlier one has written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from desktop.agents.loop.summarising import ContextKeeper
+from desktop.domain.cancellation import RunMeta
+from desktop.domain.context import MAX_SUMMARY, Overlay
+from desktop.domain.definitions import SIDES, SideName
+from desktop.domain.threads import MessageRecord
+from desktop.services.threads.masking import clean
+from desktop.services.turns.runtime import Runtime
+
+
+async def side_overlays(
+    runtime: Runtime, thread_id: str, path: Sequence[MessageRecord]
+) -> dict[SideName, Overlay]:  # fmt: skip
+    """The latest summary of each side that ends on ``path``."""
+    shown = {record.message_id for record in path}
+    found: dict[SideName, Overlay] = {}
+    for value in await runtime.store.effects.summaries(thread_id):
+        if not isinstance(value, Mapping) or value.get("upto") not in shown:
+            continue
+        for side in SIDES:
+            if value.get("side") == side:
+                found.setdefault(side, _overlay(value))
+    return found
+
+
+class SideContexts:
+    """Of one run of a debate."""
+
+    def __init__(self, runtime: Runtime, meta: RunMeta) -> None:
+        self._runtime = runtime
+        self._meta = meta
+        self._keepers: dict[SideName, ContextKeeper] = {}
+
+    async def load(self, thread_id: str, path: Sequence[MessageRecord]) -> None:
+        """What earlier runs have left."""
+        known = await side_overlays(self._runtime, thread_id, path)
+        for side in SIDES:
+            kept = _OfSide(self._runtime, self._meta, side)
+            self._keepers[side] = ContextKeeper(
+                kept=kept, overlay=known.get(side, Overlay()), allowed=self._runtime.summaries
+            )
+
+    def of(self, side: SideName) -> ContextKeeper | None:
+        """For the turns of a side."""
+        return self._keepers.get(side)
+
+
+@dataclass(frozen=True, slots=True)
+class _OfSide:
+    runtime: Runtime
+    meta: RunMeta
+    side: SideName
+
+    def now(self, since: Overlay) -> Overlay:
+        """Nobody else changes it."""
+        return since
+
+    async def keep(self, made: Overlay) -> Overlay:
+        """A line of the log, which is written before whatever the run stores next."""
+        made = clean(made, self.runtime.mask)
+        value = {"side": self.side, "summary": made.summary, "upto": made.upto, "summarised": made.summarised}
+        if self.runtime.live is not None:
+            self.runtime.live.summarised(self.meta, value)
+        return made
+
+
+def _overlay(value: Mapping[str, Any]) -> Overlay:
+    count = value.get("summarised")
+    return Overlay(
+        str(value.get("summary") or "")[:MAX_SUMMARY], str(value.get("upto")),
+        summarised=count if isinstance(count, int) else 0,
+    )  # fmt: skip

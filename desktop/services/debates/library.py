@@ -1,0 +1,245 @@
+"""Debates that are looked at: set up, listed, forked, shown as a side sees them, exported (``domain.debates``)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from desktop.agents.loop.window import NOTHING
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.debates import (
+    DebateRow,
+    DebateSetup,
+    DebateState,
+    DebateTemplate,
+    SidePreview,
+    ToolOffer,
+    TurnRecord,
+)
+from desktop.domain.definitions import AgentDefinition, DefinitionProblem, SideName
+from desktop.domain.errors import ConfigurationError, KnownError, NotFound
+from desktop.domain.events import DebateChanged, ThreadChanged
+from desktop.domain.ids import new_id
+from desktop.domain.messages import ChatMessage, TextBlock
+from desktop.domain.threads import MessageRecord, SearchHit, ThreadRecord
+from desktop.services.debates.checks import DebateChecks
+from desktop.services.debates.context import side_overlays
+from desktop.services.debates.export import render_debate
+from desktop.services.debates.perspectives import Perspectives
+from desktop.services.debates.run import DebateRun
+from desktop.services.debates.setup import DEBATE, definition_of, setup_of, templates, to_plain
+from desktop.services.debates.state import Debate, load, moderated
+from desktop.services.threads.masking import clean
+from desktop.services.threads.titles import topic_title
+from desktop.services.turns.runtime import Runtime
+
+SaveAgent = Callable[[AgentDefinition], Awaitable[str]]
+"""Writes a definition into the person's ``agents/``; the file's path."""
+_TITLE_LOOK = 4_000
+FOUND = 500
+"""Messages that a search finds at most."""
+
+
+class DebateLibrary:
+    """The part of the desk that runs nothing. Those that run are in ``_active``, with what is newest of them."""
+
+    def __init__(self, runtime: Runtime, save_agent: SaveAgent | None = None) -> None:
+        self._runtime = runtime
+        self._store = runtime.store
+        self._save_agent = save_agent
+        self._checks = DebateChecks(runtime)
+        self._active: dict[str, DebateRun] = {}
+        self._judging: dict[str, CancellationToken] = {}
+
+    # -- setting up ---------------------------------------------------------------------------------------------------
+
+    def templates(self) -> Sequence[DebateTemplate]:
+        """What to begin with."""
+        return templates()
+
+    async def definitions(self) -> Sequence[DebateTemplate]:
+        """The agents of two sides, by title."""
+        book = self._runtime.agents.agents
+        found = []
+        for one in book.values():
+            if one.type == "dual_ai" and one.side_b is not None:
+                setup = await self._checks.modelled(setup_of(one, "", ""))
+                found.append(DebateTemplate(one.name, one.shown, one.description, "debates", setup))
+        return sorted(found, key=lambda one: (one.title.casefold(), one.name))
+
+    async def prompts(self) -> Sequence[str]:
+        """Skills that can be a side's prompt."""
+        return await self._checks.prompts()
+
+    async def tools_of(self, prompt: str) -> Sequence[ToolOffer]:
+        """What a prompt's skill allows at most."""
+        return await self._checks.tools_of(prompt)
+
+    async def problems(self, setup: DebateSetup) -> Sequence[DefinitionProblem]:
+        """All that keeps it from starting, then warnings."""
+        return await self._checks.problems(setup)
+
+    async def preview(self, setup: DebateSetup) -> Mapping[SideName, SidePreview]:
+        """Both sides as they would run, without asking a model."""
+        return await self._checks.preview(await self._checks.modelled(setup), await self.problems(setup))
+
+    async def create(self, setup: DebateSetup) -> str:
+        """Store it, not begun. Raises ConfigurationError with all problems."""
+        setup = await self._checks.modelled(self._clean(setup))
+        await self._refuse(setup)
+        record = self._thread(setup)
+        topic = MessageRecord(
+            new_id(), record.thread_id, None, "user", (TextBlock(setup.topic),), record.created_at
+        )  # fmt: skip
+        await self._store.debates.create(thread=record, setup=to_plain(setup), topic=topic)
+        self._told(record.thread_id, "created")
+        return record.thread_id
+
+    async def save_as_agent(self, setup: DebateSetup, name: str, description: str) -> str:
+        """A definition file of it. Raises ConfigurationError for a name that is none."""
+        if self._save_agent is None:
+            raise KnownError("Agents cannot be saved here.", code="agents.none")
+        return await self._save_agent(definition_of(self._clean(setup), name, description))
+
+    # -- looking ------------------------------------------------------------------------------------------------------
+
+    async def debates(self) -> Sequence[DebateRow]:
+        """The list, the latest first."""
+        return await self._store.debates.rows()
+
+    async def search(self, text: str) -> Sequence[SearchHit]:
+        """Messages of debates with all these words."""
+        return await self._store.search.messages(text=text, debates=True, limit=FOUND)
+
+    async def state(self, thread_id: str) -> DebateState:
+        """How it stands."""
+        return (await self._newest(thread_id)).state()
+
+    async def turns(self, thread_id: str) -> Sequence[TurnRecord]:
+        """All finished turns on its path."""
+        run = self._active.get(thread_id)
+        return tuple(run.debate.turns) if run is not None else await self._store.debates.turns(thread_id=thread_id)
+
+    async def as_side(self, thread_id: str, side: SideName) -> tuple[str, Sequence[ChatMessage]]:
+        """What the side's next request would hold."""
+        debate = await load(self._store, thread_id)
+        seen = Perspectives()
+        path = await self._store.debates.since(message_id=debate.head, after="")
+        seen.add(path, debate.turns)
+        overlay = (await side_overlays(self._runtime, thread_id, path)).get(side, NOTHING)
+        for one in await self._store.queue.waiting(thread_id=thread_id):  # both read it before the next turn
+            seen.add([moderated(one, parent_id=debate.head, run_id="", mask=self._runtime.mask)], ())
+        request = await self._checks.next_request(debate.setup, side, seen, len(debate.turns) + 1, overlay)
+        return request.system, request.messages
+
+    async def export(self, thread_id: str, path: Path, form: Literal["md", "html", "json"]) -> None:
+        """Write the file. Raises KnownError when it cannot be written."""
+        if form not in ("md", "html", "json"):
+            raise ConfigurationError(f"There is no export format {form!r}.", next_step="Choose md, json or html.")
+        debate = await load(self._store, thread_id)
+        messages = await self._store.debates.since(message_id=debate.head, after="")
+        mask = self._runtime.mask
+
+        def write() -> None:
+            data = mask(render_debate(debate, messages, form)).encode("utf-8", "replace")
+            _written(path, data)
+
+        try:
+            await asyncio.to_thread(write)
+        except OSError as error:
+            raise KnownError(
+                f"{path} cannot be written: {error.strerror or error}.", next_step="Choose another place.",
+                code="export.failed",
+            ) from error  # fmt: skip
+
+    # -- changing what is kept ----------------------------------------------------------------------------------------
+
+    async def fork(self, thread_id: str, turn: int, setup: DebateSetup) -> str:
+        """Another debate that goes on after ``turn``: a pointer, no copy. The topic stays, for it was said."""
+        origin = await self._newest(thread_id)
+        turns = origin.turns
+        if not 0 <= turn <= len(turns):
+            raise KnownError(f"There is no turn {turn} in this debate.", next_step="Choose another one.")
+        setup = self._clean(replace(setup, topic=origin.setup.topic))
+        await self._refuse(setup)
+        first = turns[turn - 1].last_message_id if turn else (await self._topic(origin)).message_id
+        record = self._thread(replace(setup, title=setup.title or origin.thread.title))
+        await self._store.debates.fork(
+            thread=record, setup=to_plain(setup), origin=thread_id, turn=turn, message_id=first
+        )
+        self._told(record.thread_id, "created")
+        origin.forks = (*origin.forks, record.thread_id)
+        state = origin.state()
+        self._runtime.bus.publish(DebateChanged(thread_id=thread_id, run_id=state.run_id, state=state))
+        return record.thread_id
+
+    async def rename(self, thread_id: str, title: str) -> None:
+        """A person's title."""
+        await self._store.threads.rename(thread_id=thread_id, title=self._runtime.mask(title), by_person=True)
+        run = self._active.get(thread_id)
+        if run is not None:
+            run.debate.thread = await self._store.threads.get(thread_id=thread_id)
+        self._told(thread_id, "title")
+
+    async def restore(self, thread_id: str) -> None:
+        """Back into the list."""
+        await self._store.threads.restore(thread_id=thread_id)
+        self._told(thread_id, "restored")
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    async def _newest(self, thread_id: str) -> Debate:
+        """As it stands: of one that runs, what the run knows. Raises NotFound."""
+        run = self._active.get(thread_id)
+        debate = run.debate if run is not None else await load(self._store, thread_id)
+        debate.judging = thread_id in self._judging
+        return debate
+
+    async def _refuse(self, setup: DebateSetup) -> None:
+        """Raise ConfigurationError with everything that is wrong (R-DEF-14)."""
+        wrong = [problem for problem in await self.problems(setup) if not problem.warning]
+        if wrong:
+            told = "; ".join(f"{problem.path}: {problem.text}" for problem in wrong)
+            raise ConfigurationError(f"This debate cannot start: {told.rstrip('.')}.", next_step="Correct the set-up.")
+
+    def _clean(self, setup: DebateSetup) -> DebateSetup:
+        """Without known secrets: it is stored and sent (R-SEC-1)."""
+        setup = clean(setup, self._runtime.mask)
+        sides = [replace(side, label=side.label.strip()[:80]) for side in (setup.a, setup.b)]
+        return replace(setup, title=setup.title[:200], a=sides[0], b=sides[1])
+
+    def _thread(self, setup: DebateSetup) -> ThreadRecord:
+        now = time.time()
+        title = setup.title or topic_title(self._runtime.redact(setup.topic[:_TITLE_LOOK])) or "Debate"
+        return ThreadRecord(
+            new_id(), title, now, now, setup.agent or DEBATE, setup.a.model,
+            titled_by="person" if setup.title else "auto",
+        )  # fmt: skip
+
+    async def _topic(self, debate: Debate) -> MessageRecord:
+        path = await self._store.debates.since(message_id=debate.head, after="")
+        if not path:
+            raise NotFound("The topic of that debate no longer exists.")
+        return path[0]
+
+    async def _changed(self, thread_id: str) -> None:
+        state = await self.state(thread_id)
+        self._runtime.bus.publish(DebateChanged(thread_id=thread_id, run_id=state.run_id, state=state))
+
+    def _told(self, thread_id: str, what: str) -> None:
+        self._runtime.bus.publish(ThreadChanged(thread_id=thread_id, run_id="", what=what))
+
+
+def _written(path: Path, data: bytes) -> None:
+    """Whole or not at all."""
+    unfinished = path.with_name(f".{path.name}.{new_id()[:8]}")
+    try:
+        unfinished.write_bytes(data)
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)

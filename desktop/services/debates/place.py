@@ -1,0 +1,149 @@
+"""Where a debate stands in the run tree: the root of its run, or a called agent; each side is a node below.
+
+A side keeps its node for the whole run, so that what it has used is in one place, and a limit set for it, a pause or
+its end hold for its later turns too. While the other side speaks it waits for that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from desktop.domain.agent import AgentOutcome, AgentStatus
+from desktop.domain.cancellation import RunMeta
+from desktop.domain.errors import BudgetExhausted, KnownError
+from desktop.domain.ids import AgentId
+from desktop.domain.run_tree import NodeState
+from desktop.services.debates.ends import DebateStop
+from desktop.services.turns.endings import Ending
+from desktop.services.turns.runtime import Runtime
+from desktop.services.turns.spec import SideSpec
+from desktop.supervision.budgets import BudgetTracker
+from desktop.supervision.live_runs import LiveRuns
+from desktop.supervision.tree import RunTree, TreeNode, exhausted
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Side:
+    """``rests`` is open while it is not its turn."""
+
+    node: TreeNode
+    rests: ExitStack = field(default_factory=ExitStack)
+
+
+class DebatePlace:
+    """``open`` it first, ``close`` it last; ``meta`` is what all turns have in common. ``called``: the debate has its
+    place already, below who called it."""
+
+    def __init__(self, runtime: Runtime, meta: RunMeta, agent_id: AgentId, *, called: bool) -> None:
+        self._runtime = runtime
+        self._meta = meta
+        self._agent_id = agent_id
+        self._live: LiveRuns | None = runtime.live
+        self._own = runtime.live if not called else None
+        self._tree: RunTree | None = None
+        self._sides: dict[str, _Side] = {}
+
+    async def open(self) -> BudgetTracker | None:
+        """The budget of the run's tree; None: it has no tree of its own. Raises what the store raises."""
+        if self._own is not None:
+            self._tree = await self._own.open(self._meta, self._agent_id, where=self._runtime.set_by)
+        return self._tree.root.budget if self._tree is not None else None
+
+    @contextmanager
+    def turn(
+        self, spec: SideSpec, label: str, under: BudgetTracker, *, other: str = ""
+    ) -> Iterator[tuple[RunMeta, BudgetTracker]]:
+        """What a turn runs with; then it is the ``other`` side's. Where the run may have no agent more, the side has no
+        node of its own."""
+        side = self._side(spec, label, under)
+        above = side.node.parent if side is not None else None
+        if side is None or above is None:
+            yield self._meta, under
+            return
+        node = side.node
+        side.rests.close()
+        node.does(NodeState.WORKING, model=str(spec.model))
+        own = replace(self._meta, cancellation=node.token, supervision=node.supervision, node=node.path)
+        try:
+            with above.idles(NodeState.JOINING, label):
+                yield own, node.budget
+        finally:
+            self._rest(side, other)
+
+    def _side(self, spec: SideSpec, label: str, under: BudgetTracker) -> _Side | None:
+        known = self._sides.get(spec.side)
+        if known is not None or self._live is None or self._live.node_of(self._meta) is None:
+            return known
+        try:
+            node = self._live.nest(self._meta, AgentId(label or spec.agent, self._meta.thread_id), under=under)
+        except BudgetExhausted:
+            return None
+        node.side = spec.side
+        made = self._sides[spec.side] = _Side(node)
+        return made
+
+    def _rest(self, side: _Side, other: str) -> None:
+        """Until its next turn; a side that is cancelled meanwhile has ended at once."""
+        node = side.node
+        if node.token.cancelled:
+            self._end(side)
+            return
+        node.budget.rests(True)
+        side.rests.callback(node.budget.rests, False)
+        side.rests.enter_context(node.idles(NodeState.JOINING, other))
+        side.rests.callback(node.token.on_cancel(partial(_soon, asyncio.get_running_loop(), self._end, side)))
+
+    def _end(self, side: _Side) -> None:
+        node = side.node
+        if self._live is not None and not node.over:
+            status: AgentStatus = "cancelled" if node.token.cancelled else "completed"
+            self._live.end(self._meta.run_id, node, AgentOutcome(status, detail=node.token.reason or ""))
+        side.rests.close()
+
+    def judged(self, stop: DebateStop) -> DebateStop:
+        """One whose time ran out, or that of a side, ends at that limit (R-SUP-11)."""
+        nodes = [self._tree.root] if self._tree is not None else []
+        nodes += [side.node for side in self._sides.values()]
+        limit = next((node.stopped for node in nodes if node.stopped is not None), None)
+        if limit is None or stop.ending.reason != "cancelled":
+            return stop
+        error = exhausted(limit)
+        return DebateStop("ended", Ending("budget", str(error), error.code, error.next_step, error.limit))
+
+    async def close(self, stop: DebateStop) -> None:
+        """It is over. A run that the closing app cut off keeps its journal open: its turn is gone on with."""
+        self._end_sides()
+        if self._own is None or self._tree is None:
+            return
+        ending, cut_off = stop.ending, stop.ending.reason == "interrupted" and not stop.wanted
+        outcome = AgentOutcome(ending.status, detail=ending.detail)
+        try:
+            await self._own.close(self._meta.run_id, outcome, leave_open=cut_off)
+            if not cut_off:
+                await self._runtime.store.effects.forget(self._meta.run_id)
+        except KnownError as error:
+            _log.warning("the journal of run %s has no end: %s", self._meta.run_id, error)
+
+    def forget(self) -> None:
+        """Nothing of it stays."""
+        self._end_sides()
+        if self._own is not None:
+            self._own.forget(self._meta.run_id)
+
+    def _end_sides(self) -> None:
+        for side in self._sides.values():
+            self._end(side)
+        self._sides.clear()
+
+
+def _soon(loop: asyncio.AbstractEventLoop, end: Callable[[_Side], None], side: _Side, _reason: str) -> None:
+    """On the cancelling thread, which may be any (R-CAN-12)."""
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(end, side)

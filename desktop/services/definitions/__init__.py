@@ -1,0 +1,1 @@
+"""Agent definitions as files: read, checked, written, and found by name."""

@@ -1,0 +1,66 @@
+"""Where a called agent stands in the run tree of its caller, and how its questions come to the caller's card."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+
+from desktop.domain.agent import AgentOutcome
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.events import Event, ToolCallAnswered, ToolCallWaiting
+from desktop.domain.run_tree import NodeState
+from desktop.domain.supervision import Supervision
+from desktop.pipeline.context import CallContext
+from desktop.supervision.budgets import BudgetTracker
+from desktop.supervision.bus import Bus
+from desktop.supervision.live_runs import LiveRuns
+from desktop.supervision.tree import TreeNode
+
+
+@dataclass(frozen=True, slots=True)
+class AgentPlace:
+    """Of one called agent; ``kept``: how long its thread is. Without ``live`` nobody counts or shows it."""
+
+    thread_id: str
+    supervision: Supervision
+    token: CancellationToken
+    budget: BudgetTracker
+    kept: str
+    live: LiveRuns | None = None
+    node: TreeNode | None = None
+    run_id: str = ""
+    bus: Bus | None = None
+
+    def end(self, outcome: AgentOutcome) -> None:
+        """The agent is over."""
+        if self.live is not None and self.node is not None:
+            self.live.end(self.run_id, self.node, outcome)
+        self.token.detach()
+
+    @contextmanager
+    def waited_for(self, call: CallContext) -> Iterator[None]:
+        """The caller works on nothing itself within, and what the agent asks a person stands on the caller's card,
+        too (R-AAT-9)."""
+        with ExitStack() as held:
+            if self.node is not None and self.node.parent is not None:
+                held.enter_context(self.node.parent.idles(NodeState.JOINING, self.node.agent_id.type))
+            if self.bus is not None:
+                held.callback(self.bus.listen(_relay(self.thread_id, call)))
+            yield
+
+
+def _relay(thread_id: str, call: CallContext) -> Callable[[Event], None]:
+    """A listener that tells the questions of the thread below as those of the call above it."""
+
+    def hear(event: Event) -> None:
+        if event.thread_id != thread_id or not isinstance(event, ToolCallWaiting | ToolCallAnswered):
+            return
+        request = call.request
+        call.request.sink(
+            replace(
+                event, thread_id=call.meta.thread_id, message_id=request.message_id, call_id=request.block.call_id
+            )
+        )
+
+    return hear

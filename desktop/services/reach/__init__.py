@@ -1,0 +1,1 @@
+"""What agents can reach on this computer, and the proof of it."""

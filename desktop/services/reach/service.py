@@ -1,0 +1,182 @@
+"""The desk of the reach explorer: levels, judgements, proofs (domain/reach.py)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from desktop.agents.skill.discovery import not_itself
+from desktop.domain.audit import ActivityLog, AuditFilter
+from desktop.domain.errors import ConfigurationError
+from desktop.domain.ids import new_id
+from desktop.domain.permission import AuditEntry
+from desktop.domain.reach import ANY_AGENT, LastProof, Level, Proof, ReachRow
+from desktop.domain.safety import Confinement, ConfinementKind, SettingsProvider
+from desktop.domain.tools import Category
+from desktop.pipeline.names import AllowedTools
+from desktop.safety.boundary.paths import is_within
+from desktop.safety.boundary.policy import BoundaryPolicy
+from desktop.safety.boundary.reach import Prover, level
+from desktop.safety.confinement.profile import SandboxProfile
+from desktop.services.definitions.book import AgentBook
+from desktop.services.reach.judge import Judge, rows
+from desktop.services.reach.proof import lines_of, summary_of
+from desktop.services.rules.trust import RuleSet, TrustRules
+from desktop.services.skills.side_prompt import prompt_skill
+from desktop.services.skills.world import SkillWorld
+
+PROOF = "prove-reach"
+"""The name of a proof in the activity log."""
+ABORTED = "aborted"
+WALLS_FOR_S = 1.0
+
+
+class ActivityWriter(Protocol):
+    """The activity log, written."""
+
+    def add(self, entry: AuditEntry) -> Awaitable[int | None]: ...
+
+    def settle(self, *, number: int, outcome: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReachServices:
+    """What the desk asks. ``changes`` attaches a listener to the lists, and returns what detaches it. ``walls`` are
+    those of commands at this moment; it blocks."""
+
+    policy: BoundaryPolicy
+    settings: SettingsProvider
+    rules: TrustRules
+    agents: AgentBook
+    skills: SkillWorld
+    prover: Prover
+    confinement: Confinement
+    log: ActivityWriter
+    activity: ActivityLog
+    changes: Callable[[Callable[[], None]], Callable[[], None]]
+    walls: Callable[[], SandboxProfile] | None = None
+
+
+class ReachService:
+    """Implements ``domain.reach.ReachPort``. Used on the loop."""
+
+    def __init__(self, services: ReachServices, clock: Callable[[], float] = time.time) -> None:
+        self._s = services
+        self._clock = clock
+        self._set: RuleSet | None = None
+        self._walls: tuple[float, SandboxProfile, ConfinementKind] | None = None
+        services.rules.on_change(self._rules_changed)
+
+    def _rules_changed(self) -> None:
+        self._set = None
+
+    # -- looking ------------------------------------------------------------------------------------------------------
+
+    def agents(self) -> Sequence[tuple[str, str]]:
+        """(name, title)."""
+        return tuple((name, agent.shown) for name, agent in self._s.agents.agents.items())
+
+    def roots(self) -> tuple[str, ...]:
+        """The allowed folders, those inside others left out, then the home, then everything. Blocks."""
+        marks = [path for path in self.landmarks() if os.path.isdir(path)]
+        outer = [path for path in marks if not any(path != other and is_within(path, other) for other in marks)]
+        return tuple(dict.fromkeys((*outer, os.path.expanduser("~"), os.path.abspath(os.sep))))
+
+    def landmarks(self) -> tuple[str, ...]:
+        """Blocks for some system calls."""
+        lists = self._s.policy.lists()
+        return tuple(dict.fromkeys(rule.resolved for rule in (*lists.allowed, *lists.granted)))
+
+    async def level(self, path: str) -> Level:
+        """One folder's content."""
+        return await asyncio.to_thread(level, path)
+
+    async def judge(self, agent: str, paths: Sequence[str]) -> tuple[ReachRow, ...]:
+        """What each path is to the agent now."""
+        judge = await self._judge(agent)
+        return await asyncio.to_thread(lambda: rows(self._with_walls(judge), tuple(paths)))
+
+    def _with_walls(self, judge: Judge) -> Judge:
+        """With what confines commands now; built anew at most once a second, however much is looked at."""
+        if self._s.walls is None:
+            return judge
+        now = time.monotonic()
+        if self._walls is None or now - self._walls[0] > WALLS_FOR_S:
+            self._walls = now, self._s.walls(), self._s.confinement.probe().kind
+        return replace(judge, walls=self._walls[1], kind=self._walls[2])
+
+    async def _judge(self, agent: str) -> Judge:
+        if self._set is None:
+            self._set = self._s.rules.frozen().all
+        return Judge(self._s.policy, self._s.settings(), self._set, await self._list_of(agent))
+
+    async def _list_of(self, name: str) -> AllowedTools | None:
+        """The tools of an agent, as gate 6 asks it."""
+        if name == ANY_AGENT:
+            return None
+        agent = self._s.agents.get(name)
+        skill = await prompt_skill(self._s.skills, agent, agent.side_a)
+        if skill is None:
+            prompt = agent.side_a.prompt
+            raise ConfigurationError(f"The agent {agent.shown} needs the skill {prompt!r}, which is not there.")
+        return not_itself(self._s.skills.allowed_of(skill), skill.name)
+
+    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Lists and rules."""
+
+        def changed() -> None:
+            self._walls = None
+            listener()
+
+        lists, rules = self._s.changes(changed), self._s.rules.on_change(listener)
+
+        def detach() -> None:
+            lists()
+            rules()
+
+        return detach
+
+    # -- proving ------------------------------------------------------------------------------------------------------
+
+    async def prove(self, agent: str, path: str) -> Proof:
+        """It is written down first, and how it ended afterwards. The person asked for it, so nobody else is."""
+        judge = await self._judge(agent)
+        at = self._clock()
+        number = await self._s.log.add(self._entry(path, at))
+        outcome = ABORTED
+        try:
+            read, write = await asyncio.to_thread(judge.verdicts, path)
+            command = await self._s.prover.by_command(path)
+            files = await asyncio.to_thread(self._s.prover.by_file_tools, path)
+            kind = (await asyncio.to_thread(self._s.confinement.probe)).kind
+            lines = (*lines_of("command", command, read, write, kind), *lines_of("file tool", files, read, write, kind))
+            proof = Proof(path, at, lines, summary_of(lines))
+            outcome = proof.summary if proof.worst not in ("bug", "unconfined") else f"{proof.worst}: {proof.summary}"
+            return proof
+        finally:
+            if number is not None:
+                self._s.log.settle(number=number, outcome=outcome)
+
+    async def last_proof(self) -> LastProof | None:
+        """From the activity log."""
+        page = await self._s.activity.page(AuditFilter(tool=PROOF), limit=1)
+        return next((_last(row.entry) for row in page.rows if row.entry.outcome not in ("", ABORTED)), None)
+
+    @staticmethod
+    def _entry(path: str, at: float) -> AuditEntry:
+        written = path.encode("utf-8", "backslashreplace").decode()  # names of files need not be text
+        return AuditEntry(
+            at=at, run_id="", thread_id="", call_id=new_id(), chain=("Settings",), tool=PROOF,
+            category=Category.WRITE.value, decision="allow_once", by="user", digest="",
+            summary=json.dumps({"path": written}, ensure_ascii=False), paths=(written,),
+        )  # fmt: skip
+
+
+def _last(entry: AuditEntry) -> LastProof:
+    path: Any = entry.paths[0] if entry.paths else ""
+    return LastProof(str(path), entry.at, entry.outcome)

@@ -1,0 +1,1 @@
+"""Rules of trust: written as text, tried before they count, and held against every call."""

@@ -1,0 +1,61 @@
+"""What is wrong with a job before it is kept: all of it at once, each with its field (S-CRON-1)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+
+from desktop.domain.definitions import DefinitionProblem
+from desktop.domain.errors import ConfigurationError, NotFound
+from desktop.domain.jobs import MAX_MESSAGE, MAX_NAME, Job
+from desktop.domain.models import ModelRef
+from desktop.services.schedules.code_access import code_problems
+from desktop.services.schedules.schedule import times_of
+from desktop.services.turns.runtime import Runtime
+from desktop.services.turns.unattended import policy_problems, tool_problems
+
+
+async def job_problems(runtime: Runtime, default_model: Callable[[], str], job: Job) -> Sequence[DefinitionProblem]:
+    """``default_model`` is that of jobs without one."""
+    found = [*_words(job), *await _times(job), *_agent(runtime, job)]
+    ref = ModelRef.parse(job.model or default_model())
+    if not ref.connection_id or not ref.model:
+        found.append(DefinitionProblem("model", "job.model", "Choose a model."))
+    if job.missed not in ("skip", "once"):
+        found.append(DefinitionProblem("missed", "job.missed", "Write skip or once."))
+    await runtime.skills.listed()  # from here on the table answers from memory
+    tools = [tool.spec for tool in runtime.skills.table.tools()]
+    listed = await asyncio.to_thread(lambda: list(tool_problems(job.policy, tools)))
+    return [*found, *policy_problems(job.policy, runtime.mask), *listed, *await code_problems(runtime, job)]
+
+
+def _words(job: Job) -> Iterator[DefinitionProblem]:
+    for path, value, words, most in (
+        ("name", job.name, "Give it a name.", MAX_NAME),
+        ("message", job.message, "Write what it is to do.", MAX_MESSAGE),
+    ):
+        if not value.strip():
+            yield DefinitionProblem(path, "job.empty", words)
+        elif len(value) > most:
+            yield DefinitionProblem(path, "job.long", f"It is too long: at most {most:,} characters.")
+
+
+async def _times(job: Job) -> Sequence[DefinitionProblem]:
+    found = []
+    for path, schedule, zone in (("schedule", job.schedule, "UTC"), ("zone", "@daily", job.zone)):
+        try:
+            await times_of(schedule, zone)
+        except ConfigurationError as error:
+            found.append(DefinitionProblem(path, "job.schedule", f"{error} {error.next_step}".strip()))
+    return found
+
+
+def _agent(runtime: Runtime, job: Job) -> Iterator[DefinitionProblem]:
+    try:
+        agent = runtime.agents.get(job.agent)
+    except NotFound as error:
+        yield DefinitionProblem("agent", "job.agent", str(error))
+        return
+    if agent.type == "dual_ai":
+        words = f"{agent.shown} is two agents that talk to each other; a job needs one that answers."
+        yield DefinitionProblem("agent", "job.agent", words)

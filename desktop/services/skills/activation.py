@@ -1,0 +1,50 @@
+"""Which skills a person's message brings in: named with ``/name`` or ``$name``, else the one it
+certainly means (S-SK-5).
+
+Their text joins the system text of the run (S-SK-4); they are not called.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from desktop.domain.skills import SkillDef
+from desktop.services.skills.matching import MOST_SHOWN, SkillMatch
+
+MOST_NAMED = 10
+"""Skills that a message may name."""
+
+_NAMED = re.compile(r"(?<![^\s(\"'\[,;])(?:/skill:|/|\$)([a-z0-9]+(?:-[a-z0-9]+)*)(?![\w/-])")
+def named_in(text: str) -> list[str]:
+    """The names a message calls for, in order, each once: ``/name``, ``/skill:name``, ``$name``."""
+    return list(dict.fromkeys(_NAMED.findall(text)))[:MOST_NAMED]
+
+
+def arguments_in(text: str, name: str) -> str:
+    """What follows a skill's name in a message that begins with it; "" where it is named in passing."""
+    first = _NAMED.match(text.lstrip())
+    return text.lstrip()[first.end() :].strip() if first is not None and first[1] == name else ""
+
+
+def chosen(text: str, skills: Iterable[SkillDef]) -> list[SkillDef]:
+    """What a message brings in, of the skills there are: those it names, else the one context skill that it certainly
+    means. Only ready ones that are text."""
+    usable = {skill.name: skill for skill in skills if skill.state == "ready" and skill.kind in ("markdown", "folder")}
+    named = [usable[name] for name in named_in(text) if name in usable and usable[name].user_invocable]
+    if named:
+        return named
+    found = SkillMatch(_offered(usable.values())).certain(text)
+    return [] if found is None else [found]
+
+
+def fitting(text: str, skills: Iterable[SkillDef]) -> list[SkillDef]:
+    """The skills in words that a model may choose from for a message, best first: all where they are few."""
+    offered = _offered(skills)
+    return offered if len(offered) <= MOST_SHOWN else SkillMatch(offered).ranked(text)[:MOST_SHOWN]
+
+
+def _offered(skills: Iterable[SkillDef]) -> list[SkillDef]:
+    """What a model may bring in by itself."""
+    found = [one for one in skills if one.state == "ready" and one.is_words and one.model_invocable]
+    return sorted((one for one in found if one.visibility != "hidden"), key=lambda one: one.name)

@@ -1,0 +1,297 @@
+"""The skills of the process, wired for calls: table, cascade, prompts, lists, topics.
+
+One of these serves all runs. What blocks (files) happens in threads; ``shared`` is every context's ``globals``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections import ChainMap
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from desktop.agents.middleware.response_cache import Account, ResponseCache, nobody
+from desktop.agents.middleware.sessions import SessionConfig, Sessions
+from desktop.agents.middleware.start_limits import RunLog, Starts
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.errors import BoundaryViolation, KnownError, ToolFailure
+from desktop.domain.lazy import Lazy
+from desktop.domain.safety import Access, GuardedFiles, SettingsProvider
+from desktop.domain.scopes import Interrupt
+from desktop.domain.skills import SkillDef
+from desktop.pipeline.context import CallContext
+from desktop.pipeline.names import AllowedTools
+from desktop.pipeline.skills.run import CodeWorker, SkillRuns, context_of
+from desktop.pipeline.skills.side import SkillSide
+from desktop.pipeline.table import Registered, SkillTable
+from desktop.services.skills.activation import chosen, fitting
+from desktop.services.skills.files import SkillsInUse
+from desktop.services.skills.levels import Levels
+from desktop.services.skills.shown_tools import ShownTools
+from desktop.services.skills.text import ARGUMENTS, Marked, marked, of_agent_skills, with_folder
+from desktop.settings.schema import MiddlewareSettings
+from desktop.skills.cascade.cascade import Cascades, Promotions, promotions
+from desktop.skills.formats.folder import folder_files
+from desktop.skills.patterns.lists import AllowedList, NamedBy, intersect
+from desktop.skills.resolution.fabric import SkillChanges, SkillFabric
+from desktop.supervision.topics import Topics
+
+if TYPE_CHECKING:
+    from desktop.skills.directives import DirectiveCall, Expanded, Resolver
+
+MAX_INLINE = 200_000
+"""Bytes of one file that ``:inline[]`` puts in."""
+
+EXPAND: Lazy[Callable[[str, Mapping[str, Resolver]], Awaitable[Expanded]]] = Lazy(
+    "desktop.skills.directives", "expand"
+)
+VALUES: Lazy[Callable[[Mapping[str, Any]], Resolver]] = Lazy("desktop.skills.directives", "value_resolver")
+ENVIRONMENT: Lazy[Callable[[Mapping[str, str], Iterable[str]], Resolver]] = Lazy(
+    "desktop.skills.directives", "env_resolver"
+)
+"""Imported with the first text that is expanded."""
+
+PATIENCE_S = 20.0
+"""Seconds for the directives of one text, all together."""
+
+_OWN = frozenset({"host", "permissions"})
+SESSION = "session"
+"""The middleware whose entries a prompt reads as ``:context[session]``."""
+
+
+class SkillWorld:
+    """``files`` reads for ``:inline[]`` inside the boundary; ``safety`` gives the workspace and the variables that
+    ``:env[]`` may name; ``python`` runs code that is not the library's; ``data`` is the app's data folder;
+    ``patience`` in seconds bounds the expansion of one text; ``middleware`` is what the settings say of it, ``account``
+    tells whose answers may be kept, ``mask`` cleans what is logged."""
+
+    def __init__(
+        self, fabric: SkillFabric, registered: Registered, *, files: GuardedFiles | None = None,
+        safety: SettingsProvider | None = None, python: CodeWorker | None = None, data: str = "",
+        patience: float = PATIENCE_S, middleware: Callable[[], MiddlewareSettings] = MiddlewareSettings,
+        account: Account = nobody, mask: Callable[[str], str] = lambda text: text,
+    ) -> None:  # fmt: skip
+        self.fabric = fabric
+        self._files = files
+        self._safety = safety
+        self._patience = patience
+        self.topics = Topics()
+        self.runs = SkillRuns(self.allowed_of, python)
+        self.table = SkillTable(registered, fabric, self.runs)
+        self.in_use = SkillsInUse(fabric.read_beside)
+        self.shown = ShownTools(fabric, registered)
+        self.shown.refresh()
+        self.shared: dict[str, Any] = {
+            "tools": self.table, "topics": self.topics, "skills": fabric, "data": data,
+            "sessions": Sessions(data), "cached": {}, "answers": ResponseCache(account), "starts": Starts(),
+            "run_log": RunLog(mask),
+        }  # fmt: skip
+        self.levels = Levels(fabric, self.runs, self.shared, middleware)
+        cache, levels = fabric.globals.cache, self.levels
+        self.cascades = self.shared["cascades"] = Cascades(fabric, cache, levels.is_on, levels.chosen)
+        self.side = SkillSide(self.table, self.cascades, self.prompt, self._promoted)
+        self._own = frozenset(self.shared)
+        self._given: dict[str, Any] = {}
+        self._promoting = threading.Lock()
+        self._end = fabric.on_change(self._changed)
+
+    def close(self) -> None:
+        """Stop watching. Blocks for a moment."""
+        self._end()
+        self.fabric.close()
+
+    async def listed(self) -> list[SkillDef]:
+        """Every skill that a name can mean."""
+        return await asyncio.to_thread(self.fabric.list_tools)
+
+    async def brought_in(self, text: str) -> list[SkillDef]:
+        """The skills that a person's message brings in (S-SK-5)."""
+        return await asyncio.to_thread(lambda: chosen(text, self.fabric.list_tools()))
+
+    async def fitting(self, text: str) -> list[tuple[str, str]]:
+        """Names of skills in words that may fit a message, with a line each: the model's choice."""
+        found = await asyncio.to_thread(lambda: fitting(text, self.fabric.list_tools()))
+        return [(skill.name, skill.description) for skill in found]
+
+    # -- lists of allowed tools ---------------------------------------------------------------------------------------
+
+    def allowed(self, text: str | None) -> AllowedTools:
+        """A pattern list, its paths taken against the workspace (R-PAT-17)."""
+        workspace = self._safety().workspace if self._safety is not None else ""
+        return _list_of(text, workspace, os.path.expanduser("~"))
+
+    def allowed_of(self, definition: SkillDef) -> AllowedTools:
+        """The list of a skill, for the calls that it makes itself (R-INV-3)."""
+        return self.allowed(definition.allowed_tools)
+
+    @staticmethod
+    def together(parent: AllowedTools, child: AllowedTools, named_by: NamedBy = "child") -> AllowedTools:
+        """What both allow (R-AG-5)."""
+        return intersect(parent, child, named_by)  # type: ignore[arg-type]  # every list of a run is from ``allowed``
+
+    # -- prompts ------------------------------------------------------------------------------------------------------
+
+    async def find(self, name: str) -> SkillDef | None:
+        """By reference; off the loop where files have to be read."""
+        known, found = self.fabric.find_cached(name)
+        return found if known else await asyncio.to_thread(self.fabric.find_tool, name)
+
+    async def prompt(self, definition: SkillDef, args: Mapping[str, Any], call: CallContext) -> str:
+        """A markdown skill's body, its directives expanded once (R-SK-12). Raises ToolFailure."""
+        config = call.cascade.metadata
+        inherited = {key: value for key, value in call.invocation.inherited.items() if key not in _OWN}
+        session = next((entry for entry in call.cascade.chain if entry.name == SESSION), None)
+        if session is not None:  # before the text is made: the middleware itself stands around what is done with it
+            read = SessionConfig.of(session.value)
+            inherited[SESSION] = await self.shared["sessions"].recall(context_of(call), read)
+        meta = call.meta
+        return await self.expanded(
+            definition, args, config, inherited, token=meta.cancellation, environment=meta.environment
+        )
+
+    async def expanded(
+        self, definition: SkillDef, args: Mapping[str, Any], config: Mapping[str, Any], context: Mapping[str, Any],
+        *, token: CancellationToken, environment: Mapping[str, str] | None = None,
+    ) -> str:  # fmt: skip
+        """The body for these values; ``environment`` are the thread's variables. Raises ToolFailure when the file
+        cannot be read, a directive failed, or all of it takes too long (a file on a disk that does not answer);
+        CancellationError as soon as the token is cancelled."""
+        try:
+            async with Interrupt(token, seconds=self._patience):
+                return await self._expanded(definition, args, config, context, environment or {})
+        except TimeoutError as error:
+            raise ToolFailure(
+                f"The text of {definition.name} was not ready after {self._patience:g} s.",
+                next_step="Look at the files that its directives name.",
+            ) from error
+
+    async def _expanded(
+        self, definition: SkillDef, args: Mapping[str, Any], config: Mapping[str, Any], context: Mapping[str, Any],
+        environment: Mapping[str, str],
+    ) -> str:  # fmt: skip
+        try:
+            body = await asyncio.to_thread(self.fabric.body, definition)
+        except KnownError as error:
+            raise ToolFailure(f"{definition.name} cannot be read: {error}", next_step=error.next_step) from error
+        expand = EXPAND.get() if EXPAND.ready else await asyncio.to_thread(EXPAND.get)
+        places = _marked(definition, body, args)
+        resolvers = self._resolvers(definition, args, config, context, environment)
+        done = await expand(places.text, resolvers)
+        failed = next((problem for problem in done.problems if problem.code in ("failed", "limit")), None)
+        if failed is not None:
+            raise ToolFailure(f"{definition.name}, line {failed.line} of its text: {failed.message}.")
+        if not of_agent_skills(definition):
+            return done.text
+        return await asyncio.to_thread(self._told, definition, places.filled(done.text))
+
+    def _told(self, definition: SkillDef, text: str) -> str:
+        """The text with its folder, whose files can be read from now on. Blocks."""
+        self.in_use.add(definition)
+        return with_folder(text, definition, folder_files(definition))
+
+    def _resolvers(
+        self, definition: SkillDef, args: Mapping[str, Any], config: Mapping[str, Any], context: Mapping[str, Any],
+        environment: Mapping[str, str],
+    ) -> dict[str, Resolver]:  # fmt: skip
+        safety = self._safety() if self._safety is not None else None
+        allowed = {*(safety.environment_allowlist if safety is not None else ()), *environment}
+        folder, values = self._folder(definition), VALUES.get()
+        return {
+            "arg": values(args),
+            "config": values(config),
+            "context": values(context),
+            "env": ENVIRONMENT.get()(ChainMap(dict(environment), os.environ), allowed),
+            "skill": self._named,
+            "tool": self._named,
+            "path": lambda call: os.path.normpath(os.path.join(folder, call.arg)),
+            "inline": lambda call: self._inline(definition, call.arg),
+        }
+
+    def _folder(self, definition: SkillDef) -> str:
+        """Where relative paths of its text begin: beside its file, else in the workspace."""
+        if definition.path or self._safety is None:
+            return os.path.dirname(definition.path)
+        return self._safety().workspace
+
+    async def _named(self, call: DirectiveCall) -> str | None:
+        """``:skill[ref]`` and ``:tool[ref]``: its name and what it does."""
+        found = await self.find(call.arg)
+        if found is not None:
+            return f"`{found.name}` ({found.description})"
+        tool = self.table.find(call.arg)
+        return f"`{tool.spec.provider_name}` ({tool.spec.description})" if tool is not None else None
+
+    async def _inline(self, definition: SkillDef, given: str) -> str:
+        """A file's text: of a folder skill's own folder, or anywhere that read_file may read (S-SK-1)."""
+        data = await asyncio.to_thread(self._read, definition, given)
+        if len(data) > MAX_INLINE:
+            raise ToolFailure(f"{given} is larger than {MAX_INLINE} bytes")
+        return data.decode("utf-8", "replace")
+
+    def _read(self, definition: SkillDef, given: str) -> bytes:
+        """What is denied is denied beside a skill too (R-FS-3). Never waits for a pipe: see ``open_read``."""
+        path = os.path.join(self._folder(definition), given)
+        try:
+            real = os.path.realpath(path)
+        except ValueError as error:
+            raise ToolFailure(f"{given!r} is no path") from error
+        verdict = self._files.explain(real, Access.READ) if self._files is not None else None
+        if verdict is not None and verdict.rule.startswith(("denied", "protected")):
+            raise BoundaryViolation(verdict.sentence)
+        try:
+            return self.fabric.read_beside(definition, real)
+        except KnownError as error:
+            if error.code != "skills.not_beside":
+                raise
+        return self._within_boundary(path)
+
+    def _within_boundary(self, path: str) -> bytes:
+        if self._files is None:
+            raise ToolFailure(f"{path} is not of the skill's own folder, and there is nothing here to read it with")
+        try:
+            with self._files.open_read(path) as file:
+                return file.read(MAX_INLINE + 1)
+        except OSError as error:
+            raise ToolFailure(f"{path} cannot be read: {error.strerror}") from error
+
+    # -- promotions ---------------------------------------------------------------------------------------------------
+
+    def _promoted(self) -> Promotions:
+        """Of the project's main skill; from memory, worked out by ``promote`` (R-INV-13)."""
+        found = self.fabric.globals.cache.promotions
+        return found if isinstance(found, Promotions) else Promotions()
+
+    def promote(self) -> None:
+        """Work out the promotions anew. Blocks: after opening, and in the thread that saw a change."""
+        main = self.fabric.find_authority(_ANYTHING)
+        found = promotions(main if main is not None and main.source == "project" else None)
+        with self._promoting:
+            self.fabric.globals.cache.promotions = found
+            given = {key: value for key, value in found.shared.items() if key not in self._own}
+            for key, value in self._given.items():  # of a main skill that no longer counts
+                if key not in given and self.shared.get(key) is value:
+                    del self.shared[key]
+            self.shared.update(given)
+            self._given = given
+
+    def _changed(self, _changes: SkillChanges) -> None:
+        self.promote()
+        self.levels.refresh()
+
+
+def _marked(definition: SkillDef, body: str, args: Mapping[str, Any]) -> Marked:
+    if not of_agent_skills(definition):
+        return Marked(body, (), "")
+    return marked(body, str(args.get(ARGUMENTS) or ""), os.path.dirname(definition.path))
+
+
+_ANYTHING = SkillDef("anything", "", "program", "program")
+"""A programmatic tool: its authority is the project's main skill (R-RES-16)."""
+
+
+@lru_cache(maxsize=512)
+def _list_of(text: str | None, workspace: str, home: str) -> AllowedList:
+    return AllowedList.of(text, cwd=workspace, home=home)

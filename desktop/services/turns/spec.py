@@ -1,0 +1,281 @@
+"""One side of a conversation as it runs, and what it comes to before any model is asked.
+
+``SideSpec`` says what to run, ``ResolvedSide`` is what was found for it: the prompt's skill, the tools it sees, who it
+calls as, its limit. Nothing here asks a model, so "what can each side use" and the dry run are the same code as
+the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from desktop.agents.loop.loop import DEFAULT_LIMIT
+from desktop.agents.skill.discovery import Visible, not_itself, visible_tools
+from desktop.agents.skill.documents import code_tool, described, document, finish_tool
+from desktop.agents.skill.result_contract import PromisedResult, ResultContract
+from desktop.agents.skill.settings import ToolMode
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.definitions import SideName
+from desktop.domain.errors import ConfigurationError, KnownError
+from desktop.domain.limits import Limit, tightest
+from desktop.domain.models import ModelRef, ModelRequest
+from desktop.domain.run_tree import BY_HAND
+from desktop.domain.skills import SkillDef
+from desktop.domain.tools import Tool
+from desktop.pipeline.names import AllowedTools, Caller, ToolTable
+from desktop.services.turns.code_mode import mode_of
+from desktop.services.turns.prompts import system_text
+from desktop.services.turns.runtime import Runtime
+from desktop.services.turns.unattended import JobTerms, ReadOnly, list_of_job
+from desktop.supervision.budgets import BudgetTracker
+
+SIDE_LIMIT = Limit("maxSteps", 50, "the default of a side")
+"""Rounds in a turn of a debate's side that sets none."""
+_FEW = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideSpec:
+    """What a side is. ``agent`` is the definition's name and ``shown`` what a person reads as its name; ``where`` is
+    the field that names its prompt; ``chain`` are who a request for approval names before the prompt's skill
+    (R-AAT-9); ``tools`` are patterns that narrow what that skill allows (None: all of it), ``within`` the caller's own
+    list, for an agent that is called as a tool (R-AAT-4); ``terms`` are those of a job (R-CRON-2); ``prompt_text``
+    stands for the skill's body; ``in_place`` is the prompt where it is written in place of a skill's name;
+    ``usual_rounds`` hold where there are no ``max_rounds``."""
+
+    agent: str
+    shown: str
+    prompt: str
+    model: ModelRef
+    side: SideName = "a"
+    where: str = "sideA.prompt"
+    chain: tuple[str, ...] = ()
+    tools: tuple[str, ...] | None = None
+    within: AllowedTools | None = None
+    terms: JobTerms | None = None
+    prompt_text: str = ""
+    in_place: SkillDef | None = None
+    stop_on_response: bool = True
+    stop_tool: str = ""
+    stop_property: str = ""
+    end_session_tool: str = ""
+    max_rounds: int | None = None
+    usual_rounds: Limit = DEFAULT_LIMIT
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedSide:
+    """A side with all that it needs."""
+
+    spec: SideSpec
+    skill: SkillDef
+    allowed: AllowedTools
+    caller: Caller
+    visible: Visible
+    mode: ToolMode
+
+    @property
+    def native(self) -> tuple[Tool, ...]:
+        """The tools that the model calls one by one."""
+        return self.visible.inlined if self.mode != "code" else ()
+
+
+async def ready(runtime: Runtime, spec: SideSpec) -> ResolvedSide:
+    """Resolve everything, so that a missing piece is an error before any model call (R-DEF-11).
+
+    Raises ConfigurationError.
+    """
+    skill = await prompt_of(runtime, spec)
+    allowed = runtime.skills.allowed_of(skill)
+    if spec.tools is not None:
+        allowed = runtime.skills.together(allowed, runtime.skills.allowed(" ".join(spec.tools)), "either")
+    listed = spec.terms.tools if spec.terms is not None else None
+    if listed is not None:
+        allowed = runtime.skills.together(allowed, list_of_job(listed, runtime.skills.allowed), "either")
+    if spec.within is not None:
+        allowed = runtime.skills.together(spec.within, allowed)
+    if spec.terms is not None and listed is None:
+        allowed = ReadOnly(allowed)  # here, so that it holds for the agents below too
+    above = spec.chain or (spec.agent,)
+    chain = above if spec.in_place is not None or above[-1] == skill.name else (*above, skill.name)
+    caller = Caller("native", chain, not_itself(allowed, skill.name))
+    room = runtime.offers().room(runtime.context_window(spec.model))
+    visible = await visible_tools(runtime.pipeline.table, caller.allowed, serving=skill.name, room=room)
+    return ResolvedSide(spec, skill, allowed, caller, visible, mode_of(skill.metadata, runtime.tool_mode(spec.agent)))
+
+
+async def prompt_of(runtime: Runtime, spec: SideSpec) -> SkillDef:
+    """The skill that is the side's prompt. Raises ConfigurationError when it is not there or not usable."""
+    if spec.in_place is not None:
+        return spec.in_place
+    found = await runtime.skills.find(spec.prompt)
+    if found is None or found.kind not in ("markdown", "folder"):
+        raise ConfigurationError(
+            f"The agent {spec.shown} needs the skill {spec.prompt!r} ({spec.where}), which is not there.",
+            next_step="Choose another agent, or restore the skill.",
+        )
+    if found.state != "ready":
+        raise ConfigurationError(
+            f"The skill {found.name}, which the agent {spec.shown} works by, is not ready ({found.state}).",
+            next_step="Look at it on the Skills page.",
+        )
+    return found
+
+
+async def stop_problem(runtime: Runtime, side: ResolvedSide, wanted: str) -> tuple[str, str] | None:
+    """(code, sentence) of what keeps a tool from ending this side's turn, or None (R-DEF-11, R-DEF-13)."""
+    table = runtime.skills.table
+    await table.bring(wanted)
+    found = table.find(wanted)
+    if found is None:
+        return "tool.unknown", f"there is no tool {wanted}"
+    if all(tool.spec.name != found.spec.name for tool in side.visible.usable):
+        return "tool.not_allowed", f"{wanted} is not among the tools that {side.skill.name} allows here"
+    return None
+
+
+async def check_stops(runtime: Runtime, side: ResolvedSide) -> None:
+    """Raises ConfigurationError that names the field, before any model call (R-DEF-11, R-DEF-13)."""
+    spec = side.spec
+    at = spec.where.rpartition(".")[0]
+    for field_name, wanted in (("stopTool", spec.stop_tool), ("endSessionTool", spec.end_session_tool)):
+        problem = await stop_problem(runtime, side, wanted) if wanted else None
+        if problem is not None:
+            place = f"{at}.{field_name}" if at else field_name
+            raise ConfigurationError(
+                f"{spec.shown} cannot run: {place}: {problem[1]}.",
+                next_step="Correct the agent, or its prompt's tools.",
+            )
+
+
+def contract_of(runtime: Runtime, side: ResolvedSide) -> ResultContract:
+    """What a turn of this side has to give (R-AAT-3)."""
+    skill, promise = side.skill, None
+    if skill.returns is not None:
+        promise = PromisedResult(skill.returns, skill.name, runtime.pipeline.validator)
+    return ResultContract(promise, side.caller.allowed, side.mode)
+
+
+def how_called(side: ResolvedSide, table: ToolTable) -> list[str]:
+    """What a dry run says of tools that the side is not offered one by one, those above all that end something."""
+    offered = {tool.spec.name for tool in side.native}
+    others = {tool.spec.name for tool in side.visible.usable} - offered
+    ways = (("through skill_invoke", "skill-invoke" in offered), ("in code", side.mode != "direct"))
+    how = " or ".join(way for way, is_open in ways if is_open)
+    if not others or not how:
+        return []
+    ending = [table.find(name) for name in (side.spec.stop_tool, side.spec.end_session_tool) if name]
+    named = [tool.spec.name for tool in ending if tool is not None and tool.spec.name in others]
+    whole = f"{len(others)} of its tools are called {how}"
+    return [whole, *(f"{name} is called {how}, which counts" for name in named)]
+
+
+async def request_of(
+    runtime: Runtime, side: ResolvedSide, token: CancellationToken, brought_in: Sequence[tuple[str, str]] = (),
+    asked: str = "",
+) -> ModelRequest:  # fmt: skip
+    """Model, system text and tools, without messages; ``asked`` is what skills may fit. Raises ToolFailure when
+    the prompt's text cannot be made."""
+    skills, spec = runtime.skills, side.spec
+    safety = runtime.safety() if runtime.safety is not None else None
+    schemas = [described(tool, side.visible, runtime.pipeline) for tool in side.native]
+    text = spec.prompt_text or await skills.expanded(
+        side.skill, {}, side.skill.metadata, {}, token=token, environment=spec.environment
+    )
+    discovery = side.visible.discovery and side.mode != "code"
+    fitting = await _fitting(runtime, side, asked, brought_in) if discovery and asked else ()
+    system = system_text(
+        text, side.native, safety, spec.environment, brought_in, discovery=discovery, fitting=fitting,
+        guided=side.visible.inlined,
+    )  # fmt: skip
+    contract = contract_of(runtime, side)
+    if contract.native is not None:
+        schemas.append(finish_tool(contract.native))
+    if contract.words:
+        system = f"{system}\n{contract.words}\n"
+    if side.mode != "direct":
+        schemas.append(code_tool())
+        system = f"{system}\n{document(side.visible, runtime.pipeline)}"
+    return ModelRequest(spec.model, (), system, tuple(schemas))
+
+
+async def _fitting(
+    runtime: Runtime, side: ResolvedSide, asked: str, brought_in: Sequence[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """Skills in words that the side may call, and has not got yet."""
+    usable = {tool.spec.name for tool in side.visible.usable} - {name for name, _ in brought_in}
+    return [one for one in await runtime.skills.fitting(asked) if one[0] in usable]
+
+
+def own_model(skill: SkillDef | None) -> str:
+    """``connection/model`` that a prompt's skill names in its metadata, as ``model: {model: …}`` (C-20, R-SES-24);
+    "" for none. It holds where a person chose no other."""
+    given = skill.metadata.get("model") if skill is not None else None
+    text = given.get("model") if isinstance(given, Mapping) else given
+    ref = ModelRef.parse(text.strip()) if isinstance(text, str) else ModelRef("", "")
+    return str(ref) if ref.connection_id and ref.model else ""
+
+
+def model_from(text: str) -> ModelRef:
+    """``connection/model`` of a thread or a side. Raises KnownError ``model.none`` for what is none."""
+    ref = ModelRef.parse(text)
+    if not ref.connection_id or not ref.model:
+        raise KnownError("No model is chosen for this chat.", next_step="Choose a model.", code="model.none")
+    return ref
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRounds:
+    """How many rounds a turn may have, asked before each of them with the number that it has had: the tightest of what
+    applies (R-LIM-1). That is the side's ``own`` limit, unless a person has set its rounds while it works, what the
+    budget leaves, of which all agents of the run use, and what is left of the ``thread``'s. ``begun`` rounds of the
+    turn were another run's."""
+
+    own: Limit
+    budget: BudgetTracker
+    begun: int = 0
+    thread: Limit | None = None
+
+    @staticmethod
+    def of(
+        spec: SideSpec, who: str, budget: BudgetTracker, begun: int = 0, thread: Limit | None = None
+    ) -> TurnRounds:
+        """Of a side's turn; ``who`` has the limit that the side sets."""
+        own = Limit("maxSteps", spec.max_rounds, who) if spec.max_rounds else spec.usual_rounds
+        return TurnRounds(own, budget, begun, thread)
+
+    def __call__(self, done: int) -> Limit:
+        """As of now."""
+        left = self.budget.rounds_left(done - self.begun)
+        left = replace(left, value=left.value + self.begun, kind="budget") if left is not None else None
+        by_hand = self.budget.budget.max_rounds is not None and self.budget.where_of("max_rounds") == BY_HAND
+        return tightest(None if by_hand else self.own, left, self.thread) or self.own
+
+
+def round_limit(own: int | None, who: str, budget: BudgetTracker, usual: Limit = DEFAULT_LIMIT) -> Limit:
+    """Of a turn that has not begun."""
+    return TurnRounds(Limit("maxSteps", own, who) if own else usual, budget)(0)
+
+
+def rounds_note(limit: int, number: int, told: bool = False) -> str:
+    """What a side is told before round ``number`` of ``limit``: once when a fifth is left, at least two (``told``), and
+    once before the last (R-SES-16); "" in between."""
+    left = limit - number + 1
+    if left <= 1:
+        return "This is your last round: give your answer in it. No tool can be called after it."
+    if not told and few_left(limit, number):
+        return f"{left} rounds remain for this answer, this one included. Come to an end in time."
+    return ""
+
+
+def few_left(limit: int, number: int) -> bool:
+    """Whether round ``number`` is among the last fifth."""
+    return limit - number + 1 <= max(2, limit // _FEW)
+
+
+def with_notes(system: str, notes: Sequence[str]) -> str:
+    """A system text with notes that hold for one request alone."""
+    given = [note for note in notes if note]
+    return f"{system}\n# Note\n\n" + "\n".join(f"- {note}" for note in given) + "\n" if given else system

@@ -1,0 +1,1 @@
+"""All skills there are: folders scanned, watched, indexed, pinned, searched."""

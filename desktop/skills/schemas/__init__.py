@@ -1,0 +1,1 @@
+"""JSON Schema: checked, bounded in cost, and validated against."""

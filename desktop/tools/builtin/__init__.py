@@ -1,0 +1,1 @@
+"""The tools that come with Assent: files and ``bash``."""

@@ -1,0 +1,282 @@
+"""``read-file``, ``list-directory`` and ``write-file``: files behind the boundary.
+
+All file work happens in threads. The pre-check and the execution ask the same boundary; the execution opens at the
+handle, so nothing that changes in between leads elsewhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from desktop.domain.errors import BoundaryViolation, ToolFailure
+from desktop.domain.safety import Access, GuardedFiles, ListedEntry, PathVerdict, SettingsProvider
+from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.tools.builtin.text_files import FileLines, NotText, read_part
+
+MAX_ENTRIES = 2000
+MAX_CONTENT = 20_000_000
+PREVIEW_BYTES = 200_000
+_PATH = {"type": "string", "minLength": 1, "maxLength": 4096}
+
+READ_FILE = ToolSpec(
+    name="read-file",
+    alias="read_file",
+    description=(
+        "Read a UTF-8 text file. Relative paths start in the workspace. Long files come in parts: pass the line number "
+        "that the end of a part names as offset to go on."
+    ),
+    params={
+        "type": "object",
+        "properties": {
+            "path": {**_PATH, "description": "The file."},
+            "offset": {"type": "integer", "minimum": 1, "description": "First line to read, from 1."},
+            "limit": {"type": "integer", "minimum": 1, "description": "How many lines at most."},
+        },
+        "required": ["path"],
+        "additionalProperties": False,
+    },
+    category=Category.READ,
+    tags=("files", "meta-internal"),
+    parallel_safe=True,
+)
+LIST_DIRECTORY = ToolSpec(
+    name="list-directory",
+    alias="list_directory",
+    description="List a folder by name: folders end in /, links in @. Relative paths start in the workspace.",
+    params={
+        "type": "object",
+        "properties": {"path": {**_PATH, "description": "The folder; the workspace when left out."}},
+        "additionalProperties": False,
+    },
+    category=Category.READ,
+    tags=("files", "meta-internal"),
+    parallel_safe=True,
+)
+WRITE_FILE = ToolSpec(
+    name="write-file",
+    alias="write_file",
+    description=(
+        "Write a whole UTF-8 text file, replacing what was there. Missing folders are made. Relative paths start in "
+        "the workspace. A person is shown the change and has to agree."
+    ),
+    params={
+        "type": "object",
+        "properties": {
+            "path": {**_PATH, "description": "The file."},
+            "content": {"type": "string", "maxLength": MAX_CONTENT, "description": "All of its new text."},
+        },
+        "required": ["path", "content"],
+        "additionalProperties": False,
+    },
+    category=Category.WRITE,
+    tags=("files", "meta-internal"),
+)
+
+
+def judged(verdict: PathVerdict, declared: Category, *, preview: Mapping[str, Any] | None = None) -> PreCheck:
+    """A verdict of the boundary as a pre-check: refused, raised to admin, or as declared (R-TOOL-4)."""
+    refusal = None if verdict.allowed else BoundaryViolation(verdict.sentence)
+    return PreCheck(
+        category=Category.ADMIN if verdict.elevated else declared,
+        raised_because=verdict.elevated,
+        paths=(verdict.resolved,) if verdict.resolved else (),
+        preview=preview or {},
+        identity={verdict.resolved: verdict.identity} if verdict.allowed else {},
+        denied=refusal,
+        constraint=verdict.resolved,
+        resolved={"path": verdict.resolved} if verdict.resolved else {},
+    )
+
+
+class ReadFile:
+    """Implements ``Tool``: a part of a text file."""
+
+    def __init__(self, files: GuardedFiles, settings: SettingsProvider) -> None:
+        self._files = files
+        self._settings = settings
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What models see."""
+        return READ_FILE
+
+    async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
+        """Inside the boundary?"""
+        verdict = await asyncio.to_thread(self._files.explain, args["path"], Access.READ)
+        return judged(verdict, Category.READ)
+
+    async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
+        """The lines asked for, cut to the output limit, with a notice where to go on."""
+        context.meta.cancellation.check()
+        return await asyncio.to_thread(self._read, args["path"], args.get("offset", 1), args.get("limit"))
+
+    def _read(self, path: str, offset: int, limit: int | None) -> ToolResult:
+        room = max(1000, self._settings().output_limit - 300)
+        with self._files.open_read(path) as stream:
+            size = os.fstat(stream.fileno()).st_size
+            try:
+                part = read_part(stream, offset, limit, room)
+            except NotText as what:
+                raise ToolFailure(f"{path} is {what} of {size} bytes, not UTF-8 text.", code="file.not_text") from None
+            except OSError as error:
+                raise ToolFailure(f"{path}: {error.strerror or error}.", code="file.failed") from error
+        facts = {"path": path, "size": size, "first_line": part.first, "last_line": part.last}
+        return ToolResult(part.text + _notice(part, offset, size), facts=facts)
+
+
+def _notice(part: FileLines, offset: int, size: int) -> str:
+    """What the model has to know of what it does not see."""
+    if part.last < part.first:
+        return "[The file is empty.]" if size == 0 else f"[The file has fewer than {offset} lines.]"
+    notes = []
+    if part.cut_line:
+        notes.append(f"line {part.last} is cut, more than {part.cut_line} bytes of it are not shown")
+    if part.next_line is not None:
+        notes.append(f"continue at offset {part.next_line}")
+    if not notes:
+        return ""
+    return f"\n[{size} bytes in the file; lines {part.first} to {part.last} shown; {'; '.join(notes)}]"
+
+
+class ListDirectory:
+    """Implements ``Tool``: what is in a folder."""
+
+    def __init__(self, files: GuardedFiles) -> None:
+        self._files = files
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What models see."""
+        return LIST_DIRECTORY
+
+    async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
+        """Inside the boundary?"""
+        verdict = await asyncio.to_thread(self._files.explain, args.get("path", "."), Access.LIST)
+        return judged(verdict, Category.READ)
+
+    async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
+        """One line an entry, by name (R-BLT-6)."""
+        context.meta.cancellation.check()
+        entries, total = await asyncio.to_thread(self._files.list_folder, args.get("path", "."), MAX_ENTRIES)
+        lines = [_line(entry) for entry in entries]
+        if total > len(entries):
+            lines.append(f"[{total} entries; the first {len(entries)} are shown]")
+        return ToolResult("\n".join(lines) or "[The folder is empty.]", facts={"entries": total})
+
+
+def _line(entry: ListedEntry) -> str:
+    """One entry; names are escaped, so that none can pass for two lines."""
+    name = entry.name.encode("utf-8", "backslashreplace").decode()
+    if not name.isprintable():
+        name = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+    if entry.kind == "dir":
+        return f"dir   {name}/"
+    if entry.kind == "link":
+        return f"link  {name}@"
+    size = "" if entry.size is None else f"  {entry.size} bytes"
+    return f"file  {name}{size}" if entry.kind == "file" else f"other {name}"
+
+
+class WriteFile:
+    """Implements ``Tool``: replace a file at once (R-BLT-4)."""
+
+    def __init__(self, files: GuardedFiles) -> None:
+        self._files = files
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What models see."""
+        return WRITE_FILE
+
+    async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
+        """Boundary, system paths, and the change as it will be shown (R-PRM-2)."""
+        return await asyncio.to_thread(self._precheck, args["path"], args["content"])
+
+    def _precheck(self, path: str, content: str) -> PreCheck:
+        verdict = self._files.explain(path, Access.WRITE)
+        if not verdict.allowed:
+            return judged(verdict, Category.WRITE)
+        if why := cannot_hold(verdict.resolved) or not_utf8(content):
+            return replace(judged(verdict, Category.WRITE), denied=why)
+        return judged(verdict, Category.WRITE, preview=self._preview(verdict, content))
+
+    def _preview(self, verdict: PathVerdict, content: str) -> dict[str, Any]:
+        """Before and after, each at most 200 KB; ``notes`` say what is not shown."""
+        new = verdict.identity == "absent"
+        before, notes = ("", []) if new else self._before(verdict.resolved)
+        after, cut = _capped(content)
+        if cut:
+            notes.append(f"the new text has {len(content)} characters; its beginning is shown")
+        return {
+            "kind": "diff", "path": verdict.resolved, "before": before, "after": after, "new": new, "notes": notes,
+            "size": len(content.encode("utf-8", "replace")),
+        }  # fmt: skip
+
+    def _before(self, path: str) -> tuple[str, list[str]]:
+        try:
+            with self._files.open_read(path) as stream:
+                data = stream.read(PREVIEW_BYTES + 4)
+        except (ToolFailure, OSError) as error:
+            return "", [f"the present text cannot be shown: {error}"]
+        text = data[:PREVIEW_BYTES].decode("utf-8", "ignore")
+        if b"\x00" in data or "\ufffd" in data[:PREVIEW_BYTES].decode("utf-8", "replace")[:-1]:
+            return "", ["the present file is not text"]
+        cut = ["only the beginning of the present text is shown"] if len(data) > PREVIEW_BYTES else []
+        return text, cut
+
+    async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
+        """Write it; what was approved must still be there (R-PRM-5)."""
+        context.meta.cancellation.check()
+        return await asyncio.to_thread(self._write, args["path"], args["content"], context.identity)
+
+    def _write(self, path: str, content: str, identity: Mapping[str, str]) -> ToolResult:
+        if why := not_utf8(content):
+            raise why
+        data = content.encode("utf-8")
+        expected = identity.get(self._files.explain(path, Access.WRITE).resolved) if identity else None
+        if identity and expected is None:
+            raise BoundaryViolation(f"{path} leads to another place than what was approved; nothing was written.")
+        done = self._files.write_atomic(path, data, expected=expected)
+        made = f" Made {len(done.folders_made)} folders." if done.folders_made else ""
+        verb = "Created" if done.created else "Replaced"
+        facts = {"path": done.resolved, "size": done.size, "created": done.created}
+        return ToolResult(f"{verb} {done.resolved}, {done.size} bytes.{made}", facts=facts)
+
+
+def cannot_hold(path: str) -> ToolFailure | None:
+    """Why no file can be written at a resolved path as the disk is now, or None: nobody is asked about what is certain
+    to fail. Blocking."""
+    if os.path.isdir(path):
+        return ToolFailure(f"{path} is a folder, not a file.", code="file.is_folder")
+    here, missing = os.path.dirname(path), [os.path.basename(path)]
+    while not os.path.lexists(here):
+        here, name = os.path.split(here)
+        missing.append(name)
+    if not os.path.isdir(here):
+        return ToolFailure(f"{here} is a file, so nothing can be written below it.", code="file.failed")
+    longest = os.pathconf(here, "PC_NAME_MAX") if hasattr(os, "pathconf") else 255
+    for name in missing:
+        if len(os.fsencode(name)) > longest:
+            return ToolFailure(f"The name {name[:40]}… is longer than the file system permits.", code="file.failed")
+    if not os.access(here, os.W_OK | os.X_OK):
+        return ToolFailure(f"The system does not permit writing in {here}.", code="file.failed")
+    return None
+
+
+def not_utf8(content: str) -> ToolFailure | None:
+    """Why a text cannot be stored, or None."""
+    try:
+        content.encode("utf-8")
+    except UnicodeEncodeError as error:
+        what = f"The content cannot be written as UTF-8: character {error.start + 1} is half of a surrogate pair."
+        return ToolFailure(what, code="tool.validation")
+    return None
+
+
+def _capped(text: str) -> tuple[str, bool]:
+    encoded = text.encode("utf-8", "replace")
+    return (text, False) if len(encoded) <= PREVIEW_BYTES else (encoded[:PREVIEW_BYTES].decode("utf-8", "ignore"), True)

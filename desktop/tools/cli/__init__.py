@@ -1,0 +1,1 @@
+"""Tools that a person declares in tools.yaml."""

@@ -1,0 +1,364 @@
+"""The MCP servers of the running app: mcp.yaml in force, each server held, their tools in the one registry.
+
+The last set that could be read is in force (R-CLI-14). ``reload``, ``check`` and ``save`` block and are for threads;
+everything else is for the loop. No server starts before ``begin``, and none that is not enabled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from desktop.domain.errors import ConfigurationError, KnownError, NotFound
+from desktop.domain.skills import SkillProblem
+from desktop.domain.tools import Category
+from desktop.tools.cli.definitions import problem
+from desktop.tools.cli.yaml import MAX_BYTES
+from desktop.tools.mcp.caches import ServerCaches
+from desktop.tools.mcp.definitions import SOURCE as FILE
+from desktop.tools.mcp.definitions import McpDefinition, McpFile, parse
+from desktop.tools.mcp.offered import Offered
+from desktop.tools.mcp.pins import Standing
+from desktop.tools.mcp.server import About, Condition, McpServer, McpServices
+from desktop.tools.mcp.tool import SOURCE, McpTool
+from desktop.tools.person_file import CannotSaveTools, PersonFile, ToolsFile
+from desktop.tools.registry import ToolRegistry
+
+MOST_CALLS = 40
+"""Calls of all servers at once; the pipe takes 64."""
+
+
+_STANDING = {
+    "new": "new, not switched on yet", "changed": "it has changed since you switched it on",
+    "off": "you switched it off",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFacts:
+    """One tool as the page shows it, or a server's instructions. ``off`` is why it cannot be called, or "";
+    ``seen_text`` what was seen of it."""
+
+    offered: Offered
+    category: Category
+    standing: Standing | None
+    off: str = ""
+    seen_text: str = ""
+    barred: bool = False
+    """It could not be on whatever the person says on the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFacts:
+    """One server as the page shows it."""
+
+    definition: McpDefinition
+    condition: Condition
+    reason: str
+    about: About
+    confinement: str
+    weak: str
+    restarts: int
+    tools: tuple[ToolFacts, ...]
+    log: tuple[str, ...]
+    instructions: ToolFacts | None = None
+
+    @property
+    def judged(self) -> tuple[ToolFacts, ...]:
+        """All that a person agrees to: its tools, and its instructions."""
+        return (*((self.instructions,) if self.instructions else ()), *self.tools)
+
+
+@dataclass(frozen=True, slots=True)
+class McpState:
+    """``servers`` in the order of the file; ``problems`` of the file as it is now; ``kept``: it is broken, and what is
+    in force is from before."""
+
+    servers: tuple[ServerFacts, ...] = ()
+    problems: tuple[SkillProblem, ...] = ()
+    kept: bool = False
+
+    def server(self, name: str) -> ServerFacts:
+        """One of them. Raises NotFound."""
+        found = next((one for one in self.servers if one.definition.name == name), None)
+        if found is None:
+            raise NotFound(f"There is no server {name} in mcp.yaml now.", next_step="Choose another.")
+        return found
+
+
+class McpServers:
+    """Made on the loop. ``needs_admin`` as for tools.yaml; ``taken`` says who has a name already that this registry
+    does not know (a skill), and may block; ``told`` follows every change of the set of tools."""
+
+    def __init__(
+        self, path: Path, registry: ToolRegistry, services: McpServices, *, needs_admin: Callable[[str], bool],
+        taken: Callable[[str], str] = lambda _: "", told: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
+        self.path = path
+        self._file = PersonFile(path, MAX_BYTES)
+        self._registry, self._services = registry, services
+        self._needs_admin = needs_admin
+        self._taken, self._told = taken, told
+        self._loop = asyncio.get_running_loop()
+        self._lock = threading.RLock()
+        self._caches = ServerCaches(services, self._needed_caches)
+        self._slots = asyncio.Semaphore(MOST_CALLS)
+        self._begun = self._closed = self._read = False
+        self._servers: dict[str, McpServer] = {}
+        self._leaving: set[McpServer] = set()
+        self._problems: tuple[SkillProblem, ...] = ()
+        self._kept, self._seen = False, ""
+        self._tools: dict[str, McpTool] = {}
+        self._clashes: dict[str, str] = {}
+        self._asked: frozenset[str] = frozenset()
+        self._listeners: list[Callable[[], None]] = []
+
+    # -- for the page -------------------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> McpState:
+        """Everything as it is now."""
+        return McpState(tuple(_facts(one, self._barred) for one in self._servers.values()), self._problems, self._kept)
+
+    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Called on the loop after every change; returns what ends that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def _off(self, server: McpServer, offered: Offered) -> str:
+        """Why a tool is not registered, or ""."""
+        return self._barred(server, offered) or _standing_words(server, offered)
+
+    def _barred(self, server: McpServer, offered: Offered) -> str:
+        """Why it could not be on whatever the person says on the page, or ""."""
+        if offered.problem:
+            return offered.problem
+        if clash := self._clashes.get(offered.name):
+            return f"{offered.name} is the name of {clash}"
+        if not server.definition.rule(offered.raw).enabled:
+            return "switched off in mcp.yaml"
+        return ""
+
+    # -- the file -----------------------------------------------------------------------------------------------------
+
+    def read(self) -> ToolsFile:
+        """The file; an absent one is empty. Raises CannotSaveTools when it cannot be read."""
+        return self._file.read()
+
+    def check(self, text: str) -> McpFile:
+        """What a text would declare, while a person types; nothing changes."""
+        return parse(text, self._needs_admin)
+
+    def reload(self) -> None:
+        """Put what the file declares in force, all at once; a broken file changes nothing but the problems."""
+        with self._lock:
+            self._seen = self._file.looks()
+            try:
+                found = self.check(self.read().text)
+            except CannotSaveTools as error:
+                found = McpFile((), (problem("error", str(error), 1, 1, "cli.file", FILE),), broken=True)
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._take, found)
+
+    def reload_if_changed(self) -> None:
+        """The same when the file looks different than at the last reload."""
+        with self._lock:
+            if self._file.looks() != self._seen:
+                self.reload()
+
+    def save(self, text: str, stamp: str, *, over: bool = False) -> ToolsFile:
+        """Write the whole file and put it in force; as ``CliTools.save``."""
+        found = self.check(text)
+        if found.broken:
+            first = found.problems[0]
+            raise CannotSaveTools(
+                f"Line {first.line}, column {first.column}: {first.message}",
+                next_step="Correct it; until then nothing is saved and the servers stay as they are.",
+            )
+        with self._lock:
+            written = self._file.write(text, stamp, over=over)
+            self.reload()
+        return written
+
+    def _take(self, found: McpFile) -> None:
+        if self._closed:
+            return
+        self._problems, self._kept, self._read = found.problems, found.broken, True
+        if not found.broken:
+            before, self._servers = self._servers, {}
+            for definition in found.definitions:
+                self._servers[definition.name] = self._with(definition, before.pop(definition.name, None))
+            for gone in before.values():
+                self._let_go(gone)
+        self._rebuild()
+
+    def _with(self, definition: McpDefinition, known: McpServer | None) -> McpServer:
+        """The server for a definition: the one that runs, if a start would change nothing."""
+        if known is not None and known.definition.launch == definition.launch and definition.enabled:
+            known.definition = definition
+        else:
+            if known is not None:
+                self._let_go(known)
+            known = McpServer(definition, self._services, self._rebuild)
+        if self._begun and definition.enabled and known.condition == "off":
+            self._services.spawn(self._start_when_free(known), f"MCP server {definition.name}: start")
+        return known
+
+    async def _start_when_free(self, server: McpServer) -> None:
+        """After one of the same name has ended."""
+        for other in [one for one in self._leaving if one.definition.name == server.definition.name]:
+            await other.stop()
+        if self._servers.get(server.definition.name) is server:
+            server.start()
+
+    def _let_go(self, server: McpServer) -> None:
+        self._leaving.add(server)
+        self._services.spawn(self._leave(server), f"MCP server {server.definition.name}: stop")
+
+    async def _leave(self, server: McpServer) -> None:
+        await server.stop()
+        self._leaving.discard(server)
+        await self._caches.tidy()
+
+    def _needed_caches(self) -> list[str] | None:
+        """Not known while the file has mistakes: a server that cannot be read is still meant."""
+        mistakes = any(one.severity == "error" for one in self._problems)
+        if self._closed or self._kept or mistakes or not self._read:
+            return None
+        return [server.cache for server in (*self._servers.values(), *self._leaving)]
+
+    # -- life ---------------------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Start what is enabled: after the first paint, and never before."""
+        if not self._begun:
+            self._services.spawn(self._caches.tidy_later(), "MCP: caches of servers that are gone")
+        self._begun = True
+        for server in self._servers.values():
+            if server.definition.enabled:
+                server.start()
+
+    async def restart(self, name: str) -> None:
+        """End one and begin anew. Raises NotFound."""
+        await self._one(name).restart()
+
+    async def stop(self, name: str) -> None:
+        """End one until it is started by hand, or the app anew. Raises NotFound."""
+        await self._one(name).stop()
+
+    def _one(self, name: str) -> McpServer:
+        self.state.server(name)
+        return self._servers[name]
+
+    def walls_changed(self) -> None:
+        """The boundaries are others: what runs inside the old ones starts anew (R-FS-12)."""
+        for server in self._servers.values():
+            if server.is_outdated:
+                self._services.spawn(server.restart(), f"MCP server {server.definition.name}: restart")
+
+    async def close(self) -> None:
+        """End them all: the MCP host ends the processes that it holds."""
+        self._closed = True
+        await asyncio.gather(*(server.stop() for server in (*self._servers.values(), *self._leaving)))
+        await self._services.child.stop()
+
+    # -- what the person agreed to ------------------------------------------------------------------------------------
+
+    async def accept(self, name: str, digests: Mapping[str, str]) -> None:
+        """The person has looked at these tools (the server's names, with what was shown; of instructions
+        ``INSTRUCTIONS``). Raises KnownError when one of
+        them has changed once more."""
+        server = self._one(name)
+        now = {one.raw: one for one in server.judged if not one.problem}
+        chosen = [now[raw] for raw in digests if raw in now]
+        if len(chosen) != len(digests) or any(one.digest != digests[one.raw] for one in chosen):
+            raise KnownError("The server has changed them meanwhile.", next_step="Look at them once more.")
+        await self._pin(server, self._services.pins.accept, chosen)
+
+    async def switch_off(self, name: str, tools: Iterable[str]) -> None:
+        """The person wants none of these, by the server's names."""
+        await self._pin(self._one(name), self._services.pins.switch_off, tuple(tools))
+
+    async def _pin(self, server: McpServer, change: Callable[[str, str, Any], None], tools: Any) -> None:
+        await asyncio.to_thread(change, server.definition.name, server.definition.identity, tools)
+        await server.look_at_pins()
+        self._rebuild()
+
+    # -- the registry -------------------------------------------------------------------------------------------------
+
+    def recheck(self) -> None:
+        """Names may be taken by others now: a skill came or went. From any thread."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._rebuild, True)
+
+    def _rebuild(self, anew: bool = False) -> None:
+        """After any change: the tools that may be called are registered, all at once, and everybody is told."""
+        if self._closed:
+            return
+        names = frozenset(one.name for server in self._servers.values() for one in server.offered if one.name)
+        if anew or not names <= self._asked:
+            self._asked = names
+            self._services.spawn(self._ask_for(names), "MCP: names")
+        tools: dict[str, McpTool] = {}
+        for server in self._servers.values():
+            if server.condition != "off":
+                for offered in server.offered:
+                    if not self._off(server, offered) and offered.name not in tools and offered.name in self._clashes:
+                        tools[offered.name] = self._tool(server, offered)
+        if tools != self._tools:
+            self._register(tools)
+        for listener in tuple(self._listeners):
+            listener()
+
+    async def _ask_for(self, names: Iterable[str]) -> None:
+        self._clashes = await asyncio.to_thread(lambda: {name: self._owner(name) for name in names})
+        self._rebuild()
+
+    def _owner(self, name: str) -> str:
+        """Who has a name or its alias already (R-TOOL-8). Blocks."""
+        found = filter(None, (self._registry.find(other) for other in (name, name.replace("-", "_"))))
+        other = next((tool for tool in found if tool.spec.source != SOURCE), None)
+        return f"a tool that is there already ({other.spec.name})" if other is not None else self._taken(name)
+
+    def _tool(self, server: McpServer, offered: Offered) -> McpTool:
+        """The one that is there already, where nothing about it changed: its schema is one object (R-TOOL-7)."""
+        rule, known = server.definition.rule(offered.raw), self._tools.get(offered.name)
+        made = McpTool(server, offered, rule, self._slots)
+        return known if known is not None and known.same_as(made) else made
+
+    def _register(self, tools: dict[str, McpTool]) -> None:
+        try:
+            self._registry.replace_source(SOURCE, tools.values())
+        except ConfigurationError:  # somebody took a name meanwhile
+            self._asked = frozenset()
+            self._registry.replace_source(SOURCE, ())
+            self._tools = {}
+        else:
+            self._tools = tools
+        self._told()
+
+
+def _facts(server: McpServer, barred: Callable[[McpServer, Offered], str]) -> ServerFacts:
+    tools = tuple(_tool_facts(server, one, barred(server, one)) for one in server.offered)
+    said = _tool_facts(server, server.instructions, "") if server.instructions is not None else None
+    return ServerFacts(
+        server.definition, server.condition, server.reason, server.about, server.walls.sentence, server.walls.weak,
+        server.restarts, tools, server.log, said,
+    )  # fmt: skip
+
+
+def _tool_facts(server: McpServer, offered: Offered, barred: str) -> ToolFacts:
+    rule = server.definition.rule(offered.raw)
+    category = Category.ADMIN if server.walls.weak else rule.category or server.definition.category
+    standing, before = server.standings.get(offered.raw, (None, ""))
+    off = barred or _standing_words(server, offered)
+    return ToolFacts(offered, category, standing, off, before, bool(barred))
+
+
+def _standing_words(server: McpServer, offered: Offered) -> str:
+    return _STANDING.get(server.standings.get(offered.raw, ("new", ""))[0], "")
+

@@ -1,0 +1,1 @@
+"""The Activity tab: every call and decision."""

@@ -1,0 +1,244 @@
+"""An entry of the activity log in words. Everything that a model, a tool or a file named is made visible and capped."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from desktop.domain.audit import AuditRow
+from desktop.domain.audit_chain import ChainReport
+from desktop.domain.permission import NOBODY_ANSWERED, UNANSWERED, AuditEntry
+from desktop.presenter.approvals.activity_words import finding_words, moment
+from desktop.ui.widgets.shown import shown, shown_line
+
+LONGEST = 4000
+"""Characters of one value that are shown; *Copy* and the export have all of it."""
+PATHS_SHOWN = 50
+BY = {
+    "user": "You",
+    "rule": "A rule",
+    "remembered": "You, for this run",
+    "no_handler": "Nobody to ask",
+    "cancelled": "The run ended",
+    "closed": "Assent closed",
+    "setting": "A setting",
+    "job": "The job's policy",
+    "boundary": "The boundary",
+    "blocklist": "The blocklist",
+    "allowed tools": "The list of allowed tools",
+    "visibility": "Not offered to the agent",
+    "limit": "A limit",
+    "schema": "Wrong arguments",
+    "unknown tool": "No such tool",
+    "pipeline": "Assent",
+}
+CHOICES = {
+    "allow_once": "Allowed once",
+    "allow_run": "Allowed for this run",
+    "allow_always": "Allowed, and a rule was made",
+    "allow_edited": "Allowed with other arguments",
+    "deny": "Denied",
+    "deny_run": "Denied, with all else of this run",
+    "done": "You said that it was done before Assent was closed",
+    "stop": "You stopped the run instead",
+    UNANSWERED: "Not answered",
+    "refused": "Refused before anybody was asked",
+}
+NOTES = {"start": "The chain begins", "break": "Lines are missing", "other": "Another version of Assent"}
+ABOUT = ("path", "command", "message", "query", "prompt")
+"""Arguments that say by themselves what a call is about."""
+_CUT = re.compile(r'\{"(?:path|command)": "(.*)', re.DOTALL)
+UNKNOWN = "Not recorded: it is still running, or Assent was closed before it finished"
+
+
+class EntryFact(NamedTuple):
+    """One line of an entry's details; ``machine`` text is quoted as it is."""
+
+    name: str
+    text: str
+    machine: bool = False
+
+
+HINT = EntryFact(
+    "What to do",
+    "An export that you made earlier, or a backup of the home folder, holds the lines as they were. Restoring "
+    "an older copy of the database looks like this too.",
+)
+
+
+def who(entry: AuditEntry) -> str:
+    """By whom or what it was decided."""
+    if entry.category == "read" and entry.by == "setting":
+        return "Reads run"
+    return BY.get(entry.by, shown_line(entry.by[:80]))
+
+
+def _choice(entry: AuditEntry) -> str:
+    """What was decided. Earlier versions wrote a denial where the question had only closed."""
+    denied = entry.decision.startswith("deny")
+    return UNANSWERED if denied and entry.by in NOBODY_ANSWERED else entry.decision
+
+
+def decision_word(entry: AuditEntry) -> str:
+    """A stored choice in a word."""
+    decision = _choice(entry)
+    if decision == UNANSWERED:
+        return "not answered"
+    if decision == "allow_edited":
+        return "edited"
+    return "denied" if decision.startswith("deny") else "allowed" if decision.startswith("allow") else decision
+
+
+def when(at: float) -> str:
+    """Local time; the date too unless it is today."""
+    try:
+        then, now = time.localtime(at), time.localtime()
+    except (OverflowError, ValueError, OSError):
+        return "?"
+    pattern = "%H:%M:%S" if then[:3] == now[:3] else "%d %b %H:%M" if then[0] == now[0] else "%d %b %Y"
+    return time.strftime(pattern, then)
+
+
+def spoken(row: AuditRow) -> str:
+    """A row for who does not see it."""
+    entry = row.entry
+    if row.note:
+        return f"{when(entry.at)}, {NOTES.get(row.kind, '')}: {row.note}"
+    came = f", {entry.outcome}" if entry.outcome else ""
+    words = f"{decision_word(entry)} by {who(entry)}{came}: {entry.tool} {one_line(entry.summary)}"
+    return f"{when(entry.at)}, {shown_line(words[:LONGEST])}"
+
+
+def rule_of(entry: AuditEntry) -> str:
+    """What names the rule that decided, or that was made: its id, else its pattern; "" where there was none."""
+    rule = entry.extra.get("rule")
+    if not isinstance(rule, Mapping):
+        return ""
+    ids = rule.get("rule_ids")
+    named = rule.get("rule_id") or (ids[0] if isinstance(ids, list) and ids else "") or rule.get("pattern")
+    return named if isinstance(named, str) else ""
+
+
+def facts(row: AuditRow, thread_title: str) -> list[EntryFact]:
+    """Everything that is known of a row, what matters first."""
+    entry = row.entry
+    if row.note:
+        return [EntryFact("What", row.note), EntryFact("Written", moment(entry.at)), _number(row)]
+    extra = entry.extra
+    later = f" (at {time.strftime('%H:%M:%S', time.localtime(row.outcome_at))})" if row.outcome_at else ""
+    found = [
+        EntryFact("Decision", _decision(entry)),
+        EntryFact("Outcome", entry.outcome + later if entry.outcome else UNKNOWN),
+        EntryFact("Time", moment(entry.at) + _waited(extra)),
+        EntryFact("Reason", _text(extra.get("reason"))),
+        EntryFact("Tool", entry.tool, machine=True),
+        EntryFact("Category", entry.category + _because(extra)),
+        EntryFact("Called by", " › ".join(entry.chain)),
+        EntryFact("Touches", _paths(entry.paths), machine=True),
+        EntryFact("Network", _network(extra)),
+        EntryFact("Arguments", readable(entry.summary), machine=True),
+        EntryFact("The model had asked for", readable(_text(extra.get("original"))), machine=True),
+        EntryFact("Edited to", readable(_text(extra.get("edited"))), machine=True),
+        EntryFact("Rule", _rule_text(extra.get("rule")), machine=True),
+        EntryFact("Chat", thread_title),
+        EntryFact("Run", entry.run_id, machine=True),
+        EntryFact("Call", entry.call_id, machine=True),
+        EntryFact("Digest of the arguments", entry.digest, machine=True),
+        _number(row),
+    ]  # fmt: skip
+    return [fact._replace(text=_cut(shown(fact.text))) for fact in found if fact.text.strip()]
+
+
+def about_chain(report: ChainReport) -> list[EntryFact]:
+    """What a check found, for beside the list."""
+    at = f"{report.lines:,} lines were looked at; the last is {report.head.number:,}."
+    found = [EntryFact("What is wrong" if n == 0 else "", words) for n, words in enumerate(finding_words(report))]
+    return [
+        *found,
+        EntryFact("Looked at", at),
+        EntryFact("Checksum of the last line", report.head.link, machine=True),
+        HINT,
+    ]
+
+
+def as_text(found: list[EntryFact]) -> str:
+    """All of it, for the clipboard."""
+    return "\n".join(f"{fact.name}: {fact.text}" if fact.name else fact.text for fact in found)
+
+
+def readable(summary: str) -> str:
+    """Arguments a line each, where they are whole; else as they were kept."""
+    try:
+        found = json.loads(summary)
+    except (ValueError, RecursionError):
+        return summary
+    if not isinstance(found, dict):
+        return summary
+    return "\n".join(f"{name}: {_text(value)}" for name, value in found.items())
+
+
+def one_line(summary: str) -> str:
+    """What a call was about, for a row: the path or the command, else all arguments, else what was kept of them."""
+    try:
+        found = json.loads(summary)
+    except (ValueError, RecursionError):
+        cut = _CUT.fullmatch(summary)
+        return cut[1] if cut else summary
+    if not isinstance(found, dict):
+        return summary
+    about = next((found[name] for name in ABOUT if isinstance(found.get(name), str)), None)
+    return about if about is not None else ", ".join(f"{name}: {_text(value)}" for name, value in found.items())
+
+
+def _decision(entry: AuditEntry) -> str:
+    return f"{CHOICES.get(_choice(entry), entry.decision)}, by: {who(entry)}"
+
+
+def _number(row: AuditRow) -> EntryFact:
+    adopted = ", written before lines were chained" if row.kind == "adopted" else ""
+    return EntryFact("Entry", f"{row.number:,}{adopted}")
+
+
+def _waited(extra: Mapping[str, Any]) -> str:
+    waited = extra.get("waited_s")
+    known = isinstance(waited, int | float) and not isinstance(waited, bool) and waited >= 0.05
+    return f", after {waited:.1f} s" if known else ""
+
+
+def _network(extra: Mapping[str, Any]) -> str:
+    """Whether it was allowed with the network, and where to as far as that was known; "" for what has no say in it."""
+    if "network" not in extra:
+        return ""
+    hosts = extra.get("hosts")
+    named = ", ".join(str(host) for host in hosts) if isinstance(hosts, list) else ""
+    return ("With" if extra["network"] is True else "Without") + (f": {named}" if named else "")
+
+
+def _because(extra: Mapping[str, Any]) -> str:
+    why = _text(extra.get("raised_because"))
+    return f": {why}" if why else ""
+
+
+def _paths(paths: tuple[str, ...]) -> str:
+    rest = [f"and {len(paths) - PATHS_SHOWN:,} more"] if len(paths) > PATHS_SHOWN else []
+    return "\n".join([*(shown_line(path) for path in paths[:PATHS_SHOWN]), *rest])
+
+
+def _rule_text(rule: Any) -> str:
+    if not isinstance(rule, Mapping):
+        return ""
+    pattern = rule.get("pattern")
+    return pattern if isinstance(pattern, str) and pattern else _text(dict(rule))
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

@@ -1,0 +1,1 @@
+"""One request: what a call will do, and its answers."""

@@ -1,0 +1,217 @@
+"""The answers to one request: the safe one first, what allows last, and all of them within reach at any width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from PySide6.QtCore import QPointF, QSize, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from desktop.domain.permission import PermissionRequest
+from desktop.domain.tools import Category
+from desktop.presenter.approvals.rules_editing import may_always
+from desktop.presenter.transcript.last_answer import LastAnswer
+from desktop.ui.approvals.request.unknown import AGAIN_TIP, ask_unknown
+from desktop.ui.theme import theme
+from desktop.ui.widgets.controls.allow_button import AllowButton
+from desktop.ui.widgets.controls.buttons import Button, Kind, OneClickButton
+from desktop.ui.widgets.controls.patient_button import PatientButton
+from desktop.ui.widgets.controls.slip import last_pressed
+from desktop.ui.widgets.tips import plain_tip
+
+ALLOW_TIP = "Allow exactly this call (Ctrl+Enter)"
+RUN_TIP = "Allow calls like this one until the run ends"
+ALWAYS_TIP = "See the rule that would allow this, change it, and try it"
+UNREAD_TIP = "Scroll through all of this call first"
+REASON, EDIT, ALWAYS = "Deny with a reason…", "Edit and allow…", "Always allow…"
+SHORT = {REASON: "Reason…", EDIT: "Edit…", ALWAYS: "Always…"}
+"""What stands on a button where the whole of it has no room; a screen reader and the tooltip say all of it."""
+GAP = 8
+Line = tuple[list[Button], list[Button]]
+"""What stands at the left and at the right."""
+
+
+class Answers(QWidget):
+    """The buttons. The safe one first; Allow is deaf until ``arm`` is 400 ms old (R-PRM-3, R-PRM-14)."""
+
+    chosen = Signal(str)
+
+    def __init__(self, request: PermissionRequest, *, compact: bool = False, always: bool = False) -> None:
+        super().__init__()
+        self._request_id = request.request_id
+        self._last_answer: LastAnswer | None = None
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        admin = request.category is Category.ADMIN
+        keys = "F6, then Esc" if compact else "Esc"
+        self.deny = PatientButton("Deny", key="" if compact else "Esc", tip=f"Deny this call ({keys})")
+        self.reason = PatientButton(REASON, tip="Deny, and tell the model why")
+        self.edit = OneClickButton(
+            EDIT, "quiet", tip="Edit and allow: change the arguments; you see what they would do before anything runs"
+        )
+        self.always = OneClickButton(ALWAYS, "quiet", tip=ALWAYS_TIP)
+        self.allow_run = AllowButton("Allow for this run", "normal")
+        self.allow_run.setToolTip(RUN_TIP)
+        look: Kind = "admin" if admin else "primary"
+        key = "" if compact else "Ctrl+Enter"
+        self.allow = AllowButton("Allow once", look, icon="admin" if admin else "allow", key=key)
+        self.allow.setToolTip(ALLOW_TIP)
+        self.more = ask_unknown(self.deny, self.allow, self.chosen.emit) if request.unknown else []
+        self._allow_tip = AGAIN_TIP if request.unknown else ALLOW_TIP
+        always = always and not request.unknown and may_always(request)
+        offered: tuple[tuple[Button, bool], ...] = (
+            (self.deny, True), *((one, True) for one in self.more), (self.reason, not request.unknown),
+            (self.edit, "allow_edited" in request.choices), (self.always, always),
+            (self.allow_run, "allow_run" in request.choices), (self.allow, "allow_once" in request.choices),
+        )  # fmt: skip
+        for button, is_offered in offered:
+            button.setParent(self)
+            button.setVisible(is_offered)
+        self._is_short = False
+        self._offered = [button for button, is_offered in offered if is_offered]
+        self._careful: tuple[PatientButton | AllowButton, ...] = (
+            self.deny, self.reason, *self.more, self.allow_run, self.allow,
+        )  # fmt: skip
+        self._connect()
+        theme().changed.connect(self._place)
+
+    def _connect(self) -> None:
+        self.deny.clicked.connect(lambda: self.chosen.emit("deny"))
+        self.reason.clicked.connect(lambda: self.chosen.emit("reason"))
+        self.edit.clicked.connect(lambda: self.chosen.emit("edit"))
+        self.always.clicked.connect(lambda: self.chosen.emit("always"))
+        self.allow_run.agreed.connect(lambda: self.chosen.emit("allow_run"))
+        self.allow.agreed.connect(lambda: self.chosen.emit("allow_once"))
+        self.allow.too_soon.connect(self.allow_run.arm)
+        self.allow_run.too_soon.connect(self.allow.arm)
+
+    def arm(self) -> None:
+        """The request has just come into sight."""
+        self.allow.arm()
+        self.allow_run.arm()
+
+    def heed(self, last: LastAnswer) -> None:
+        """Another request was answered just now, here or elsewhere: the next press may be meant for that, so no is
+        deaf as well. So it is whenever that happens from now on."""
+        self._last_answer = last
+        last.changed.connect(self._rest)
+        self._rest()
+
+    def _rest(self) -> None:
+        last = self._last_answer
+        if last and last.request_id != self._request_id:
+            for button in self._careful:
+                button.pause(last.at)
+
+    @property
+    def pressed_at(self) -> QPointF | None:
+        """Where on the screen the answer was given; None if by a key, or in a dialog."""
+        return last_pressed(self._careful)
+
+    def hold(self, held: bool) -> None:
+        """There is something that nobody has seen yet: no rule can be made of it either."""
+        self.always.setEnabled(not held)
+        for button, tip in ((self.allow, self._allow_tip), (self.allow_run, RUN_TIP), (self.always, ALWAYS_TIP)):
+            button.setToolTip(plain_tip(UNREAD_TIP if held else tip))
+
+    def fold(self, folded: bool) -> None:
+        """Without what allows, as long as that is held anyway and its room is needed."""
+        for button in (self.allow_run, self.allow):
+            if button in self._offered:
+                button.setVisible(not folded)
+        self._place()
+
+    # -- where they stand ---------------------------------------------------------------------------------------------
+
+    def hasHeightForWidth(self) -> bool:
+        """Yes."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """As many lines as it takes."""
+        return self._height(self._lines(width))
+
+    def sizeHint(self) -> QSize:
+        """At the present width."""
+        width = max(self.width(), theme().px(120))
+        return QSize(theme().px(120), self.heightForWidth(width))
+
+    def minimumSizeHint(self) -> QSize:
+        """One button wide."""
+        return QSize(theme().px(120), self.minimumHeight())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Other lines for another width."""
+        super().resizeEvent(event)
+        self._place()
+
+    def _place(self) -> None:
+        gap, top, lines = theme().px(GAP), 0, self._lines(self.width())
+        self._name(short=any(_needed(left + right, short=False) > self.width() for left, right in lines))
+        for left, right in lines:
+            at = 0
+            for button in left:
+                at = _put(button, at, top) + gap
+            at = self.width() - _needed(right, short=self._is_short)
+            for button in right:
+                at = _put(button, at, top) + gap
+            top += max(button.sizeHint().height() for button in left + right) + gap
+        if self.minimumHeight() != top - gap:
+            self.setFixedHeight(top - gap)
+
+    def _name(self, *, short: bool) -> None:
+        self._is_short = short
+        for button, name in ((self.reason, REASON), (self.edit, EDIT), (self.always, ALWAYS)):
+            words = SHORT[name] if short else name
+            if button.label != words:
+                button.set_label(words)
+                button.setAccessibleName(name)
+
+    def _lines(self, width: int) -> list[Line]:
+        """One line; or what denies and changes over what allows, if need be with short names; or as many as it takes,
+        and never what denies beside what allows."""
+        shown = [button for button in self._offered if not button.isHidden()]
+        yes: list[Button] = [button for button in shown if isinstance(button, AllowButton)]
+        change: list[Button] = [button for button in shown if button is self.edit or button is self.always]
+        no: list[Button] = [button for button in shown if button not in yes and button not in change]
+        if _needed(shown, short=False) <= width:
+            return [(no, change + yes)]
+        two: list[Line] = [(no, change), *([([], yes)] if yes else [])]
+        if all(_needed(left + right, short=True) <= width for left, right in two):
+            return two
+        rest: list[Line] = [([], line) for line in _broken(yes, width)]
+        return [*((line, []) for line in _broken(no + change, width)), *rest]
+
+    @staticmethod
+    def _height(lines: Sequence[Line]) -> int:
+        heights = [max(button.sizeHint().height() for button in left + right) for left, right in lines]
+        return sum(heights) + theme().px(GAP) * (len(lines) - 1)
+
+
+def _put(button: Button, at: int, top: int) -> int:
+    size = button.sizeHint()
+    button.setGeometry(at, top, size.width(), size.height())
+    return at + size.width()
+
+
+def _needed(buttons: Sequence[Button], *, short: bool) -> int:
+    """Pixels of a line of these under their whole or their short names."""
+    return sum(_width(button, short=short) for button in buttons) + theme().px(GAP) * max(0, len(buttons) - 1)
+
+
+def _width(button: Button, *, short: bool) -> int:
+    whole = button.accessibleName()
+    return button.width_with(SHORT.get(whole, whole) if short else whole)
+
+
+def _broken(buttons: Sequence[Button], width: int) -> Iterator[list[Button]]:
+    line: list[Button] = []
+    for button in buttons:
+        if line and _needed([*line, button], short=True) > width:
+            yield line
+            line = []
+        line.append(button)
+    if line:
+        yield line

@@ -1,0 +1,265 @@
+"""The upper part of a request: which tool, how grave, who asks, where, and why (R-PRM-2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRect, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
+
+from desktop.domain.permission import PermissionRequest
+from desktop.domain.tools import Category
+from desktop.ui.approvals.request.unknown import ASKS, WHY
+from desktop.ui.theme import theme
+from desktop.ui.theme.agent_looks import agent_icon
+from desktop.ui.theme.paint import elided, glyph
+from desktop.ui.widgets.controls.buttons import Button, OneClickButton
+from desktop.ui.widgets.layout.containers import caption_value
+from desktop.ui.widgets.marks import Badge, StateLabel
+from desktop.ui.widgets.scaling import Column, Row
+from desktop.ui.widgets.shown import arguments_text, shown_line
+from desktop.ui.widgets.text import Paragraph, Text
+from desktop.ui.widgets.tips import plain_tip
+
+PATHS_SHOWN = 6
+ORIGINAL_SHOWN = 300
+"""Characters of an argument that was changed; all of it is on the card of the call."""
+
+
+class Crumbs(QWidget):
+    """Agent, skill, tool, with arrows between; cut at its end when there is no room."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__()
+        self._names = [shown_line(name) for name in names]
+        self.setAccessibleName(" asks ".join(self._names))
+        self.setToolTip(plain_tip(" › ".join(self._names)))
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        """One line."""
+        metrics = QFontMetrics(theme().font("body"))
+        gap = theme().px(19)
+        words = sum(metrics.horizontalAdvance(n) + gap for n in self._names)
+        return QSize(self._who() + words, theme().line_height("body"))
+
+    def _who(self) -> int:
+        """The width of the icon of the agent that asks, if it has one."""
+        return theme().px(22) if self._names and theme().has_agent(self._names[0]) else 0
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Names and arrows."""
+        t = theme()
+        painter = QPainter(self)
+        painter.setFont(t.font("body"))
+        metrics = QFontMetrics(t.font("body"))
+        x = self._who()
+        if x:
+            side = t.px(16)
+            glyph(painter, QRect(0, 0, side, self.height()), agent_icon(self._names[0]), "text-2", side)
+        for at, name in enumerate(self._names):
+            if at:
+                side = t.px(14)
+                glyph(painter, QRect(x + t.px(2), 0, side, self.height()), "right", "text-2", side)
+                x += t.px(19)
+            painter.setPen(t.color("text"))
+            text = elided(name, "body", self.width() - x)
+            painter.drawText(x, (self.height() + metrics.ascent() - metrics.descent()) // 2, text)
+            x += metrics.horizontalAdvance(text)
+
+
+class RequestHead(QWidget):
+    """``deny_all`` when the person has had enough of the run."""
+
+    deny_all = Signal()
+    rule_wanted = Signal(str)
+
+    def __init__(self, request: PermissionRequest, thread_title: str, *, with_deny_all: bool = True) -> None:
+        super().__init__()
+        column = Column(self, spacing=12)
+        if request.unknown and with_deny_all:
+            column.addWidget(Text(ASKS, "title"))
+        column.addLayout(_title_row(request))
+        lower = Row(spacing=16)
+        facts = Column(spacing=5)
+        for caption, widget in _facts(request, thread_title):
+            facts.addLayout(caption_value(caption, widget))
+        if request.rule:
+            facts.addLayout(caption_value("Asked for by", self._rule(request.rule, linked=with_deny_all)))
+        lower.addLayout(facts, 1)
+        column.addLayout(lower)
+        if not with_deny_all or request.unknown:
+            return
+        deny_all = OneClickButton("Deny all from this run", "danger", small=True)
+        deny_all.setToolTip("Deny this and every other request of the same run")
+        deny_all.clicked.connect(self.deny_all)
+        lower.addWidget(deny_all, 0, Qt.AlignmentFlag.AlignTop)
+
+
+    def _rule(self, pattern: str, *, linked: bool) -> QWidget:
+        """The rule that says to ask; beside the list of rules with a way there."""
+        if not linked:
+            return _beside(_mono(pattern))
+        show = Button("Show the rule", "quiet", small=True)
+        show.clicked.connect(lambda: self.rule_wanted.emit(pattern))
+        return _beside(_mono(pattern), show)
+
+
+def _title_row(request: PermissionRequest) -> Row:
+    row = Row(spacing=8)
+    row.addWidget(Text(shown_line(request.tool)[:80], "mono-title"))
+    row.addWidget(Text(shown_line(request.description), "body", "2", elide="right"), 1)
+    if request.stale:
+        row.addWidget(Badge("changed"))
+    if request.original is not None:
+        row.addWidget(Badge("edited"))
+    raised = request.category is Category.ADMIN and request.raised_because
+    kind = "raised" if raised else request.category.value
+    row.addWidget(Badge(kind, "command" if kind == "write" and _is_command(request) else ""))
+    return row
+
+
+def _facts(request: PermissionRequest, thread_title: str) -> list[tuple[str, QWidget]]:
+    facts: list[tuple[str, QWidget]] = [("Asked by", Crumbs((*request.chain, request.tool)))]
+    if request.chain and request.chain[-1] == request.tool:
+        facts = [("Asked by", Crumbs(request.chain))]
+    if request.place:
+        facts.append(("From code", _beside(_mono(request.place))))
+    facts.append(("Chat", Text(shown_line(thread_title), elide="right")))
+    if request.preview.get("kind") == "command":
+        facts.append(("Runs in", _beside(_mono(str(request.preview.get("cwd", ""))))))
+        facts += _variables(request)
+    elif request.preview.get("kind") == "argv":
+        facts += _program(request)
+    elif request.preview.get("kind") == "mcp":
+        facts += _server(request)
+    else:
+        facts += _paths(request)
+    facts += _original(request)
+    facts.append(("Why it asks", Paragraph(why(request))))
+    return facts
+
+
+def _original(request: PermissionRequest) -> list[tuple[str, QWidget]]:
+    """What the model had asked for, of everything that a person changed."""
+    if request.original is None:
+        return []
+    now = request.arguments
+    was = [(name, value) for name, value in request.original.items() if name not in now or now[name] != value]
+    lines = [f"{name}: {value if isinstance(value, str) else arguments_text({name: value})}" for name, value in was]
+    shown = [line if len(line) <= ORIGINAL_SHOWN else f"{line[:ORIGINAL_SHOWN]}…" for line in lines]
+    return [("Model asked" if not at else "", _beside(_mono(line))) for at, line in enumerate(shown)]
+
+
+def _program(request: PermissionRequest) -> list[tuple[str, QWidget]]:
+    """Of an argument vector: which file it starts, where, and what else it names."""
+    preview = request.preview
+    program = str(preview.get("program", ""))
+    facts: list[tuple[str, QWidget]] = []
+    for caption, text in (("Program", program), ("Runs in", str(preview.get("cwd", "")))):
+        if text:
+            facts.append((caption, _beside(_mono(text))))
+    others = [path for path in request.paths if path != program]
+    for at, path in enumerate(others[:PATHS_SHOWN]):
+        facts.append(("Touches" if not at else "", _beside(_mono(path))))
+    if len(others) > PATHS_SHOWN:
+        facts.append(("", Text(f"and {len(others) - PATHS_SHOWN:,} more", "small", "2")))
+    return [*facts, *_variables(request)]
+
+
+def _variables(request: PermissionRequest) -> list[tuple[str, QWidget]]:
+    """What a program gets beside the usual: by name, with the value where it is the thread's own."""
+    found = request.preview.get("environment")
+    if not isinstance(found, list) or not found:
+        return []
+    return [("Variables", _beside(_mono(shown_line(", ".join(map(str, found))))))]
+
+
+def _server(request: PermissionRequest) -> list[tuple[str, QWidget]]:
+    """Of a tool of an MCP server: which server, what that is, and its own words about the tool."""
+    preview = request.preview
+    facts: list[tuple[str, QWidget]] = []
+    for caption, key in (("MCP server", "server"), ("Which is", "where"), ("Its tool", "tool")):
+        if text := str(preview.get(key, "")):
+            facts.append((caption, _beside(_mono(text))))
+    claims = preview.get("claims")
+    if isinstance(claims, list) and claims:
+        said = ", ".join(shown_line(str(claim)) for claim in claims)
+        facts.append(("It says", Paragraph(f"{said}. The server says so; Assent does not rely on it.", "body", "2")))
+    return facts
+
+
+def _paths(request: PermissionRequest) -> list[tuple[str, QWidget]]:
+    facts: list[tuple[str, QWidget]] = []
+    asked = request.arguments.get("path")
+    if isinstance(asked, str):
+        facts.append(("Path", _beside(_mono(asked))))
+    for at, path in enumerate(request.paths[:PATHS_SHOWN]):
+        inside = (StateLabel("allow", "inside the boundary"),) if request.preview.get("kind") == "diff" else ()
+        facts.append(("Really is" if not at else "", _beside(_mono(path), *inside)))
+    if len(request.paths) > PATHS_SHOWN:
+        facts.append(("", Text(f"and {len(request.paths) - PATHS_SHOWN} more, see Arguments", "body", "2")))
+    return facts
+
+
+class WordsAndMarks(QWidget):
+    """Words and marks: beside each other, or the marks below where the words would be squeezed."""
+
+    def __init__(self, words: Paragraph, *marks: QWidget) -> None:
+        super().__init__()
+        self._words, self._marks = words, marks
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(theme().px(10))
+        self._row.addWidget(words, 1000)
+        for mark in marks:
+            self._row.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self._row.addStretch(1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Below each other where one line does not hold them."""
+        super().resizeEvent(event)
+        if not self._marks:
+            return
+        needed = self._words.natural_width() + sum(mark.sizeHint().width() + theme().px(10) for mark in self._marks)
+        narrow = needed > self.width()
+        way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
+        if way != self._row.direction():
+            self._row.setDirection(way)
+            self._row.setSpacing(theme().px(2 if narrow else 10))
+            self.updateGeometry()
+
+
+def _beside(words: Paragraph, *marks: QWidget) -> QWidget:
+    return WordsAndMarks(words, *marks)
+
+
+def _mono(text: str) -> Paragraph:
+    """Never cut: a path that cannot be read cannot be agreed to. Wide as its text, wrapped where there is no room."""
+    words = Paragraph(shown_line(text), "code")
+    words.setMaximumWidth(words.natural_width())
+    return words
+
+
+def _is_command(request: PermissionRequest) -> bool:
+    return request.preview.get("kind") == "command"
+
+
+def why(request: PermissionRequest) -> str:
+    """The sentence that says why a person is asked."""
+    if request.unknown:
+        return WHY
+    reason = shown_line(request.raised_because).strip()
+    if reason and reason[-1] not in ".!?":
+        reason += "."
+    reason = reason[:1].upper() + reason[1:]
+    if request.category is Category.ADMIN:
+        rule = "Admin calls always ask and are never remembered."
+    elif not _is_command(request):
+        rule = "Every write asks unless a rule allows it."
+    elif all(one.effect == "reads" for one in request.judgements):
+        rule = "As far as can be told it only reads. A command asks each time unless a rule or a setting lets it pass."
+    else:
+        rule = "A command asks each time unless a rule allows it."
+    return " ".join(part for part in (reason, rule) if part)

@@ -1,0 +1,1 @@
+"""The Rules tab, and the panel in which a rule is written."""

@@ -1,0 +1,1 @@
+"""The composer, and the lists that open over it."""

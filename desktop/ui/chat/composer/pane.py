@@ -1,0 +1,191 @@
+"""The composer with what opens around it: offers, attachments, the lists of models and agents, and editing."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QImage, QPixmap
+from PySide6.QtWidgets import QWidget
+
+from desktop.presenter.chat.chat_state import Meters, Offer
+from desktop.ui.chat.composer.message_edit import MessageEdit
+from desktop.ui.chat.composer.pasted_image import png_of
+from desktop.ui.chat.composer.picker import Picker, PickerChoice
+from desktop.ui.chat.composer.pickers import TOOL_MODE, AgentPicker, ModelPicker, ToolModePicker
+from desktop.ui.chat.composer.view import Composer
+from desktop.ui.chat.models import ChatModels
+from desktop.ui.theme import theme
+from desktop.ui.widgets.dialogs.files import FileDialog
+from desktop.ui.widgets.scaling import Column, Row, sized
+
+DRAFT_DELAY = 300
+"""Milliseconds after the last key before the draft is kept."""
+
+
+class ComposerPane(QWidget):
+    """The foot of the open thread."""
+
+    def __init__(self, models: ChatModels, page: QWidget) -> None:
+        super().__init__()
+        self._models = models
+        self._page = page
+        self._agent = ""
+        self.composer = Composer()
+        self.editing = MessageEdit()
+        self.offers = Picker(page, name="Offers", empty="Nothing found", field=False)
+        self.offers.rows.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._draft = QTimer(self)
+        self._draft.setSingleShot(True)
+        self._draft.setInterval(DRAFT_DELAY)
+        line = self._line = Row(self, margins=(48, 8, 16, 16), spacing=0)
+        line.addStretch(1)
+        inner = Column(spacing=8)
+        inner.addWidget(sized(self.editing, max_width=720))
+        inner.addWidget(sized(self.composer, max_width=720))
+        line.addLayout(inner, 1000)
+        line.addStretch(1)
+        self._connect()
+
+    def _connect(self) -> None:
+        chat, models, composer = self._models.chat, self._models, self.composer
+        chat.meters_changed.connect(composer.show_meters)
+        chat.state_changed.connect(composer.show_state)
+        chat.queue_changed.connect(composer.show_queue)
+        chat.draft_loaded.connect(composer.load_draft)
+        chat.returned.connect(composer.give_back)
+        models.attaching.ready.connect(composer.add_attachment)
+        models.offers.ready.connect(self._show_offers)
+        composer.unknown_name = models.offers.unknown_name
+        self.editing.done.connect(chat.edit)
+        self.offers.chosen.connect(composer.complete)
+        composer.send.connect(self._send)
+        composer.stop.clicked.connect(chat.stop)
+        composer.queued_removed.connect(chat.remove_queued)
+        composer.send_next.connect(chat.send_next)
+        composer.queue_cleared.connect(chat.clear_queue)
+        chat.edit_loaded.connect(self.editing.resume)
+        composer.draft_changed.connect(lambda *_: self._draft.start())
+        self.editing.changed.connect(self._draft.start)
+        self.editing.given_up.connect(lambda: chat.set_edit("", ""))
+        self._draft.timeout.connect(self._save_draft)
+        composer.offers_wanted.connect(models.offers.want)
+        composer.text.files_dropped.connect(models.attaching.files)
+        composer.text.text_dropped.connect(models.attaching.text)
+        composer.text.image_pasted.connect(self.take_image)
+        composer.text.focus_changed.connect(self._focus_changed)
+        composer.text.key_for_offers.connect(self._offer_key)
+        composer.attach.clicked.connect(self._choose_files)
+        composer.agent.clicked.connect(self._choose_agent)
+        composer.model.clicked.connect(self.choose_model)
+        composer.code.clicked.connect(self.choose_tool_mode)
+        chat.meters_changed.connect(self._show_agent)
+        models.modes.changed.connect(self._show_mode)
+        self._show_agent(chat.meters)
+
+    def leave_room(self, scroll_bar: int) -> None:
+        """Stand exactly below the transcript's column, whose scroll bar takes so many pixels of its width."""
+        margins = self._line.contentsMargins()
+        margins.setRight(theme().px(16) + scroll_bar)
+        self._line.setContentsMargins(margins)
+
+    # -- drafts -----------------------------------------------------------------------------------------------------
+
+    def _send(self, text: str, attachments: tuple[object, ...]) -> None:
+        # The draft is forgotten by the view-model once the message is stored, not by a timer that races it.
+        self._draft.stop()
+        self._models.chat.send(text, attachments)  # type: ignore[arg-type]
+
+    def _save_draft(self) -> None:
+        self._models.chat.set_draft(self.composer.text.toPlainText(), self.composer.attachments)
+        if self.editing.message_id:
+            self._models.chat.set_edit(self.editing.message_id, self.editing.text)
+
+    def keep_draft(self) -> None:
+        """What is typed is kept before another thread is shown."""
+        if self._draft.isActive():
+            self._draft.stop()
+            self._save_draft()
+
+    # -- lists ------------------------------------------------------------------------------------------------------
+
+    def choose_model(self) -> None:
+        """Open the list of models over the composer."""
+        picker = ModelPicker(self._page, self._models.setup, self._models.chat.meters.model)
+        picker.chosen.connect(self._model_chosen)
+        picker.open_at(self.composer.model)
+
+    def _model_chosen(self, value: str) -> None:
+        if value == "open-models":
+            self._models.shell.run_command(value)
+        else:
+            self._models.chat.set_model(value)
+            self.composer.text.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _choose_agent(self) -> None:
+        agent = self._models.chat.meters.agent
+        picker = AgentPicker(self._page, self._models.agents, agent, self._models.modes.words(agent))
+        picker.chosen.connect(self._agent_chosen)
+        picker.open_at(self.composer.agent)
+
+    def _agent_chosen(self, value: str) -> None:
+        if value == TOOL_MODE:
+            self.choose_tool_mode()
+        else:
+            self._models.chat.set_agent(value)
+            self.composer.text.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def choose_tool_mode(self) -> None:
+        """Open the ways in which the agent of this thread may call its tools."""
+        meters, modes = self._models.chat.meters, self._models.modes
+        picker = ToolModePicker(self._page, modes, meters.agent, meters.agent_title)
+        picker.chosen.connect(lambda mode: modes.choose(meters.agent, mode))
+        picker.chosen.connect(lambda _: self.composer.text.setFocus(Qt.FocusReason.OtherFocusReason))
+        picker.open_at(self.composer.agent)
+
+    def _show_agent(self, meters: Meters) -> None:
+        if meters.agent != self._agent:
+            self._agent = meters.agent
+            self._models.modes.look(meters.agent)
+        self._show_mode()
+
+    def _show_mode(self) -> None:
+        modes = self._models.modes
+        self.composer.show_mode(modes.words(self._agent), in_code=modes.in_code(self._agent))
+
+    # -- attachments ------------------------------------------------------------------------------------------------
+
+    def _choose_files(self) -> None:
+        dialog = FileDialog(self, "Attach files or images")
+        dialog.setFileMode(FileDialog.FileMode.ExistingFiles)
+        dialog.filesSelected.connect(lambda paths: self._models.attaching.files(tuple(paths)))
+        dialog.open()
+
+    def take_image(self, image: object) -> None:
+        """A picture that was pasted or dropped becomes an attachment."""
+        picture = image.toImage() if isinstance(image, QPixmap) else image
+        self._models.attaching.image(lambda: png_of(picture if isinstance(picture, QImage | bytes) else b""))
+
+    # -- offers -----------------------------------------------------------------------------------------------------
+
+    def _show_offers(self, prefix: str, text: str, offers: tuple[Offer, ...]) -> None:
+        self.composer.text.offers_open = bool(offers)
+        self.offers.setVisible(bool(offers))
+        if offers:
+            self.offers.fill([PickerChoice(o.insert, o.label, o.hint, o.icon) for o in offers])
+            corner = self.composer.mapTo(self._page, self.composer.rect().topLeft())
+            self.offers.move(corner.x(), corner.y() - self.offers.height() - theme().px(6))
+            self.offers.raise_()
+
+    def _focus_changed(self, here: bool) -> None:
+        """Offers are for the word being typed: elsewhere they only cover what is there."""
+        if here:
+            self._models.offers.learn()
+        else:
+            self._models.offers.want("", "")
+
+    def _offer_key(self, key: Qt.Key) -> None:
+        if key == Qt.Key.Key_Escape:
+            self._models.offers.want("", "")
+        elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self.offers.step(1 if key == Qt.Key.Key_Down else -1)
+        else:
+            self.offers.choose()

@@ -1,0 +1,79 @@
+"""The lists of models and of agents over the composer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+
+from desktop.domain.models import ModelInfo
+from desktop.presenter.chat.tool_modes import EXPLAINED, MODES, ToolModesViewModel
+from desktop.presenter.settings.model_setup import ModelSetupViewModel
+from desktop.presenter.transcript.figures import human_count
+from desktop.ui.chat.composer.picker import Picker, PickerChoice
+from desktop.ui.theme.agent_looks import agent_icon
+from desktop.ui.widgets.scaling import Column
+from desktop.ui.widgets.text import Paragraph
+
+
+def model_choice(model: ModelInfo, place: str) -> PickerChoice:
+    """A model as a row: the name of its connection and its window; what is not known is left out."""
+    facts = [place]
+    if model.context_window:
+        facts.append(human_count(model.context_window))
+    if model.locality == "demo":
+        facts = ["not an AI"]
+    icon = {"local": "server", "demo": "demo", "scripted": "demo"}.get(model.locality, "model")
+    return PickerChoice(str(model.ref), model.title, ", ".join(facts), icon)
+
+
+class ModelPicker(Picker):
+    """All models that can be used now; it follows a look that is still under way."""
+
+    def __init__(self, parent: QWidget, setup: ModelSetupViewModel, current: str) -> None:
+        super().__init__(parent, name="Choose a model", empty="No model yet")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._setup = setup
+        self._current = current
+        setup.changed.connect(self._fill)
+        self._fill()
+        setup.look()
+
+    def _fill(self) -> None:
+        rows = [model_choice(model, self._setup.place(model.ref.connection_id)) for model in self._setup.models]
+        if self._current and self._current not in {row.value for row in rows}:
+            rows.insert(0, PickerChoice(self._current, self._setup.describe(self._current)[0], "now", "model"))
+        rows.append(PickerChoice("open-models", "Models and keys…", "settings", "key"))
+        self.fill(rows, self._current)
+
+
+TOOL_MODE = "open:tool-mode"
+"""No agent: how the agent calls its tools."""
+
+
+class AgentPicker(Picker):
+    """All agents; (name, title) each. The last row leads to how the current one calls its tools: ``mode`` in words."""
+
+    def __init__(self, parent: QWidget, agents: Sequence[tuple[str, str]], current: str, mode: str) -> None:
+        super().__init__(parent, name="Choose an agent", empty="No agent yet")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        rows = [PickerChoice(name, title, "", agent_icon(name)) for name, title in agents]
+        rows.append(PickerChoice(TOOL_MODE, "How it calls its tools…", mode, "code"))
+        self.fill(rows, current)
+
+
+class ToolModePicker(Picker):
+    """The ways in which an agent may call its tools, with a sentence about them."""
+
+    def __init__(self, parent: QWidget, modes: ToolModesViewModel, agent: str, title: str) -> None:
+        super().__init__(parent, name=f"How {title[:40]} calls its tools", empty="Nothing found")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setAccessibleDescription(EXPLAINED)
+        foot = QWidget()
+        Column(foot, margins=(8, 2, 8, 6)).addWidget(Paragraph(EXPLAINED, "small", "2"))
+        self.column.addWidget(foot)
+        said = dict(MODES).get(modes.said(agent) or "none", "")
+        icons = {"direct": "step", "": "skills"}
+        rows = [PickerChoice(mode, words, said if not mode else "", icons.get(mode, "code")) for mode, words in MODES]
+        self.fill(rows, modes.chosen(agent))

@@ -1,0 +1,1 @@
+"""The page of the tools that a person declares in tools.yaml."""

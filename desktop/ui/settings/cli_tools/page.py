@@ -1,0 +1,148 @@
+"""Tools from tools.yaml: what is in force, what is wrong with the file, its text, and trying a tool."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
+
+from desktop.domain.skills import SkillProblem
+from desktop.presenter.settings.cli_tools import CliRow, CliToolsViewModel
+from desktop.ui.settings.cli_tools.trial import CliTry
+from desktop.ui.settings.yaml_editor import CliEditor
+from desktop.ui.skills.cards import problem_rows, row_card
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.controls.toggles import Segmented
+from desktop.ui.widgets.layout.containers import EmptyState, Notice, Scroller, clear
+from desktop.ui.widgets.marks import Badge
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.shown import shown, shown_line
+from desktop.ui.widgets.text import Paragraph, Selectable, Text
+
+INTRO = (
+    "Programs on this computer that agents may run with arguments that you declare. There is no shell in between: "
+    "what a model writes stays one argument. They are confined like commands."
+)
+KEPT = "tools.yaml has a mistake. The tools below keep working as they were."
+SOME = "Some entries of tools.yaml have mistakes and are not used."
+
+
+class CliPage(QFrame):
+    """Three views: the tools, the text, and one tool that is tried."""
+
+    def __init__(self, cli: CliToolsViewModel) -> None:
+        super().__init__()
+        self._cli = cli
+        self.setProperty("pane", "surface")
+        column = Column(self, spacing=0)
+        head = sized(pane("header"), height=48)
+        row = Row(head, margins=(24, 0, 16, 1), spacing=8)
+        self.choice = Segmented("What to show", (("tools", "Tools"), ("text", "Text")), small=True)
+        row.addWidget(self.choice)
+        row.addStretch(1)
+        self.reload = Button("Reload", "quiet", icon="retry", small=True, tip="Read the file again")
+        row.addWidget(self.reload)
+        column.addWidget(head)
+        self.editor, self.trying = CliEditor(cli), CliTry(cli)
+        self._list = Scroller(margins=(24, 20, 24, 24), spacing=12)
+        self.stack = QStackedWidget()
+        for view in (self._list, self.editor, self.trying):
+            self.stack.addWidget(view)
+        column.addWidget(self.stack, 1)
+        self.choice.chosen.connect(self.show_view)
+        self.reload.clicked.connect(cli.reload)
+        self.trying.back.connect(lambda: self.show_view("tools"))
+        cli.changed.connect(self.refresh)
+        cli.look_at_file()
+        cli.open()
+        self.refresh()
+
+    def show_view(self, name: str) -> None:
+        """``tools`` or ``text``."""
+        self.choice.set_value(name)
+        self.stack.setCurrentWidget(self.editor if name == "text" else self._list)
+        if name == "text":
+            self.editor.source.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def refresh(self) -> None:
+        """Follow the view-model."""
+        cli, column = self._cli, self._list.column
+        clear(column)
+        column.addWidget(Paragraph(INTRO, "body", "2"))
+        rows, problems = cli.rows, cli.file_problems
+        if problems:
+            errors = any(problem.severity == "error" for problem in problems)
+            if cli.kept or errors:
+                column.addWidget(Notice("failed" if cli.kept else "ask", KEPT if cli.kept else SOME))
+            column.addWidget(row_card(problem_rows(problems, self._jump)))
+        for row in rows:
+            column.addWidget(self._card(row))
+        if not rows:
+            column.addWidget(self._nothing())
+        column.addWidget(Selectable(f"Saved in {cli.path}", "small", "3"))
+        column.addStretch(1)
+        if self.stack.currentWidget() is self.trying and self.trying.name not in {row.name for row in rows}:
+            self.show_view("tools")
+
+    def _nothing(self) -> QWidget:
+        write = Button("Add a tool", "primary", icon="new")
+        write.clicked.connect(lambda: self.show_view("text"))
+        words = "Name a program, its arguments, and what a model may fill in."
+        return EmptyState("terminal", "No tools yet", words, (write,), framed=True)
+
+    def _card(self, row: CliRow) -> QWidget:
+        card = pane("card")
+        card.setAccessibleName(f"{row.name}, {row.category}: {shown_line(row.description)}")
+        column = Column(card, margins=(16, 10, 12, 12), spacing=6)
+        head = Row(spacing=8)
+        head.addWidget(Text(shown_line(row.name), "code"))
+        head.addWidget(Badge(row.category))
+        head.addStretch(1)
+        edit = Button("Edit", "quiet", small=True, tip=f"Edit {row.name} in the file")
+        edit.clicked.connect(lambda: self._edit(row.line))
+        attempt = Button("Try it", small=True, icon="play", tip=f"Call {row.name} now")
+        attempt.clicked.connect(lambda: self.try_tool(row.name))
+        head.addWidget(edit)
+        head.addWidget(attempt)
+        column.addLayout(head)
+        column.addWidget(Paragraph(shown(row.description), "body", "2"))
+        column.addWidget(Text(shown_line("  ".join(row.command)), "code", "2", elide="right"))
+        if row.note:
+            column.addWidget(Paragraph(f"Every call asks you, as an admin call: {shown(row.note)}.", "small", "2"))
+        if row.offline:
+            column.addWidget(Paragraph(f"It has no network: {shown(row.offline)}.", "small", "2"))
+        if row.reads:
+            column.addLayout(self._reads(row))
+        return card
+
+    def _reads(self, row: CliRow) -> Row:
+        """The denied folders that it names, and the way back where a person agreed."""
+        line = Row(spacing=8)
+        if row.agreed:
+            words = f"You agreed that it may read {', '.join(row.agreed)}, which is closed to all other tools."
+        else:
+            words = f"It names {', '.join(row.reads)}. A call that would read there asks you once."
+        line.addWidget(Paragraph(shown(words), "small", "2"), 1)
+        if row.agreed:
+            back = Button("Take back", "quiet", small=True, tip=f"Close it to {row.name} again")
+            back.clicked.connect(lambda: self._cli.take_back(row.name))
+            line.addWidget(back)
+        return line
+
+    def try_tool(self, name: str) -> None:
+        """Show the form of a tool."""
+        row = next((row for row in self._cli.rows if row.name == name), None)
+        if row is not None:
+            self.trying.show_tool(row)
+            self.stack.setCurrentWidget(self.trying)
+            first = self.trying.form.first()
+            if first is not None:
+                first.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _edit(self, line: int) -> None:
+        self.show_view("text")
+        self.editor.go_to(line, 1)
+
+    def _jump(self, problem: SkillProblem) -> None:
+        self.show_view("text")
+        self.editor.go_to(problem.line, problem.column)

@@ -1,0 +1,349 @@
+"""A form for one more MCP server. What it makes is put into the text, where it is checked and saved like any other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+
+from desktop.domain.keyring import KeyringEntry
+from desktop.presenter.mcp.paste import Pasted, PastedServer, read_pasted, typed_secrets
+from desktop.presenter.mcp.secrets import PastedSecret, exposed
+from desktop.presenter.mcp.servers import McpServersViewModel
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.controls.fields import Combo, Field, Labelled, TextArea
+from desktop.ui.widgets.controls.toggles import CheckBox, Segmented
+from desktop.ui.widgets.layout.containers import Notice, Scroller
+from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.shown import shown, shown_line
+from desktop.ui.widgets.text import Paragraph, Text
+
+CATEGORIES = (
+    ("admin", "admin: asks each time, never remembered"), ("write", "write: asks each time"), ("read", "read: runs"),
+)  # fmt: skip
+NAME_HELP = "a to z, 0 to 9 and hyphens; the names of its tools begin with it, as in tickets-search"
+IN_KEYRING = "it goes into the keyring, not into mcp.yaml"
+CATEGORY_HELP = "one for all of them; in mcp.yaml each tool can have its own"
+NEXT = "Next you see it in the text of mcp.yaml. Nothing is saved before you save it there."
+KEY_HELP = f"if a value is a key, {IN_KEYRING}"
+PROGRAM_HELP = "a name or a full path; or paste the whole command line or JSON that the server's page shows"
+
+
+class ServerForm(QFrame):
+    """``written``: the entry is in the text now; ``back``: the person is done here."""
+
+    written = Signal()
+    back = Signal()
+
+    def __init__(self, mcp: McpServersViewModel) -> None:
+        super().__init__()
+        self._mcp = mcp
+        self.setProperty("pane", "surface")
+        self.scroller = scroller = Scroller(margins=(24, 16, 24, 24), spacing=12)
+        Column(self, spacing=0).addWidget(scroller)
+        inside = scroller.column
+        head = Row(spacing=8)
+        back = Button("All servers", "quiet", icon="left", small=True)
+        back.clicked.connect(self.back)
+        head.addWidget(back)
+        head.addWidget(Text("Add a server", "strong"))
+        head.addStretch(1)
+        self.anew = Button("Start anew", "quiet", icon="retry", small=True, tip="Empty every field")
+        self.anew.clicked.connect(self.begin)
+        self.anew.hide()
+        head.addWidget(self.anew)
+        inside.addLayout(head)
+        self.kind = Segmented("Kind of server", (("program", "A program here"), ("web", "An address")), small=True)
+        inside.addWidget(self.kind, 0, Qt.AlignmentFlag.AlignLeft)
+        self.pasted = PastedNotice(self, mcp)
+        inside.addWidget(self.pasted)
+        self._make_rows()
+        for row in self._rows.values():
+            inside.addWidget(row)
+        self._make_foot(inside)
+        self.kind.chosen.connect(self._show_kind)
+        self._show_kind("program")
+
+    def _make_rows(self) -> None:
+        """What is filled in, for a program and for an address."""
+        self.name, self.command, self.url, self.bearer = (Field(name) for name in ("Name", "Program", "Address", "Key"))
+        self.args = sized(TextArea("Arguments", mono=True), height=92)
+        self.env = sized(TextArea("Variables", mono=True), height=72)
+        self.headers = sized(TextArea("Headers", mono=True), height=72)
+        self._rows = {
+            "name": _row("Name", self.name, NAME_HELP),
+            "command": _row("Program", self.command, PROGRAM_HELP),
+            "args": _row("Arguments, one a line", self.args, ""),
+            "env": _row("Variables, NAME=value, one a line", self.env, KEY_HELP),
+            "url": _row("Address", self.url, "https://…; with a key, http:// is for servers on this computer only"),
+            "bearer": _row("Key", self.bearer, f"only if the server asks for one; {IN_KEYRING}"),
+            "headers": _row("Headers, Name: value, one a line", self.headers, KEY_HELP),
+        }
+        self.command.textChanged.connect(self.pasted.look_at)
+        self.url.textChanged.connect(self.pasted.look_at_address)
+
+    def _make_foot(self, inside: QVBoxLayout) -> None:
+        """What it may, and the button."""
+        self.network = CheckBox("It may use the network")
+        inside.addWidget(self.network)
+        self.category = Combo("Category of its tools")
+        for value, words in CATEGORIES:
+            self.category.addItem(words, value)
+        inside.addWidget(_row("Category of its tools", self.category, CATEGORY_HELP))
+        self.enabled = CheckBox("Start it once it is saved, and whenever Assent starts")
+        inside.addWidget(self.enabled)
+        inside.addWidget(Paragraph(NEXT, "small", "2"))
+        self.put = Button("Add to mcp.yaml", "primary", icon="new")
+        foot = Row(spacing=8)
+        foot.addStretch(1)
+        foot.addWidget(self.put)
+        inside.addLayout(foot)
+        inside.addStretch(1)
+        self.put.clicked.connect(self._write)
+
+    @property
+    def filled(self) -> bool:
+        """Whether a person wrote something that is not in the text yet."""
+        lines = (field.text() for field in (self.name, self.command, self.url, self.bearer))
+        return any(map(str.strip, (*lines, *(area.toPlainText() for area in (self.args, self.env, self.headers)))))
+
+    def show_again(self) -> None:
+        """As it was left; empty where nothing was written, or all of it is in the text."""
+        if not self.filled:
+            self.begin()
+            return
+        self.anew.show()
+        self.name.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def begin(self) -> None:
+        """Empty again."""
+        self.anew.hide()
+        for field in (self.name, self.command, self.url, self.bearer):
+            field.clear()
+        for area in (self.args, self.env, self.headers):
+            area.clear()
+        self.pasted.forget()
+        self.network.setChecked(False)
+        self.enabled.setChecked(False)
+        self.category.setCurrentIndex(0)
+        self.name.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _show_kind(self, kind: str) -> None:
+        self.kind.set_value(kind)
+        web = kind == "web"
+        for name in ("command", "args", "env"):
+            self._rows[name].setVisible(not web)
+        for name in ("url", "bearer", "headers"):
+            self._rows[name].setVisible(web)
+        self.network.setVisible(not web)
+
+    def entry(self) -> dict[str, object]:
+        """What is filled in, as mcp.yaml takes it."""
+        entry: dict[str, object] = {"name": self.name.text().strip()}
+        if self._rows["url"].isHidden():
+            entry["command"] = self.command.text().strip()
+            entry["args"] = [line for line in self.args.toPlainText().splitlines() if line]
+            pairs = (line.partition("=") for line in self.env.toPlainText().splitlines() if line.strip())
+            entry["env"] = {name.strip(): value for name, _, value in pairs}
+            if self.network.isChecked():
+                entry["network"] = True
+        else:
+            entry["url"] = self.url.text().strip()
+            if self.bearer.text().strip():
+                entry["bearer"] = self.bearer.text().strip()
+            sent = (line.partition(":") for line in self.headers.toPlainText().splitlines() if line.strip())
+            entry["headers"] = {name.strip(): value.strip() for name, _, value in sent}
+        entry["enabled"] = self.enabled.isChecked()
+        entry["category"] = self.category.currentData()
+        return {key: value for key, value in entry.items() if value not in ([], {})}
+
+    def fill(self, server: PastedServer) -> None:
+        """With what was pasted; the name that a person wrote stays."""
+        self._show_kind("web" if server.url else "program")
+        if not self.name.text().strip():
+            self.name.setText(server.name)
+        self.command.setText(server.command)
+        self.args.setPlainText("\n".join(server.args))
+        self.env.setPlainText("\n".join(f"{name}={value}" for name, value in server.env.items()))
+        self.url.setText(server.url)
+        self.bearer.setText(server.bearer)
+        self.headers.setPlainText("\n".join(f"{name}: {value}" for name, value in server.headers.items()))
+        self.name.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def refer(self, secret: PastedSecret, entry: KeyringEntry) -> None:
+        """A secret is in the keyring: its field refers to it there."""
+        if secret.kind == "bearer":
+            self.bearer.setText(entry.reference)
+            return
+        area, sign = (self.env, "=") if secret.kind == "env" else (self.headers, ":")
+        written = [
+            f"{secret.name}{sign}{' ' if sign == ':' else ''}{entry.reference}"
+            if line.partition(sign)[0].strip() == secret.name else line
+            for line in area.toPlainText().splitlines()
+        ]  # fmt: skip
+        area.setPlainText("\n".join(written))
+
+    def add_all(self, servers: tuple[PastedServer, ...]) -> None:
+        """Several at once go into the text as they are, each switched off; none where one of them holds a secret."""
+        entries = [server.entry() for server in servers]
+        if said := "\n".join(f"{one['name']}: {why}" for one in entries if (why := exposed(one))):
+            self.pasted.refuse(said, waits=True)
+            return
+        for entry in entries:
+            self._mcp.put_in(entry)
+        self._done()
+
+    def _done(self) -> None:
+        """All of it is in the text."""
+        self.begin()
+        self.written.emit()
+
+    def _write(self) -> None:
+        if self.pasted.waits:  # what was pasted is no program: it is taken apart first, and looked at
+            self.pasted.button.setFocus(Qt.FocusReason.OtherFocusReason)
+            return
+        entry = self.entry()
+        if said := exposed(entry):
+            self.pasted.refuse(said, secrets=typed_secrets(entry))
+            return
+        self._mcp.put_in(entry)
+        self._done()
+
+
+class PastedNotice(Notice):
+    """What was pasted into a field is more than that field takes: says what it is, and takes it apart. A secret that
+    was in it, or was typed, can be put into the keyring from here."""
+
+    def __init__(self, form: ServerForm, mcp: McpServersViewModel) -> None:
+        super().__init__("info")
+        self._form, self._mcp = form, mcp
+        self._found = Pasted()
+        self._secrets: tuple[PastedSecret, ...] = ()
+        self._rest = ""
+        """What else is said of what was pasted."""
+        self.keep = Button("Keep it in the keyring", "normal", small=True, tip="mcp.yaml then refers to it there")
+        self.keep.clicked.connect(self._keep)
+        self.button = Button("Fill in the form", "normal", small=True)
+        self.button.clicked.connect(self._take_apart)
+        for button in (self.keep, self.button):
+            self.row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        mcp.secrets_kept.connect(self._kept)
+        mcp.secrets_refused.connect(self._not_kept)
+        self._show_keep(())
+        self.hide()
+
+    @property
+    def waits(self) -> bool:
+        """Whether what was pasted still has to be taken apart, or cannot be."""
+        return bool(self._found.servers or self._found.problem) and not self._found.perhaps
+
+    def forget(self) -> None:
+        """Nothing was pasted."""
+        self._found, self._rest = Pasted(), ""
+        self._show_keep(())
+        self.hide()
+
+    def refuse(self, why: str, *, waits: bool = False, secrets: tuple[PastedSecret, ...] = ()) -> None:
+        """A secret would stand in the file: says where, and nothing is added. ``waits``: until the text is another."""
+        self._found = Pasted(problem=why if waits else "")
+        self.button.hide()
+        self._rest = ""
+        self._show_keep(secrets)
+        self.say(shown(f"Nothing was added: a secret would stand in mcp.yaml.\n{why}"), "ask")
+        self.show()
+        self._form.scroller.verticalScrollBar().setValue(0)
+
+    def look_at(self, text: str) -> None:
+        """The program's field has another text."""
+        self._found = read_pasted(text)
+        self._offer()
+
+    def look_at_address(self, text: str) -> None:
+        """The same for the address: a block or a line does not belong there either."""
+        plain = text.strip().startswith(("http://", "https://")) or not text.strip()
+        self._found = Pasted() if plain else read_pasted(text)
+        self._offer()
+
+    def _offer(self) -> None:
+        servers = self._found.servers
+        self.button.setVisible(bool(servers))
+        self.button.set_label(f"Add all {len(servers)} to mcp.yaml" if len(servers) > 1 else "Fill in the form")
+        self._show_keep(tuple(one for server in servers for one in server.secrets) if len(servers) > 1 else ())
+        if self._found.problem:
+            self.say(shown(self._found.problem), "ask")
+        elif servers:
+            path = " If it is one program with a blank in its path, add it as it is." if self._found.perhaps else ""
+            self.say(shown(_words(servers) + path), "info")
+        self.setVisible(bool(servers or self._found.problem))
+
+    def _take_apart(self) -> None:
+        servers = self._found.servers
+        self._found = Pasted()
+        if len(servers) > 1:
+            self.hide()
+            self._form.add_all(servers)
+            return
+        self._form.fill(servers[0])
+        self._found = Pasted()  # filling in changed the fields
+        self.button.hide()
+        taken = [one.note for one in servers[0].secrets]
+        self._rest = "\n".join(note for note in servers[0].notes if note not in taken)
+        self._show_keep(servers[0].secrets)
+        self.setVisible(bool(servers[0].notes))
+        self.say(shown("\n".join(servers[0].notes)), "ask")
+
+    # -- secrets ------------------------------------------------------------------------------------------------------
+
+    def _show_keep(self, secrets: tuple[PastedSecret, ...]) -> None:
+        self._secrets = secrets
+        self.keep.set_label("Keep it in the keyring" if len(secrets) < 2 else "Keep them in the keyring")
+        self.keep.setEnabled(True)
+        self.keep.setVisible(bool(secrets))
+
+    def _keep(self) -> None:
+        self.keep.setEnabled(False)
+        self._mcp.keep_secrets(self._secrets)
+
+    def _kept(self, kept: tuple[tuple[PastedSecret, KeyringEntry], ...]) -> None:
+        """These are in the keyring; what was asked for a form that is another by now changes nothing in it."""
+        done = [pair for pair in kept if pair[0] in self._secrets]
+        if not done:
+            return
+        for secret, entry in done:
+            if self._found.servers:
+                servers = self._found.servers
+                said = tuple(one.referring(secret, entry) if secret in one.secrets else one for one in servers)
+                self._found = replace(self._found, servers=said)
+            else:
+                self._form.refer(secret, entry)
+        left = tuple(one for one in self._secrets if one not in [secret for secret, _ in done])
+        self._show_keep(left)
+        words = "\n".join(f"The value of {secret.name} is in the keyring as {entry}." for secret, entry in done)
+        more = _words(self._found.servers) if self._found.servers else self._rest
+        self.say(shown("\n".join(filter(None, (words, more)))), "info" if self._found.servers or not more else "ask")
+
+    def _not_kept(self, why: str) -> None:
+        if self._secrets:
+            self.keep.setEnabled(True)
+            self.say(shown(why), "ask")
+
+
+def _words(servers: tuple[PastedServer, ...]) -> str:
+    if len(servers) > 1:
+        named = ", ".join(shown_line(one.name or "server") for one in servers)
+        notes = "".join(f"\n{one.name}: {note}" for one in servers for note in one.notes)
+        return f"This is {len(servers)} servers: {named}.{notes}"
+    one = servers[0]
+    if one.url:
+        return "This is a server at an address, not a program."
+    count = len(one.args)
+    rest = [f"{count} argument{'s' if count != 1 else ''}"] if count else []
+    rest += [f"{len(one.env)} variable{'s' if len(one.env) != 1 else ''}"] if one.env else []
+    more = f" with {' and '.join(rest)}" if rest else ""
+    return f"This is a whole command line: {shown_line(one.command)[:80]}{more}."
+
+
+def _row(caption: str, control: QWidget, help_text: str) -> Labelled:
+    control.setAccessibleName(caption)
+    return Labelled(caption, control, help_text)

@@ -1,0 +1,1 @@
+"""Settings, Models and keys."""

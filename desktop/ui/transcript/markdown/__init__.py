@@ -1,0 +1,1 @@
+"""Markdown split into blocks while it streams."""

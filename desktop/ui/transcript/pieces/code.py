@@ -1,0 +1,170 @@
+"""Code: a framed box with language and Copy at its head, cut into parts of at most 48 lines, scrolling sideways."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+
+from desktop.ui.transcript.markdown.model import Block
+from desktop.ui.transcript.pieces.highlight import highlight, language_of
+from desktop.ui.transcript.pieces.look import PageLook
+from desktop.ui.transcript.pieces.piece import Canvas, Piece, PlacedBox, Spot
+from desktop.ui.transcript.pieces.text import BlockPiece
+from desktop.ui.transcript.pieces.text_box import TextBox
+
+HEAD = 32
+PAD = 8
+
+
+class SideScroll:
+    """What the parts of one code block share: how far it is scrolled to the right, and how wide it is."""
+
+    __slots__ = ("room", "widest", "x")
+
+    def __init__(self) -> None:
+        self.x, self.widest, self.room = 0.0, 0.0, 0.0
+
+    @property
+    def longest(self) -> float:
+        """The furthest it can be scrolled."""
+        return max(0.0, self.widest - self.room)
+
+    def by(self, distance: float) -> bool:
+        """Scrolls; returns whether anything moved."""
+        before, self.x = self.x, min(self.longest, max(0.0, self.x + distance))
+        return self.x != before
+
+
+class CodePiece(BlockPiece):
+    """One part of a code block. The first has the head, the last the foot."""
+
+    __slots__ = ("_copy", "_width", "before", "last", "scroll", "state")
+
+    def __init__(self, key: str, block: Block) -> None:
+        super().__init__(key, block)
+        self.scroll = SideScroll()
+        self.before: CodePiece | None = None
+        self.state = ""
+        self.last = True
+        self._width = 0.0
+        self._copy = QRectF()
+
+    def update(self, block: Block, *, open_: bool) -> None:
+        """Takes the block's newer state."""
+        del open_
+        self.block = block
+
+    def lay_out(self, look: PageLook, width: float, before: Piece | None) -> None:
+        block = self.block
+        self.before = before if block.part and isinstance(before, CodePiece) else None
+        if self.before is not None:
+            self.scroll = self.before.scroll
+        self._width = width
+        spans, self.state = highlight(language_of(block.info), block.text, self.before.state if self.before else "")
+        formats = [(start, end, look.token_format(token)) for start, end, token in spans]
+        self.text = block.text
+        box = TextBox(block.text, look.code_style, formats)
+        goes_on = bool(self.before) and not block.glue
+        lead = self.before.boxes[0].box.end_x() if goes_on and self.before else 0.0
+        box.lay_out(1e7, min(lead, 9e6))
+        self.glue = block.glue if block.part else ""
+        self.overlap = look.line("code") if goes_on else 0
+        left, pad = self.indent(look), look.px(12)
+        top = 0 if self.before else look.px(HEAD) + 2 + look.px(PAD)
+        self.boxes = [PlacedBox(box, left + pad + 1, top, 0)]
+        self.boxes[0].room = width
+        self.scroll.room = width - left - 2 * pad - 2
+        self.scroll.widest = max(box.width, self.scroll.widest if self.before else 0.0)
+        copy_width = look.metrics("small", 500).horizontalAdvance("Copy") + look.px(38)
+        self._copy = QRectF(width - copy_width - look.px(5), look.px(4) + 1, copy_width, look.px(24))
+        self.finish(look, None)
+
+    def finish(self, look: PageLook, after: Piece | None) -> None:
+        self.last = not (isinstance(after, CodePiece) and after.block.part)
+        self.height = int(self.boxes[0].y) + self.boxes[0].box.height + ((look.px(PAD) + 1) if self.last else 0)
+
+    def first(self) -> CodePiece:
+        """The part with the head."""
+        piece = self
+        while piece.before is not None:
+            piece = piece.before
+        return piece
+
+    def spots(self) -> Sequence[Spot]:
+        if self.before is not None:
+            return ()
+        return (Spot("copy", f"{self.key}/copy", self._copy, f"Copy {self.block.info or 'code'}", self.key),)
+
+    def draw(self, canvas: Canvas, origin: QPointF) -> None:
+        look, left = canvas.look, self.indent(canvas.look)
+        if self.block.path:
+            self.draw_path(canvas, origin)
+        cut = self.overlap
+        frame = QRectF(origin.x() + left, origin.y() + cut, self._width - left, self.height - cut)
+        first = self.before is None
+        if frame.height() > 0:
+            canvas.frame(frame, "code-bg", "border", first, self.last)
+        if first:
+            self._draw_head(canvas, frame, origin)
+        painter = canvas.painter
+        painter.save()
+        painter.setClipRect(frame.adjusted(1, -cut, -1, 0), Qt.ClipOperation.IntersectClip)
+        self.draw_boxes(canvas, QPointF(origin.x() - self.scroll.x, origin.y()))
+        painter.restore()
+        if self.last and self.scroll.longest > 0:
+            self._draw_bar(canvas, frame)
+        del look
+
+    def _draw_head(self, canvas: Canvas, frame: QRectF, origin: QPointF) -> None:
+        look = canvas.look
+        language = (self.block.info.split() or [""])[0]
+        head = QRectF(frame.x() + look.px(12), frame.y() + 1, frame.width() / 2, look.px(HEAD))
+        canvas.words(language, head, "small", "text-2")
+        canvas.line(frame.x() + 1, frame.y() + look.px(HEAD) + 1, frame.width() - 2)
+        spot = self.spots()[0]
+        canvas.hover_fill(spot, origin)
+        rect = spot.rect.translated(origin)
+        canvas.glyph("copy", "text-2", rect.x() + look.px(8), rect.y() + look.px(4), 16)
+        canvas.words("Copy", rect.adjusted(look.px(29), 0, 0, 0), "small", "text-2", 500)
+
+    def _draw_bar(self, canvas: Canvas, frame: QRectF) -> None:
+        track = frame.width() - canvas.look.px(16)
+        share = self.scroll.room / self.scroll.widest
+        length = max(canvas.look.px(24), track * share)
+        x = frame.x() + canvas.look.px(8) + (track - length) * self.scroll.x / self.scroll.longest
+        bar = QRectF(x, frame.bottom() - canvas.look.px(6), length, canvas.look.px(4))
+        canvas.painter.setPen(Qt.PenStyle.NoPen)
+        canvas.painter.setBrush(canvas.look.color("border-strong"))
+        canvas.painter.drawRoundedRect(bar, 2, 2)
+
+    def offset_at(self, x: float, y: float) -> int:
+        return super().offset_at(x + self.scroll.x, y)
+
+    def over_text(self, x: float, y: float) -> bool:
+        return super().over_text(x + self.scroll.x, y)
+
+    def cursor_rect(self, offset: int) -> QRectF:
+        return super().cursor_rect(offset).translated(-self.scroll.x, 0)
+
+    def markdown(self, start: int, end: int) -> str:
+        whole = start == 0 and end == len(self.text)
+        opener = f"```{self.block.info}\n" if self.before is None and whole else ""
+        closer = "\n```" if self.last and whole and (opener or self.before is not None) else ""
+        return opener + self.text[start:end] + closer
+
+
+def whole_code(pieces: Sequence[Piece], key: str) -> str:
+    """Exactly the code of the block whose head has this key."""
+    found: list[str] = []
+    for piece in pieces:
+        if isinstance(piece, CodePiece):
+            if piece.key == key:
+                found = [piece.block.text]
+            elif found and piece.block.part:
+                found.append(piece.block.glue + piece.block.text)
+            elif found:
+                break
+        elif found:
+            break
+    return "".join(found)

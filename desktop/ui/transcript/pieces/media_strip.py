@@ -1,0 +1,128 @@
+"""Images and sounds that a tool gave, at the end of its call's card: small pictures, chips, and a way to save each.
+
+The bytes are a stranger's: they are decoded in a worker thread, never larger than they are drawn. Until then, and for
+what is no image or too large a one, there is a chip with its name.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QObject, QPointF, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtGui import QImage, QPainter
+
+from desktop.presenter.transcript.items import AttachmentPart, MediaPart
+from desktop.ui.theme.raster_images import fitted, raster_image
+from desktop.ui.transcript.pieces.look import PageLook
+from desktop.ui.transcript.pieces.piece import Canvas, Spot
+
+RunInThread = Callable[[Callable[[], Any], Callable[[Any], None]], None]
+WIDTH, HEIGHT = 360, 240
+"""Of a picture on a card, at 100 %."""
+CHIP, LINE, GAP = 32, 24, 6
+KEPT = 60
+SAVE = "save-media:"
+"""What the action begins with that saves one; its part's id follows."""
+
+
+class Pictures(QObject):
+    """Decoded pictures. ``ready`` when more can be drawn."""
+
+    ready = Signal()
+
+    def __init__(self, run: RunInThread, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._run = run
+        self._known: OrderedDict[tuple[str, int, int], QImage | None] = OrderedDict()
+        self._asked: set[tuple[str, int, int]] = set()
+
+    def get(self, part: MediaPart | AttachmentPart, room: QSize) -> QImage | None:
+        """The picture at most this large, or None while there is none."""
+        key = (part.part_id, room.width(), room.height())
+        if key in self._known:
+            self._known.move_to_end(key)
+            return self._known[key]
+        if key not in self._asked:
+            self._asked.add(key)
+            self._run(lambda: raster_image(part.whole, room), lambda found: self._arrived(key, found))
+        return None
+
+    def _arrived(self, key: tuple[str, int, int], found: QImage | None) -> None:
+        self._asked.discard(key)
+        self._known[key] = found
+        while len(self._known) > KEPT:
+            self._known.popitem(last=False)
+        self.ready.emit()
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedMedia:
+    """One of them on the card: ``rect`` of the picture or chip, relative to the card."""
+
+    part: MediaPart
+    rect: QRectF
+    image: QImage | None
+    save: Spot
+
+
+class MediaStrip:
+    """All of one card, under each other."""
+
+    def __init__(self, parts: Sequence[MediaPart], pictures: Pictures | None) -> None:
+        self._parts, self._pictures = parts, pictures
+        self._placed: list[PlacedMedia] = []
+
+    def lay_out(self, look: PageLook, x: float, y: float, width: float) -> float:
+        """From ``y`` on; returns where it ends."""
+        self._placed = []
+        for part in self._parts:
+            image = self._image(look, part, width)
+            if image is not None:
+                room = QSize(min(look.px(WIDTH), max(1, int(width))), look.px(HEIGHT))
+                rect = QRectF(QPointF(x, y), QSizeF(fitted(image.size(), room)))
+            else:
+                metrics = look.metrics("small")
+                words = metrics.horizontalAdvance(f"{part.name}  {part.facts}") + look.px(52)
+                rect = QRectF(x, y, min(width, words), look.px(CHIP))
+            self._placed.append(PlacedMedia(part, rect, image, _save(look, part, x, rect.bottom() + look.px(2))))
+            y = rect.bottom() + look.px(2 + LINE + GAP)
+        return y
+
+    def _image(self, look: PageLook, part: MediaPart, width: float) -> QImage | None:
+        if not part.is_image or self._pictures is None:
+            return None
+        return self._pictures.get(part, QSize(min(look.px(WIDTH), max(1, int(width))) * 2, look.px(HEIGHT) * 2))
+
+    @property
+    def words(self) -> str:
+        """For a screen reader, and the text of the card."""
+        return "\n".join(f"{part.name}, {part.facts}" for part in self._parts)
+
+    def spots(self) -> list[Spot]:
+        """A way to save each."""
+        return [placed.save for placed in self._placed]
+
+    def draw(self, canvas: Canvas, origin: QPointF) -> None:
+        """Pictures and chips; their spots are drawn by the card."""
+        look = canvas.look
+        for placed in self._placed:
+            rect = placed.rect.translated(origin)
+            if placed.image is not None:
+                canvas.painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+                canvas.painter.drawImage(rect, placed.image)
+                continue
+            canvas.frame(rect, "surface", "border")
+            canvas.glyph("file", "text-2", rect.x() + look.px(8), rect.y() + look.px(8), 16)
+            words = f"{placed.part.name}  {placed.part.facts}"
+            shown = look.metrics("small").elidedText(words, Qt.TextElideMode.ElideMiddle, rect.width() - look.px(40))
+            canvas.words(shown, rect.adjusted(look.px(30), 0, 0, 0), "small", "text-2")
+
+
+def _save(look: PageLook, part: MediaPart, x: float, y: float) -> Spot:
+    label = f"Save {'image' if part.is_image else 'sound'}…"
+    room = look.metrics("small", 500).horizontalAdvance(label) + look.px(16)
+    rect = QRectF(x - look.px(8), y, room, look.px(LINE))
+    return Spot("action", f"{part.part_id}/save", rect, label, f"{SAVE}{part.part_id}")

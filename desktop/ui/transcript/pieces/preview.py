@@ -1,0 +1,117 @@
+"""What a waiting call would change, in a few lines for its card. Cheap for files of any size.
+
+The whole diff is the request's own view; this only shows that there is one. Every line is escaped as it is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from desktop.domain.permission import PermissionRequest
+from desktop.domain.words import count_words, size_of, size_words
+from desktop.presenter.approvals.command_summary import gist_of
+from desktop.ui.theme.paint import badge_look
+from desktop.ui.widgets.folded import folded, lines_of
+from desktop.ui.widgets.shown import shown, shown_line
+
+SHOWN = 8
+LONGEST_LINE = 300
+REMARKS = ("fold", "gist")
+"""Signs of lines that tell of a call and are no part of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewLine:
+    """``sign`` is "+", "-" or "" (what is asked for, or a remark), "fold" for words about lines that are not shown,
+    "gist" for what the whole comes to."""
+
+    number: str
+    sign: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """``whole``: nothing of what will be done is left out, as far as the lines are drawn to their end."""
+
+    lines: tuple[PreviewLine, ...] = ()
+    whole: bool = True
+
+
+def preview_of(request: PermissionRequest) -> Preview:
+    """What a waiting call's card shows. Of a command all that fits, and first what it comes to. Only a command or a
+    change that is shown to its end is whole; what else a call is given is in its request (R-PRM-2)."""
+    preview = request.preview
+    if preview.get("kind") == "argv":
+        text = shown_line(" ".join(str(word) for word in preview.get("argv") or ()))
+        return Preview((PreviewLine("", "", text[:LONGEST_LINE]),), len(text) <= LONGEST_LINE)
+    if preview.get("kind") == "diff":
+        return _diff(str(preview.get("before") or ""), str(preview.get("after") or ""), bool(preview.get("new")))
+    if preview.get("kind") != "command":
+        return Preview(whole=False)
+    lines, whole = _command(str(preview.get("command") or ""))
+    gist = gist_of(request)
+    if gist is not None:
+        does = ", ".join(badge_look(kind).word for kind in gist.kinds)
+        words = f"{gist.count}: {does}. {gist.sentence(2)}".strip()
+        lines.insert(0, PreviewLine("", "gist", shown_line(words)[:LONGEST_LINE]))
+    return Preview(tuple(lines), whole)
+
+
+def _command(text: str) -> tuple[list[PreviewLine], bool]:
+    parts = list(folded(lines_of(text)))
+    lines = [
+        PreviewLine("", "fold", f"{part.text} not shown") if part.fold
+        else PreviewLine("", "", shown(part.text[:LONGEST_LINE])) for part in parts[:SHOWN]
+    ]  # fmt: skip
+    rest = len(parts) - SHOWN
+    if rest > 0:
+        lines.append(PreviewLine("", "fold", f"{count_words(rest, 'more line')}: open the request"))
+    return lines, rest <= 0 and all(len(part.text) <= LONGEST_LINE for part in parts)
+
+
+def preview_lines(preview: Mapping[str, Any]) -> list[PreviewLine]:
+    """The lines to show for a request's ``preview`` (see ``PreCheck``)."""
+    kind = preview.get("kind")
+    if kind == "diff":
+        found = _diff(str(preview.get("before") or ""), str(preview.get("after") or ""), bool(preview.get("new")))
+        return list(found.lines)
+    return _command(str(preview.get("command") or ""))[0] if kind == "command" else []
+
+
+def _diff(before: str, after: str, new: bool) -> Preview:
+    if new:
+        lines = after.count("\n") + (not after.endswith("\n") and bool(after))
+        remark = PreviewLine("", "", f"new file, {count_words(lines, 'line')}, {size_words(size_of(after))}")
+        first = after.split("\n", 3)[:3]
+        few = first[:1] if lines > 3 else [line for line in first if line]
+        told = [PreviewLine(str(n), "+", shown(line[:LONGEST_LINE])) for n, line in enumerate(few, 1)]
+        return Preview((remark, *told), lines <= 3 and _short(few))
+    if before == after:
+        return Preview((PreviewLine("", "", "no change to the file's text"),), whole=False)
+    return _changed(before.split("\n"), after.split("\n"))
+
+
+def _short(lines: list[str]) -> bool:
+    return all(len(line) <= LONGEST_LINE for line in lines)
+
+
+def _changed(old: list[str], new: list[str]) -> Preview:
+    start, limit = 0, min(len(old), len(new))
+    while start < limit and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < limit - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    gone, come = old[start : len(old) - end], new[start : len(new) - end]
+    half = SHOWN // 2
+    room_old = max(half, SHOWN - len(come))
+    room_new = max(half, SHOWN - len(gone))
+    lines = [PreviewLine(str(start + n), "-", shown(line[:LONGEST_LINE])) for n, line in enumerate(gone[:room_old], 1)]
+    lines += [PreviewLine(str(start + n), "+", shown(line[:LONGEST_LINE])) for n, line in enumerate(come[:room_new], 1)]
+    hidden = max(0, len(gone) - room_old) + max(0, len(come) - room_new)
+    if hidden:
+        lines.append(PreviewLine("", "", f"{count_words(hidden, 'more line')} in this change: open the request"))
+    return Preview(tuple(lines), not hidden and _short(gone) and _short(come))

@@ -1,0 +1,1 @@
+"""What is pressed, typed into or chosen from."""

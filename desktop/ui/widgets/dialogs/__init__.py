@@ -1,0 +1,1 @@
+"""Dialogs inside the window, toasts, and choosing or dropping files."""

@@ -1,0 +1,1 @@
+"""How widgets stand on a page: columns, cards, panes that fold."""

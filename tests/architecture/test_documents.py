@@ -1,0 +1,80 @@
+"""The documents lead where they say, stay short enough to be read, and show nothing that no test runs."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.architecture import rules
+from tests.harness.help_pages import HELP, samples
+
+ROOT = Path(__file__).resolve().parents[2]
+FOR_DEVELOPERS = ("README.md", "CONTRIBUTING.md", "desktop/ARCHITECTURE.md")
+MOST_LINES = {"README.md": 150, "desktop/ARCHITECTURE.md": 250}
+RUN_BY = {
+    "activity-log": ("tests/unit/store/test_audit_reading.py", 1),
+    "agents": ("tests/unit/library/test_help_pages.py", 1),
+    "mcp": ("tests/unit/tools/mcp/test_definitions.py", 1),
+    "models-and-providers": ("tests/unit/library/test_own_provider.py", 1),
+    "rules": ("tests/unit/services/rules/test_help_page.py", 1),
+    "skills": ("tests/unit/library/test_help_pages.py", 2),
+    "tools": ("tests/unit/library/test_help_pages.py", 2),
+}
+"""The test that runs the samples of a page, and how many it runs."""
+
+
+def documents() -> dict[str, str]:
+    top = (ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"))
+    paths = [*top, *(ROOT / "desktop").rglob("*.md"), *HELP.glob("*.md")]
+    return {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in paths}
+
+
+def holds(found: list[str]) -> None:
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_every_relative_link_leads_to_a_file() -> None:
+    holds(rules.dead_links(ROOT, documents()))
+
+
+def test_the_paths_that_developers_are_told_exist() -> None:
+    texts = documents()
+    holds(rules.dead_paths(ROOT, {name: texts[name] for name in FOR_DEVELOPERS}))
+
+
+def test_the_modules_in_the_pictures_exist() -> None:
+    """There a path begins below desktop/."""
+    text = documents()["desktop/ARCHITECTURE.md"]
+    named = set(re.findall(r"(?<![\w/])((?:[a-z_]+/)+[a-z_]+\.py)\b", text))
+    assert len(named) > 50
+    holds(sorted(name for name in named if not any((ROOT / top / name).exists() for top in ("", "desktop"))))
+
+
+def test_no_index_address_in_them() -> None:
+    holds(rules.index_addresses(documents()))
+
+
+@pytest.mark.parametrize("name", MOST_LINES)
+def test_what_is_read_first_is_short(name: str) -> None:
+    assert documents()[name].count("\n") <= MOST_LINES[name]
+
+
+def test_the_readme_leads_to_every_page_for_users() -> None:
+    linked = set(rules.LINK.findall(documents()["README.md"]))
+    assert {f"resources/help/{path.name}" for path in HELP.glob("*.md")} <= linked
+
+
+def test_every_sample_of_a_page_is_run_by_a_test() -> None:
+    shown = {path.stem: len(samples(path.stem, r"\w*")) for path in HELP.glob("*.md")}
+    assert {name: count for name, count in shown.items() if count} == {name: n for name, (_, n) in RUN_BY.items()}
+    for name, (test, _) in RUN_BY.items():
+        assert f'samples("{name}"' in (ROOT / test).read_text("utf-8"), test
+
+
+def test_a_dead_link_and_a_path_that_is_gone_are_found(tmp_path: Path) -> None:
+    (tmp_path / "desktop/ui").mkdir(parents=True)
+    fine = "[ui](ui) [far](https://example.org/x) [here](#ui) `desktop/ui` `desktop/<room>/x.md`\n```\n[a](b)\n```\n"
+    bad = "[gone](../gone.md) and `desktop/gone.py`\n"
+    texts = {"desktop/A.md": fine + bad}
+    assert rules.dead_links(tmp_path, texts) == ["desktop/A.md:5: ../gone.md leads nowhere"]
+    assert rules.dead_paths(tmp_path, texts) == ["desktop/A.md:5: desktop/gone.py does not exist"]

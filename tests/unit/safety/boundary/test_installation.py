@@ -1,0 +1,89 @@
+"""Assent's own program: readable to every confined process wherever it lies, and changed by none."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.errors import BoundaryViolation
+from desktop.domain.safety import Access, ProcessSpec
+from desktop.safety.boundary.installation import installation, without_inner
+from desktop.safety.boundary.opening import BoundaryFiles
+from desktop.safety.boundary.paths import is_within
+from desktop.safety.boundary.policy import BoundaryPolicy
+from desktop.safety.confinement.process import GroupRunner
+from desktop.safety.confinement.select import SystemConfinement
+from tests.unit.safety.world import World
+
+
+@pytest.fixture(params=["bubblewrap", "landlock"])
+def walls(request: pytest.FixtureRequest, world: World) -> Iterator[SystemConfinement]:
+    """A program that lies beneath the temporary folder, where everything else is out of sight."""
+    program = world.root / "program"
+    program.mkdir()
+    (program / "code.py").write_text("print('works')\n")
+    policy = BoundaryPolicy(str(world.home), lambda: world.settings, (str(program),))
+    with contextlib.closing(SystemConfinement(policy, lambda: world.settings, kinds=(request.param,))) as made:
+        if made.probe().kind != request.param:
+            pytest.skip(f"{request.param} does not work here")
+        yield made
+
+
+async def inside(walls: SystemConfinement, world: World, command: str, narrow: tuple[str, ...] | None = None) -> str:
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(world.person), "P": str(world.root / "program")}
+    spec = ProcessSpec(("bash", "--norc", "-c", command), str(world.workspace), env)
+    return (await GroupRunner().run(walls.wrap(spec, narrow=narrow), CancellationToken())).output
+
+
+@pytest.mark.spec("R-FS-10")
+async def test_the_program_is_read_and_never_written_beneath_the_temporary_folder(
+    walls: SystemConfinement, world: World
+) -> None:
+    for allowed in (world.workspace, world.root):
+        world.change(allowed=(str(allowed),))
+        assert "works" in await inside(walls, world, 'cat "$P/code.py"')
+        for attempt in ('echo x > "$P/code.py"', 'touch "$P/new"', 'mv "$P" "$P"2', 'rm -rf "$P"', 'ln -sf /x "$P/l"'):
+            await inside(walls, world, attempt)
+    assert [path.name for path in (world.root / "program").iterdir()] == ["code.py"]
+    assert (world.root / "program/code.py").read_text() == "print('works')\n"
+
+
+async def test_a_narrow_process_sees_of_it_what_it_was_given(walls: SystemConfinement, world: World) -> None:
+    program = str(world.root / "program")
+    assert "works" in await inside(walls, world, 'cat "$P/code.py"', narrow=(program,))
+    assert "works" not in await inside(walls, world, 'cat "$P/code.py"', narrow=())
+
+
+async def test_denied_wins_over_the_program(walls: SystemConfinement, world: World) -> None:
+    world.change(denied=(str(world.root / "program"),))
+    assert "works" not in await inside(walls, world, 'cat "$P/code.py"')
+
+
+@pytest.mark.spec("R-FS-10")
+@pytest.mark.parametrize("path", installation())
+def test_no_file_tool_writes_into_the_program(world: World, path: str) -> None:
+    world.change(allowed=("/",))
+    target = os.path.join(path, "planted.py") if os.path.isdir(path) else path
+    verdict = world.policy.explain(target, Access.WRITE)
+    assert not verdict.allowed
+    assert "Assent's own program" in verdict.sentence
+    assert world.policy.explain(target, Access.READ).allowed
+    with pytest.raises(BoundaryViolation):
+        BoundaryFiles(world.policy).write_atomic(target, b"x")
+    assert not os.path.exists(os.path.join(path, "planted.py"))
+
+
+def test_what_runs_now_is_part_of_it() -> None:
+    for path in (__import__("desktop").__file__, sys.executable, os.__file__, pytest.__file__):
+        assert any(is_within(os.path.realpath(str(path)), part) for part in installation()), path
+    assert not any(is_within("/usr/bin/env", part) for part in installation())
+    repository = Path(__file__).resolve().parents[4]
+    assert not any(is_within(str(repository / "README.md"), part) for part in installation())
+
+
+def test_what_lies_in_another_part_is_named_once() -> None:
+    assert without_inner(["/a/b", "/a", "/ab", "/a/b/c"]) == ("/a", "/ab")

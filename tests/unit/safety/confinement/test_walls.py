@@ -1,0 +1,455 @@
+"""What holds a shell command: tried from inside, on each kind of wall this machine has (C-33, S-FS-1)."""
+
+import contextlib
+import os
+import shlex
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.errors import BoundaryViolation, ToolFailure
+from desktop.domain.safety import Access, ProcessOutcome, ProcessSpec
+from desktop.domain.tools import Category, ToolCallContext
+from desktop.safety.confinement.environment import AllowlistEnvironment
+from desktop.safety.confinement.landlock import readable
+from desktop.safety.confinement.process import GroupRunner
+from desktop.safety.confinement.program_cache import FOLDER
+from desktop.safety.confinement.select import Kind, SystemConfinement
+from desktop.tools.builtin.shell import Bash
+from tests.unit.safety.world import World
+
+KINDS: tuple[Kind, ...] = ("bubblewrap", "landlock")
+
+
+@pytest.fixture(params=["bubblewrap", "landlock"])
+def walls(request: pytest.FixtureRequest, world: World) -> Iterator[SystemConfinement]:
+    made = SystemConfinement(world.policy, lambda: world.settings, kinds=(request.param,))
+    try:
+        if made.probe().kind != request.param:
+            pytest.skip(f"{request.param} does not work here")
+        yield made
+    finally:
+        made.close()
+
+
+async def inside(walls: SystemConfinement, world: World, command: str, **fields: object) -> ProcessOutcome:
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(world.person)}
+    spec = ProcessSpec(("bash", "--norc", "-c", command), str(world.workspace), env, **fields)  # type: ignore[arg-type]
+    return await GroupRunner().run(walls.wrap(spec), CancellationToken())
+
+
+def made(world: World, *kinds: Kind) -> contextlib.closing[SystemConfinement]:
+    """Closed at the end: a wall may have made a folder for itself."""
+    return contextlib.closing(SystemConfinement(world.policy, lambda: world.settings, kinds=kinds or KINDS))
+
+
+@pytest.mark.spec("R-FS-3")
+async def test_a_command_that_may_write_in_temporary_folders_cannot_take_the_filter_from_the_next_one(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The person opened the folder in which Assent, too, makes what is temporary."""
+    temporary = world.root / "tmp"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    world.change(allowed=(str(world.workspace), str(temporary)))
+    with made(world, "bubblewrap") as walls:
+        if walls.probe().kind != "bubblewrap":
+            pytest.skip("bubblewrap does not work here")
+        await inside(walls, world, f"for f in {temporary}/*/* /proc/[0-9]*/fd/*; do : >$f; done 2>/dev/null")
+        asked = f"{shlex.quote(sys.executable)} -c 'import socket; socket.socket(socket.AF_UNIX)'"
+        outcome = await inside(walls, world, asked)
+    assert "PermissionError" in outcome.output
+
+
+def test_the_probe_takes_the_first_kind_that_works_here_and_says_so_when_none_does(world: World) -> None:
+    """In a container or a chroot there may be none; then it must not claim one."""
+    works = []
+    for kind in KINDS:
+        with made(world, kind) as walls:
+            works += [kind] if walls.probe().kind == kind else []
+    with made(world) as walls:
+        report = walls.probe()
+    assert report.kind == (works[0] if works else "none")
+    assert bool(report.holds) == bool(works)
+    assert report.sentence
+
+
+async def test_work_in_the_workspace_goes_on_as_usual(walls: SystemConfinement, world: World) -> None:
+    outcome = await inside(walls, world, "pwd; mkdir a && echo hi > a/b && cat a/b note.txt; ls | sort; exit 4")
+    assert outcome.output == f"{world.workspace}\nhi\nnote\na\nnote.txt\n"
+    assert outcome.exit_code == 4
+    assert (world.workspace / "a/b").read_text() == "hi\n"
+
+
+EVERYDAY = {
+    "cat <(echo substituted)": "substituted\n",
+    "git init -q . && git -c user.name=a -c user.email=b commit -q --allow-empty -m x && git log --format=%s": "x\n",
+    "printf 'int main(){return 0;}' > a.c && cc a.c -o a && ./a && echo compiled": "compiled\n",
+    "python3 -c 'import asyncio; asyncio.run(asyncio.sleep(0)); print(1)'": "1\n",
+    "echo > r; chmod +x r; seq 3 | xargs -P2 -n1 echo | sort -n | tail -1; flock l echo locked": "3\nlocked\n",
+    "(sleep 5 & wait) & nice -n 1 timeout 3 echo timed": "timed\n",
+    "exec 9>log; echo x >&9; trap 'echo end' EXIT; cat log": "x\nend\n",
+}
+
+
+@pytest.mark.parametrize("command", EVERYDAY)
+async def test_everyday_programs_work_inside(walls: SystemConfinement, world: World, command: str) -> None:
+    program = command.split()[0] if command.startswith("git") else "cc" if "cc a.c" in command else "bash"
+    if shutil.which(program) is None:
+        pytest.skip(f"there is no {program} here")
+    outcome = await inside(walls, world, command)
+    assert outcome.output.splitlines()[-2:] == EVERYDAY[command].splitlines()[-2:]
+
+
+async def test_nothing_outside_the_allowed_folders_can_be_written(walls: SystemConfinement, world: World) -> None:
+    attempts = [
+        f"echo x > {world.outside}/new",
+        f"echo x >> {world.outside}/secret.txt",
+        f"rm -f {world.outside}/secret.txt",
+        f"mv {world.outside}/secret.txt .",
+        f"ln -s {world.outside} l; echo x > l/new",
+        f"mkdir {world.person}/d",
+        f"ln {world.outside}/secret.txt here && echo x > here",
+        f"mkfifo {world.outside}/p",
+        f"cd {world.outside} && touch t",
+        f'python3 -c \'open("{world.outside}/new", "w")\'',
+        f"truncate -s 0 {world.outside}/secret.txt",
+    ]
+    for attempt in attempts:
+        await inside(walls, world, attempt)
+    assert [p.name for p in world.outside.iterdir()] == ["secret.txt"]
+    assert (world.outside / "secret.txt").read_text() == "OUTSIDE"
+    assert not (world.person / "d").exists()
+
+
+@pytest.mark.spec("R-FS-3", "R-FS-11")
+async def test_what_the_explorer_says_of_commands_is_what_happens_inside(
+    walls: SystemConfinement, world: World
+) -> None:
+    """The walls answer about a path as they hold it."""
+    own = world.workspace / "own"
+    own.mkdir()
+    world.change(allowed=(str(world.workspace), str(world.home)), denied=(str(world.ssh), str(own)))
+    kind = walls.probe().kind
+    places = (
+        world.workspace, own, world.home, world.home / "data", world.home / "agents", world.ssh, world.outside,
+        world.person, world.root, Path("/usr"), Path("/etc"), Path("/"),
+    )  # fmt: skip
+    said = [walls.walls().reach(os.path.realpath(path), kind) for path in places]
+    script = "; ".join(
+        f"(ls {path} >/dev/null 2>&1 && echo -n r; touch {path}/assent-probe 2>/dev/null && echo -n w; echo)"
+        for path in places
+    )
+    tried = (await inside(walls, world, script)).output.splitlines()
+    for path, (read, write), found in zip(places, said, tried, strict=True):
+        assert ("w" in found) == write, (path, found)
+        # a folder made for what lies in it can be listed, and holds nothing else; Landlock cannot list around a denial
+        assert "r" not in found or read or not list(set(os.listdir(path)) - {"assent-probe"}) or kind == "bubblewrap"
+        assert "r" in found or not read or kind == "landlock", (path, found)
+
+
+@pytest.mark.spec("R-FS-3")
+@pytest.mark.parametrize("place", ["..", "../..", "../../..", "../data", "{outside}"])
+async def test_a_write_outside_fails_instead_of_being_lost(walls: SystemConfinement, world: World, place: str) -> None:
+    """This world lies in /tmp, of which a command gets one of its own: there, too, it is told that nothing was written,
+    and what is beside its folder stays as it was."""
+    target = place.format(outside=world.outside)
+    before = sorted(world.root.rglob("*"))
+    outcome = await inside(walls, world, f"echo x > {target}/tools.yaml && echo LOST; mkdir {target}/new && echo LOST")
+    assert outcome.exit_code != 0
+    assert "LOST" not in outcome.output
+    assert sorted(world.root.rglob("*")) == before
+    fine = await inside(walls, world, 'cd "$TMPDIR"; echo x > s; cat s; cd - >l; echo y > s; cat s')
+    assert fine.output == "x\ny\n"
+
+
+@pytest.mark.spec("R-FS-3")
+async def test_denied_paths_and_the_apps_data_cannot_be_read(walls: SystemConfinement, world: World) -> None:
+    world.change(denied=(str(world.ssh), "/etc/passwd"))
+    for attempt in (
+        "cat ~/.ssh/id_rsa",
+        "cat ../../.ssh/id_rsa",
+        "cp -r ~/.ssh stolen; cat stolen/*",
+        "cat ~/.s*/*",
+        "ln ~/.ssh/id_rsa h; cat h",
+        "cat /proc/self/root$HOME/.ssh/id_rsa",
+        "cat ../data/assent.db",
+        "find ~ -name id_rsa -exec cat {} +",
+        "tar c ~/.ssh",
+        "grep -r . ~/.ssh ../data",
+        "python3 -c 'print(open(\"'$HOME'/.ssh/id_rsa\").read())'",
+        "cat /etc/passwd | grep root:",
+    ):
+        outcome = await inside(walls, world, attempt)
+        assert "PRIVATE" not in outcome.output, attempt
+        assert "CONVERSATIONS" not in outcome.output, attempt
+        assert "root:x" not in outcome.output, attempt
+
+
+@pytest.mark.spec("R-FS-3", "S6.11")
+async def test_a_denied_path_inside_the_workspace_is_closed_and_cannot_be_carried_away(
+    walls: SystemConfinement, world: World
+) -> None:
+    """Renamed with the folder that holds it, the next command would find it under a name that no list knows."""
+    secret = world.workspace / "a/b/secret"
+    secret.mkdir(parents=True)
+    (secret / "key").write_text("PRIVATE")
+    world.change(denied=(str(secret),))
+    for attempt in ("cat a/b/secret/key", "echo x > a/b/secret/new", "mv a/b c", "mv a d", "mv a/b/secret e"):
+        await inside(walls, world, attempt)
+    for attempt in ("cat a/b/secret/key", "cat c/secret/key d/b/secret/key e/key", "grep -r PRIV ."):
+        assert "PRIVATE" not in (await inside(walls, world, attempt)).output, attempt
+    assert [path.name for path in secret.iterdir()] == ["key"]
+    assert (await inside(walls, world, "echo fine > note.txt && cat note.txt")).output == "fine\n"
+
+
+@pytest.mark.spec("R-FS-3")
+async def test_entries_inside_one_another_hold_as_the_outer_one_does(walls: SystemConfinement, world: World) -> None:
+    (world.ssh / "deep").mkdir()
+    world.change(denied=(str(world.ssh), str(world.ssh / "deep"), str(world.home), str(world.home / "data")))
+    world.change(
+        allowed=(str(world.workspace), str(world.ssh / "deep"), str(world.outside)), workspace=str(world.outside)
+    )
+    env = {"PATH": "/usr/bin:/bin"}
+    spec = ProcessSpec(("bash", "-c", f"cat {world.ssh}/id_rsa; echo fine"), str(world.outside), env)
+    outcome = await GroupRunner().run(walls.wrap(spec), CancellationToken())
+    assert outcome.output.endswith("fine\n")
+    assert "PRIVATE" not in outcome.output
+
+
+@pytest.mark.spec("R-FS-3")
+async def test_a_second_name_of_a_denied_file_in_the_workspace_is_closed_too(
+    walls: SystemConfinement, world: World
+) -> None:
+    os.link(world.ssh / "id_rsa", world.workspace / "innocent.txt")
+    outcome = await inside(walls, world, "cat innocent.txt; echo evil > innocent.txt; cat note.txt")
+    assert "PRIVATE" not in outcome.output
+    assert outcome.output.endswith("note\n")
+    assert (world.ssh / "id_rsa").read_text() == "PRIVATE"
+
+
+@pytest.mark.spec("R-FS-9")
+async def test_a_link_that_leads_out_is_no_place_to_start(walls: SystemConfinement, world: World) -> None:
+    (world.workspace / "out").symlink_to(world.outside)
+    (world.workspace / "in").mkdir()
+    (world.workspace / "alias").symlink_to("in")
+    env = {"PATH": "/usr/bin:/bin"}
+    with pytest.raises(BoundaryViolation, match="outside the allowed folders"):
+        walls.wrap(ProcessSpec(("pwd",), str(world.workspace / "out"), env))
+    wrapped = walls.wrap(ProcessSpec(("pwd",), str(world.workspace / "alias"), env))
+    assert (await GroupRunner().run(wrapped, CancellationToken())).output == f"{world.workspace}/in\n"
+
+
+@pytest.mark.spec("R-PRM-5", "R-FS-7")
+async def test_nothing_in_a_call_lifts_the_walls(walls: SystemConfinement, world: World) -> None:
+    """An approval changes nothing of them: they are made from the settings alone, and nothing of a call gets there."""
+    before = walls.walls()
+    bash = Bash(
+        world.reader, world.policy, walls, AllowlistEnvironment(lambda: world.settings), GroupRunner(),
+        lambda: world.settings,
+    )  # fmt: skip
+    args = {"command": f"echo approved > {world.outside}/new; cat {world.ssh}/id_rsa"}
+    check = await bash.precheck(args)
+    assert check.category is Category.ADMIN
+    approved = ToolCallContext(RunMeta("run", CancellationToken()), "call", identity=check.identity)
+    result = await bash.execute(args, approved)
+    assert "PRIVATE" not in result.text
+    assert not (world.outside / "new").exists()
+    assert walls.walls() == before
+
+
+@pytest.mark.spec("R-FS-10")
+async def test_the_apps_files_stay_as_they_are_even_where_the_home_is_allowed(
+    walls: SystemConfinement, world: World
+) -> None:
+    (world.home / "config.yaml").write_text("mine")
+    world.change(allowed=(str(world.person),))
+    for attempt in (
+        "echo x > ../config.yaml",
+        "echo x > ../tools.yaml",
+        "echo x > ../agents/evil.yaml",
+        "mv ../agents ../agents2",
+        "rm -rf ../data",
+        "mv .. ../../agent2; ls ../..",
+        "echo x > ../anything",
+        "cat ../data/assent.db",
+    ):
+        outcome = await inside(walls, world, attempt)
+        assert "CONVERSATIONS" not in outcome.output
+    assert (world.home / "config.yaml").read_text() == "mine"
+    assert sorted(p.name for p in world.home.iterdir()) == ["agents", "config.yaml", "data", "workspace"]
+    assert list((world.home / "agents").iterdir()) == []
+    assert (world.home / "data/assent.db").read_text() == "CONVERSATIONS"
+    assert (await inside(walls, world, "echo still > works && cat works")).output == "still\n"
+
+
+async def test_the_network_is_off_unless_the_settings_allow_it(walls: SystemConfinement, world: World) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        code = f'import socket; socket.create_connection(("127.0.0.1", {server.getsockname()[1]}), 2); print("through")'
+        attempt = f"python3 -c '{code}'"
+        assert "through" not in (await inside(walls, world, attempt)).output
+        world.change(shell_network="always")
+        assert (await inside(walls, world, attempt)).output == "through\n"
+
+
+@pytest.mark.spec("R-SEC-1")
+@pytest.mark.parametrize("network", [False, True])
+async def test_services_behind_sockets_cannot_be_reached(
+    walls: SystemConfinement, world: World, network: bool, short_tmp: Path
+) -> None:
+    world.change(shell_network="always" if network else "never")
+    with socket.socket(socket.AF_UNIX) as bus:
+        bus.bind(str(short_tmp / "bus"))
+        bus.listen()
+        code = f'import socket; socket.socket(socket.AF_UNIX).connect("{short_tmp}/bus"); print("through")'
+        attempt = f"python3 -c '{code}'"
+        assert "through" not in (await inside(walls, world, attempt)).output
+
+
+async def test_other_processes_cannot_be_looked_into_or_ended(walls: SystemConfinement, world: World) -> None:
+    attempt = f"cat /proc/{os.getpid()}/environ | tr '\\0' '\\n' | head -1; kill -0 {os.getpid()} && echo reached"
+    outcome = await inside(walls, world, attempt)
+    assert "reached" not in outcome.output
+    assert "=" not in outcome.output
+
+
+async def test_no_way_out_by_new_rights(walls: SystemConfinement, world: World) -> None:
+    for attempt in (
+        f"mount --bind {world.ssh} . && cat id_rsa",
+        f"umount {world.ssh}; cat {world.ssh}/id_rsa",
+        f"unshare -rm sh -c 'umount -l {world.ssh}; cat {world.ssh}/id_rsa'",
+        "mknod d b 8 0",
+        f"chroot /proc/1/root cat {world.ssh}/id_rsa",
+        f"nsenter -t 1 -m cat {world.ssh}/id_rsa",
+        # opened, never written: this machine's own kernel settings are behind it
+        "exec 9>>/proc/sys/kernel/core_pattern && echo reached",
+        "exec 9>>/proc/sysrq-trigger && echo reached",
+        "head -c 1 /proc/kcore && echo reached",
+        "exec 9</proc/kmsg && echo reached",
+    ):
+        outcome = await inside(walls, world, attempt)
+        assert "PRIVATE" not in outcome.output, attempt
+        assert "reached" not in outcome.output, attempt
+    assert not (world.workspace / "d").exists()
+
+
+@pytest.mark.spec("R-TMO-2", "S6.4")
+async def test_the_time_limit_ends_everything_inside(walls: SystemConfinement, world: World) -> None:
+    outcome = await inside(walls, world, "setsid sleep 4701 & trap '' TERM; sleep 4702", timeout_s=1)
+    assert outcome.ended == "timeout"
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            assert b"sleep\x00470" not in (folder / "cmdline").read_bytes()
+        except OSError:
+            continue
+
+
+@pytest.mark.spec("R-FS-12")
+async def test_a_change_of_the_lists_counts_for_the_next_command(walls: SystemConfinement, world: World) -> None:
+    attempt = f"echo x > {world.outside}/new && echo written"
+    assert (await inside(walls, world, attempt)).output != "written\n"
+    world.change(allowed=(str(world.workspace), str(world.outside)))
+    assert (await inside(walls, world, attempt)).output == "written\n"
+
+
+async def test_programs_find_a_temporary_folder(walls: SystemConfinement, world: World) -> None:
+    outcome = await inside(walls, world, 'f=$(mktemp) && echo ok > "$f" && cat "$f"')
+    assert outcome.output == "ok\n"
+
+
+def test_without_any_wall_that_is_said_plainly(world: World) -> None:
+    none = SystemConfinement(world.policy, lambda: world.settings, kinds=())
+    assert none.probe().kind == "none"
+    assert none.describe().startswith("Not confined")
+    spec = ProcessSpec(("bash", "-c", "true"), str(world.workspace), {})
+    assert none.wrap(spec) == replace(spec, settled=True)
+
+
+def test_a_missing_workspace_is_a_failure_in_words(world: World) -> None:
+    with made(world) as walls, pytest.raises(ToolFailure, match="does not exist"):
+        walls.wrap(ProcessSpec(("bash",), str(world.workspace / "gone"), {}))
+
+
+def test_readable_leaves_out_what_is_hidden_and_keeps_the_rest(world: World) -> None:
+    (world.person / "doc").mkdir()
+    found = readable(str(world.person), (str(world.ssh),))
+    assert str(world.person / "doc") in found
+    assert not any(str(world.ssh).startswith(path) for path in found)
+    assert readable(str(world.ssh / "id_rsa"), (str(world.ssh),)) == []
+
+
+@pytest.mark.spec("R-SK-14", "R-FS-10")
+@pytest.mark.parametrize("allowed", [("/",), ("/tmp",), ("{workspace}", "/usr/lib")])
+async def test_what_only_reads_can_write_in_its_temporary_folder_alone(
+    walls: SystemConfinement, world: World, allowed: tuple[str, ...]
+) -> None:
+    """However wide the allowed folders are."""
+    world.settings = replace(world.settings, allowed=tuple(a.format(workspace=world.workspace) for a in allowed))
+    tried = f"echo x > $TMPDIR/own && cat $TMPDIR/own; for f in {world.workspace}/new /usr/lib/assent-x; do "
+    spec = ProcessSpec(("/bin/sh", "-c", tried + "(echo x > $f) 2>/dev/null && echo WROTE; done"), "/usr/lib", {})
+    for narrow in ((), None):
+        wrapped = walls.wrap(spec, narrow=narrow, writes=False)
+        outcome = await GroupRunner().run(wrapped, CancellationToken())
+        assert outcome.output.strip() == "x"
+    assert not (world.workspace / "new").exists()
+
+
+# -- caches -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=["bubblewrap", "landlock"])
+def caching(request: pytest.FixtureRequest, world: World) -> Iterator[SystemConfinement]:
+    caches = str(world.home / FOLDER)
+    with closing(
+        SystemConfinement(world.policy, lambda: world.settings, kinds=(request.param,), caches=caches)
+    ) as made:
+        if made.probe().kind != request.param:
+            pytest.skip(f"{request.param} does not work here")
+        yield made
+
+
+async def cached(caching: SystemConfinement, world: World, command: str, cache: str, *, writes: bool = True) -> str:
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(world.person)}
+    spec = ProcessSpec(("bash", "--norc", "-c", command), str(world.workspace), env)
+    return (await GroupRunner().run(caching.wrap(spec, cache=cache, writes=writes), CancellationToken())).output
+
+
+@pytest.mark.parametrize("allowed", ["", "~"])
+async def test_a_program_has_a_cache_of_its_own_that_no_other_writes(
+    caching: SystemConfinement, world: World, allowed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(world.person))
+    world.change(allowed=(str(world.workspace), *([allowed] if allowed else [])))
+    (world.person / ".npm").mkdir()
+    names = ("XDG_CACHE_HOME", "npm_config_cache", "UV_CACHE_DIR", "PIP_CACHE_DIR")
+    made = "; ".join(f'mkdir -p "${name}" && echo first > "${name}/of-{name}"' for name in names)
+    assert await cached(caching, world, f'{made}; cat "$npm_config_cache"/of-*; echo "$npm_config_cache"', "one") == (
+        f"first\n{next((world.home / FOLDER).iterdir()) / 'npm'}\n"
+    )
+    assert await cached(caching, world, 'cat "$UV_CACHE_DIR"/of-*', "one") == "first\n"
+    (place,) = (world.home / FOLDER).iterdir()
+    for poison in (f"{place}/npm/of-npm_config_cache", f"{place}/new", f"{place.parent}/new"):
+        await cached(caching, world, f"echo poison > {poison}", "two")
+    assert {file.read_text() for file in place.rglob("of-*")} == {"first\n"}
+    assert [entry.name for entry in place.parent.iterdir() if entry.name == "new"] == []
+    assert not (place / "new").exists()
+    if not allowed:
+        await cached(caching, world, f"echo poison > {world.person}/.npm/x", "one")
+        assert list((world.person / ".npm").iterdir()) == []
+
+
+async def test_what_only_reads_gets_no_cache(caching: SystemConfinement, world: World) -> None:
+    assert await cached(caching, world, 'echo "[$npm_config_cache]"', "one", writes=False) == "[]\n"
+
+
+async def test_no_file_tool_writes_a_cache(world: World) -> None:
+    world.change(allowed=(str(world.home), str(world.workspace)))
+    assert not world.policy.explain(str(world.home / FOLDER / "x" / "npm"), Access.WRITE).allowed

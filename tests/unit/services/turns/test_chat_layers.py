@@ -1,0 +1,140 @@
+"""What layers around a run and around its model requests make of it reaches the thread (R-MW-3, R-MW-4, R-MW-9)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from desktop.domain.events import MessageClosed, RunWaiting, TextArrived
+from desktop.domain.messages import ChatMessage, TextBlock
+from desktop.domain.middleware import MiddlewareTermination
+from desktop.domain.models import ModelAnswer
+from desktop.models.scripted import ScriptedModel, calls, says
+from desktop.presenter.transcript.items import TextPart
+from desktop.presenter.transcript.live_answer import LiveAnswer
+from tests.unit.pipeline.kit import FakeTool
+from tests.unit.services.debates.kit import debate_world, setup
+from tests.unit.services.kit import world
+
+
+class Layer:
+    """Does what it is told around what it wraps, and notes what it wrapped."""
+
+    name = "the test's layer"
+
+    def __init__(self, before=None, after=None):
+        self.before, self.after, self.wrapped = before, after, []
+
+    async def process(self, context, call_next):
+        self.wrapped.append(getattr(context, "agent", context.level))
+        if self.before is None or not self.before(context):
+            await call_next()
+        if self.after is not None:
+            self.after(context)
+
+
+def cached(context):
+    context.response = ModelAnswer(ChatMessage("assistant", (TextBlock("from the cache"),), "end"))
+    return True
+
+
+def redacted(context):
+    given = context.response
+    blocks = (TextBlock(given.message.text.replace("secret", "***")), *given.message.tool_calls)
+    context.response = replace(given, message=replace(given.message, blocks=blocks))
+
+
+def shown(events) -> str:
+    """What stands on the screen at the end."""
+    live = LiveAnswer("a", "m")
+    for event in events:
+        live.apply(event)
+    return "".join(part.markdown for part in live.item().parts if isinstance(part, TextPart))
+
+
+@pytest.mark.spec("R-MW-3", "R-MW-9")
+async def test_an_answer_that_a_layer_gives_in_the_place_of_the_model_stands_in_the_thread(tmp_path: Path) -> None:
+    model = ScriptedModel([says("never")])
+    async with world(tmp_path, model, chat_layers=(Layer(cached),)) as w:
+        path = await w.ask(thread := await w.thread(), "hello")
+        assert path[-1].text == "from the cache"
+        assert "".join(e.text for e in w.events if isinstance(e, TextArrived)) == "from the cache"
+        assert [hit.thread_id for hit in await w.store.search.messages(text="cache")] == [thread]
+
+
+@pytest.mark.spec("R-MW-9", "R-CTX-3")
+async def test_what_a_layer_makes_of_an_answer_replaces_what_had_streamed_in_the_thread_and_on_the_screen(
+    tmp_path: Path,
+) -> None:
+    leak = [*says("a secret, "), *calls("look", {"path": "x"})]
+    model = ScriptedModel([leak, says("the secret is out")])
+    async with world(tmp_path, model, FakeTool("look"), chat_layers=(Layer(after=redacted),)) as w:
+        path = await w.ask(await w.thread(), "hello")
+        said = [message.text for message in path if message.role == "assistant"]
+        assert "secret" not in "".join(said)
+        assert said[-1] == "the *** is out"
+        assert shown(w.events).endswith("the *** is out")
+        assert "secret" not in shown(w.events)
+        assert any(e.tool_calls and e.amended for e in w.events if isinstance(e, MessageClosed))
+        assert await w.store.search.messages(text="secret") == []
+
+
+@pytest.mark.spec("R-MW-3")
+@pytest.mark.expects_log("the test's layer")
+@pytest.mark.parametrize("junk", ["a text", 7, None])
+async def test_a_layer_that_leaves_no_answer_is_named(tmp_path: Path, junk) -> None:
+    def leave(context):
+        context.response = junk
+
+    async with world(tmp_path, ScriptedModel([says("x")]), chat_layers=(Layer(after=leave),)) as w:
+        await w.ask(await w.thread(), "hello")
+        assert w.ends()[0].reason == "error"
+
+
+@pytest.mark.spec("R-MW-4", "R-MW-6")
+async def test_a_chat_is_inside_its_agent_layers_which_may_end_it(tmp_path: Path) -> None:
+    def halt(context):
+        raise MiddlewareTermination("Not today.")
+
+    model, watching = ScriptedModel([says("hi")]), Layer()
+    async with world(tmp_path, model, agent_layers=(watching,)) as w:
+        await w.ask(await w.thread(), "hello")
+        assert (watching.wrapped, w.ends()[0].reason) == (["assistant"], "response")
+    (tmp_path / "b").mkdir()
+    async with world(tmp_path / "b", model, agent_layers=(Layer(halt),)) as w:
+        await w.ask(await w.thread(), "hello")
+        assert (w.ends()[0].reason, w.ends()[0].detail) == ("terminated", "Not today.")
+
+
+@pytest.mark.spec("R-MW-3", "R-MW-9")
+async def test_what_an_agent_layer_answers_itself_stands_in_the_thread(tmp_path: Path) -> None:
+    def closed(context):
+        context.result = "We are closed."
+        return True
+
+    async with world(tmp_path, ScriptedModel([says("never")]), agent_layers=(Layer(closed),)) as w:
+        path = await w.ask(await w.thread(), "hello")
+        assert [message.text for message in path] == ["hello", "We are closed."]
+        assert w.ends()[0].reason == "response"
+
+
+@pytest.mark.spec("R-MW-4", "R-MW-6")
+async def test_the_turns_of_a_debate_are_inside_the_agent_layers_too(tmp_path: Path) -> None:
+    watching = Layer()
+    async with debate_world(tmp_path, ScriptedModel([says("a"), says("b")]), agent_layers=(watching,)) as w:
+        await w.run(setup(max_turns=2))
+        assert watching.wrapped == ["debate", "debate"]
+
+
+async def test_a_layer_that_has_a_turn_or_an_answer_wait_says_why(tmp_path: Path) -> None:
+    def waits(context):
+        context.waits("for the moon")
+        context.waits("")
+
+    model = ScriptedModel([says("a"), says("b")])
+    async with debate_world(tmp_path, model, agent_layers=(Layer(waits),)) as w:
+        await w.run(setup(max_turns=2))
+        said = [(event.waiting, event.why) for event in w.events if isinstance(event, RunWaiting)]
+        assert said == [(True, "for the moon"), (False, "")] * 2
