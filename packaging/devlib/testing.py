@@ -122,10 +122,17 @@ def run_stages(chosen: Sequence[Stage] | None = None) -> int:
 
 
 def _run_stage(stage: Stage, telling: Lock, started: list[subprocess.Popen[bytes]]) -> int:
-    """The stage's exit code; what it said is shown in one piece when it has ended."""
-    with tempfile.TemporaryFile() as said:
+    """The stage's exit code; what it said is shown in one piece when it has ended.
+
+    Each stage has a folder for its temporary files: pytest's common one is cleaned by every process that ends, and of
+    two that clean it at once one fails.
+    """
+    with (
+        tempfile.TemporaryFile() as said,
+        tempfile.TemporaryDirectory(prefix="assent-", ignore_cleanup_errors=True) as folder,
+    ):
         say(f"testing {stage.name}")
-        code = _run([*stage.options, *stage.paths], said, started)
+        code = _run([f"--basetemp={folder}/t", *stage.options, *stage.paths], said, started)
         with telling:
             say(f"tested {stage.name}")
             said.seek(0)

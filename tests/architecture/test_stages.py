@@ -44,6 +44,23 @@ def test_a_finished_test_is_told_to_the_command(tmp_path: Path) -> None:
     assert progress.stat().st_mtime_ns > before
 
 
+def test_no_stage_cleans_the_temporary_files_of_another(tmp_path: Path) -> None:
+    """pytest's common folder is cleaned by every process that ends, and of two that clean at once one fails."""
+    said = tmp_path / "said"
+    for name in ("one", "two"):
+        lines = (
+            "from pathlib import Path", "def test_it(tmp_path_factory):",
+            f"    Path({str(said)!r}).open('a').write(str(tmp_path_factory.getbasetemp()) + '\\n')",
+        )  # fmt: skip
+        (tmp_path / f"test_{name}.py").write_text("\n".join(lines))
+    stages = [testing.Stage((), (str(tmp_path / f"test_{name}.py"),)) for name in ("one", "two")]
+    assert testing.run_stages(stages) == 0
+    first, second = (Path(line) for line in said.read_text().splitlines())
+    assert first.parent != second.parent
+    assert not first.exists()
+    assert not second.exists()
+
+
 def test_every_folder_of_tests_is_in_exactly_one_stage() -> None:
     tests = testing.ROOT / "tests"
     files = {path for path in tests.rglob("test_*.py") if "data" not in path.relative_to(tests).parts}
