@@ -43,8 +43,13 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _command(commands, "run", run, "start the app; further arguments go to it")
     tests = _command(commands, "test", test, "run every test; further arguments go to pytest instead")
-    tests.add_argument("--changed", nargs="?", const="HEAD", metavar="COMMIT",
-                       help="only tests that what differs from COMMIT (HEAD) can touch at first hand")
+    tests.add_argument(
+        "--changed",
+        nargs="?",
+        const="HEAD",
+        metavar="COMMIT",
+        help="only tests that what differs from COMMIT (HEAD) can touch at first hand",
+    )
     bench = _command(commands, "bench", bench_command, "measure what docs promise; reports and never fails")
     bench.add_argument("--json", type=Path, metavar="FILE", help="also write the rows to FILE")
     bench.add_argument("names", nargs="*", metavar="NAME", help="a bench, the start of its name, or a pattern")
@@ -56,8 +61,9 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, function: object,
-             help_text: str) -> argparse.ArgumentParser:
+def _command(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, function: object, help_text: str
+) -> argparse.ArgumentParser:
     parser = commands.add_parser(name, help=help_text, description=help_text, allow_abbrev=False)
     parser.set_defaults(command=function)
     parser.add_argument("--yes", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)

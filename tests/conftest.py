@@ -29,9 +29,14 @@ from tests.harness.loops import LoopFactory, _function_scoped_runner, factories 
 from tests.harness.services import keyring_daemon, keyring_session, x_display  # noqa: E402
 
 __all__ = [
-    "_function_scoped_runner", "_log_guard", "_qt_guard", "_thread_guard",
-    "keyring_daemon", "keyring_session", "x_display",
-]  # fmt: skip
+    "_function_scoped_runner",
+    "_log_guard",
+    "_qt_guard",
+    "_thread_guard",
+    "keyring_daemon",
+    "keyring_session",
+    "x_display",
+]
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:

@@ -29,8 +29,13 @@ OTHER_SCRIPTS = (
     "Поиск находит слова и в старых сообщениях.",
 )
 QUESTIONS = (
-    "Why does", "How can I make", "Please check whether", "What happens when", "Can you explain how", "Fix it so that",
-)  # fmt: skip
+    "Why does",
+    "How can I make",
+    "Please check whether",
+    "What happens when",
+    "Can you explain how",
+    "Fix it so that",
+)
 CODE = {
     "python": (
         "def {a}_{b}({c}: list[int], limit: int = {n}) -> int:\n    total = 0\n    for item in {c}:\n"
@@ -40,15 +45,12 @@ CODE = {
         "export async function {a}{n}({b}, {c}) {{\n  const found = await {b}.filter((x) => x.{c} > {n});\n"
         "  return found.map((x) => `${{x.{a}}}: ${{x.{c}}}`);\n}}\n"
     ),
-    "rust": (
-        "fn {a}_{b}({c}: &[u32]) -> Option<u32> {{\n    {c}.iter().copied().filter(|v| *v < {n}).max()\n}}\n"
-    ),
+    "rust": ("fn {a}_{b}({c}: &[u32]) -> Option<u32> {{\n    {c}.iter().copied().filter(|v| *v < {n}).max()\n}}\n"),
     "sql": (
         "SELECT {a}, count(*) AS {b}\n  FROM {c}_log\n WHERE {a} > {n}\n GROUP BY {a}\n ORDER BY {b} DESC\n LIMIT 20;\n"
     ),
     "bash": (
-        "set -eu\nfor {a} in *.txt; do\n"
-        "  grep -c \"{b}\" \"${a}\" || echo \"${a}: no {c}\"\ndone | sort -n | tail -{n}\n"
+        'set -eu\nfor {a} in *.txt; do\n  grep -c "{b}" "${a}" || echo "${a}: no {c}"\ndone | sort -n | tail -{n}\n'
     ),
     "json": '{{\n  "{a}": {n},\n  "{b}": ["{c}", "{a}"],\n  "limits": {{"{c}": null, "retry": true}}\n}}\n',
 }
@@ -109,8 +111,13 @@ def _quote(rng: random.Random) -> str:
 
 
 MAKERS: tuple[tuple[Callable[[random.Random], str], int], ...] = (
-    (_paragraph, 50), (_bullets, 16), (_code, 18), (_table, 6), (_heading, 7), (_quote, 3),
-)  # fmt: skip
+    (_paragraph, 50),
+    (_bullets, 16),
+    (_code, 18),
+    (_table, 6),
+    (_heading, 7),
+    (_quote, 3),
+)
 
 
 def _pool(rng: random.Random, size: int = 1200) -> list[str]:
@@ -191,13 +198,19 @@ def _message(
     }[role]
     answer = role in {"assistant", "call"}
     record = MessageRecord(
-        message_id=f"m{index:06d}", thread_id=thread_id, parent_id=f"m{index - 1:06d}" if index else None,
+        message_id=f"m{index:06d}",
+        thread_id=thread_id,
+        parent_id=f"m{index - 1:06d}" if index else None,
         role="assistant" if answer else "tool" if role == "tool" else "user",
-        blocks=blocks, created_at=EPOCH + 30.0 * index, side="a" if answer else "human",
-        author="assistant" if answer else "", model="demo/demo" if answer else "",
+        blocks=blocks,
+        created_at=EPOCH + 30.0 * index,
+        side="a" if answer else "human",
+        author="assistant" if answer else "",
+        model="demo/demo" if answer else "",
         stop_reason=("tool_calls" if role == "call" else "end") if answer else None,
-        usage=Usage(size * 2, size // 4, cost_usd=0.0) if answer else None, elapsed_ms=900 if answer else 0,
-    )  # fmt: skip
+        usage=Usage(size * 2, size // 4, cost_usd=0.0) if answer else None,
+        elapsed_ms=900 if answer else 0,
+    )
     return record, len(text.encode())
 
 
@@ -209,8 +222,15 @@ def make_threads(n: int = 600, seed: int = 1) -> list[ThreadRecord]:
     for index in range(n):
         made = EPOCH + index * step
         title = _phrase(rng, rng.randint(2, 6)).replace("*", "").replace("`", "").capitalize()
-        threads.append(ThreadRecord(
-            thread_id=f"t{index:06d}", title=title, created_at=made, updated_at=made + rng.uniform(0, step),
-            model="demo/demo", pinned=rng.random() < 0.01, titled_by="auto",
-        ))  # fmt: skip
+        threads.append(
+            ThreadRecord(
+                thread_id=f"t{index:06d}",
+                title=title,
+                created_at=made,
+                updated_at=made + rng.uniform(0, step),
+                model="demo/demo",
+                pinned=rng.random() < 0.01,
+                titled_by="auto",
+            )
+        )
     return threads

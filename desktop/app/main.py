@@ -105,10 +105,11 @@ def _ordinary(arguments: Sequence[str]) -> argparse.Namespace | None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="assent", description="People and AI at work, with every effect approved.",
+        prog="assent",
+        description="People and AI at work, with every effect approved.",
         epilog="assent run AGENT-OR-SKILL MESSAGE works without a window; assent run --help says how. "
         "assent audit-check FILE follows the chain of an exported activity log.",
-    )  # fmt: skip
+    )
     parser.add_argument("--version", action="store_true", help="print the version and end")
     parser.add_argument("--home", metavar="DIR", help="the home folder (default: $AGENT_HOME, else ~/.agent)")
     parser.add_argument("--check", action="store_true", help="print what works on this machine and end")

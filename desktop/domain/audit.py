@@ -114,8 +114,18 @@ class ActivityLog(Protocol):
 def plain(entry: AuditEntry) -> dict[str, Any]:
     """An entry as data, under the names that exports use."""
     return {
-        "at": entry.at, "run": entry.run_id, "thread": entry.thread_id, "call": entry.call_id,
-        "chain": list(entry.chain), "tool": entry.tool, "category": entry.category, "decision": entry.decision,
-        "by": entry.by, "digest": entry.digest, "summary": entry.summary, "paths": list(entry.paths),
-        "outcome": entry.outcome, "extra": dict(entry.extra),
-    }  # fmt: skip
+        "at": entry.at,
+        "run": entry.run_id,
+        "thread": entry.thread_id,
+        "call": entry.call_id,
+        "chain": list(entry.chain),
+        "tool": entry.tool,
+        "category": entry.category,
+        "decision": entry.decision,
+        "by": entry.by,
+        "digest": entry.digest,
+        "summary": entry.summary,
+        "paths": list(entry.paths),
+        "outcome": entry.outcome,
+        "extra": dict(entry.extra),
+    }

@@ -180,6 +180,12 @@ class RunMeta:
         the caller's thread binds it, too."""
         above = (*self.above, self.thread_id) if self.thread_id else self.above
         return replace(
-            self, thread_id=thread_id, cancellation=cancellation, supervision=supervision, above=above, node="",
-            call="", environment={},
+            self,
+            thread_id=thread_id,
+            cancellation=cancellation,
+            supervision=supervision,
+            above=above,
+            node="",
+            call="",
+            environment={},
         )

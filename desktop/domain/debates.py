@@ -287,7 +287,11 @@ class DebatePort(Protocol):
         ...
 
     async def extend(
-        self, thread_id: str, *, max_turns: int | None = None, max_cost: float | None = None,
+        self,
+        thread_id: str,
+        *,
+        max_turns: int | None = None,
+        max_cost: float | None = None,
         max_tokens: int | None = None,
     ) -> None:
         """Let it go on for longer: new, larger bounds (None: as it is). One that ended by them is paused again."""

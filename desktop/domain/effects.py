@@ -12,7 +12,7 @@ from desktop.domain.errors import KnownError
 
 EffectKind = Literal[
     "llm", "tool", "spawn", "join", "emit", "sleep_until", "now", "uuid", "random", "summary", "return", "end"
-]  # fmt: skip
+]
 """``summary`` keeps, as its value, what a side of a debate was told of older messages; its name is the thread's id.
 ``return`` is the terminal entry of one agent, ``end`` the one of the run (R-JRN-5)."""
 

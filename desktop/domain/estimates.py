@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from desktop.domain.messages import (
-    ChatMessage,
-    FileBlock,
-    ImageBlock,
-    TextBlock,
-    ToolCallBlock,
-    ToolResultBlock,
-    Usage,
-)
+from desktop.domain.messages import ChatMessage, FileBlock, ImageBlock, TextBlock, ToolCallBlock, ToolResultBlock, Usage
 from desktop.domain.models import ModelRequest
 
 CHARACTERS_PER_TOKEN = 4

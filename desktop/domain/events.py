@@ -12,15 +12,7 @@ from typing import Any, Literal
 from desktop.domain.context import Account
 from desktop.domain.debates import DebateState, TurnRecord
 from desktop.domain.definitions import SideName
-from desktop.domain.messages import (
-    MediaBlock,
-    NoticeBlock,
-    ReasoningBlock,
-    StopReason,
-    TextBlock,
-    ToolCallBlock,
-    Usage,
-)
+from desktop.domain.messages import MediaBlock, NoticeBlock, ReasoningBlock, StopReason, TextBlock, ToolCallBlock, Usage
 from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.run_tree import NodeFacts
 

@@ -144,6 +144,7 @@ class ExpressionSearch:
         except TimeoutError:
             pass
         raise LimitReached(
-            f"Expression {number} takes too long on this text.", limit=f"{SECONDS:g} s for one search",
+            f"Expression {number} takes too long on this text.",
+            limit=f"{SECONDS:g} s for one search",
             next_step="Write it in a simpler way, without repeats within repeats.",
-        )  # fmt: skip
+        )

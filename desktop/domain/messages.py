@@ -123,9 +123,16 @@ class UnknownBlock:
 
 
 Block = (
-    TextBlock | ReasoningBlock | ImageBlock | AudioBlock | FileBlock | ToolCallBlock | ToolResultBlock | NoticeBlock
+    TextBlock
+    | ReasoningBlock
+    | ImageBlock
+    | AudioBlock
+    | FileBlock
+    | ToolCallBlock
+    | ToolResultBlock
+    | NoticeBlock
     | UnknownBlock
-)  # fmt: skip
+)
 
 _KINDS: dict[str, type[Any]] = {
     "text": TextBlock,

@@ -51,8 +51,11 @@ class NetworkUse:
     def preview(self) -> dict[str, Any]:
         """The part of a request that says it, to which the answer is bound."""
         return {
-            "network": self.on, "network_asked": self.asked, "network_offered": self.offered, "hosts": list(self.hosts),
-        }  # fmt: skip
+            "network": self.on,
+            "network_asked": self.asked,
+            "network_offered": self.offered,
+            "hosts": list(self.hosts),
+        }
 
 
 def network_of(mode: NetworkMode, reading: ShellReading, kind: ConfinementKind) -> NetworkUse:
@@ -65,4 +68,3 @@ def network_of(mode: NetworkMode, reading: ShellReading, kind: ConfinementKind) 
         return NetworkUse(True, asked=True, hosts=hosts, all_known=all_known, astray=reading.astray)
     unclear = any(one.effect in _UNCLEAR for one in reading.judgements) or not reading.judgements
     return NetworkUse(False, offered=unclear or reading.may_need_network)
-

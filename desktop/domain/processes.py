@@ -69,9 +69,7 @@ class Child(Protocol):
         """Begin starting it (prewarm); returns at once. Needs a running loop."""
         ...
 
-    def call(
-        self, method: str, params: Mapping[str, Any] | None = None, *, timeout: float
-    ) -> Awaitable[Any]:
+    def call(self, method: str, params: Mapping[str, Any] | None = None, *, timeout: float) -> Awaitable[Any]:
         """One question, one answer. Raises ChildDied, ProtocolViolation, ChildRefused, TimeoutError (seconds)."""
         ...
 

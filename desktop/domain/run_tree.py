@@ -43,9 +43,7 @@ class NodeState(StrEnum):
         return self in _OVER
 
 
-_OVER = frozenset(
-    {NodeState.COMPLETED, NodeState.FAILED, NodeState.CANCELLED, NodeState.LIMIT, NodeState.INTERRUPTED}
-)
+_OVER = frozenset({NodeState.COMPLETED, NodeState.FAILED, NodeState.CANCELLED, NodeState.LIMIT, NodeState.INTERRUPTED})
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,24 @@ from desktop.domain.tools import Category, CommandPart, Judgement
 DEFAULT_ALLOWED = ("~/.agent/workspace", "/tmp/agent")
 DEFAULT_DENIED = ("~/.ssh", "~/.gnupg", "/etc/shadow", "/etc/passwd")
 SUGGESTED_DENIED = (
-    "~/.aws", "~/.config/gcloud", "~/.azure", "~/.kube", "~/.docker", "~/.netrc", "~/.git-credentials",
-    "~/.local/share/keyrings", "~/.local/share/kwalletd", "~/.password-store", "~/Library/Keychains",
-    "~/.mozilla", "~/.config/google-chrome", "~/.config/chromium", "~/.config/BraveSoftware",
-    "~/Library/Application Support/Google/Chrome", "~/Library/Application Support/Firefox",
-)  # fmt: skip
+    "~/.aws",
+    "~/.config/gcloud",
+    "~/.azure",
+    "~/.kube",
+    "~/.docker",
+    "~/.netrc",
+    "~/.git-credentials",
+    "~/.local/share/keyrings",
+    "~/.local/share/kwalletd",
+    "~/.password-store",
+    "~/Library/Keychains",
+    "~/.mozilla",
+    "~/.config/google-chrome",
+    "~/.config/chromium",
+    "~/.config/BraveSoftware",
+    "~/Library/Application Support/Google/Chrome",
+    "~/Library/Application Support/Firefox",
+)
 DEFAULT_ENVIRONMENT = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "SHELL", "TMPDIR", "TZ")
 
 
@@ -290,9 +303,16 @@ class Confinement(Protocol):
         ...
 
     def wrap(
-        self, spec: ProcessSpec, *, narrow: tuple[str, ...] | None = None, network: bool | None = None,
-        writes: bool = True, grants: bool = True, cache: str = "", opened: tuple[str, ...] = (),
-    ) -> ProcessSpec:  # fmt: skip
+        self,
+        spec: ProcessSpec,
+        *,
+        narrow: tuple[str, ...] | None = None,
+        network: bool | None = None,
+        writes: bool = True,
+        grants: bool = True,
+        cache: str = "",
+        opened: tuple[str, ...] = (),
+    ) -> ProcessSpec:
         """The same process, confined; blocking. ``narrow``: it sees only the allowed folders, the system's libraries
         and these paths; ``network`` instead of the setting's. Not ``writes``: it only reads the allowed folders, and
         can write in a temporary folder alone, which ``TMPDIR`` names. Not ``grants``: what is open for this session
@@ -314,9 +334,14 @@ class EnvironmentBuilder(Protocol):
     """Builds the environment of a subprocess from an allowlist (R-ENV-1)."""
 
     def build(
-        self, declared: Mapping[str, str], *, admin: bool = False, tool: str = "", secrets: bool = True,
+        self,
+        declared: Mapping[str, str],
+        *,
+        admin: bool = False,
+        tool: str = "",
+        secrets: bool = True,
         thread: Mapping[str, str] = _NO_VARIABLES,
-    ) -> Awaitable[dict[str, str]]:  # fmt: skip
+    ) -> Awaitable[dict[str, str]]:
         """Raises ToolFailure naming a variable that is not set or may not be set (R-ENV-4, R-ENV-7). ``tool`` is the
         canonical name of who declares; without ``secrets`` references to the keyring are judged but not read.
         ``thread`` are the thread's variables: what ``${NAME}`` means before the host's are looked at (D-6)."""

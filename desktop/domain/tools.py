@@ -136,9 +136,7 @@ class ToolCallContext:
 class CommandTool(Protocol):
     """A tool whose argument ``command`` is a shell command, taken apart for whoever compares it with a pattern."""
 
-    def parts_of(
-        self, args: Mapping[str, Any], environment: Mapping[str, str]
-    ) -> Awaitable[tuple[CommandPart, ...]]:
+    def parts_of(self, args: Mapping[str, Any], environment: Mapping[str, str]) -> Awaitable[tuple[CommandPart, ...]]:
         """The commands of a call in a thread with this environment, whatever its arguments are; never empty, for what
         cannot be read is hidden."""
         ...

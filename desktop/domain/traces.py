@@ -33,9 +33,20 @@ from desktop.domain.messages import Usage
 from desktop.domain.threads import RunRecord
 
 TYPES = (
-    "agent-start", "turn-start", "reasoning", "message", "tool-call", "tool-waiting", "tool-answered", "tool-result",
-    "retry", "error", "turn-end", "agent-complete", "middleware",
-)  # fmt: skip
+    "agent-start",
+    "turn-start",
+    "reasoning",
+    "message",
+    "tool-call",
+    "tool-waiting",
+    "tool-answered",
+    "tool-result",
+    "retry",
+    "error",
+    "turn-end",
+    "agent-complete",
+    "middleware",
+)
 KEPT_TEXT = 65_536
 """Characters of one text that an entry keeps; how many more there were stands in ``omitted``."""
 KEPT_DATA = 32_768
@@ -47,9 +58,22 @@ BRIEF = 200
 PACKED = frozenset({"args", "facts", "usage", "notices", "paths", "rule"})
 _DEEPEST = 8
 _FACTS = (
-    "state", "code", "category", "decision", "by", "reason", "waited_ms", "bytes", "size", "created", "exit_code",
-    "path", "raised_because", "edited", "nested",
-)  # fmt: skip
+    "state",
+    "code",
+    "category",
+    "decision",
+    "by",
+    "reason",
+    "waited_ms",
+    "bytes",
+    "size",
+    "created",
+    "exit_code",
+    "path",
+    "raised_because",
+    "edited",
+    "nested",
+)
 
 
 def packed(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,9 +81,10 @@ def packed(data: Mapping[str, Any]) -> dict[str, Any]:
     looked at by every collection of garbage on the window's thread."""
     return {
         key: json.dumps(value, ensure_ascii=False, default=str)
-        if key in PACKED and isinstance(value, Mapping | list) else value
+        if key in PACKED and isinstance(value, Mapping | list)
+        else value
         for key, value in data.items()
-    }  # fmt: skip
+    }
 
 
 def _unpacked(name: str, value: Any) -> Any:
@@ -183,10 +208,12 @@ class TraceLog:
 def _continues(last: TraceEntry, entry: TraceEntry) -> bool:
     """Whether a piece of text belongs to the text before it."""
     return (
-        entry.type in ("message", "reasoning") and last.type == entry.type
-        and bool(entry.data.get("delta")) and bool(last.data.get("delta"))
+        entry.type in ("message", "reasoning")
+        and last.type == entry.type
+        and bool(entry.data.get("delta"))
+        and bool(last.data.get("delta"))
         and entry.data.get("messageId") == last.data.get("messageId")
-    )  # fmt: skip
+    )
 
 
 def bounded(value: Any, room: int = KEPT_DATA) -> Any:
@@ -245,9 +272,12 @@ def _traced(event: AgentTraced, _at: float) -> TraceEntry | None:
 def _closed(event: MessageClosed, at: float) -> TraceEntry:
     told = [notice.text[:BRIEF] for notice in event.notices]
     data = {
-        "messageId": event.message_id, "stopReason": event.stop_reason, "toolCalls": len(event.tool_calls),
-        "elapsedMs": event.elapsed_ms, "notices": told,
-    }  # fmt: skip
+        "messageId": event.message_id,
+        "stopReason": event.stop_reason,
+        "toolCalls": len(event.tool_calls),
+        "elapsedMs": event.elapsed_ms,
+        "notices": told,
+    }
     return _own(event, at, "turn-end", data | usage_data(event.usage))
 
 
@@ -257,10 +287,13 @@ def usage_data(usage: Usage | None) -> dict[str, Any]:
         return {}
     return {
         "usage": {
-            "inputTokens": usage.input_tokens, "outputTokens": usage.output_tokens,
-            "reasoningTokens": usage.reasoning_tokens, "cachedTokens": usage.cached_tokens, "costUsd": usage.cost_usd,
+            "inputTokens": usage.input_tokens,
+            "outputTokens": usage.output_tokens,
+            "reasoningTokens": usage.reasoning_tokens,
+            "cachedTokens": usage.cached_tokens,
+            "costUsd": usage.cost_usd,
         }
-    }  # fmt: skip
+    }
 
 
 def call_data(tool: str, call_id: str, arguments: Any, category: str = "", parent: str = "") -> dict[str, Any]:
@@ -272,9 +305,13 @@ def result_data(tool: str, call_id: str, text: str, *, is_error: bool, facts: Ma
     """As ``tool-result`` has it; of the facts what a reader of traces can use."""
     kept = {name: facts[name] for name in _FACTS if facts.get(name) not in (None, "")}
     return {
-        "tool": tool, "callId": call_id, "isError": is_error, "result": text, "elapsedMs": facts.get("elapsed_ms"),
+        "tool": tool,
+        "callId": call_id,
+        "isError": is_error,
+        "result": text,
+        "elapsedMs": facts.get("elapsed_ms"),
         "facts": bounded(kept),
-    }  # fmt: skip
+    }
 
 
 def _called(event: ToolCallStarted, at: float) -> TraceEntry:
@@ -284,18 +321,34 @@ def _called(event: ToolCallStarted, at: float) -> TraceEntry:
 
 def _waiting(event: ToolCallWaiting, at: float) -> TraceEntry:
     request = event.request
-    return _own(event, at, "tool-waiting", {
-        "callId": event.call_id, "requestId": request.request_id, "category": str(request.category),
-        "paths": list(request.paths[:20]), "raisedBecause": request.raised_because,
-    })  # fmt: skip
+    return _own(
+        event,
+        at,
+        "tool-waiting",
+        {
+            "callId": event.call_id,
+            "requestId": request.request_id,
+            "category": str(request.category),
+            "paths": list(request.paths[:20]),
+            "raisedBecause": request.raised_because,
+        },
+    )
 
 
 def _answered(event: ToolCallAnswered, at: float) -> TraceEntry:
     decision = event.decision
-    return _own(event, at, "tool-answered", {
-        "callId": event.call_id, "decision": decision.choice, "by": decision.by,
-        "reason": decision.reason[:KEPT_DATA], "rule": bounded(decision.rule) if decision.rule else None,
-    })  # fmt: skip
+    return _own(
+        event,
+        at,
+        "tool-answered",
+        {
+            "callId": event.call_id,
+            "decision": decision.choice,
+            "by": decision.by,
+            "reason": decision.reason[:KEPT_DATA],
+            "rule": bounded(decision.rule) if decision.rule else None,
+        },
+    )
 
 
 def _finished(event: ToolCallFinished, at: float) -> TraceEntry:
@@ -307,16 +360,21 @@ def _finished(event: ToolCallFinished, at: float) -> TraceEntry:
 def retry_data(event: RetryScheduled) -> dict[str, Any]:
     """As ``retry`` has it."""
     return {
-        "attempt": event.attempt, "delayMs": int(event.delay_s * 1000), "error": event.detail[:KEPT_DATA],
+        "attempt": event.attempt,
+        "delayMs": int(event.delay_s * 1000),
+        "error": event.detail[:KEPT_DATA],
         "code": event.code,
-    }  # fmt: skip
+    }
 
 
 def _stood(event: MiddlewareRan, at: float) -> TraceEntry:
     data = {
-        "name": event.name, "level": event.level, "did": event.did, "elapsedMs": event.elapsed_ms,
+        "name": event.name,
+        "level": event.level,
+        "did": event.did,
+        "elapsedMs": event.elapsed_ms,
         "detail": event.detail[:KEPT_DATA],
-    }  # fmt: skip
+    }
     return replace(_own(event, at, "middleware", data), call=event.call_id)
 
 
@@ -333,9 +391,7 @@ def _text(event: TextArrived | ReasoningArrived, at: float) -> TraceEntry:
 _MAKERS: dict[type, Callable[[Any, float], TraceEntry | None]] = {
     AgentTraced: _traced,
     RunStarted: lambda e, at: _own(e, at, "agent-start", {"model": e.model}, e.agent),
-    MessageOpened: lambda e, at: _own(
-        e, at, "turn-start", {"messageId": e.message_id, "turnNumber": e.round_number}
-    ),
+    MessageOpened: lambda e, at: _own(e, at, "turn-start", {"messageId": e.message_id, "turnNumber": e.round_number}),
     TextArrived: _text,
     ReasoningArrived: _text,
     MessageClosed: _closed,

@@ -28,9 +28,14 @@ DESCRIBE_TIMEOUT_S = 15.0
 LOAD_TIMEOUT_S = 30.0
 
 DEMO_MODEL = ModelInfo(
-    ModelRef(providers.DEMO, providers.DEMO), "Demo model (not an AI)", input_price=0.0, output_price=0.0, tools=True,
-    vision=False, locality="demo",
-)  # fmt: skip
+    ModelRef(providers.DEMO, providers.DEMO),
+    "Demo model (not an AI)",
+    input_price=0.0,
+    output_price=0.0,
+    tools=True,
+    vision=False,
+    locality="demo",
+)
 SCRIPTED_MODEL = ModelInfo(
     ModelRef(providers.SCRIPTED, providers.SCRIPTED), "Scripted model (for tests)", tools=True, locality="scripted"
 )
@@ -45,9 +50,7 @@ class _Listed:
 class Catalogue:
     """Implements ``ModelCatalogue``. ``problems`` holds, by connection, why its models could not be listed."""
 
-    def __init__(
-        self, child: Child, secrets: SecretStore, connections: Connections, *, scripted: bool = False
-    ) -> None:
+    def __init__(self, child: Child, secrets: SecretStore, connections: Connections, *, scripted: bool = False) -> None:
         self._child = child
         self._secrets = secrets
         self._connections = connections
@@ -157,14 +160,19 @@ class Catalogue:
 
     async def _asked(self, connection: Connection, secrets: Credentials) -> tuple[ModelInfo, ...]:
         try:
-            rows = [row async for row in self._child.stream(
-                "list",
-                {
-                    "provider": providers.listed_as(connection.provider), "base_url": _list_base(connection),
-                    "options": dict(connection.options), **secrets.params(),
-                },
-                deadline_s=LIST_TIMEOUT_S,
-            )]  # fmt: skip
+            rows = [
+                row
+                async for row in self._child.stream(
+                    "list",
+                    {
+                        "provider": providers.listed_as(connection.provider),
+                        "base_url": _list_base(connection),
+                        "options": dict(connection.options),
+                        **secrets.params(),
+                    },
+                    deadline_s=LIST_TIMEOUT_S,
+                )
+            ]
         except (KnownError, TimeoutError) as error:
             raise model_error(error, connection, "", secrets.values) from None
         models = tuple(_model(row, connection.connection_id, connection.provider) for row in rows)
@@ -241,11 +249,14 @@ def _filled(model: ModelInfo, known: Mapping[str, Any], *, priced: bool) -> Mode
     if not priced:
         known = {name: value for name, value in known.items() if not name.endswith("_price")}
     found = {
-        "context_window": _whole(known.get("context")), "max_output": _whole(known.get("max_output")),
-        "input_price": _price(known.get("input_price")), "output_price": _price(known.get("output_price")),
-        "tools": _flag(known.get("tools")), "vision": _flag(known.get("vision")),
+        "context_window": _whole(known.get("context")),
+        "max_output": _whole(known.get("max_output")),
+        "input_price": _price(known.get("input_price")),
+        "output_price": _price(known.get("output_price")),
+        "tools": _flag(known.get("tools")),
+        "vision": _flag(known.get("vision")),
         "hearing": _flag(known.get("hearing")),
-    }  # fmt: skip
+    }
     changes: dict[str, Any] = {name: value for name, value in found.items() if getattr(model, name) is None}
     return replace(model, **changes)
 
@@ -254,6 +265,10 @@ def _server(row: Mapping[str, Any]) -> LocalServer:
     kind = row["kind"]
     models = tuple(_model(m, kind, kind) for m in row.get("models") or () if isinstance(m, dict))
     return LocalServer(
-        kind, providers.provider_info(kind).title, str(row.get("base_url")), row.get("running") is True, models,
+        kind,
+        providers.provider_info(kind).title,
+        str(row.get("base_url")),
+        row.get("running") is True,
+        models,
         str(row.get("problem") or ""),
-    )  # fmt: skip
+    )

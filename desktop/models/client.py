@@ -55,10 +55,13 @@ class HostModelClient:
     """
 
     def __init__(
-        self, child: Child, secrets: SecretStore, connections: Connections,
+        self,
+        child: Child,
+        secrets: SecretStore,
+        connections: Connections,
         senses: Callable[[ModelRef], Senses] = lambda _ref: Senses(),
         learn: Callable[[ModelRef], Awaitable[None]] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._child = child
         self._senses = senses
         self._learn = learn
@@ -127,9 +130,12 @@ class HostModelClient:
             "priced": providers.table_name(connection, request.model.model) if providers.is_priced(connection) else "",
         }
         return self._child.stream(
-            "stream", params, parts=parts(change.added, attempt.senses),
-            deadline_s=_plus(attempt.limit_s), idle_s=_plus(request.idle_s),
-        )  # fmt: skip
+            "stream",
+            params,
+            parts=parts(change.added, attempt.senses),
+            deadline_s=_plus(attempt.limit_s),
+            idle_s=_plus(request.idle_s),
+        )
 
 
 class _WindowLost(Exception):
@@ -212,5 +218,5 @@ def build(
     catalogue = Catalogue(child, secrets, known, scripted=scripted is not None)
     client = ModelRouter(
         HostModelClient(child, secrets, known, catalogue.senses, catalogue.learn), LazyDemo(demo_pace_s), scripted
-    )  # fmt: skip
+    )
     return ModelRoom(client, catalogue, known, client.special)

@@ -75,7 +75,7 @@ def _scene(request: ModelRequest) -> _Scene:
 def _played(role: Role, request: ModelRequest) -> _Scene:
     """The step of the turn at hand: turns are told by what it has answered before, steps by the results since."""
     messages, last = request.messages, _last_person(request.messages)
-    before = sum(1 for message in messages[:max(last, 0)] if _is_answer(message))
+    before = sum(1 for message in messages[: max(last, 0)] if _is_answer(message))
     if before >= len(role.turns) and not role.again:
         return _Scene(OVER)
     steps = role.turns[min(before, len(role.turns) - 1)]

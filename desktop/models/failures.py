@@ -54,7 +54,9 @@ _WORDS: Mapping[str, tuple[type[ModelError], str, str]] = {
         "Check plan and billing there, or choose another model.",
     ),
     "model.context_too_long": (
-        ModelContextTooLong, "The conversation is longer than {model} can take.{quote}", _TOO_LONG_STEP,
+        ModelContextTooLong,
+        "The conversation is longer than {model} can take.{quote}",
+        _TOO_LONG_STEP,
     ),
     "model.no_access": (
         ModelUnknown,
@@ -73,7 +75,9 @@ _WORDS: Mapping[str, tuple[type[ModelError], str, str]] = {
         "If that is the right place, make it the address of the connection. Otherwise ask who runs the server.",
     ),
     "model.too_large": (
-        ModelBadRequest, "{title} was cut off: {said}. What came is kept.", "Try again, or choose another model.",
+        ModelBadRequest,
+        "{title} was cut off: {said}. What came is kept.",
+        "Try again, or choose another model.",
     ),
     "model.unreadable": (
         ModelBadRequest,
@@ -87,12 +91,16 @@ _WORDS: Mapping[str, tuple[type[ModelError], str, str]] = {
         "Continue the answer, or regenerate it.",
     ),
     "child.too_large": (
-        ModelBadRequest, "The request is too large to be sent.", "Remove attachments or start a new thread.",
+        ModelBadRequest,
+        "The request is too large to be sent.",
+        "Remove attachments or start a new thread.",
     ),
     "model.library": (
-        ModelError, "The model library cannot be loaded.{quote}", "Build the environment with packaging/dev.py.",
+        ModelError,
+        "The model library cannot be loaded.{quote}",
+        "Build the environment with packaging/dev.py.",
     ),
-}  # fmt: skip
+}
 _OTHER: tuple[type[ModelError], str, str] = (ModelError, "The request to {title} failed{number}.{quote}", "Try again.")
 
 

@@ -45,8 +45,10 @@ PROVIDERS: tuple[ProviderInfo, ...] = (
         "bedrock", "Amazon Bedrock with an API key", ("key", "region"), "console.aws.amazon.com/bedrock (API keys)"
     ),
     ProviderInfo(
-        BEDROCK_ACCESS, "Amazon Bedrock with an access key",
-        ("access_key_id", "secret_access_key", "session_token?", "region"), "console.aws.amazon.com/iam (Access keys)",
+        BEDROCK_ACCESS,
+        "Amazon Bedrock with an access key",
+        ("access_key_id", "secret_access_key", "session_token?", "region"),
+        "console.aws.amazon.com/iam (Access keys)",
         secrets=("secret_access_key", "access_key_id", "session_token"),
     ),
     ProviderInfo("openai_compatible", "Other server that speaks OpenAI's format", ("base_url", "key?")),
@@ -83,8 +85,11 @@ _BY_NAME: Mapping[str, ProviderInfo] = {info.provider: info for info in PROVIDER
 
 
 _PORTS: Mapping[str, tuple[int, ...]] = {
-    "ollama": (11434,), "lmstudio": (1234,), "llamacpp": (8080, 8000), "vllm": (8000,),
-}  # fmt: skip
+    "ollama": (11434,),
+    "lmstudio": (1234,),
+    "llamacpp": (8080, 8000),
+    "vllm": (8000,),
+}
 """Where local servers listen unless told otherwise; llama_cpp.server does so where vLLM does."""
 
 

@@ -23,25 +23,26 @@ from typing import Any
 from desktop.domain import errors
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.messages import ChatMessage, StopReason, TextBlock, ToolCallBlock, ToolResultBlock, Usage
-from desktop.domain.models import (
-    Finished,
-    ModelRequest,
-    ReasoningDelta,
-    StreamItem,
-    TextDelta,
-    ToolCallProgress,
-)
+from desktop.domain.models import Finished, ModelRequest, ReasoningDelta, StreamItem, TextDelta, ToolCallProgress
 from desktop.models.incoming import read_arguments
 
 Step = Mapping[str, Any]
 ERRORS: Mapping[str, type[errors.ModelError]] = {
     kind.code: kind
     for kind in (
-        errors.ModelError, errors.ModelUnreachable, errors.ModelKeyRefused, errors.ModelRateLimited,
-        errors.ModelContextTooLong, errors.ModelUnknown, errors.ModelBadRequest, errors.ModelServerError,
-        errors.ModelStreamCut, errors.ModelTooSlow, errors.ModelHostDied,
+        errors.ModelError,
+        errors.ModelUnreachable,
+        errors.ModelKeyRefused,
+        errors.ModelRateLimited,
+        errors.ModelContextTooLong,
+        errors.ModelUnknown,
+        errors.ModelBadRequest,
+        errors.ModelServerError,
+        errors.ModelStreamCut,
+        errors.ModelTooSlow,
+        errors.ModelHostDied,
     )
-}  # fmt: skip
+}
 
 
 def says(text: str, *, pieces: int = 1, finish: StopReason = "end") -> list[Step]:

@@ -219,7 +219,7 @@ class CallResult:
         result = self.result
         return ToolResultBlock(
             call.call_id, call.tool, result.text, result.is_error, result.structured, self.facts, result.media
-        )  # fmt: skip
+        )
 
 
 class Trust(Protocol):

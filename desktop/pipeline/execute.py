@@ -36,9 +36,14 @@ class Executor:
     """
 
     def __init__(
-        self, trust: TrustGate, spawn: Spawn, timeout_of: Callable[[str], float], margin_s: float,
-        redactor: Redactor | None = None, current: Current | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        trust: TrustGate,
+        spawn: Spawn,
+        timeout_of: Callable[[str], float],
+        margin_s: float,
+        redactor: Redactor | None = None,
+        current: Current | None = None,
+    ) -> None:
         self._current = current
         self._trust = trust
         self._spawn = spawn
@@ -113,12 +118,17 @@ class Executor:
         limit, where = self._time_of(call)
         seconds = None if spec.waits_for_person or limit == math.inf else limit + self._margin_s
         context = ToolCallContext(
-            call.meta, call.request.block.call_id, (*call.request.caller.chain, spec.name), self._progress(call),
-            identity=call.check.identity if call.check is not None else {}, scope=call,
+            call.meta,
+            call.request.block.call_id,
+            (*call.request.caller.chain, spec.name),
+            self._progress(call),
+            identity=call.check.identity if call.check is not None else {},
+            scope=call,
             unasked=_by_setting(call),
-            network=call.check is not None and call.decision is not None
+            network=call.check is not None
+            and call.decision is not None
             and call.decision.gives_network(call.check.preview),
-        )  # fmt: skip
+        )
         task = self._spawn(_body(call, context), f"tool {spec.name}")
         scope = Interrupt(call.meta.cancellation, seconds=seconds)
         served = call.request.serves

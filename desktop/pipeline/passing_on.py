@@ -35,7 +35,9 @@ def _may_pass_on(tool: Tool | None, block: ToolCallBlock, caller: Caller) -> boo
         return False
     arguments = block.arguments
     well_formed = (
-        arguments is not None and arguments.keys() <= {"ref", "args"} and isinstance(arguments.get("ref"), str)
+        arguments is not None
+        and arguments.keys() <= {"ref", "args"}
+        and isinstance(arguments.get("ref"), str)
         and isinstance(arguments.get("args", {}), Mapping)
-    )  # fmt: skip
+    )
     return well_formed and caller.allowed.permits(tool.spec, arguments or {})

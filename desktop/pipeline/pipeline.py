@@ -109,11 +109,7 @@ class Pipeline:
 
     def schema(self, spec: ToolSpec) -> dict[str, Any]:
         """The native schema of a tool for a model: the object that also validates (R-TOOL-7)."""
-        return {
-            "name": spec.provider_name,
-            "description": spec.description,
-            "parameters": self.validator.schema(spec),
-        }
+        return {"name": spec.provider_name, "description": spec.description, "parameters": self.validator.schema(spec)}
 
     async def invoke(self, request: CallRequest) -> CallResult:
         """Make one call. Failures of every kind are content (R-LOOP-3); only CancelledError leaves this."""

@@ -168,9 +168,13 @@ def _connection(key: str, item: Any) -> Connection:
     if not isinstance(options, Mapping):
         raise Unfit(f"{key}: options of a connection must be names with values.")
     return Connection(
-        item.get("id", ""), item.get("provider", ""), item.get("title") or item.get("id", ""),
-        item.get("base_url") or "", item.get("secret_name") or "", dict(options),
-    )  # fmt: skip
+        item.get("id", ""),
+        item.get("provider", ""),
+        item.get("title") or item.get("id", ""),
+        item.get("base_url") or "",
+        item.get("secret_name") or "",
+        dict(options),
+    )
 
 
 def _checked(key: str, item: Connection) -> Connection:
@@ -190,18 +194,32 @@ def _checked(key: str, item: Connection) -> Connection:
 
 
 _CHECKS: dict[str, Callable[[Setting, Any], Any]] = {
-    "choice": _choice, "number": _number, "whole": _whole, "flag": _flag, "text": _text, "texts": _texts,
-    "paths": _paths, "patterns": _patterns, "expressions": _expressions, "names": _names, "times": _times,
+    "choice": _choice,
+    "number": _number,
+    "whole": _whole,
+    "flag": _flag,
+    "text": _text,
+    "texts": _texts,
+    "paths": _paths,
+    "patterns": _patterns,
+    "expressions": _expressions,
+    "names": _names,
+    "times": _times,
     "connections": _connections,
-}  # fmt: skip
+}
 
 
 def plain(value: Any) -> Any:
     """A checked value as YAML writes it."""
     if isinstance(value, Connection):
-        written = {"id": value.connection_id, "provider": value.provider, "title": value.title,
-                   "base_url": value.base_url, "secret_name": value.secret_name,
-                   "options": dict(value.options)}  # fmt: skip
+        written = {
+            "id": value.connection_id,
+            "provider": value.provider,
+            "title": value.title,
+            "base_url": value.base_url,
+            "secret_name": value.secret_name,
+            "options": dict(value.options),
+        }
         return {name: part for name, part in written.items() if part}
     if isinstance(value, tuple) and value and all(isinstance(item, tuple) for item in value):
         return dict(value)

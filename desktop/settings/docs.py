@@ -10,12 +10,19 @@ from desktop.settings.schema import default_values, home_text, pages
 from desktop.settings.spec import Setting
 
 _KINDS = {
-    "choice": "one of", "number": "a number", "whole": "a whole number", "flag": "true or false", "text": "a text",
-    "texts": "a list of texts", "paths": "a list of paths", "patterns": "a list of regular expressions",
+    "choice": "one of",
+    "number": "a number",
+    "whole": "a whole number",
+    "flag": "true or false",
+    "text": "a text",
+    "texts": "a list of texts",
+    "paths": "a list of paths",
+    "patterns": "a list of regular expressions",
     "expressions": "a list of regular expressions",
-    "names": "a list of names", "times": "names of tools with a number each",
+    "names": "a list of names",
+    "times": "names of tools with a number each",
     "connections": "a list of connections: id, provider, title, base_url, secret_name, options",
-}  # fmt: skip
+}
 
 
 def render_docs(home: Path | None = None) -> str:

@@ -39,9 +39,12 @@ class Evaluation:
     """One reading. A setting whose value does not fit keeps the value of ``fallback``."""
 
     def __init__(
-        self, defaults: Mapping[str, Any], fallback: Mapping[str, Any], places: Mapping[str, Place],
+        self,
+        defaults: Mapping[str, Any],
+        fallback: Mapping[str, Any],
+        places: Mapping[str, Place],
         renames: Mapping[str, str],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._values = dict(defaults)
         self._fallback = fallback
         self._places = places

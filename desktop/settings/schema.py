@@ -17,29 +17,57 @@ from desktop.domain.supervision import RUN_ROUNDS, ExecutionBudget
 from desktop.settings.spec import Setting, build, flat, setting, settings_of
 
 _DENIED = (
-    "~/.ssh", "~/.gnupg", "/etc/shadow", "/etc/passwd",
-    "~/.aws", "~/.azure", "~/.config/gcloud", "~/.kube", "~/.docker/config.json", "~/.netrc", "~/.git-credentials",
+    "~/.ssh",
+    "~/.gnupg",
+    "/etc/shadow",
+    "/etc/passwd",
+    "~/.aws",
+    "~/.azure",
+    "~/.config/gcloud",
+    "~/.kube",
+    "~/.docker/config.json",
+    "~/.netrc",
+    "~/.git-credentials",
     "{home}/data",
-)  # fmt: skip
+)
 _DENIED_HERE = {
     "linux": (
-        "~/.local/share/keyrings", "~/.mozilla", "~/.config/google-chrome", "~/.config/chromium",
-        "~/.config/BraveSoftware", "~/.config/microsoft-edge", "~/.thunderbird",
+        "~/.local/share/keyrings",
+        "~/.mozilla",
+        "~/.config/google-chrome",
+        "~/.config/chromium",
+        "~/.config/BraveSoftware",
+        "~/.config/microsoft-edge",
+        "~/.thunderbird",
     ),
     "darwin": (
-        "~/Library/Keychains", "~/Library/Cookies", "~/Library/Safari", "~/Library/Application Support/Google/Chrome",
-        "~/Library/Application Support/Firefox", "~/Library/Application Support/BraveSoftware",
+        "~/Library/Keychains",
+        "~/Library/Cookies",
+        "~/Library/Safari",
+        "~/Library/Application Support/Google/Chrome",
+        "~/Library/Application Support/Firefox",
+        "~/Library/Application Support/BraveSoftware",
     ),
     "win32": (
-        "~/AppData/Local/Microsoft/Credentials", "~/AppData/Roaming/Microsoft/Credentials",
-        "~/AppData/Local/Google/Chrome/User Data", "~/AppData/Local/Microsoft/Edge/User Data",
+        "~/AppData/Local/Microsoft/Credentials",
+        "~/AppData/Roaming/Microsoft/Credentials",
+        "~/AppData/Local/Google/Chrome/User Data",
+        "~/AppData/Local/Microsoft/Edge/User Data",
         "~/AppData/Roaming/Mozilla",
     ),
-}  # fmt: skip
+}
 _ENVIRONMENT = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "SHELL", "TMPDIR", "TZ")
 _ENVIRONMENT_WINDOWS = (
-    "SYSTEMROOT", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "WINDIR",
-)  # fmt: skip
+    "SYSTEMROOT",
+    "COMSPEC",
+    "PATHEXT",
+    "TEMP",
+    "TMP",
+    "USERPROFILE",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "WINDIR",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +75,31 @@ class Appearance:
     """How it looks."""
 
     theme: Literal["system", "light", "dark"] = setting(
-        "system", "Theme", "choice", "Light, dark, or as the system is set.", "Appearance",
+        "system",
+        "Theme",
+        "choice",
+        "Light, dark, or as the system is set.",
+        "Appearance",
         choices=(("system", "Follow the system"), ("light", "Light"), ("dark", "Dark")),
-    )  # fmt: skip
+    )
     text_scale: float = setting(
-        1.0, "Text size", "number", "Size of all text, from 80 % to 200 % of the usual size.", "Appearance",
-        minimum=0.8, maximum=2.0, unit="×",
-    )  # fmt: skip
+        1.0,
+        "Text size",
+        "number",
+        "Size of all text, from 80 % to 200 % of the usual size.",
+        "Appearance",
+        minimum=0.8,
+        maximum=2.0,
+        unit="×",
+    )
     reduce_motion: Literal["system", "on", "off"] = setting(
-        "system", "Reduce motion", "choice", "Show changes at once, without animation.", "Appearance",
+        "system",
+        "Reduce motion",
+        "choice",
+        "Show changes at once, without animation.",
+        "Appearance",
         choices=(("system", "Follow the system"), ("on", "On"), ("off", "Off")),
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +107,19 @@ class ModelSettings:
     """Which models there are."""
 
     default: str = setting(
-        "", "Default model", "text",
-        "The model of a new chat, written connection/model. Empty: the first one that is there.", "Models and keys",
-    )  # fmt: skip
+        "",
+        "Default model",
+        "text",
+        "The model of a new chat, written connection/model. Empty: the first one that is there.",
+        "Models and keys",
+    )
     connections: tuple[Connection, ...] = setting(
-        (), "Connections", "connections",
-        "Providers and servers, without their keys: those are in the system's keyring.", "Models and keys",
-    )  # fmt: skip
+        (),
+        "Connections",
+        "connections",
+        "Providers and servers, without their keys: those are in the system's keyring.",
+        "Models and keys",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +127,25 @@ class BashSettings:
     """The shell tool."""
 
     timeout_s: float = setting(
-        120, "Time limit of a tool call", "number",
-        "A call that runs longer is ended with everything it started; a tool may set its own limit.", "Tools",
-        minimum=1, maximum=86_400, unit="seconds",
-    )  # fmt: skip
+        120,
+        "Time limit of a tool call",
+        "number",
+        "A call that runs longer is ended with everything it started; a tool may set its own limit.",
+        "Tools",
+        minimum=1,
+        maximum=86_400,
+        unit="seconds",
+    )
     network: Literal["as asked", "never", "always"] = setting(
-        "as asked", "Network for commands", "choice",
+        "as asked",
+        "Network for commands",
+        "choice",
         "As asked: the request says when a command needs the network, and allowing it lets it through. Where that "
         "cannot be told there is a tick for it; every other command has no network. Never: no command has it, so "
         "nothing that commands read can leave this computer that way.",
-        "Tools", choices=(("as asked", "As asked"), ("never", "Never"), ("always", "Always")),
-    )  # fmt: skip
+        "Tools",
+        choices=(("as asked", "As asked"), ("never", "Never"), ("always", "Always")),
+    )
     path: str = setting(
         "", "Bash", "text", "The bash that runs commands. Empty: the one that is found on this computer.", "Tools"
     )
@@ -101,34 +157,66 @@ class ToolSettings:
 
     bash: BashSettings = field(default_factory=BashSettings)
     timeouts: tuple[tuple[str, float], ...] = setting(
-        (), "Time limits of single tools", "times",
+        (),
+        "Time limits of single tools",
+        "times",
         "Seconds that a call of this tool may take, instead of the limit above. A tool that declares its own keeps it.",
-        "Tools", minimum=1, maximum=86_400, unit="seconds",
-    )  # fmt: skip
+        "Tools",
+        minimum=1,
+        maximum=86_400,
+        unit="seconds",
+    )
     output_limit_bytes: int = setting(
-        200_000, "Output limit", "whole", "Longer output of a tool is cut, and the model is told so.", "Tools",
-        minimum=1_000, maximum=20_000_000, unit="bytes",
-    )  # fmt: skip
+        200_000,
+        "Output limit",
+        "whole",
+        "Longer output of a tool is cut, and the model is told so.",
+        "Tools",
+        minimum=1_000,
+        maximum=20_000_000,
+        unit="bytes",
+    )
     memory_gb: float = setting(
-        0, "Memory of commands", "number",
+        0,
+        "Memory of commands",
+        "number",
         "On Linux a command or program of a tool that holds more, together with all that it started, is ended. What it "
-        "hides on purpose is not seen. 0: half of this computer's memory.", "Tools", minimum=0, maximum=100_000,
-        unit="GB", zero="Half of this computer's", least=0.1,
-    )  # fmt: skip
+        "hides on purpose is not seen. 0: half of this computer's memory.",
+        "Tools",
+        minimum=0,
+        maximum=100_000,
+        unit="GB",
+        zero="Half of this computer's",
+        least=0.1,
+    )
     offered: int = setting(
-        40, "Tools offered at once", "whole",
+        40,
+        "Tools offered at once",
+        "whole",
         "The most tools a model is given with their parameters; it can search for the others. What an agent's list "
-        "names is always offered.", "Tools", minimum=0, maximum=500, unit="tools",
-    )  # fmt: skip
+        "names is always offered.",
+        "Tools",
+        minimum=0,
+        maximum=500,
+        unit="tools",
+    )
     offered_share: float = setting(
-        10, "Room for offered tools", "number",
-        "Offered tools take at most this part of the model's context, where its size is known.", "Tools",
-        minimum=1, maximum=50, unit="%",
-    )  # fmt: skip
+        10,
+        "Room for offered tools",
+        "number",
+        "Offered tools take at most this part of the model's context, where its size is known.",
+        "Tools",
+        minimum=1,
+        maximum=50,
+        unit="%",
+    )
     env_allowlist: tuple[str, ...] = setting(
-        _ENVIRONMENT, "Environment variables", "names",
-        "Only these variables reach the programs that tools start. Leave secrets out.", "Tools",
-    )  # fmt: skip
+        _ENVIRONMENT,
+        "Environment variables",
+        "names",
+        "Only these variables reach the programs that tools start. Leave secrets out.",
+        "Tools",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,41 +224,68 @@ class Security:
     """What agents may touch."""
 
     allowed_paths: tuple[str, ...] = setting(
-        ("{home}/workspace", "/tmp/agent"), "Allowed folders", "paths",
-        "File tools may read and, after you agreed, write here and below.", "Filesystem",
-    )  # fmt: skip
+        ("{home}/workspace", "/tmp/agent"),
+        "Allowed folders",
+        "paths",
+        "File tools may read and, after you agreed, write here and below.",
+        "Filesystem",
+    )
     denied_paths: tuple[str, ...] = setting(
-        _DENIED, "Denied folders", "paths",
-        "Never read or written by file tools, also inside an allowed folder.", "Filesystem",
-    )  # fmt: skip
+        _DENIED,
+        "Denied folders",
+        "paths",
+        "Never read or written by file tools, also inside an allowed folder.",
+        "Filesystem",
+    )
     auto_approve_workspace_writes: bool = setting(
-        False, "Write in the workspace without asking", "flag",
-        "File tools write inside the workspace without a request. Everything else still asks.", "Approvals",
-    )  # fmt: skip
+        False,
+        "Write in the workspace without asking",
+        "flag",
+        "File tools write inside the workspace without a request. Everything else still asks.",
+        "Approvals",
+    )
     auto_approve_reading_commands: bool = setting(
-        False, "Run commands that only read without asking", "flag",
+        False,
+        "Run commands that only read without asking",
+        "flag",
         "A command of which every part is known and only reads, such as ls -la, runs at once: without network, and "
-        "with every folder read-only to it. Everything else still asks.", "Approvals",
-    )  # fmt: skip
+        "with every folder read-only to it. Everything else still asks.",
+        "Approvals",
+    )
     blocklist_extra: tuple[str, ...] = setting(
-        (), "More blocked commands", "patterns",
+        (),
+        "More blocked commands",
+        "patterns",
         "Regular expressions; a shell command that one of them matches is refused. "
         "This is an extra safeguard: it cannot stop every way to do the same.",
         "Approvals",
-    )  # fmt: skip
+    )
     rm_without_recursion: Literal["block", "ask"] = setting(
-        "block", "rm of single files", "choice", "Refuse plain rm, or ask for each as an admin call.", "Approvals",
+        "block",
+        "rm of single files",
+        "choice",
+        "Refuse plain rm, or ask for each as an admin call.",
+        "Approvals",
         choices=(("block", "Refuse"), ("ask", "Ask each time")),
-    )  # fmt: skip
+    )
     admin_jobs: bool = setting(
-        False, "Admin calls of scheduled jobs", "flag",
-        "Lets a job make admin calls of tools that it allows by exact name, with nobody there to ask.", "Approvals",
-    )  # fmt: skip
+        False,
+        "Admin calls of scheduled jobs",
+        "flag",
+        "Lets a job make admin calls of tools that it allows by exact name, with nobody there to ask.",
+        "Approvals",
+    )
     approval_timeout_s: float = setting(
-        0, "Requests end by themselves", "number",
-        "A request that nobody answers for this long is denied. 0: it waits until you answer.", "Approvals",
-        minimum=0, maximum=86_400, unit="seconds", zero="Never",
-    )  # fmt: skip
+        0,
+        "Requests end by themselves",
+        "number",
+        "A request that nobody answers for this long is denied. 0: it waits until you answer.",
+        "Approvals",
+        minimum=0,
+        maximum=86_400,
+        unit="seconds",
+        zero="Never",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,29 +293,42 @@ class Chat:
     """How chats behave."""
 
     max_iterations: int = setting(
-        20, "Most rounds for one answer", "whole",
-        "A round is one request to the model. One message may lead to this many.", "Chats",
-        minimum=1, maximum=1_000,
-    )  # fmt: skip
+        20,
+        "Most rounds for one answer",
+        "whole",
+        "A round is one request to the model. One message may lead to this many.",
+        "Chats",
+        minimum=1,
+        maximum=1_000,
+    )
     summaries: bool = setting(
-        False, "Summarise older messages", "flag",
+        False,
+        "Summarise older messages",
+        "flag",
         "When a chat outgrows the model's window, the model writes a summary of its older part instead of dropping it.",
         "Chats",
-    )  # fmt: skip
+    )
     model_titles: bool = setting(
-        True, "Titles by the model", "flag",
+        True,
+        "Titles by the model",
+        "flag",
         "After the first answer of a chat its model is asked for a title, which counts among the chat's tokens and "
         "cost. Off: the first words are the title.",
         "Chats",
-    )  # fmt: skip
+    )
     agent_threads: Literal["none", "run", "closing", "permanent"] = setting(
-        "run", "Chats of called agents", "choice", "How long the chat of an agent that another one called is kept.",
+        "run",
+        "Chats of called agents",
+        "choice",
+        "How long the chat of an agent that another one called is kept.",
         "Chats",
         choices=(
-            ("none", "Not at all"), ("run", "Until the run ends"), ("closing", "Until Assent is closed"),
+            ("none", "Not at all"),
+            ("run", "Until the run ends"),
+            ("closing", "Until Assent is closed"),
             ("permanent", "Until you delete it"),
         ),
-    )  # fmt: skip
+    )
     send_on_enter: bool = setting(
         True, "Enter sends", "flag", "Off: Enter breaks the line and Ctrl+Enter sends.", "Chats"
     )
@@ -214,28 +342,56 @@ class Limits:
         4, "Runs at the same time", "whole", "Further runs wait for their turn.", "Chats", minimum=1, maximum=32
     )
     run_tokens: int = setting(
-        0, "Tokens of a run", "whole",
-        "What one message may use with all agents that work on it; the Run panel can give more. 0: no limit.", "Chats",
-        minimum=0, maximum=1_000_000_000, unit="tokens", zero="No limit",
-    )  # fmt: skip
+        0,
+        "Tokens of a run",
+        "whole",
+        "What one message may use with all agents that work on it; the Run panel can give more. 0: no limit.",
+        "Chats",
+        minimum=0,
+        maximum=1_000_000_000,
+        unit="tokens",
+        zero="No limit",
+    )
     run_cost_usd: float = setting(
-        0, "Cost of a run", "number", "The same in money, where the provider says what it costs. 0: no limit.", "Chats",
-        minimum=0, maximum=100_000, unit="USD", zero="No limit",
-    )  # fmt: skip
+        0,
+        "Cost of a run",
+        "number",
+        "The same in money, where the provider says what it costs. 0: no limit.",
+        "Chats",
+        minimum=0,
+        maximum=100_000,
+        unit="USD",
+        zero="No limit",
+    )
     run_rounds: int = setting(
-        RUN_ROUNDS, "Most rounds for one run", "whole",
-        "All agents of a run together, however they call each other.", "Chats",
-        minimum=1, maximum=100_000,
-    )  # fmt: skip
+        RUN_ROUNDS,
+        "Most rounds for one run",
+        "whole",
+        "All agents of a run together, however they call each other.",
+        "Chats",
+        minimum=1,
+        maximum=100_000,
+    )
     thread_rounds: int = setting(
-        5_000, "Most rounds for one chat", "whole",
-        "All answers of one chat together, with those of its branches.", "Chats",
-        minimum=1, maximum=1_000_000,
-    )  # fmt: skip
+        5_000,
+        "Most rounds for one chat",
+        "whole",
+        "All answers of one chat together, with those of its branches.",
+        "Chats",
+        minimum=1,
+        maximum=1_000_000,
+    )
     run_minutes: float = setting(
-        0, "Time of a run", "number", "How long a run may work; while it waits for you no time passes. 0: no limit.",
-        "Chats", minimum=0, maximum=100_000, unit="minutes", zero="No limit",
-    )  # fmt: skip
+        0,
+        "Time of a run",
+        "number",
+        "How long a run may work; while it waits for you no time passes. 0: no limit.",
+        "Chats",
+        minimum=0,
+        maximum=100_000,
+        unit="minutes",
+        zero="No limit",
+    )
 
     @property
     def run(self) -> ExecutionBudget:
@@ -250,14 +406,19 @@ class Skills:
     """Where skills are looked for beside your own folder and the library."""
 
     projects: tuple[str, ...] = setting(
-        (), "Project folders", "paths",
-        "Folders you work in; the skills in their .agent, .agents and .claude folders are listed.", "Skills",
-    )  # fmt: skip
+        (),
+        "Project folders",
+        "paths",
+        "Folders you work in; the skills in their .agent, .agents and .claude folders are listed.",
+        "Skills",
+    )
     trusted_projects: tuple[str, ...] = setting(
-        (), "Trusted project folders", "paths",
+        (),
+        "Trusted project folders",
+        "paths",
         "Project folders whose skills agents may use and that may run. Trust only what you would run yourself.",
         "Skills",
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,14 +426,23 @@ class RateLimit:
     """The library's ``rate-limit``."""
 
     per_minute: int = setting(
-        10, "Starts of one agent a minute", "whole",
+        10,
+        "Starts of one agent a minute",
+        "whole",
         "Yours count and never wait. A job, and a model that calls the agent, wait, say so, and can be stopped.",
-        "Middleware", minimum=1, maximum=10_000,
-    )  # fmt: skip
+        "Middleware",
+        minimum=1,
+        maximum=10_000,
+    )
     skills_per_minute: int = setting(
-        60, "Starts of one skill a minute", "whole", "Of a skill that an agent works on; the next one waits.",
-        "Middleware", minimum=1, maximum=10_000,
-    )  # fmt: skip
+        60,
+        "Starts of one skill a minute",
+        "whole",
+        "Of a skill that an agent works on; the next one waits.",
+        "Middleware",
+        minimum=1,
+        maximum=10_000,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,16 +450,21 @@ class ContentFilterSettings:
     """The library's ``content-filter``."""
 
     patterns: tuple[str, ...] = setting(
-        (), "What the content filter looks for", "expressions",
+        (),
+        "What the content filter looks for",
+        "expressions",
         "Regular expressions, upper and lower case alike. Answers are held against them before you see them.",
         "Middleware",
-    )  # fmt: skip
+    )
     action: Literal["replace", "refuse"] = setting(
-        "replace", "What it does", "choice",
+        "replace",
+        "What it does",
+        "choice",
         "Replace: the place is replaced; calls of tools stay as the model wrote them. Refuse: the answer ends there, "
-        "and a call whose arguments fit is not made.", "Middleware",
+        "and a call whose arguments fit is not made.",
+        "Middleware",
         choices=(("replace", "Replace"), ("refuse", "Refuse")),
-    )  # fmt: skip
+    )
     replacement: str = setting(
         "[removed]", "Put in its place", "text", "Stands where something was. Empty: [removed].", "Middleware"
     )
@@ -300,10 +475,16 @@ class ResponseCacheSettings:
     """The library's ``response-cache``."""
 
     minutes: float = setting(
-        60, "Cached answers are kept", "number",
+        60,
+        "Cached answers are kept",
+        "number",
         "In memory, until Assent ends at the latest. An answer is given again only for the very same request to the "
-        "same model with the same key.", "Middleware", minimum=1, maximum=10_000, unit="minutes",
-    )  # fmt: skip
+        "same model with the same key.",
+        "Middleware",
+        minimum=1,
+        maximum=10_000,
+        unit="minutes",
+    )
     entries: int = setting(
         200, "Cached answers", "whole", "The oldest go first.", "Middleware", minimum=1, maximum=1_000, unit="answers"
     )
@@ -329,9 +510,12 @@ class Notifications:
     """How Assent calls."""
 
     desktop: bool = setting(
-        True, "Desktop notifications", "flag",
-        "Say that a request waits while the window is in the background; never what it is about.", "Approvals",
-    )  # fmt: skip
+        True,
+        "Desktop notifications",
+        "flag",
+        "Say that a request waits while the window is in the background; never what it is about.",
+        "Approvals",
+    )
 
 
 @dataclass(frozen=True, slots=True)

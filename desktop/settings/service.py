@@ -123,9 +123,7 @@ class SettingsService:
         if self._open is batch:
             self._open = None
         try:
-            loaded = await asyncio.to_thread(
-                self._file.save, batch.values, tuple(batch.forget), dict(self._values)
-            )
+            loaded = await asyncio.to_thread(self._file.save, batch.values, tuple(batch.forget), dict(self._values))
         except Exception as error:  # boundary: every waiter of the batch raises it
             batch.error = error
         else:

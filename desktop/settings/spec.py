@@ -8,7 +8,17 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal, get_type_hints
 
 Kind = Literal[
-    "choice", "number", "whole", "flag", "text", "texts", "paths", "patterns", "expressions", "names", "times",
+    "choice",
+    "number",
+    "whole",
+    "flag",
+    "text",
+    "texts",
+    "paths",
+    "patterns",
+    "expressions",
+    "names",
+    "times",
     "connections",
 ]
 """``whole``: int; ``patterns``: regular expressions; ``expressions``: such whose use is bounded (domain/expressions);
@@ -79,9 +89,10 @@ def build(section: type[Any], values: Mapping[str, Any], prefix: str = "") -> An
     hints = get_type_hints(section)
     made = {
         item.name: build(hints[item.name], values, f"{prefix}{item.name}.")
-        if is_dataclass(hints[item.name]) else values[prefix + item.name]
+        if is_dataclass(hints[item.name])
+        else values[prefix + item.name]
         for item in fields(section)
-    }  # fmt: skip
+    }
     return section(**made)
 
 

@@ -220,9 +220,7 @@ class _Lines:
 
 
 def _closed(head: Directive, body: tuple[Part, ...], tail: str) -> Directive:
-    return Directive(
-        head.form, head.name, head.arg, head.attrs, head.line, head.column, head.source, body, tail
-    )  # fmt: skip
+    return Directive(head.form, head.name, head.arg, head.attrs, head.line, head.column, head.source, body, tail)
 
 
 def _joined(parts: list[Part]) -> tuple[Part, ...]:

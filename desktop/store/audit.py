@@ -16,15 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from desktop.domain.audit import (
-    AuditChoices,
-    AuditFilter,
-    AuditFormat,
-    AuditPage,
-    CallPlace,
-    Progress,
-    Stop,
-)
+from desktop.domain.audit import AuditChoices, AuditFilter, AuditFormat, AuditPage, CallPlace, Progress, Stop
 from desktop.domain.audit_chain import ChainReport, digest
 from desktop.domain.permission import AuditEntry
 from desktop.store import audit_export, audit_reading
@@ -86,9 +78,7 @@ class AuditRepository:
         self, *, thread_id: str = "", tool: str = "", text: str = "", before: int | None = None, limit: int = 200
     ) -> list[tuple[int, AuditEntry]]:
         """(number, entry) of calls, newest first."""
-        found = await self.page(
-            AuditFilter(text=text, tool=tool, thread_id=thread_id), before=before, limit=limit
-        )  # fmt: skip
+        found = await self.page(AuditFilter(text=text, tool=tool, thread_id=thread_id), before=before, limit=limit)
         return [(row.number, row.entry) for row in found.rows if row.kind in ("call", "adopted")]
 
     async def page(

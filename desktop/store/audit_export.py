@@ -34,9 +34,26 @@ SLICE = 60
 _LINES = "SELECT seq, line, hash, of FROM audit ORDER BY seq"
 _ROWS = "SELECT a.seq, a.line, o.line FROM audit a LEFT JOIN audit o ON o.of = a.seq ORDER BY a.seq"
 _COLUMNS = (
-    "number", "time", "decision", "by", "tool", "category", "arguments", "outcome", "paths", "chain", "reason",
-    "raised because", "originally", "edited", "rule", "thread", "run", "call", "note",
-)  # fmt: skip
+    "number",
+    "time",
+    "decision",
+    "by",
+    "tool",
+    "category",
+    "arguments",
+    "outcome",
+    "paths",
+    "chain",
+    "reason",
+    "raised because",
+    "originally",
+    "edited",
+    "rule",
+    "thread",
+    "run",
+    "call",
+    "note",
+)
 _FORMULA = re.compile(r"[\s\x00-\x1f]*[=+\-@\uff1d\uff0b\uff0d\uff20]")
 _HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 
@@ -58,10 +75,15 @@ def _jsonl(
     connection: sqlite3.Connection, shown: set[int], wanted: AuditFilter, mask: Mask, progress: Progress, stop: Stop
 ) -> Iterator[str]:
     head = last(connection)
-    yield _record({
-        "format": EXPORT_FORMAT, "made_at": time.time(), "filter": {k: v for k, v in asdict(wanted).items() if v},
-        "head": {"number": head.number, "link": head.link}, "shown": len(shown),
-    })  # fmt: skip
+    yield _record(
+        {
+            "format": EXPORT_FORMAT,
+            "made_at": time.time(),
+            "filter": {k: v for k, v in asdict(wanted).items() if v},
+            "head": {"number": head.number, "link": head.link},
+            "shown": len(shown),
+        }
+    )
     for rows in slices(connection, _LINES, progress, stop, SLICE):
         for number, line, claimed, of in rows:
             yield _record({"number": number, "link": claimed, **_body(line, number in shown or of in shown, mask)})
@@ -97,10 +119,22 @@ def _table_row(row: AuditRow) -> list[str]:
     entry, more = row.entry, row.entry.extra
     told = [_plain(more.get(name)) for name in ("reason", "raised_because", "original", "edited", "rule")]
     return [
-        str(row.number), time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(entry.at)), entry.decision, entry.by,
-        entry.tool, entry.category, entry.summary, entry.outcome, "\n".join(entry.paths), " > ".join(entry.chain),
-        *told, entry.thread_id, entry.run_id, entry.call_id, row.note,
-    ]  # fmt: skip
+        str(row.number),
+        time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(entry.at)),
+        entry.decision,
+        entry.by,
+        entry.tool,
+        entry.category,
+        entry.summary,
+        entry.outcome,
+        "\n".join(entry.paths),
+        " > ".join(entry.chain),
+        *told,
+        entry.thread_id,
+        entry.run_id,
+        entry.call_id,
+        row.note,
+    ]
 
 
 def _plain(value: Any) -> str:

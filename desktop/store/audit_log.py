@@ -33,7 +33,7 @@ GUARDS = {
     "audit_only_grows": "BEFORE INSERT ON audit\n"
     "WHEN new.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM audit) BEGIN\n"
     "    SELECT RAISE(ABORT, 'the activity log only grows at its end');\nEND",
-}  # fmt: skip
+}
 """Triggers by name, as migration 0003 makes them."""
 
 

@@ -62,9 +62,7 @@ def conditions(wanted: AuditFilter, before: int | None = None, after: int | None
     for column, value in columns.items():
         if value:
             sql, values = f"{sql} AND a.{column} = ?", [*values, clean(value)]
-    for bound, limit in (
-        ("at >= ?", wanted.since), ("at < ?", wanted.until), ("seq < ?", before), ("seq > ?", after)
-    ):  # fmt: skip
+    for bound, limit in (("at >= ?", wanted.since), ("at < ?", wanted.until), ("seq < ?", before), ("seq > ?", after)):
         if limit is not None:
             sql, values = f"{sql} AND a.{bound}", [*values, limit]
     if wanted.text:
@@ -104,9 +102,7 @@ def choices(connection: sqlite3.Connection) -> AuditChoices:
         query = f"SELECT DISTINCT {column} FROM audit WHERE {column} <> '' ORDER BY {column} LIMIT 200"
         return tuple(row[0] for row in connection.execute(query))
 
-    latest = (
-        "SELECT thread_id FROM audit WHERE thread_id <> '' GROUP BY thread_id ORDER BY max(seq) DESC LIMIT 50"
-    )  # fmt: skip
+    latest = "SELECT thread_id FROM audit WHERE thread_id <> '' GROUP BY thread_id ORDER BY max(seq) DESC LIMIT 50"
     threads = tuple(row[0] for row in connection.execute(latest))
     return AuditChoices(distinct("tool"), distinct("category"), distinct("decided_by"), threads)
 

@@ -45,10 +45,17 @@ def start_line(at: float, adopted: int) -> str:
 
 def break_line(why: str, at: float, expected: ChainEnd, found: ChainEnd) -> str:
     """The end of the log was not where it had been, and it goes on from where it is."""
-    return canonical({
-        "kind": "break", "why": why, "at": at, "expected": expected.number, "expected_link": expected.link,
-        "found": found.number, "found_link": found.link,
-    })  # fmt: skip
+    return canonical(
+        {
+            "kind": "break",
+            "why": why,
+            "at": at,
+            "expected": expected.number,
+            "expected_link": expected.link,
+            "found": found.number,
+            "found_link": found.link,
+        }
+    )
 
 
 def _storable(value: Any) -> Any:
@@ -86,11 +93,21 @@ def entry_from(content: Mapping[str, Any]) -> AuditEntry:
     )
     extra = content.get("extra")
     return AuditEntry(
-        at=_number(content.get("at")) or 0.0, run_id=run, thread_id=thread, call_id=call,
-        chain=_texts(content.get("chain")), tool=tool, category=category, decision=decision, by=by, digest=made,
-        summary=summary, paths=_texts(content.get("paths")), outcome=outcome,
+        at=_number(content.get("at")) or 0.0,
+        run_id=run,
+        thread_id=thread,
+        call_id=call,
+        chain=_texts(content.get("chain")),
+        tool=tool,
+        category=category,
+        decision=decision,
+        by=by,
+        digest=made,
+        summary=summary,
+        paths=_texts(content.get("paths")),
+        outcome=outcome,
         extra=extra if isinstance(extra, dict) else {},
-    )  # fmt: skip
+    )
 
 
 def _note(kind: AuditKind, content: Mapping[str, Any]) -> str:
@@ -149,14 +166,38 @@ def _link(previous: str | None, line: str) -> str:
 
 
 def _adopted(
-    at: float, run_id: str, thread_id: str, call_id: str, chain: str, tool: str, category: str, decision: str,
-    by: str, made: str, summary: str, paths: str, outcome: str, extra: str,
-) -> str:  # fmt: skip
+    at: float,
+    run_id: str,
+    thread_id: str,
+    call_id: str,
+    chain: str,
+    tool: str,
+    category: str,
+    decision: str,
+    by: str,
+    made: str,
+    summary: str,
+    paths: str,
+    outcome: str,
+    extra: str,
+) -> str:
     """Columns of the table as it was before format 3."""
     return call_line(
         AuditEntry(
-            at, run_id, thread_id, call_id, tuple(json.loads(chain)), tool, category, decision, by, made, summary,
-            tuple(json.loads(paths)), outcome, json.loads(extra),
+            at,
+            run_id,
+            thread_id,
+            call_id,
+            tuple(json.loads(chain)),
+            tool,
+            category,
+            decision,
+            by,
+            made,
+            summary,
+            tuple(json.loads(paths)),
+            outcome,
+            json.loads(extra),
         ),
         "adopted",
-    )  # fmt: skip
+    )

@@ -101,8 +101,14 @@ def _configure(connection: sqlite3.Connection) -> None:
     """WAL with synchronous=NORMAL: what is committed survives kill -9, for it has reached the system's cache. A
     power cut could cost the last moments; what a person wrote or decided asks for FULL (see worker.StoreTask.durable).
     """
-    for setting in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON", "cache_size = -4096",
-                    "temp_store = MEMORY", "secure_delete = FAST"):  # fmt: skip
+    for setting in (
+        "journal_mode = WAL",
+        "synchronous = NORMAL",
+        "foreign_keys = ON",
+        "cache_size = -4096",
+        "temp_store = MEMORY",
+        "secure_delete = FAST",
+    ):
         connection.execute(f"PRAGMA {setting}")
 
 

@@ -114,7 +114,7 @@ class DebateRepository:
             verdict = json.loads(row[4]) if row[4] else None
             return DebateRecord(
                 thread_id, json.loads(row[0]), row[1], row[2], row[3], verdict, row[5], row[6], row[7] or "", row[8]
-            )  # fmt: skip
+            )
 
         return await self._thread.read(work)
 
@@ -165,10 +165,20 @@ class DebateRepository:
         def work(connection: sqlite3.Connection) -> None:
             seq = tree.sequence(connection, record.last_message_id)[0]
             values = (
-                seq, record.first_message_id, record.number, record.side, clean(record.outcome), record.ended_by,
-                record.rounds, record.calls, record.started_at, record.ended_at, clean(record.model), record.run_id,
+                seq,
+                record.first_message_id,
+                record.number,
+                record.side,
+                clean(record.outcome),
+                record.ended_by,
+                record.rounds,
+                record.calls,
+                record.started_at,
+                record.ended_at,
+                clean(record.model),
+                record.run_id,
                 *usage_row(record.usage),
-            )  # fmt: skip
+            )
             connection.execute(f"INSERT INTO side_turns VALUES ({','.join('?' * len(values))})", values)
             _update(connection, thread_id, head_seq=seq)
 
@@ -223,9 +233,14 @@ class DebateRepository:
 
 
 def _insert(
-    connection: sqlite3.Connection, thread_id: str, setup: Mapping[str, Any], status: DebateStatus, origin: str = "",
-    turn: int = 0, seq: int | None = None,
-) -> None:  # fmt: skip
+    connection: sqlite3.Connection,
+    thread_id: str,
+    setup: Mapping[str, Any],
+    status: DebateStatus,
+    origin: str = "",
+    turn: int = 0,
+    seq: int | None = None,
+) -> None:
     values = (thread_id, to_json(setup), status, "", "", "", origin, turn, seq, seq)
     connection.execute(f"INSERT INTO debates VALUES ({','.join('?' * len(values))})", values)
 
@@ -240,9 +255,21 @@ def _update(connection: sqlite3.Connection, thread_id: str, **values: str | int 
 
 def _turn_from(row: tuple[Any, ...]) -> TurnRecord:
     return TurnRecord(
-        row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7], row[8], Usage(*row[13:18]), row[9], row[10],
-        row[11], row[12],
-    )  # fmt: skip
+        row[0],
+        row[1],
+        row[2],
+        row[3],
+        row[4],
+        row[5],
+        row[6],
+        row[7],
+        row[8],
+        Usage(*row[13:18]),
+        row[9],
+        row[10],
+        row[11],
+        row[12],
+    )
 
 
 def _missing() -> NotFound:

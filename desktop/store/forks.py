@@ -9,8 +9,9 @@ def rewind(connection: sqlite3.Connection, thread_id: str) -> None:
     """Show the path that ends where a debate's last finished turn ended."""
     connection.execute(
         "UPDATE threads SET active_leaf = d.head_seq FROM debates d "
-        "WHERE d.thread_id = threads.thread_id AND threads.thread_id = ? AND d.head_seq IS NOT NULL", (thread_id,)
-    )  # fmt: skip
+        "WHERE d.thread_id = threads.thread_id AND threads.thread_id = ? AND d.head_seq IS NOT NULL",
+        (thread_id,),
+    )
 
 
 def recover(connection: sqlite3.Connection) -> None:
@@ -30,8 +31,9 @@ def hand_over(connection: sqlite3.Connection, thread_id: str) -> None:
         "SELECT DISTINCT c.thread_id, c.parent_seq FROM messages p JOIN messages c ON c.parent_seq = p.seq "
         "WHERE p.thread_id = ? AND c.thread_id <> p.thread_id UNION "
         "SELECT d.thread_id, d.fork_seq FROM debates d JOIN messages p ON p.seq = d.fork_seq "
-        "WHERE p.thread_id = ? AND d.thread_id <> p.thread_id", (thread_id, thread_id)
-    ).fetchall()  # fmt: skip
+        "WHERE p.thread_id = ? AND d.thread_id <> p.thread_id",
+        (thread_id, thread_id),
+    ).fetchall()
     for heir, seq in crossings:
         connection.execute(
             "WITH RECURSIVE path (seq, parent_seq) AS ("

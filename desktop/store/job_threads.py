@@ -39,8 +39,9 @@ def with_jobs(connection: sqlite3.Connection, threads: Sequence[ThreadRecord]) -
     runs = connection.execute(f"SELECT thread_id, job_id, status FROM job_runs WHERE {condition} ORDER BY seq", (one,))
     found = {
         thread_id: ThreadJob(job_id, jobs[job_id][0], status, jobs[job_id][1])
-        for thread_id, job_id, status in runs if thread_id in labelled and job_id in jobs
-    }  # fmt: skip
+        for thread_id, job_id, status in runs
+        if thread_id in labelled and job_id in jobs
+    }
     return [
         replace(thread, job=found.get(thread.thread_id, _GONE)) if thread.thread_id in labelled else thread
         for thread in threads
@@ -51,7 +52,8 @@ def old_of_job(connection: sqlite3.Connection, job_id: str, keep: int, most: int
     """The threads of a job's runs, at most so many, that nobody has touched, without the newest ``keep``: no message of
     a person, not pinned, not renamed, nothing begun in them, and none that could go on."""
     found = [
-        thread_id for thread_id, title, planned in connection.execute(_UNTOUCHED, (job_id, JOB_LABEL))
+        thread_id
+        for thread_id, title, planned in connection.execute(_UNTOUCHED, (job_id, JOB_LABEL))
         if title.endswith(f", {datetime.fromtimestamp(planned).strftime(TITLE_TIME)}")
-    ]  # fmt: skip
+    ]
     return found[keep : keep + most]

@@ -79,9 +79,17 @@ class JobRepository:
     async def note(self, *, run: JobRun, seen_at: float | None = None) -> None:
         """Add a row of history or replace it; ``seen_at``: the job's times up to then are dealt with, in one step."""
         values = (
-            run.job_run_id, run.job_id, run.planned_at, run.status, run.started_at, run.ended_at, run.thread_id,
-            run.run_id, clean(run.detail)[:MAX_SNIPPET], int(run.tried),
-        )  # fmt: skip
+            run.job_run_id,
+            run.job_id,
+            run.planned_at,
+            run.status,
+            run.started_at,
+            run.ended_at,
+            run.thread_id,
+            run.run_id,
+            clean(run.detail)[:MAX_SNIPPET],
+            int(run.tried),
+        )
 
         def work(connection: sqlite3.Connection) -> None:
             if connection.execute("SELECT 1 FROM jobs WHERE job_id = ?", (run.job_id,)).fetchone() is None:

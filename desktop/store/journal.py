@@ -59,9 +59,7 @@ class EffectRepository:
             "(SELECT 1 FROM effects t WHERE t.run_id = e.run_id AND t.kind = 'end') AND ? IN ('', r.thread_id) "
             "ORDER BY r.started_at DESC"
         )
-        return await self._thread.read(
-            lambda connection: [row[0] for row in connection.execute(query, (thread_id,))]
-        )  # fmt: skip
+        return await self._thread.read(lambda connection: [row[0] for row in connection.execute(query, (thread_id,))])
 
     async def end_empty(self) -> int:
         """Logs of runs that were cut off before anything stood in them get their end, which is all there is to say

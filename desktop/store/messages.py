@@ -72,9 +72,7 @@ class MessageRepository:
 
         return await self._thread.read(work)
 
-    async def path(
-        self, *, thread_id: str, before: str | None = None, limit: int | None = None
-    ) -> list[MessageRecord]:
+    async def path(self, *, thread_id: str, before: str | None = None, limit: int | None = None) -> list[MessageRecord]:
         """The path that is shown, oldest first: its last ``limit`` messages (None: all), or the last ``limit``
         above the message ``before``."""
 

@@ -177,9 +177,14 @@ class OpenMessage:
         changes, marks = self._unsaved()
         parts = len(self._parts)
         final = replace(
-            self.record, blocks=(*(part.block() for part in self._parts), *blocks), status=status,
-            stop_reason=stop_reason, usage=usage, elapsed_ms=elapsed_ms, model=model or self.record.model,
-        )  # fmt: skip
+            self.record,
+            blocks=(*(part.block() for part in self._parts), *blocks),
+            status=status,
+            stop_reason=stop_reason,
+            usage=usage,
+            elapsed_ms=elapsed_ms,
+            model=model or self.record.model,
+        )
 
         anew = self._anew
 

@@ -76,9 +76,7 @@ class OverlayRepository:
 
         return await self._changed(thread_id, change)
 
-    async def _changed(
-        self, thread_id: str, change: Callable[[sqlite3.Connection, Overlay], Overlay]
-    ) -> Overlay:  # fmt: skip
+    async def _changed(self, thread_id: str, change: Callable[[sqlite3.Connection, Overlay], Overlay]) -> Overlay:
         """Read, change and write in one transaction."""
 
         def work(connection: sqlite3.Connection) -> Overlay:
@@ -93,9 +91,13 @@ def _put(connection: sqlite3.Connection, thread_id: str, overlay: Overlay) -> No
     if connection.execute("SELECT 1 FROM threads WHERE thread_id = ?", (thread_id,)).fetchone() is None:
         raise NotFound("That conversation no longer exists.")
     values = (
-        thread_id, clean(overlay.summary)[:MAX_SUMMARY], overlay.upto, overlay.summarised,
-        to_json(sorted(overlay.pins)), int(overlay.off),
-    )  # fmt: skip
+        thread_id,
+        clean(overlay.summary)[:MAX_SUMMARY],
+        overlay.upto,
+        overlay.summarised,
+        to_json(sorted(overlay.pins)),
+        int(overlay.off),
+    )
     connection.execute("INSERT OR REPLACE INTO context_overlays VALUES (?,?,?,?,?,?)", values)
 
 

@@ -26,7 +26,12 @@ RUN = f"run_id, thread_id, started_at, agent, model, ended_at, end_reason, detai
 BLOCK = "message_seq, kind, text, fields_json"
 
 _LONG = {
-    "text": "text", "reasoning": "text", "file": "text", "tool_result": "text", "notice": "text", "image": "data",
+    "text": "text",
+    "reasoning": "text",
+    "file": "text",
+    "tool_result": "text",
+    "notice": "text",
+    "image": "data",
     "audio": "data",
 }
 _NO_FIELDS = "{}"
@@ -102,17 +107,42 @@ def blocks_from_json(text: str) -> tuple[Block, ...]:
 def message_from(row: Row, blocks: Sequence[Block]) -> MessageRecord:
     """A row of ``MESSAGE`` and its blocks."""
     return MessageRecord(
-        row[1], row[2], row[3], row[4], tuple(blocks), row[5], row[6], row[7], row[8], row[9], row[10], row[11],
-        row[12], usage_from(row[14:19]), row[13],
-    )  # fmt: skip
+        row[1],
+        row[2],
+        row[3],
+        row[4],
+        tuple(blocks),
+        row[5],
+        row[6],
+        row[7],
+        row[8],
+        row[9],
+        row[10],
+        row[11],
+        row[12],
+        usage_from(row[14:19]),
+        row[13],
+    )
 
 
 def thread_from(row: Row) -> ThreadRecord:
     """A row of ``THREAD``."""
     return ThreadRecord(
-        row[0], row[1], row[2], row[3], row[4], row[5], bool(row[6]), row[7], row[8], row[9], Usage(*row[12:17]),
-        row[10], row[11], archived=bool(row[17]),
-    )  # fmt: skip
+        row[0],
+        row[1],
+        row[2],
+        row[3],
+        row[4],
+        row[5],
+        bool(row[6]),
+        row[7],
+        row[8],
+        row[9],
+        Usage(*row[12:17]),
+        row[10],
+        row[11],
+        archived=bool(row[17]),
+    )
 
 
 def run_from(row: Row) -> RunRecord:

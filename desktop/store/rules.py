@@ -147,9 +147,18 @@ def _forget_the_oldest(connection: sqlite3.Connection) -> None:
 
 def _values(rule: RuleRecord) -> tuple[Any, ...]:
     return (
-        rule.rule_id, clean(rule.tool), to_json(rule.constraints), rule.decision, clean(rule.origin), rule.created_at,
-        rule.last_used_at, rule.uses, rule.revoked_at, clean(rule.pattern), rule.thread_id,
-    )  # fmt: skip
+        rule.rule_id,
+        clean(rule.tool),
+        to_json(rule.constraints),
+        rule.decision,
+        clean(rule.origin),
+        rule.created_at,
+        rule.last_used_at,
+        rule.uses,
+        rule.revoked_at,
+        clean(rule.pattern),
+        rule.thread_id,
+    )
 
 
 def _change(connection: sqlite3.Connection, change: str, value: float | None, rule_id: str) -> None:

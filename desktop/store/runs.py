@@ -94,10 +94,14 @@ class RunRepository:
 
 def _show(connection: sqlite3.Connection, thread_id: str) -> None:
     """The thread's state: running while any of its runs is, else how the last one that was started ended."""
-    reasons = [row[0] for row in connection.execute(
-        "SELECT CASE WHEN ended_at IS NULL THEN '' ELSE end_reason END FROM runs WHERE thread_id = ? "
-        "ORDER BY ended_at IS NULL DESC, started_at DESC LIMIT 1", (thread_id,)
-    )]  # fmt: skip
+    reasons = [
+        row[0]
+        for row in connection.execute(
+            "SELECT CASE WHEN ended_at IS NULL THEN '' ELSE end_reason END FROM runs WHERE thread_id = ? "
+            "ORDER BY ended_at IS NULL DESC, started_at DESC LIMIT 1",
+            (thread_id,),
+        )
+    ]
     state = {"": "running"} | dict.fromkeys(_FAILED, "failed") | dict.fromkeys(_INTERRUPTED, "interrupted")
     connection.execute(
         "UPDATE threads SET state = ? WHERE thread_id = ?", (state.get(reasons[0], "") if reasons else "", thread_id)

@@ -115,7 +115,8 @@ class ThreadRepository:
                 return True
             done = connection.execute(
                 "DELETE FROM messages WHERE seq IN "
-                "(SELECT seq FROM messages WHERE thread_id = ? ORDER BY seq DESC LIMIT ?)", (thread_id, _PURGE)
+                "(SELECT seq FROM messages WHERE thread_id = ? ORDER BY seq DESC LIMIT ?)",
+                (thread_id, _PURGE),
             ).rowcount
             if done < _PURGE:
                 connection.execute("UPDATE job_runs SET thread_id = '' WHERE thread_id = ?", (thread_id,))
@@ -166,10 +167,19 @@ class ThreadRepository:
 def insert(connection: sqlite3.Connection, record: ThreadRecord) -> None:
     """Add a thread."""
     values = (
-        record.thread_id, clean(record.title), record.created_at, record.updated_at, clean(record.agent),
-        clean(record.model), int(record.pinned), record.deleted_at, record.titled_by, clean(record.label),
-        record.state, *usage_row(record.usage),
-    )  # fmt: skip
+        record.thread_id,
+        clean(record.title),
+        record.created_at,
+        record.updated_at,
+        clean(record.agent),
+        clean(record.model),
+        int(record.pinned),
+        record.deleted_at,
+        record.titled_by,
+        clean(record.label),
+        record.state,
+        *usage_row(record.usage),
+    )
     marks = ",".join("?" * len(values))
     seq = connection.execute(f"INSERT INTO threads ({_COLUMNS}) VALUES ({marks})", values).lastrowid
     _index_title(connection, seq, clean(record.title))

@@ -73,6 +73,7 @@ def _load(connection: sqlite3.Connection, seqs: Sequence[int]) -> list[MessageRe
         blocks.setdefault(seq, []).append(block)
     rows = connection.execute(
         f"SELECT {MESSAGE} FROM messages m LEFT JOIN messages p ON p.seq = m.parent_seq WHERE m.seq IN ({marks}) "
-        "ORDER BY m.seq", tuple(seqs),
-    )  # fmt: skip
+        "ORDER BY m.seq",
+        tuple(seqs),
+    )
     return [message_from(row, blocks.get(row[0], ())) for row in rows]

@@ -54,10 +54,21 @@ def insert(connection: sqlite3.Connection, record: MessageRecord, *, make_leaf: 
         if thread_id != record.thread_id and not _is_fork_point(connection, record.thread_id, parent):
             raise BugError(f"message {record.message_id} would hang below one of another thread")
     values = (
-        record.message_id, record.thread_id, parent, record.role, record.created_at, record.status, record.side,
-        clean(record.author), clean(record.model), record.run_id, record.round_number, record.stop_reason,
-        record.elapsed_ms, *usage_row(record.usage),
-    )  # fmt: skip
+        record.message_id,
+        record.thread_id,
+        parent,
+        record.role,
+        record.created_at,
+        record.status,
+        record.side,
+        clean(record.author),
+        clean(record.model),
+        record.run_id,
+        record.round_number,
+        record.stop_reason,
+        record.elapsed_ms,
+        *usage_row(record.usage),
+    )
     seq = connection.execute(_INSERT, values).lastrowid
     if seq is None:
         raise BugError("an inserted message has no place")

@@ -227,8 +227,6 @@ class StoreThread:
             return TaskOutcome(job, error=translate(error, self._path))
 
 
-
-
 def _roll_back(connection: sqlite3.Connection) -> None:
     """SQLite has rolled back already after some errors (a full disk, for one)."""
     if connection.in_transaction:

@@ -73,9 +73,10 @@ class Headcount:
         if not self._budget.allow_preempt or priority < Priority.HIGH:
             return None
         weaker = [
-            seat for seat in self._seats.values()
+            seat
+            for seat in self._seats.values()
             if seat.held and not seat.paused and seat is not self.root and seat.priority < priority
-        ]  # fmt: skip
+        ]
         return min(weaker, key=lambda seat: (seat.priority, -seat.number), default=None)
 
     def _seat(self, priority: Priority) -> AgentSlot:

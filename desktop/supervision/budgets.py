@@ -82,9 +82,12 @@ class BudgetTracker:
         sum (it stays a lower bound). ``estimate`` is charged where a server tells nothing; people are not told it."""
         if usage is not None:
             usage = Usage.told(
-                usage.input_tokens, usage.output_tokens, usage.reasoning_tokens, usage.cached_tokens,
+                usage.input_tokens,
+                usage.output_tokens,
+                usage.reasoning_tokens,
+                usage.cached_tokens,
                 cost=usage.cost_usd,
-            )  # fmt: skip
+            )
         at: BudgetTracker | None = self
         while at is not None:
             at._consume(usage, rounds, estimate)

@@ -160,9 +160,8 @@ class CallJournal:
         return (self._call_id(context), 1)
 
     def settled(
-        self, run_id: str, key: str, tool: str, arguments: Any, state: str, code: str,
-        result: ToolResult | None = None,
-    ) -> None:  # fmt: skip
+        self, run_id: str, key: str, tool: str, arguments: Any, state: str, code: str, result: ToolResult | None = None
+    ) -> None:
         """A call that was never made has its line too: ``state`` and ``code`` are those of its result. With ``result``
         a person said what became of it, and a later run has that from here."""
         journal = self.journal(run_id)

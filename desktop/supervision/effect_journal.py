@@ -86,9 +86,14 @@ class EffectJournal:
     """
 
     def __init__(
-        self, run_id: str, log: EffectLog, *, redact: Callable[[str], str] = lambda text: text,
-        mask: Callable[[str], str] | None = None, clock: Callable[[], float] = time.time,
-    ) -> None:  # fmt: skip
+        self,
+        run_id: str,
+        log: EffectLog,
+        *,
+        redact: Callable[[str], str] = lambda text: text,
+        mask: Callable[[str], str] | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self.run_id = run_id
         self._log = log
         self._redact = redact
@@ -239,14 +244,23 @@ class EffectJournal:
 
     def _put(
         self, place: Place, asked: Asked, phase: EffectPhase, value: str, summary: str = "", *, soon: bool = True
-    ) -> EffectRecord:  # fmt: skip
+    ) -> EffectRecord:
         if self._ended is not None:
             raise BugError(f"run {self.run_id} is over, its journal is closed")
         self._sequence += 1
         record = EffectRecord(
-            self.run_id, self._sequence, place[0], place[1], asked.kind, asked.name, asked.digest, phase,
-            self._clock(), value, summary,
-        )  # fmt: skip
+            self.run_id,
+            self._sequence,
+            place[0],
+            place[1],
+            asked.kind,
+            asked.name,
+            asked.digest,
+            phase,
+            self._clock(),
+            value,
+            summary,
+        )
         self._waiting.append(record)
         if soon and self._flush_soon is None:
             self._flush_soon = asyncio.get_running_loop().call_soon(self._flush)

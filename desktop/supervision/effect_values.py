@@ -18,10 +18,8 @@ from desktop.domain.models import ModelRef, ModelRequest
 from desktop.domain.tools import ToolResult
 
 _ERRORS: Mapping[str, type[KnownError]] = {
-    name: found
-    for name, found in vars(errors).items()
-    if isinstance(found, type) and issubclass(found, KnownError)
-}  # fmt: skip
+    name: found for name, found in vars(errors).items() if isinstance(found, type) and issubclass(found, KnownError)
+}
 MAX_SEEN = 1000
 MAX_VALUE = 8_000_000
 """Characters of JSON that one agent may give back."""

@@ -43,9 +43,15 @@ class LiveRuns:
     """
 
     def __init__(
-        self, log: EffectLog, calls: CallJournal, publish: EventSink, *, queue: ModelQueue | None = None,
-        redact: Callable[[str], str] = lambda text: text, mask: Callable[[str], str] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        log: EffectLog,
+        calls: CallJournal,
+        publish: EventSink,
+        *,
+        queue: ModelQueue | None = None,
+        redact: Callable[[str], str] = lambda text: text,
+        mask: Callable[[str], str] | None = None,
+    ) -> None:
         self._log = log
         self._publish = publish
         self._redact = redact
@@ -109,9 +115,15 @@ class LiveRuns:
     # -- agents below (R-AAT-4, R-AAT-8) ------------------------------------------------------------------------------
 
     def begin(
-        self, meta: RunMeta, agent_id: AgentId, supervision: Supervision, *, thread_id: str = "",
-        under: BudgetTracker | None = None, side: str = "",
-    ) -> TreeNode:  # fmt: skip
+        self,
+        meta: RunMeta,
+        agent_id: AgentId,
+        supervision: Supervision,
+        *,
+        thread_id: str = "",
+        under: BudgetTracker | None = None,
+        side: str = "",
+    ) -> TreeNode:
         """A place below whoever makes the call that ``meta`` belongs to, for an agent or one side's turn. Its calls are
         those in ``thread_id``, by default the caller's. ``end`` it. Raises BudgetExhausted (R-SUP-5).
 
@@ -256,9 +268,12 @@ class LiveRuns:
     def facts(self, run_id: str) -> tuple[NodeFacts, ...]:
         """All agents that show with a run, parents first. Raises NotFound."""
         beside = [
-            _grafted(facts, mark) for (owner, mark), tree in self._beside.items() if owner == run_id
-            for facts in tree.facts() if facts.parent
-        ]  # fmt: skip
+            _grafted(facts, mark)
+            for (owner, mark), tree in self._beside.items()
+            if owner == run_id
+            for facts in tree.facts()
+            if facts.parent
+        ]
         own = self._trees.get(run_id)
         if own is None and not beside:
             raise NotFound("This run is over.")

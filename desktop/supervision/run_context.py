@@ -94,9 +94,15 @@ class AgentRun:
     """The ``RunContext`` of one agent."""
 
     def __init__(
-        self, node: TreeNode, meta: RunMeta, journal: EffectJournal, ports: EffectPorts, queue: ModelQueue,
-        children: Children, ask_unknown: AskUnknown,
-    ) -> None:  # fmt: skip
+        self,
+        node: TreeNode,
+        meta: RunMeta,
+        journal: EffectJournal,
+        ports: EffectPorts,
+        queue: ModelQueue,
+        children: Children,
+        ask_unknown: AskUnknown,
+    ) -> None:
         self.node = node
         self._meta = meta
         self._journal = journal
@@ -197,9 +203,14 @@ class AgentRun:
         return result_from_plain(given)
 
     async def spawn(
-        self, agent: str, inbox: Inbox, *, budget: ExecutionBudget | None = None,
-        priority: Priority = Priority.NORMAL, retention: HistoryRetention = HistoryRetention.RUN,
-    ) -> ChildHandle:  # fmt: skip
+        self,
+        agent: str,
+        inbox: Inbox,
+        *,
+        budget: ExecutionBudget | None = None,
+        priority: Priority = Priority.NORMAL,
+        retention: HistoryRetention = HistoryRetention.RUN,
+    ) -> ChildHandle:
         """Start a child, without waiting (R-JRN-3). Raises ConfigurationError for a budget that is none (R-LIM-7)."""
         plain_budget = None if budget is None else ExecutionBudget.from_plain(budget.to_plain()).to_plain()
         whole = digest_of([message_to_plain(message) for message in inbox], plain_budget, int(priority))
@@ -292,9 +303,12 @@ class AgentRun:
         return self._journal.complete(place, asked, make())
 
     async def _perform(
-        self, place: Place, asked: Asked, do: Callable[[], Awaitable[Any]],
+        self,
+        place: Place,
+        asked: Asked,
+        do: Callable[[], Awaitable[Any]],
         presumed: Callable[[bool], Any] | None = None,
-    ) -> Any:  # fmt: skip
+    ) -> Any:
         """What the journal knows of it, or the effect itself. A write of unknown outcome is asked about."""
         found = self._journal.recall(place, asked)
         if found is not None and found.phase != "begun":

@@ -36,9 +36,16 @@ class TreeNode:
     it, or of one above it, ran out in the middle of something; ``own_rounds`` is its own limit on rounds."""
 
     def __init__(
-        self, tree: RunTree, path: str, agent_id: AgentId, supervision: Supervision, token: CancellationToken,
-        budget: BudgetTracker, seat: AgentSlot, parent: TreeNode | None,
-    ) -> None:  # fmt: skip
+        self,
+        tree: RunTree,
+        path: str,
+        agent_id: AgentId,
+        supervision: Supervision,
+        token: CancellationToken,
+        budget: BudgetTracker,
+        seat: AgentSlot,
+        parent: TreeNode | None,
+    ) -> None:
         self.path = path
         self.agent_id = agent_id
         self.supervision = supervision
@@ -178,17 +185,36 @@ class TreeNode:
         used, node, own = self.budget.used, self.supervision, self.own_rounds
         elapsed, waited = self.final if self.over else (self.budget.elapsed_s, self.budget.waited_s)
         return NodeFacts(
-            path=self.path, parent=self.parent.path if self.parent is not None else "", agent=self.agent_id.type,
-            state=self.state, priority=self.priority, depth=node.depth, budget=self.budget.budget,
-            budget_from=self.budget.where, side=self.side, model=self.model, doing=self.doing,
-            thread_id=self.thread_id, rounds=self.budget.rounds, tool_calls=self.budget.tool_calls,
-            input_tokens=used.input_tokens, output_tokens=used.output_tokens, cost_usd=used.cost_usd or 0.0,
-            cost_known=self.budget.cost_known, tokens_estimated=self.budget.estimated,
-            started_at=self.started_at, ended_at=self.ended_at,
-            elapsed_s=elapsed, waited_s=waited, pause_asked=self.pause_asked, detail=self.detail,
-            budget_changed=tuple(self.budget.changed.items()), stopping=self.token.cancelled and not self.over,
-            own_rounds=int(own.value) if own is not None else 0, own_rounds_from=own.where if own is not None else "",
-        )  # fmt: skip
+            path=self.path,
+            parent=self.parent.path if self.parent is not None else "",
+            agent=self.agent_id.type,
+            state=self.state,
+            priority=self.priority,
+            depth=node.depth,
+            budget=self.budget.budget,
+            budget_from=self.budget.where,
+            side=self.side,
+            model=self.model,
+            doing=self.doing,
+            thread_id=self.thread_id,
+            rounds=self.budget.rounds,
+            tool_calls=self.budget.tool_calls,
+            input_tokens=used.input_tokens,
+            output_tokens=used.output_tokens,
+            cost_usd=used.cost_usd or 0.0,
+            cost_known=self.budget.cost_known,
+            tokens_estimated=self.budget.estimated,
+            started_at=self.started_at,
+            ended_at=self.ended_at,
+            elapsed_s=elapsed,
+            waited_s=waited,
+            pause_asked=self.pause_asked,
+            detail=self.detail,
+            budget_changed=tuple(self.budget.changed.items()),
+            stopping=self.token.cancelled and not self.over,
+            own_rounds=int(own.value) if own is not None else 0,
+            own_rounds_from=own.where if own is not None else "",
+        )
 
 
 class RunTree:
@@ -196,10 +222,16 @@ class RunTree:
     end; of agents that have ended the last ``MAX_ENDED`` stay. Used on the loop only; ``close`` it."""
 
     def __init__(
-        self, agent_id: AgentId, supervision: Supervision, token: CancellationToken, *,
-        where: str = "the run's budget", publish: Publish | None = None, watched: Watched = lambda _threads: False,
+        self,
+        agent_id: AgentId,
+        supervision: Supervision,
+        token: CancellationToken,
+        *,
+        where: str = "the run's budget",
+        publish: Publish | None = None,
+        watched: Watched = lambda _threads: False,
         clock: Callable[[], float] = time.monotonic,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._publish = publish
         self._watched = watched
         self._changed: dict[str, TreeNode] = {}
@@ -219,9 +251,15 @@ class RunTree:
     # -- agents come and go -------------------------------------------------------------------------------------------
 
     def add(
-        self, parent: TreeNode, path: str, agent_id: AgentId, supervision: Supervision, *,
-        under: BudgetTracker | None = None, token: CancellationToken | None = None,
-    ) -> TreeNode:  # fmt: skip
+        self,
+        parent: TreeNode,
+        path: str,
+        agent_id: AgentId,
+        supervision: Supervision,
+        *,
+        under: BudgetTracker | None = None,
+        token: CancellationToken | None = None,
+    ) -> TreeNode:
         """A child, which may take the place of a lesser agent (R-SUP-6). Raises BudgetExhausted (R-SUP-5). ``under``
         and ``token`` are a part of the parent's budget, and of what ends it, that are its own already."""
         seat, victim = self.headcount.acquire(supervision.priority)

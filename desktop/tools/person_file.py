@@ -32,8 +32,7 @@ class ToolsFileConflict(CannotSaveTools):
 
     def __init__(self, theirs: str | None, name: str = "tools.yaml") -> None:
         super().__init__(
-            f"{name} was changed by another program meanwhile.",
-            next_step="Compare both, then save over it or reload.",
+            f"{name} was changed by another program meanwhile.", next_step="Compare both, then save over it or reload."
         )
         self.theirs = theirs
 

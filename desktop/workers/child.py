@@ -230,13 +230,22 @@ class ChildProcess:
         self._detail = scrub(link.stderr, self._secrets(), limit=8000)
         self._last_end = self._last_end if self._stopping else how
         if not self._stopping and not self._spec.once and not self._resting:
-            log.warning("%s ended with %s, starting it again. Its last words: %s",
-                        self._spec.service, how, self._detail[-600:].strip() or "none")  # fmt: skip
+            log.warning(
+                "%s ended with %s, starting it again. Its last words: %s",
+                self._spec.service,
+                how,
+                self._detail[-600:].strip() or "none",
+            )
         return how
 
     async def _spawn(self) -> asyncio.subprocess.Process:
         pipe = asyncio.subprocess.PIPE
         return await asyncio.create_subprocess_exec(
-            *self._spec.argv, stdin=pipe, stdout=pipe, stderr=pipe,
-            env=dict(self._spec.environment), cwd=self._spec.folder, start_new_session=True,
-        )  # fmt: skip
+            *self._spec.argv,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
+            env=dict(self._spec.environment),
+            cwd=self._spec.folder,
+            start_new_session=True,
+        )

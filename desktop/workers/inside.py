@@ -125,9 +125,13 @@ class ChildServer:
     """Serves ``methods`` to the parent until it is gone. ``secrets`` are kept out of unforeseen errors' text."""
 
     def __init__(
-        self, service: str, version: str, methods: Mapping[str, Handler],
-        *, secrets: Callable[[], Iterable[str]] = tuple,
-    ) -> None:  # fmt: skip
+        self,
+        service: str,
+        version: str,
+        methods: Mapping[str, Handler],
+        *,
+        secrets: Callable[[], Iterable[str]] = tuple,
+    ) -> None:
         self._service = service
         self._version = version
         self._methods = methods

@@ -13,12 +13,35 @@ SERVICE = "keyring-host"
 SCRIPT = Path(__file__).parent / "keyring_host" / "__main__.py"
 # What keyring and its backends need to find the person's keyring and to ask to have it unlocked. No secret is in it.
 _PASSED = (
-    "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "USERPROFILE",
-    "APPDATA", "LOCALAPPDATA", "USERNAME", "USERDOMAIN",
-    "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CURRENT_DESKTOP",
-    "XDG_SESSION_TYPE", "DESKTOP_SESSION", "KDE_FULL_SESSION", "KDE_SESSION_VERSION", "DISPLAY", "XAUTHORITY",
-    "WAYLAND_DISPLAY", "PYTHON_KEYRING_BACKEND",
-)  # fmt: skip
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "LANG",
+    "LC_ALL",
+    "TMPDIR",
+    "TEMP",
+    "TMP",
+    "SYSTEMROOT",
+    "USERPROFILE",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "USERNAME",
+    "USERDOMAIN",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "XDG_RUNTIME_DIR",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_CURRENT_DESKTOP",
+    "XDG_SESSION_TYPE",
+    "DESKTOP_SESSION",
+    "KDE_FULL_SESSION",
+    "KDE_SESSION_VERSION",
+    "DISPLAY",
+    "XAUTHORITY",
+    "WAYLAND_DISPLAY",
+    "PYTHON_KEYRING_BACKEND",
+)
 
 
 def environment(host: Mapping[str, str]) -> dict[str, str]:

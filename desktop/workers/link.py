@@ -226,6 +226,5 @@ def died(how: str = "") -> ChildDied:
     """The error of calls whose child ended."""
     ending = f" ({how})" if how else ""
     return ChildDied(
-        f"A helper process of Assent ended unexpectedly{ending}.",
-        next_step="It has been started again; try once more.",
+        f"A helper process of Assent ended unexpectedly{ending}.", next_step="It has been started again; try once more."
     )

@@ -12,10 +12,27 @@ from desktop.workers.child import ChildProcess, ChildSpec
 SERVICE = "model-host"
 # What a person's network needs, and where things are. Nothing that could be a key (R-ENV-6).
 _PASSED = (
-    "PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "TZ", "SYSTEMROOT", "TEMP", "TMP", "USERPROFILE",
+    "PATH",
+    "HOME",
+    "USER",
+    "LANG",
+    "LC_ALL",
+    "TMPDIR",
+    "TZ",
+    "SYSTEMROOT",
+    "TEMP",
+    "TMP",
+    "USERPROFILE",
     "LOCALAPPDATA",
-    "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
-)  # fmt: skip
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+)
 _SET = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # else its import fetches a file
     "LITELLM_MODE": "PRODUCTION",  # else its import reads .env files into the environment

@@ -34,9 +34,10 @@ def touched(changed: Iterable[str], root: Path = ROOT) -> list[str]:
     folders = tuple(f"{folder}/" for folder in _folders(names, root))
     documents = {name for name in DOCUMENTS if any(one.endswith(".md") for one in names)}
     return [
-        test for test in every
+        test
+        for test in every
         if test in names or test in documents or test.startswith(folders) or not modules.isdisjoint(_seen(test, root))
-    ]  # fmt: skip
+    ]
 
 
 def _folders(names: set[str], root: Path) -> set[str]:

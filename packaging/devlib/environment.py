@@ -118,13 +118,17 @@ def _explained(output: str) -> Stop:
     reason = (errors[0] if errors else output.strip()[-300:]).removeprefix("ERROR: ")
     signs = ("connection", "Temporary failure", "resolve", "Max retries", "timed out", "No matching distribution")
     if "HASHES" in output.upper() and "DO NOT MATCH" in output.upper():
-        return Stop("A downloaded package does not match its hash, so nothing of it was used.",
-                    "Try again; if it stays so, the network or the index in between changes packages.")
+        return Stop(
+            "A downloaded package does not match its hash, so nothing of it was used.",
+            "Try again; if it stays so, the network or the index in between changes packages.",
+        )
     if "No space left" in output:
         return Stop("The disk is full.", "Free about 1 GB and run this again.")
     if any(sign in output for sign in signs):
-        return Stop(f"The packages could not be downloaded ({reason}).",
-                    "Connect to the network (or point pip at a mirror with PIP_INDEX_URL) and run this again.")
+        return Stop(
+            f"The packages could not be downloaded ({reason}).",
+            "Connect to the network (or point pip at a mirror with PIP_INDEX_URL) and run this again.",
+        )
     return Stop(f"pip could not install the packages: {reason}", "Remove .venv and run this again.")
 
 

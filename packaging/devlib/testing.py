@@ -20,9 +20,19 @@ from .words import say
 
 # Rooms below the presenter. Their tests run only with Qt hidden, so that none of them can come to need it.
 RUNTIME_ROOMS = (
-    "domain", "settings", "store", "models", "workers", "safety", "tools", "skills",
-    "pipeline", "supervision", "agents", "services",
-)  # fmt: skip
+    "domain",
+    "settings",
+    "store",
+    "models",
+    "workers",
+    "safety",
+    "tools",
+    "skills",
+    "pipeline",
+    "supervision",
+    "agents",
+    "services",
+)
 HIDE_QT = ("-p", "tests.harness.hide_qt", "-p", "no:pytest-qt")
 LONG = (
     ("tests/gui/app",),
@@ -33,10 +43,7 @@ LONG = (
 )
 """What takes longest or waits most, in the order in which it begins: while these wait for other processes, the rest
 computes. Folders that stand nowhere here come after them, by their kind."""
-SHORT = (
-    ("tests/unit/services",),
-    ("tests/gui/approvals", "tests/gui/transcript"),
-)
+SHORT = (("tests/unit/services",), ("tests/gui/approvals", "tests/gui/transcript"))
 """What is left for the end, the shortest last: then no core waits long for another."""
 AT_ONCE = 2 * max(2, os.cpu_count() or 1) + 1
 """More than twice as many processes as cores: about half of the time a test waits for another process."""

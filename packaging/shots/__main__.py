@@ -136,9 +136,10 @@ def _first_run(stage: Stage, **state: Any) -> QWidget:
         form.field("key").setText("x" * 22)
         form._test()
         stage.setup.tested.emit(
-            "new:mistral", False,
+            "new:mistral",
+            False,
             "Mistral does not know this key (401). Check that it was copied whole and not revoked. Nothing was kept.",
-        )  # fmt: skip
+        )
     return stage.window
 
 
@@ -151,9 +152,11 @@ def _settings(stage: Stage, name: str) -> QWidget:
 def _limits(stage: Stage, name: str) -> QWidget:
     """Pages of settings with values of one's own."""
     values: dict[str, Any] = {
-        "tools.timeouts": (("bash", 600.0), ("kubectl-get", 20.0)), "security.auto_approve_workspace_writes": True,
-        "security.blocklist_extra": (r"\bterraform\s+apply\b",), "tools.bash.network": "always",
-    }  # fmt: skip
+        "tools.timeouts": (("bash", 600.0), ("kubectl-get", 20.0)),
+        "security.auto_approve_workspace_writes": True,
+        "security.blocklist_extra": (r"\bterraform\s+apply\b",),
+        "tools.bash.network": "always",
+    }
     for key, value in values.items():
         stage.settings.set(key, value)
     return _settings(stage, name)

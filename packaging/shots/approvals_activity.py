@@ -32,20 +32,33 @@ _ROWS: tuple[tuple[str, str, str, str, str, str], ...] = (
 def entries() -> tuple[AuditEntry, ...]:
     """A morning's work, newest first."""
     more: Mapping[int, dict[str, Any]] = {
-        1: {"original": '{"path": "docs/nightly.md", "content": "…"}', "edited": '{"path": "docs/runbook/nightly.md"}',
-            "waited_s": 12.4},
+        1: {
+            "original": '{"path": "docs/nightly.md", "content": "…"}',
+            "edited": '{"path": "docs/runbook/nightly.md"}',
+            "waited_s": 12.4,
+        },
         0: {"reason": "Not before the review.", "raised_because": "it sends data to another machine", "waited_s": 48.0},
         7: {"rule": {"pattern": "bash(command=pytest -q*)", "rule_id": "rule-3"}},
-    }  # fmt: skip
+    }
     return tuple(
         AuditEntry(
-            at=time.time() - 70 * n, run_id="run1", thread_id="t1", call_id=f"c{n}", tool=tool,
-            chain=("Workbench", "march-cleanup"), category=category, decision=decision, by=by, summary=summary,
-            digest="9f2c" * 16, outcome=outcome, extra=more.get(n, {}),
+            at=time.time() - 70 * n,
+            run_id="run1",
+            thread_id="t1",
+            call_id=f"c{n}",
+            tool=tool,
+            chain=("Workbench", "march-cleanup"),
+            category=category,
+            decision=decision,
+            by=by,
+            summary=summary,
+            digest="9f2c" * 16,
+            outcome=outcome,
+            extra=more.get(n, {}),
             paths=(f"{HOME}/docs/runbook/nightly.md",) if tool == "write-file" else (),
         )
         for n, (tool, category, decision, by, summary, outcome) in enumerate(_ROWS)
-    )  # fmt: skip
+    )
 
 
 def rows() -> tuple[AuditRow, ...]:
@@ -63,10 +76,18 @@ def hostile() -> tuple[AuditRow, ...]:
     """Texts that want to be something else, and much of everything."""
     text = "harmless.txt\u202egnp.exe\u202c \x1b[2J\u200b <b>bold</b> &amp; \n second line " + "long-" * 900
     bad = replace(
-        entries()[0], tool="a\u202eb" * 40, summary=text, chain=(text, "x" * 300), outcome=f"failed, {text}",
-        by=text, category="write\u200b", decision="odd\u202e" * 9, paths=tuple(f"/p/{n}/{text}" for n in range(200)),
-        extra={"reason": text, "rule": {"pattern": text}, "waited_s": "soon"}, at=1e300,
-    )  # fmt: skip
+        entries()[0],
+        tool="a\u202eb" * 40,
+        summary=text,
+        chain=(text, "x" * 300),
+        outcome=f"failed, {text}",
+        by=text,
+        category="write\u200b",
+        decision="odd\u202e" * 9,
+        paths=tuple(f"/p/{n}/{text}" for n in range(200)),
+        extra={"reason": text, "rule": {"pattern": text}, "waited_s": "soon"},
+        at=1e300,
+    )
     return (
         AuditRow(10**12, "call", bad),
         AuditRow(3, "other", bad, note="A line of another version of Assent."),
@@ -75,11 +96,15 @@ def hostile() -> tuple[AuditRow, ...]:
 
 
 BROKEN = ChainReport(
-    4120, ChainEnd(4131, "ab" * 32),
-    (Finding("altered", 57, 57, time.time() - 9e5, time.time() - 8.9e5),
-     Finding("missing", 801, 812, time.time() - 5e5, time.time() - 4e5), Finding("cut", 4131, 4160, time.time() - 900)),
+    4120,
+    ChainEnd(4131, "ab" * 32),
+    (
+        Finding("altered", 57, 57, time.time() - 9e5, time.time() - 8.9e5),
+        Finding("missing", 801, 812, time.time() - 5e5, time.time() - 4e5),
+        Finding("cut", 4131, 4160, time.time() - 900),
+    ),
     43,
-)  # fmt: skip
+)
 WHOLE = ChainReport(4160, ChainEnd(4160, "ab" * 32), adopted=3)
 
 

@@ -61,13 +61,19 @@ def gaps(t: pd.Series, step="6min") -> pd.DataFrame:
 """
 DAY = 86_400.0
 TITLES = (
-    ("Tide gauges: March clean-up", 0.1, True), ("Weekly report template", 0.2, True),
-    ("Gaps in the March tide data", 0.0, False), ("Why does the nightly job double rows?", 0.1, False),
-    ("Grant report, section 3", 0.2, False), ("Rename the ingest module", 0.3, False),
-    ("Explain the Doodson filter", 1.0, False), ("Licence check before release", 1.1, False),
-    ("Station metadata: sources that disagree with each other", 3.0, False), ("Plot styles for print", 4.0, False),
-    ("Read the new CF conventions", 4.5, False), ("Translate the field manual", 6.0, False),
-)  # fmt: skip
+    ("Tide gauges: March clean-up", 0.1, True),
+    ("Weekly report template", 0.2, True),
+    ("Gaps in the March tide data", 0.0, False),
+    ("Why does the nightly job double rows?", 0.1, False),
+    ("Grant report, section 3", 0.2, False),
+    ("Rename the ingest module", 0.3, False),
+    ("Explain the Doodson filter", 1.0, False),
+    ("Licence check before release", 1.1, False),
+    ("Station metadata: sources that disagree with each other", 3.0, False),
+    ("Plot styles for print", 4.0, False),
+    ("Read the new CF conventions", 4.5, False),
+    ("Translate the field manual", 6.0, False),
+)
 
 
 class StillBridge(QObject):
@@ -86,13 +92,27 @@ def sample_items() -> tuple[TranscriptItem, ...]:
     """The sample exchange."""
     request = new_file_request()
     read = ToolPart(
-        "p1", "c1", "read-file", "data/gauge-07/2026-03.csv", "read", "done", facts=("241 KB",), elapsed_ms=40,
-        arguments='{"path": "data/gauge-07/2026-03.csv"}', result="time,level_m\n",
-    )  # fmt: skip
+        "p1",
+        "c1",
+        "read-file",
+        "data/gauge-07/2026-03.csv",
+        "read",
+        "done",
+        facts=("241 KB",),
+        elapsed_ms=40,
+        arguments='{"path": "data/gauge-07/2026-03.csv"}',
+        result="time,level_m\n",
+    )
     write = ToolPart(
-        "p2", "c2", "write-file", "data/gauge-07/2026-03.clean.csv", "write", "waiting", request=request,
+        "p2",
+        "c2",
+        "write-file",
+        "data/gauge-07/2026-03.clean.csv",
+        "write",
+        "waiting",
+        request=request,
         chain=("Workbench",),
-    )  # fmt: skip
+    )
     question = "Find the gaps in gauge 7’s March file, check the maintenance log, and write a cleaned copy."
     return (
         TranscriptItem("u1", "human", "You", "14:01", (TextPart("t0", question),)),
@@ -109,14 +129,29 @@ def many_calls() -> tuple[TranscriptItem, ...]:
     skill = ToolPart("s", "s", "march-cleanup", "gauge 7", "agent", "running", started_at=time.time())
     name = "data/gauge-07/invoice\u202efdp.exe"
     write = ToolPart(
-        "w", "w", "write-file", name, "write", "waiting", request=new_file_request(),
-        chain=("Workbench", "march-cleanup"), parent="s",
-    )  # fmt: skip
+        "w",
+        "w",
+        "write-file",
+        name,
+        "write",
+        "waiting",
+        request=new_file_request(),
+        chain=("Workbench", "march-cleanup"),
+        parent="s",
+    )
     queued = ToolPart("q", "q", "write-file", "data/gauge-08/2026-03.clean.csv", "", "writing")
     done = ToolPart(
-        "d", "d", "station-list", "harbour", "agent", "done", '{"area": "harbour"}', "14 stations", elapsed_ms=900,
+        "d",
+        "d",
+        "station-list",
+        "harbour",
+        "agent",
+        "done",
+        '{"area": "harbour"}',
+        "14 stations",
+        elapsed_ms=900,
         nested=(NestedCall("read-file", "done", 40, "notes.md"), NestedCall("bash", "denied", 12, "rm -r old")),
-    )  # fmt: skip
+    )
     parts = (CallsPart("f", tuple(reads)), done, TextPart("t", "Now the clean-up:"), skill, write, queued)
     question = TranscriptItem("u1", "human", "You", "14:01", (TextPart("t0", "Clean up all gauges, please."),))
     return (question, TranscriptItem("a1", "a", "Workbench", "14:02", parts, live=True))
@@ -147,8 +182,12 @@ def _context(bridge: Bridge) -> ContextViewModel:
     made.overlay = Overlay(
         "The person looks after nine tide gauges and wants the March gaps explained. Gauge 7 lost 63 samples on the "
         "14th; gauge 3 stood 9 cm high from the 3rd to the 9th. Nothing has been changed yet.\n\nFiles read: "
-        "logs/march.csv, docs/gauges.md", "m9", frozenset({"m1"}), False, 112,
-    )  # fmt: skip
+        "logs/march.csv, docs/gauges.md",
+        "m9",
+        frozenset({"m1"}),
+        False,
+        112,
+    )
     made.pinned = (PinnedText("m1", "Never change a sample that is there; write the result beside the source."),)
     return made
 
@@ -176,14 +215,21 @@ def _page(
     shell: ShellViewModel = sample_shell()
     page = ChatPage(
         ChatModels(
-            chat=chat, threads=threads, approvals=cast(ApprovalsViewModel, SampleApprovals()), shell=shell,
-            setup=cast(ModelSetupViewModel, SampleSetup()), offers=OffersViewModel(bridge, {}),
-            attaching=AttachingViewModel(bridge), agents=(("assistant", "Workbench"),),
-            trace=trace_shots.SAMPLES[trace](), modes=ToolModesViewModel(SampleModes(mode), says_direct, bridge),
-            context=_context(bridge), run_tree=run_shots.SAMPLES[agents](),
+            chat=chat,
+            threads=threads,
+            approvals=cast(ApprovalsViewModel, SampleApprovals()),
+            shell=shell,
+            setup=cast(ModelSetupViewModel, SampleSetup()),
+            offers=OffersViewModel(bridge, {}),
+            attaching=AttachingViewModel(bridge),
+            agents=(("assistant", "Workbench"),),
+            trace=trace_shots.SAMPLES[trace](),
+            modes=ToolModesViewModel(SampleModes(mode), says_direct, bridge),
+            context=_context(bridge),
+            run_tree=run_shots.SAMPLES[agents](),
             variables=ThreadVariables(nothing, bridge),
         )
-    )  # fmt: skip
+    )
     now = time.time()
     records = [
         ThreadRecord(f"t{n}", title, now, now - days * DAY, pinned=pinned)
@@ -239,10 +285,15 @@ def _job_page(status: str) -> ChatPage:
     ends = (status, "done", "failed", "limit", "done", "stopped")
     records = [
         ThreadRecord(
-            f"j{at}", f"Surge report, {21 - at} Nov 06:30", now, now - at * DAY, label="job",
+            f"j{at}",
+            f"Surge report, {21 - at} Nov 06:30",
+            now,
+            now - at * DAY,
+            label="job",
             job=ThreadJob("1", "Surge report", end),
-        ) for at, end in enumerate(ends)
-    ]  # fmt: skip
+        )
+        for at, end in enumerate(ends)
+    ]
     other = ThreadJob("2", "Compare all gauges with their neighbours, every night", "failed")
     records += [ThreadRecord("k", f"{other.name}, 21 Nov 01:30", now, now - DAY, label="job", job=other)]
     records += [ThreadRecord(f"t{n}", title, now, now - days * DAY) for n, (title, days, _) in enumerate(TITLES)]

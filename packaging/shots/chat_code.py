@@ -59,25 +59,52 @@ def code_items() -> tuple[TranscriptItem, ...]:
         NestedCall("read-file", "denied", 3, "/etc/shadow"),
     )
     done = ToolPart(
-        "k1", "k1", "invoke", line, "read", "done", elapsed_ms=1900, nested=calls,
+        "k1",
+        "k1",
+        "invoke",
+        line,
+        "read",
+        "done",
+        elapsed_ms=1900,
+        nested=calls,
         code=CodeText(SOURCE, '{\n  "files": 12,\n  "holes": 63\n}', stdout="12 files"),
-    )  # fmt: skip
+    )
     failed = replace(
-        done, part_id="k3", call_id="k3", state="failed", nested=calls[:1],
+        done,
+        part_id="k3",
+        call_id="k3",
+        state="failed",
+        nested=calls[:1],
         code=CodeText(
-            SOURCE, error="TypeError: text.split is not a function", line=6, stdout="",
+            SOURCE,
+            error="TypeError: text.split is not a function",
+            line=6,
+            stdout="",
             note="The process that ran your code before was ended: what it kept in memory is gone.",
         ),
-    )  # fmt: skip
+    )
     work = ToolPart(
-        "k4", "k4", "invoke", "const text = `gaps: ${memory.holes}`;", "read", "running", started_at=time.time(),
+        "k4",
+        "k4",
+        "invoke",
+        "const text = `gaps: ${memory.holes}`;",
+        "read",
+        "running",
+        started_at=time.time(),
         code=CodeText(WRITE),
-    )  # fmt: skip
+    )
     place = 'line 3: await ctx.manager.invoke("write-file", {path: "data/gauge-07/2026-03.clean.csv", content: text});'
     write = ToolPart(
-        "k5", "k5", "write-file", "data/gauge-07/2026-03.clean.csv", "write", "waiting",
-        request=replace(new_file_request(), place=place), chain=("Workbench", "write-file"), parent="k4",
-    )  # fmt: skip
+        "k5",
+        "k5",
+        "write-file",
+        "data/gauge-07/2026-03.clean.csv",
+        "write",
+        "waiting",
+        request=replace(new_file_request(), place=place),
+        chain=("Workbench", "write-file"),
+        parent="k4",
+    )
     opened = replace(done, part_id="k2", call_id="k2")
     parts = (done, opened, failed, TextPart("t1", "That is a list of lines here. Now the file:"), work, write)
     question = TranscriptItem("u1", "human", "You", "14:01", (TextPart("t0", "How many gaps are there in March?"),))

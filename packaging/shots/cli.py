@@ -56,19 +56,31 @@ PARAMS: Mapping[str, Any] = {
 def request(*touched: str) -> PermissionRequest:
     """A call of one of them."""
     return PermissionRequest(
-        request_id="r7", run_id="run1", thread_id="t1", call_id="c7", tool="deploy-app",
-        description="Deploy the app to an environment", category=Category.ADMIN, raised_because="",
-        chain=("Workbench",), arguments={"environment": "staging", "note": "gauges; rm -rf ~\nsecond line"},
-        paths=("/usr/local/bin/deploy", *touched), judgements=(),
+        request_id="r7",
+        run_id="run1",
+        thread_id="t1",
+        call_id="c7",
+        tool="deploy-app",
+        description="Deploy the app to an environment",
+        category=Category.ADMIN,
+        raised_because="",
+        chain=("Workbench",),
+        arguments={"environment": "staging", "note": "gauges; rm -rf ~\nsecond line"},
+        paths=("/usr/local/bin/deploy", *touched),
+        judgements=(),
         preview={
-            "kind": "argv", "argv": ["deploy", "--env", "staging", "--note", "gauges; rm -rf ~\nsecond line"],
-            "program": "/usr/local/bin/deploy", "cwd": "/home/ida/.agent/workspace", "network": True,
+            "kind": "argv",
+            "argv": ["deploy", "--env", "staging", "--note", "gauges; rm -rf ~\nsecond line"],
+            "program": "/usr/local/bin/deploy",
+            "cwd": "/home/ida/.agent/workspace",
+            "network": True,
             "environment": ["DEPLOY_TOKEN"],
             "confinement": "Confined by bubblewrap: commands write only in allowed folders and do not see the denied "
             "ones. The network is on.",
         },
-        digest="d7", asked_at=time.time() - 12,
-    )  # fmt: skip
+        digest="d7",
+        asked_at=time.time() - 12,
+    )
 
 
 _WRONG = SkillProblem(
@@ -76,13 +88,37 @@ _WRONG = SkillProblem(
 )
 _RAISED = "python3 runs what {{script}} says"
 ROWS = (
-    CliRow("kubectl-get", "kubectl_get", "read", "Get Kubernetes resources",
-           ("kubectl", "get", "{{resource}}", "[-n  {{namespace}}]"), "", 2, ("~/.kube",), ("/home/ida/.kube",)),
-    CliRow("deploy-app", "deploy_app", "admin", "Deploy the app to an environment",
-           ("deploy", "--env", "{{environment}}"), "", 12),
-    CliRow("run-script", "run_script", "admin", "Run a script of the workspace", ("python3", "{{script}}"), _RAISED,
-           20, ("~/.config/reports",)),
-)  # fmt: skip
+    CliRow(
+        "kubectl-get",
+        "kubectl_get",
+        "read",
+        "Get Kubernetes resources",
+        ("kubectl", "get", "{{resource}}", "[-n  {{namespace}}]"),
+        "",
+        2,
+        ("~/.kube",),
+        ("/home/ida/.kube",),
+    ),
+    CliRow(
+        "deploy-app",
+        "deploy_app",
+        "admin",
+        "Deploy the app to an environment",
+        ("deploy", "--env", "{{environment}}"),
+        "",
+        12,
+    ),
+    CliRow(
+        "run-script",
+        "run_script",
+        "admin",
+        "Run a script of the workspace",
+        ("python3", "{{script}}"),
+        _RAISED,
+        20,
+        ("~/.config/reports",),
+    ),
+)
 
 
 class SampleTrials(QObject):

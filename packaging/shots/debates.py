@@ -57,8 +57,9 @@ TEXTS = (
 )
 OFFERS = (
     ToolOffer("read-file", "read", "Reads a file inside the boundary."),
-    ToolOffer("list-directory", "read", "Lists a folder."), ToolOffer("bash", "write", "Runs a command."),
-)  # fmt: skip
+    ToolOffer("list-directory", "read", "Lists a folder."),
+    ToolOffer("bash", "write", "Runs a command."),
+)
 TEMPLATES = tuple(
     DebateTemplate(name, title, hint, icon, replace(SETUP, template=name))
     for name, title, hint, icon in (
@@ -75,16 +76,21 @@ MODELS = (
     ModelInfo(ModelRef("demo", "demo"), "Demo", None, locality="demo"),
 )
 ROWS = (
-    ("d1", "Should the harbour office publish its raw tide data?", 0.0), ("d2", "Release now or after the audit", 0.1),
-    ("d3", "Red team: the nightly merge", 2.0), ("d4", "Author and critic: abstract", 3.0),
+    ("d1", "Should the harbour office publish its raw tide data?", 0.0),
+    ("d2", "Release now or after the audit", 0.1),
+    ("d3", "Red team: the nightly merge", 2.0),
+    ("d4", "Author and critic: abstract", 3.0),
     ("d5", "Rent negotiation, dry run", 4.0),
-)  # fmt: skip
+)
 VERDICT = JudgeVerdict(
-    "a", "Flags and a licence answer the harm that Caution names; nothing answers the day that is lost.",
+    "a",
+    "Flags and a licence answer the harm that Caution names; nothing answers the day that is lost.",
     {"a": "Met the strongest objection with a remedy that costs a week.", "b": "Showed that drift goes unseen."},
     {"a": {"Evidence": 8, "Answers the other side": 9, "Clarity": 8}, "b": {"Evidence": 9, "Clarity": 7}},
-    "mistral/mistral-large", 0.0, 10,
-)  # fmt: skip
+    "mistral/mistral-large",
+    0.0,
+    10,
+)
 
 
 class SampleDesk:
@@ -111,15 +117,27 @@ def _turn(number: int, *, live: bool = False, calls: int = 0, waiting: bool = Fa
     parts.append(TextPart(f"t{number}", TEXTS[(number - 1) % 4], live=live and not waiting))
     if waiting:
         write = ToolPart(
-            f"w{number}", f"w{number}", "write-file", "data/gauge-07/2026-03.clean.csv", "write", "waiting",
+            f"w{number}",
+            f"w{number}",
+            "write-file",
+            "data/gauge-07/2026-03.clean.csv",
+            "write",
+            "waiting",
             request=new_file_request(),
-        )  # fmt: skip
+        )
         parts.append(write)
     words = head_words(number, 2, None, 6) if live else head_words(number, calls + 1, 5.1 + number)
     return TurnItem(
-        f"m{number}", side, A.label if side == "a" else B.label, words, tuple(parts), live=live, number=number,
-        started_at=time.time() - 8.3, footer="2.1k tokens, $0.010",
-    )  # fmt: skip
+        f"m{number}",
+        side,
+        A.label if side == "a" else B.label,
+        words,
+        tuple(parts),
+        live=live,
+        number=number,
+        started_at=time.time() - 8.3,
+        footer="2.1k tokens, $0.010",
+    )
 
 
 def _said(text: str, author: str = "Moderator", key: str = "mod") -> TranscriptItem:
@@ -187,9 +205,11 @@ def _running(items: tuple[TranscriptItem, ...], state: DebateState, view: str = 
     made.running.show_view(view)
     if view in ("a", "b"):
         messages = (
-            ChatMessage("user", (TextBlock(TOPIC),)), ChatMessage("assistant", (TextBlock(TEXTS[0]),)),
-            ChatMessage("user", (TextBlock(TEXTS[1]),)), ChatMessage("assistant", (TextBlock(TEXTS[2]),)),
-        )  # fmt: skip
+            ChatMessage("user", (TextBlock(TOPIC),)),
+            ChatMessage("assistant", (TextBlock(TEXTS[0]),)),
+            ChatMessage("user", (TextBlock(TEXTS[1]),)),
+            ChatMessage("assistant", (TextBlock(TEXTS[2]),)),
+        )
         made._models.debates.side_read.emit(view, "You argue for publishing. Answer the other side.", messages)
     return made
 

@@ -30,20 +30,37 @@ def sample_chains() -> dict[Level, tuple[MiddlewareRow, ...]]:
     """As in the app, with two of a person's own."""
     return {
         "agent": (
-            _shipped("rate-limit", "Bounds how often a minute one agent starts. What you start never waits.",
-                     settings="rate_limit"),
+            _shipped(
+                "rate-limit",
+                "Bounds how often a minute one agent starts. What you start never waits.",
+                settings="rate_limit",
+            ),
             _shipped("run-log", "Notes in Assent's log when an agent begins and how it ends; what it says is masked."),
             MiddlewareRow("office-hours", "Nothing begins before eight.", _MINE, f"{_MINE}#run", False, True),
             _needed("A place to work", "At most so many runs at once; the limit is in Settings, Chats."),
         ),
         "chat": (
             _needed("Budget, pause and log", "No request goes out beyond the run's budget, or while it is paused."),
-            _shipped("content-filter", "Replaces or refuses what fits your expressions, before it is shown.",
-                     settings="content_filter"),
-            MiddlewareRow("customer-names", "Keeps names of customers out.", _CHANGED, "/s/c.skill.py#run", True, True,
-                          problem=True),
-            _shipped("response-cache", "Gives the same answer to the same request, and says so.", on=False,
-                     settings="response_cache"),
+            _shipped(
+                "content-filter",
+                "Replaces or refuses what fits your expressions, before it is shown.",
+                settings="content_filter",
+            ),
+            MiddlewareRow(
+                "customer-names",
+                "Keeps names of customers out.",
+                _CHANGED,
+                "/s/c.skill.py#run",
+                True,
+                True,
+                problem=True,
+            ),
+            _shipped(
+                "response-cache",
+                "Gives the same answer to the same request, and says so.",
+                on=False,
+                settings="response_cache",
+            ),
             _needed("Known secrets", "What is in the keyring is masked in answers before anything else sees them."),
         ),
         "call": (
@@ -52,7 +69,7 @@ def sample_chains() -> dict[Level, tuple[MiddlewareRow, ...]]:
             _shipped("retry", "Tries a failed call again. metadata.retry: how often."),
             _shipped("timeout", "Ends a call that takes too long. metadata.timeout: seconds."),
         ),
-    }  # fmt: skip
+    }
 
 
 class SampleMiddleware(QObject):

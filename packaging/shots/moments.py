@@ -46,17 +46,22 @@ class SampleImport(QObject):
     def __init__(self) -> None:
         super().__init__()
         found = (
-            _candidate("pdf", "Fills in and reads PDF forms."), _candidate("tide", "Reads tide tables."),
+            _candidate("pdf", "Fills in and reads PDF forms."),
+            _candidate("tide", "Reads tide tables."),
             _candidate("xlsx", "Works on spreadsheets with formulas and charts."),
             _candidate("old-notes", "", broken="Line 3: a bracket or a quotation mark before this is not closed"),
-        )  # fmt: skip
+        )
         self.staged = Staged(cast(Any, None), found)
         self.targets = (Target("/home/ida/.agent/skills", "mine"),)
         self.target = self.targets[0]
         self.ticked = {0, 1, 2}
         taken = Fits(Category.READ, True, "/home/ida/.agent/skills/pdf", "pdf-2")
-        self.fits = {0: taken, 1: replace(taken, replaced="", free="tide-2"), 2: Fits(Category.READ, free="xlsx"),
-                     3: Fits(None)}  # fmt: skip
+        self.fits = {
+            0: taken,
+            1: replace(taken, replaced="", free="tide-2"),
+            2: Fits(Category.READ, free="xlsx"),
+            3: Fits(None),
+        }
         self.choice: Choice = "both"
         self.collides = self.ready = True
 

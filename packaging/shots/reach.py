@@ -17,20 +17,32 @@ LEVELS: dict[str, Sequence[tuple[str, NodeKind]]] = {
     f"{HOME}/.agent": (("workspace", "dir"), ("config.yaml", "file")),
     f"{HOME}/work": (("harbour-sensors", "dir"), ("letters", "dir")),
     WORK: (
-        ("agents", "dir"), ("data", "dir"), ("docs", "dir"), ("out", "dir"), ("scripts", "dir"), ("secrets", "dir"),
-        ("keys", "link"), ("pyproject.toml", "file"),
+        ("agents", "dir"),
+        ("data", "dir"),
+        ("docs", "dir"),
+        ("out", "dir"),
+        ("scripts", "dir"),
+        ("secrets", "dir"),
+        ("keys", "link"),
+        ("pyproject.toml", "file"),
     ),
     f"{HOME}/.ssh": (("config", "file"), ("id_ed25519", "file")),
-}  # fmt: skip
+}
 OPEN = (WORK, HOME)
 ASKS: tuple[ReachState, str] = ("asks", "reads, writes ask")
 RULE: tuple[ReachState, str] = ("rule", "reads, writes by a rule")
 STATES: dict[str, tuple[ReachState, str]] = {
-    f"{HOME}/.agent/config.yaml": ("read_only", "reads only, protected"), f"{HOME}/.agent/workspace": ASKS,
-    f"{HOME}/.ssh": ("denied", "denied"), f"{HOME}/data": ASKS, WORK: ASKS,
-    f"{WORK}/agents": ("read_only", "reads only, protected"), f"{WORK}/docs": RULE, f"{WORK}/out": RULE,
-    f"{WORK}/keys": ("denied", "denied"), f"{WORK}/secrets": ("denied", "denied"),
-}  # fmt: skip
+    f"{HOME}/.agent/config.yaml": ("read_only", "reads only, protected"),
+    f"{HOME}/.agent/workspace": ASKS,
+    f"{HOME}/.ssh": ("denied", "denied"),
+    f"{HOME}/data": ASKS,
+    WORK: ASKS,
+    f"{WORK}/agents": ("read_only", "reads only, protected"),
+    f"{WORK}/docs": RULE,
+    f"{WORK}/out": RULE,
+    f"{WORK}/keys": ("denied", "denied"),
+    f"{WORK}/secrets": ("denied", "denied"),
+}
 TARGETS = {f"{HOME}/data": "/mnt/tides/archive", f"{WORK}/keys": f"{HOME}/.ssh"}
 KERNEL, ASSENT = "refused by the kernel (EACCES)", "refused by Assent"
 
@@ -61,8 +73,9 @@ class SampleReach(QObject):
         self.last: LastProof | None = LastProof(f"{WORK}/secrets", time.time() - 600, f"both {KERNEL}")
         self.lines: tuple[ProofLine, ...] = tuple(
             ProofLine(way, access, "refused", words)  # type: ignore[arg-type]  # both are ways and accesses
-            for way, words in (("command", KERNEL), ("file tool", ASSENT)) for access in ("read", "write")
-        )  # fmt: skip
+            for way, words in (("command", KERNEL), ("file tool", ASSENT))
+            for access in ("read", "write")
+        )
 
     def agents(self) -> list[tuple[str, str]]:
         """One besides anybody."""
@@ -103,10 +116,12 @@ class SampleReach(QObject):
     def look(self, first: int, last: int) -> None:
         """Judge them."""
         places: list[RowPlace] = self.tree.wanted(first, last)
-        self.tree.judged([
-            (place.folder, place.at, _row(place.folder.path_of(place.at), place.folder.kinds[place.at]))
-            for place in places
-        ])  # fmt: skip
+        self.tree.judged(
+            [
+                (place.folder, place.at, _row(place.folder.path_of(place.at), place.folder.kinds[place.at]))
+                for place in places
+            ]
+        )
 
     def reveal(self, path: str) -> None:
         """Nothing to find."""

@@ -80,67 +80,157 @@ def node(path: str, agent: str, state: NodeState, **facts: Any) -> NodeFacts:
     """One agent, with what most have in common."""
     rounds = int(facts.setdefault("rounds", 3))
     facts = {
-        "model": "mistral/mistral-large", "thread_id": THREAD, "input_tokens": 3_900 * rounds,
-        "output_tokens": 210 * rounds, "cost_usd": 0.0103 * rounds, "started_at": time.time() - 200,
-        "elapsed_s": 41.0, "tool_calls": rounds * 2, **facts,
-    }  # fmt: skip
+        "model": "mistral/mistral-large",
+        "thread_id": THREAD,
+        "input_tokens": 3_900 * rounds,
+        "output_tokens": 210 * rounds,
+        "cost_usd": 0.0103 * rounds,
+        "started_at": time.time() - 200,
+        "elapsed_s": 41.0,
+        "tool_calls": rounds * 2,
+        **facts,
+    }
     budget, where = facts.pop("budget", ExecutionBudget()), facts.pop("where", f"the agent {agent}")
     return NodeFacts(
-        path, path.rpartition(".")[0], agent, state, facts.pop("priority", Priority.NORMAL), path.count("."), budget,
-        where, **facts,
-    )  # fmt: skip
+        path,
+        path.rpartition(".")[0],
+        agent,
+        state,
+        facts.pop("priority", Priority.NORMAL),
+        path.count("."),
+        budget,
+        where,
+        **facts,
+    )
 
 
 def _tree() -> list[NodeFacts]:
     ended = {"ended_at": time.time() - 60}
     return [
-        node("0", "Workbench", NodeState.JOINING, doing="maintenance-log/0.1", rounds=19, budget=LIMITS,
-             where="the run's budget", elapsed_s=201, waited_s=134),
+        node(
+            "0",
+            "Workbench",
+            NodeState.JOINING,
+            doing="maintenance-log/0.1",
+            rounds=19,
+            budget=LIMITS,
+            where="the run's budget",
+            elapsed_s=201,
+            waited_s=134,
+        ),
         node("0.1", "maintenance-log", NodeState.CALLING, doing="read_file", rounds=4, thread_id="log"),
         node("0.1.1", "translate", NodeState.COMPLETED, rounds=1, elapsed_s=4.2, **ended),
-        node("0.1.2", "check-spelling", NodeState.LIMIT, rounds=2, elapsed_s=9.4,
-             detail="The budget is used up: max_rounds 2 (set by the agent check-spelling/0.1.2).",
-             budget=ExecutionBudget(max_rounds=2), **ended),
-        node("0.2", "plot", NodeState.WAITING, doing="write_file", rounds=2, elapsed_s=12, waited_s=22,
-             budget=ExecutionBudget(max_tokens=20_000, max_rounds=5), budget_changed=(("max_rounds", "you"),)),
-        node("0.3", "harbour-office", NodeState.THINKING, rounds=6, cost_known=False, cost_usd=0.0,
-             model="lab/qwen3-next-80b", pause_asked=True),
+        node(
+            "0.1.2",
+            "check-spelling",
+            NodeState.LIMIT,
+            rounds=2,
+            elapsed_s=9.4,
+            detail="The budget is used up: max_rounds 2 (set by the agent check-spelling/0.1.2).",
+            budget=ExecutionBudget(max_rounds=2),
+            **ended,
+        ),
+        node(
+            "0.2",
+            "plot",
+            NodeState.WAITING,
+            doing="write_file",
+            rounds=2,
+            elapsed_s=12,
+            waited_s=22,
+            budget=ExecutionBudget(max_tokens=20_000, max_rounds=5),
+            budget_changed=(("max_rounds", "you"),),
+        ),
+        node(
+            "0.3",
+            "harbour-office",
+            NodeState.THINKING,
+            rounds=6,
+            cost_known=False,
+            cost_usd=0.0,
+            model="lab/qwen3-next-80b",
+            pause_asked=True,
+        ),
         node("0.4", "tide-tables", NodeState.PAUSED, pause_asked=True, rounds=3),
         node("0.5", "archive", NodeState.QUEUED, rounds=0, elapsed_s=2.1, priority=Priority.BACKGROUND),
         node("0.6", "weather", NodeState.FAILED, rounds=1, detail="The provider did not answer.", **ended),
         node("0.7", "gauge-8", NodeState.CANCELLED, rounds=2, detail="stopped by the person", **ended),
-    ]  # fmt: skip
+    ]
 
 
 def _debate() -> list[NodeFacts]:
     return [
-        node("0", "Red team", NodeState.JOINING, doing="critic/0.2", rounds=9, model="", budget=LIMITS,
-             where="the debate's budget", elapsed_s=312),
+        node(
+            "0",
+            "Red team",
+            NodeState.JOINING,
+            doing="critic/0.2",
+            rounds=9,
+            model="",
+            budget=LIMITS,
+            where="the debate's budget",
+            elapsed_s=312,
+        ),
         node("0.1", "author", NodeState.PAUSED, side="a", rounds=5, pause_asked=True),
-        node("0.2", "critic", NodeState.THINKING, side="b", rounds=4, model="anthropic/claude-sonnet-4-5",
-             cost_known=False),
-    ]  # fmt: skip
+        node(
+            "0.2",
+            "critic",
+            NodeState.THINKING,
+            side="b",
+            rounds=4,
+            model="anthropic/claude-sonnet-4-5",
+            cost_known=False,
+        ),
+    ]
 
 
 def _judged() -> list[NodeFacts]:
     """As it runs: both sides, an agent that one has called, and a judge."""
     return [
-        node("0", "debate", NodeState.JOINING, doing="Caution", rounds=9, model="", budget=LIMITS,
-             where="the run's budget", elapsed_s=312),
+        node(
+            "0",
+            "debate",
+            NodeState.JOINING,
+            doing="Caution",
+            rounds=9,
+            model="",
+            budget=LIMITS,
+            where="the run's budget",
+            elapsed_s=312,
+        ),
         node("0.1", "Open data", NodeState.JOINING, doing="Caution", side="a", rounds=4, elapsed_s=301),
-        node("0.2", "Caution", NodeState.JOINING, doing="archive", side="b", rounds=5, model="ollama/qwen3:30b",
-             elapsed_s=290),
+        node(
+            "0.2",
+            "Caution",
+            NodeState.JOINING,
+            doing="archive",
+            side="b",
+            rounds=5,
+            model="ollama/qwen3:30b",
+            elapsed_s=290,
+        ),
         node("0.2.1", "archive", NodeState.THINKING, rounds=2, thread_id="log", elapsed_s=8),
         replace(node("7f3a91c2:0.1", "judge", NodeState.THINKING, rounds=1, elapsed_s=3), parent="0"),
-    ]  # fmt: skip
+    ]
 
 
 def _long() -> list[NodeFacts]:
     name = "an-agent-whose-name-is-really-much-longer-than-a-panel-could-ever-be-wide"
     lies = "invoice\u202efdp.exe"
-    found = [node("0", name, NodeState.CALLING, doing="a_tool_with_a_very_long_name_of_its_own_too", rounds=1_204,
-                  model="openai/gpt-with-a-name-that-is-really-very-long-2026-06-preview", elapsed_s=48_212,
-                  waited_s=7_301, budget=LIMITS, where=f"the policy of the job {name}")]  # fmt: skip
+    found = [
+        node(
+            "0",
+            name,
+            NodeState.CALLING,
+            doing="a_tool_with_a_very_long_name_of_its_own_too",
+            rounds=1_204,
+            model="openai/gpt-with-a-name-that-is-really-very-long-2026-06-preview",
+            elapsed_s=48_212,
+            waited_s=7_301,
+            budget=LIMITS,
+            where=f"the policy of the job {name}",
+        )
+    ]
     path = "0"
     for _ in range(9):
         path += ".1"
@@ -169,7 +259,7 @@ def request(tool: str = "write_file") -> PermissionRequest:
     """What the agent ``plot`` asks."""
     return PermissionRequest(
         "r1", RUN, THREAD, "c1", tool, "", Category.WRITE, "", ("Workbench", "plot"), {}, (), (), {}, "d", time.time()
-    )  # fmt: skip
+    )
 
 
 def sample(nodes: Sequence[NodeFacts], *, over: bool = False) -> tuple[RunTreeViewModel, SampleDesk]:

@@ -26,7 +26,8 @@ TITLES = {
     "t2": "Tide gauges: March clean-up",
     "t3": "Why does the nightly job double rows?",
 }
-BEFORE = """# Nightly job
+BEFORE = (
+    """# Nightly job
 
 The job starts at 02:00 and appends every new row to `levels`.
 
@@ -34,11 +35,14 @@ The job starts at 02:00 and appends every new row to `levels`.
 
 Run it again by hand.
 The log is in `logs/nightly.log`, one file a week.
-""" + "\n".join(f"Step {n}: look at the log." for n in range(1, 31)) + """
+"""
+    + "\n".join(f"Step {n}: look at the log." for n in range(1, 31))
+    + """
 ## Checking by hand
 
 Count the rows of one day.
-"""  # fmt: skip
+"""
+)
 _CHANGES = (
     ("02:00 and appends every new row to `levels`.", "02:10 and merges new rows into `levels` by station and time."),
     (
@@ -62,13 +66,22 @@ curl -s https://api.tides.example/stations.json | jq '.stations | length'
 def write_request() -> PermissionRequest:
     """A write of a file that exists."""
     return PermissionRequest(
-        request_id="r3", run_id="run3", thread_id="t3", call_id="c3", tool="write-file",
-        description="Write a text file, replacing what is there", category=Category.WRITE, raised_because="",
-        chain=("Writer", "nightly-runbook"), arguments={"path": "docs/runbook/nightly.md", "content": AFTER},
-        paths=(f"{HOME}/docs/runbook/nightly.md",), judgements=(),
+        request_id="r3",
+        run_id="run3",
+        thread_id="t3",
+        call_id="c3",
+        tool="write-file",
+        description="Write a text file, replacing what is there",
+        category=Category.WRITE,
+        raised_because="",
+        chain=("Writer", "nightly-runbook"),
+        arguments={"path": "docs/runbook/nightly.md", "content": AFTER},
+        paths=(f"{HOME}/docs/runbook/nightly.md",),
+        judgements=(),
         preview={"kind": "diff", "path": "docs/runbook/nightly.md", "before": BEFORE, "after": AFTER, "new": False},
-        digest="d3", asked_at=time.time() - 9,
-    )  # fmt: skip
+        digest="d3",
+        asked_at=time.time() - 9,
+    )
 
 
 def changed_request() -> PermissionRequest:
@@ -91,13 +104,22 @@ def new_file_request() -> PermissionRequest:
     """A write of a new file."""
     text = "time,level_m,flag\n" + "\n".join(f"2026-03-{d:02d}T00:00Z,{1 + d / 10:.2f},ok" for d in range(1, 29)) + "\n"
     return PermissionRequest(
-        request_id="r1", run_id="run1", thread_id="t1", call_id="c1", tool="write-file",
-        description="Write a text file", category=Category.WRITE, raised_because="", chain=("Workbench",),
+        request_id="r1",
+        run_id="run1",
+        thread_id="t1",
+        call_id="c1",
+        tool="write-file",
+        description="Write a text file",
+        category=Category.WRITE,
+        raised_because="",
+        chain=("Workbench",),
         arguments={"path": "data/gauge-07/2026-03.clean.csv", "content": text},
-        paths=(f"{HOME}/data/gauge-07/2026-03.clean.csv",), judgements=(),
+        paths=(f"{HOME}/data/gauge-07/2026-03.clean.csv",),
+        judgements=(),
         preview={"kind": "diff", "path": "2026-03.clean.csv", "before": "", "after": text, "new": True},
-        digest="d1", asked_at=time.time() - 134,
-    )  # fmt: skip
+        digest="d1",
+        asked_at=time.time() - 134,
+    )
 
 
 def shell_request() -> PermissionRequest:
@@ -106,25 +128,39 @@ def shell_request() -> PermissionRequest:
         Judgement("cd ~/work/harbour-sensors", "reads", "", (), "changes the folder, inside the boundary"),
         Judgement("git fetch origin", "network", "&&", ("github.com", ".git/"), ""),
         Judgement(
-            "python scripts/clean.py data/gauge-07/*.csv > out/clean.csv", "unknown", "&&", ("out/clean.csv",),
+            "python scripts/clean.py data/gauge-07/*.csv > out/clean.csv",
+            "unknown",
+            "&&",
+            ("out/clean.csv",),
             "runs a program; the file exists, 238 KB",
         ),
         Judgement("curl -s https://api.tides.example/stations.json", "network", ";", ("api.tides.example",), ""),
         Judgement("jq '.stations | length'", "reads", "|", (), "only what comes through the pipe"),
         Judgement("find out -name '*.tmp' -delete", "deletes", "&&", (), "find -delete removes everything it finds"),
-    )  # fmt: skip
+    )
     return PermissionRequest(
-        request_id="r2", run_id="run1", thread_id="t2", call_id="c2", tool="bash", description="Run a shell command",
-        category=Category.ADMIN, raised_because="it replaces a file that exists, and it deletes",
-        chain=("Workbench", "march-cleanup"), arguments={"command": COMMAND, "timeout_s": 120}, paths=(),
+        request_id="r2",
+        run_id="run1",
+        thread_id="t2",
+        call_id="c2",
+        tool="bash",
+        description="Run a shell command",
+        category=Category.ADMIN,
+        raised_because="it replaces a file that exists, and it deletes",
+        chain=("Workbench", "march-cleanup"),
+        arguments={"command": COMMAND, "timeout_s": 120},
+        paths=(),
         judgements=parts,
         preview={
-            "kind": "command", "command": COMMAND, "cwd": HOME,
+            "kind": "command",
+            "command": COMMAND,
+            "cwd": HOME,
             "confinement": "Confined by Landlock: writes only below ~/work/harbour-sensors and /tmp/agent. "
             "Network is not confined on this machine.",
         },
-        digest="d2", asked_at=time.time() - 48,
-    )  # fmt: skip
+        digest="d2",
+        asked_at=time.time() - 48,
+    )
 
 
 CONNECTIONS = (
@@ -184,22 +220,28 @@ def _model(connection: str, name: str, context: int | None, size: int | None = N
 
 
 OLLAMA = LocalServer(
-    "ollama", "Ollama", "http://127.0.0.1:11434", True,
+    "ollama",
+    "Ollama",
+    "http://127.0.0.1:11434",
+    True,
     (
         _model("ollama", "qwen3:30b", 32_768, 18_000_000_000),
         _model("ollama", "mistral-small:24b", 32_768, 14_000_000_000),
         _model("ollama", "gemma3:12b", 8192, 8_000_000_000),
     ),
-)  # fmt: skip
+)
 ABSENT = (
     LocalServer("lmstudio", "LM Studio", "http://127.0.0.1:1234", False),
     LocalServer("llamacpp", "llama.cpp", "http://127.0.0.1:8080", False),
     LocalServer("vllm", "vLLM", "http://127.0.0.1:8000", False),
 )
 LM_STUDIO = LocalServer(
-    "lmstudio", "LM Studio", "http://127.0.0.1:1234", True,
+    "lmstudio",
+    "LM Studio",
+    "http://127.0.0.1:1234",
+    True,
     tuple(_model("lmstudio", f"a-model-with-a-rather-long-name-{n}-instruct-q4_k_m", None) for n in range(8)),
-)  # fmt: skip
+)
 PROVIDERS = (
     ProviderInfo("mistral", "Mistral", ("key",), "console.mistral.ai/api-keys"),
     ProviderInfo("openai", "OpenAI", ("key",), "platform.openai.com/api-keys"),
@@ -358,15 +400,22 @@ OPEN = ConfinementReport(
     "none",
     "Not confined: nothing on this computer holds commands in the allowed folders; they can do what you can. "
     "Installing bubblewrap would change that.",
-    (), ("the network", "denied paths"),
-)  # fmt: skip
+    (),
+    ("the network", "denied paths"),
+)
 ALARM = (
-    ProofLine("command", "read", "opened", "opened", "bug", "The boundary refuses it, and yet it was opened. This is a "
-              "mistake of Assent: please report it."),
+    ProofLine(
+        "command",
+        "read",
+        "opened",
+        "opened",
+        "bug",
+        "The boundary refuses it, and yet it was opened. This is a mistake of Assent: please report it.",
+    ),
     ProofLine("command", "write", "refused", "refused by the kernel (EACCES)"),
     ProofLine("file tool", "read", "refused", "refused by Assent"),
     ProofLine("file tool", "write", "refused", "refused by Assent"),
-)  # fmt: skip
+)
 
 
 class SampleSettings(QObject):
@@ -418,12 +467,14 @@ class SampleSettings(QObject):
 def sample_shell() -> ShellViewModel:
     """The real one, keeping nothing."""
     shell = ShellViewModel(lambda _key, _value: None)
-    shell.add_source(lambda: (
-        PaletteRow("thread:t1", "Gaps in the March tide data", "today", "Chats", "chats"),
-        PaletteRow("thread:t2", "Tide gauges: March clean-up", "pinned", "Chats", "chats"),
-        PaletteRow("skill:gauge-plot", "gauge-plot", "Plots gauges over time", "Skills", "skills", mono=True),
-        PaletteRow("agent:gauge", "New chat with Gauge watch", "gauge_watch_agent", "Agents and settings", "agent"),
-    ))  # fmt: skip
+    shell.add_source(
+        lambda: (
+            PaletteRow("thread:t1", "Gaps in the March tide data", "today", "Chats", "chats"),
+            PaletteRow("thread:t2", "Tide gauges: March clean-up", "pinned", "Chats", "chats"),
+            PaletteRow("skill:gauge-plot", "gauge-plot", "Plots gauges over time", "Skills", "skills", mono=True),
+            PaletteRow("agent:gauge", "New chat with Gauge watch", "gauge_watch_agent", "Agents and settings", "agent"),
+        )
+    )
     return shell
 
 

@@ -18,10 +18,15 @@ AGENTS = (("assistant", "Assistant"), ("surge_report", "Surge report"))
 MODELS = (("ollama/qwen3:30b", "qwen3:30b"), ("mistral/mistral-large", "mistral-large"))
 HOUR = 3_600.0
 REPORT = Job(
-    "1", "Surge report", "Read last night's levels in logs/ and write reports/surge.md: the peaks, the gaps, and what "
-    "is unchecked.", "30 6 * * mon-fri", "Europe/Berlin", "surge_report", "ollama/qwen3:30b",
+    "1",
+    "Surge report",
+    "Read last night's levels in logs/ and write reports/surge.md: the peaks, the gaps, and what is unchecked.",
+    "30 6 * * mon-fri",
+    "Europe/Berlin",
+    "surge_report",
+    "ollama/qwen3:30b",
     JobPolicy(("read-file", "list-directory", "write-file(path=~/harbour/reports/**)"), ("bash",), 12, None, 0.2, 900),
-)  # fmt: skip
+)
 PAUSED = replace(REPORT, job_id="2", name="Clean the archive", enabled=False)
 NIGHTLY = replace(REPORT, job_id="3", name="Compare all gauges with their neighbours, every night", policy=JobPolicy())
 
@@ -44,9 +49,10 @@ class SampleDesk:
         now = time.time()
         failed = JobRun("r", "3", now - HOUR, "failed", now - HOUR, now - HOUR + 4, detail="The model server is away.")
         return (
-            JobRow(REPORT, now + HOUR, None, next_ahead_s=HOUR), JobRow(PAUSED, None, None),
+            JobRow(REPORT, now + HOUR, None, next_ahead_s=HOUR),
+            JobRow(PAUSED, None, None),
             JobRow(NIGHTLY, now + 7 * HOUR, failed, failures=3),
-        )  # fmt: skip
+        )
 
     async def problems(self, job: Job) -> Sequence[DefinitionProblem]:
         """As given."""
@@ -65,10 +71,13 @@ class SampleDesk:
         """One of each kind."""
         start = time.time() // 86_400 * 86_400 + 5.5 * HOUR
         kinds: tuple[tuple[Any, float, str], ...] = (
-            ("running", 0, ""), ("done", 41, ""), ("limit", 900, "The deadline of 900 s, set by the job, was reached."),
+            ("running", 0, ""),
+            ("done", 41, ""),
+            ("limit", 900, "The deadline of 900 s, set by the job, was reached."),
             ("missed", 0, "3 times passed while Assent was not running."),
-            ("overrun", 0, "The run before it was still working."), ("failed", 2, "The model server is away."),
-        )  # fmt: skip
+            ("overrun", 0, "The run before it was still working."),
+            ("failed", 2, "The model server is away."),
+        )
         return [
             JobRun(str(at), job_id, start - at * 24 * HOUR, kind, start, start + took, "t" if took else "", "", detail)
             for at, (kind, took, detail) in enumerate(kinds)
@@ -119,7 +128,11 @@ def _foot() -> QWidget:
 def pictures() -> dict[str, Callable[[], QWidget]]:
     """By name; ``-960`` is small, ``-200`` has large text."""
     return {
-        "schedules": lambda: _page("1"), "schedules-960": lambda: _page("1"), "schedules-200": lambda: _page("1"),
-        "schedules-foot": _foot, "schedules-wrong": _wrong, "schedules-empty": lambda: _page("", none=True),
+        "schedules": lambda: _page("1"),
+        "schedules-960": lambda: _page("1"),
+        "schedules-200": lambda: _page("1"),
+        "schedules-foot": _foot,
+        "schedules-wrong": _wrong,
+        "schedules-empty": lambda: _page("", none=True),
         "schedules-reads": lambda: _page("3"),
-    }  # fmt: skip
+    }

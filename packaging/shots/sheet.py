@@ -23,8 +23,12 @@ from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Paragraph, Text
 
 KINDS: tuple[tuple[str, Kind], ...] = (
-    ("Primary", "primary"), ("Normal", "normal"), ("Quiet", "quiet"), ("Admin", "admin"), ("Danger", "danger"),
-)  # fmt: skip
+    ("Primary", "primary"),
+    ("Normal", "normal"),
+    ("Quiet", "quiet"),
+    ("Admin", "admin"),
+    ("Danger", "danger"),
+)
 
 
 class ComponentSheet(QFrame):
@@ -67,11 +71,16 @@ class ComponentSheet(QFrame):
         right.addWidget(tabs)
         right.addWidget(
             Paragraph(
-                [("Shell commands are confined by Landlock", "strong"), (": they write only in ", ""),
-                 ("~/work/harbour-sensors", "mono"), (" and ", ""), ("/tmp/agent", "mono"),
-                 (". Network is not confined on this machine.", "")],
+                [
+                    ("Shell commands are confined by Landlock", "strong"),
+                    (": they write only in ", ""),
+                    ("~/work/harbour-sensors", "mono"),
+                    (" and ", ""),
+                    ("/tmp/agent", "mono"),
+                    (". Network is not confined on this machine.", ""),
+                ]
             )
-        )  # fmt: skip
+        )
         right.addStretch(1)
 
     def showEvent(self, event: QEvent) -> None:

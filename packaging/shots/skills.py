@@ -141,10 +141,18 @@ class SampleEditor(SkillEditor):
 def definition(path: str, name: str) -> SkillDef:
     """The sample skill under a name."""
     return SkillDef(
-        name, "Fills, drops or flags gaps in a series", "folder", "mine", path, root=FOLDER,
-        allowed_tools="read-file write-file(path=data/**)", metadata={"params": PARAMS, "category": "write"},
-        tags=("data", "gauges"), category="write", body_at=len(HEAD),
-    )  # fmt: skip
+        name,
+        "Fills, drops or flags gaps in a series",
+        "folder",
+        "mine",
+        path,
+        root=FOLDER,
+        allowed_tools="read-file write-file(path=data/**)",
+        metadata={"params": PARAMS, "category": "write"},
+        tags=("data", "gauges"),
+        category="write",
+        body_at=len(HEAD),
+    )
 
 
 def sample_detail(row: SkillRow) -> SkillDetail:
@@ -156,10 +164,17 @@ def sample_detail(row: SkillRow) -> SkillDetail:
     )
     problems = (SkillProblem(row.path, "params is no valid JSON Schema at /type: type must be one of …", 7, 18),)
     return SkillDetail(
-        row.key, definition(row.path, row.name), HEAD + BODY, BODY, problems if row.has_problems else (),
-        category=Category.WRITE, shadows=(f"/lib/{row.name}",) if row.name == "csv-clean" else (),
-        may_call=callers, writable=row.source == "mine", pinned=row.source == "shared",
-    )  # fmt: skip
+        row.key,
+        definition(row.path, row.name),
+        HEAD + BODY,
+        BODY,
+        problems if row.has_problems else (),
+        category=Category.WRITE,
+        shadows=(f"/lib/{row.name}",) if row.name == "csv-clean" else (),
+        may_call=callers,
+        writable=row.source == "mine",
+        pinned=row.source == "shared",
+    )
 
 
 def sample_models() -> SkillsModels:
@@ -173,9 +188,12 @@ def sample_models() -> SkillsModels:
         current=SimpleNamespace(skills=SimpleNamespace(projects=(FOLDER,), trusted_projects=()))
     )
     return SkillsModels(
-        skills, SampleEditor(desk, bridge, skills.wrote), SkillTrials(desk, bridge, lambda: "Mistral Large"),
-        SkillProjects(settings, bridge), SkillImport(SimpleNamespace(imports=None), bridge, skills),  # type: ignore[arg-type]
-    )  # fmt: skip
+        skills,
+        SampleEditor(desk, bridge, skills.wrote),
+        SkillTrials(desk, bridge, lambda: "Mistral Large"),
+        SkillProjects(settings, bridge),
+        SkillImport(SimpleNamespace(imports=None), bridge, skills),  # type: ignore[arg-type]
+    )
 
 
 def _choose(page: SkillsPage, name: str, tab: str = "page") -> None:
@@ -190,9 +208,13 @@ def _tried(page: SkillsPage) -> None:
     _choose(page, "csv-clean", "try")
     trials = page.skill.trying._trials
     trials.trial = SkillTry(
-        "csv-clean", "done", '{\n  "filled": 14,\n  "flagged": 3\n}', True, elapsed_ms=2140,
+        "csv-clean",
+        "done",
+        '{\n  "filled": 14,\n  "flagged": 3\n}',
+        True,
+        elapsed_ms=2140,
         calls=(TriedCall("1", "read-file", "done", 12), TriedCall("2", "write-file", "done", 31)),
-    )  # fmt: skip
+    )
     trials.changed.emit()
 
 

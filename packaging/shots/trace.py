@@ -70,14 +70,21 @@ class Script:
         self.say(at + length, "message", who, text=text, messageId=f"{who}{number}")
         told = {"inputTokens": 9_204, "outputTokens": 388, "cachedTokens": 8_100, "costUsd": 0.004, **usage}
         self.say(
-            at + length, "turn-end", who, stopReason="tool_calls", elapsedMs=int(length * 1000), usage=told,
-            model=MODEL,
-        )  # fmt: skip
+            at + length, "turn-end", who, stopReason="tool_calls", elapsedMs=int(length * 1000), usage=told, model=MODEL
+        )
 
     def call(
-        self, at: float, tool: str, args: Mapping[str, Any], length: float, category: str, *, who: str = RUN,
-        waited: float = 0.0, **facts: Any,
-    ) -> float:  # fmt: skip
+        self,
+        at: float,
+        tool: str,
+        args: Mapping[str, Any],
+        length: float,
+        category: str,
+        *,
+        who: str = RUN,
+        waited: float = 0.0,
+        **facts: Any,
+    ) -> float:
         """A call, with the time in which it waits for the person; when it is over."""
         call_id = f"{tool}{at}"
         self.say(at, "tool-call", who, tool=tool, callId=call_id, args=dict(args), category=category)
@@ -89,9 +96,16 @@ class Script:
         state = str(facts.pop("state", "done"))
         result = str(facts.pop("result", "done"))
         self.say(
-            over, "tool-result", who, tool=tool, callId=call_id, isError=state != "done", result=result,
-            elapsedMs=int(length * 1000), facts={"state": state, "category": category, **facts},
-        )  # fmt: skip
+            over,
+            "tool-result",
+            who,
+            tool=tool,
+            callId=call_id,
+            isError=state != "done",
+            result=result,
+            elapsedMs=int(length * 1000),
+            facts={"state": state, "category": category, **facts},
+        )
         return over
 
 
@@ -100,15 +114,43 @@ def _mock_up(*, live: bool = True) -> list[TraceEntry]:
     s = Script(216.0)
     s.say(0, "agent-start", agent="Workbench", model=MODEL)
     s.turn(0, 1, "I read the file first.", 3.2)
-    s.call(3.2, "read-file", {"path": "data/gauge-07/2026-03.csv"}, 0.04, "read", bytes=241_000, by="setting",
-           decision="allow_once")  # fmt: skip
+    s.call(
+        3.2,
+        "read-file",
+        {"path": "data/gauge-07/2026-03.csv"},
+        0.04,
+        "read",
+        bytes=241_000,
+        by="setting",
+        decision="allow_once",
+    )
     s.turn(3.3, 2, "There are three gaps, 63 samples in all. I write the cleaned copy and ask the log.", 5.1)
-    over = s.call(8.4, "write-file", {"path": "data/gauge-07/2026-03.clean.csv", "content": "time,level_m\n"}, 0.02,
-                  "write", waited=134.0, size=241_000, created=True, result="Created.")  # fmt: skip
+    over = s.call(
+        8.4,
+        "write-file",
+        {"path": "data/gauge-07/2026-03.clean.csv", "content": "time,level_m\n"},
+        0.02,
+        "write",
+        waited=134.0,
+        size=241_000,
+        created=True,
+        result="Created.",
+    )
     _log_agent(s, over)
     s.turn(over + 9.9, 3, "The cleaned copy is written. Now the plot.", 4.4)
-    over = s.call(over + 14.3, "bash", {"command": "python plot.py 07 08"}, 1.4, "write", waited=20.0, state="failed",
-                  exit_code=1, bytes=812, code="tool.exit", result="TypeError: cannot compare")  # fmt: skip
+    over = s.call(
+        over + 14.3,
+        "bash",
+        {"command": "python plot.py 07 08"},
+        1.4,
+        "write",
+        waited=20.0,
+        state="failed",
+        exit_code=1,
+        bytes=812,
+        code="tool.exit",
+        result="TypeError: cannot compare",
+    )
     s.turn(over, 4, "The two log files disagree about time zones.", 3.8)
     over = s.call(over + 3.8, "bash", {"command": "python plot.py --tz UTC 07 08"}, 2.2, "write", waited=10.0, bytes=64)
     s.say(over, "turn-start", turnNumber=5, messageId="r5")
@@ -122,16 +164,30 @@ def _mock_up(*, live: bool = True) -> list[TraceEntry]:
 
 def _log_agent(s: Script, at: float) -> None:
     """An agent of its own, called by name."""
-    s.say(at, "tool-call", tool="maintenance-log-agent", callId="log", args={"question": "what happened?"},
-          category="agent")  # fmt: skip
+    s.say(
+        at,
+        "tool-call",
+        tool="maintenance-log-agent",
+        callId="log",
+        args={"question": "what happened?"},
+        category="agent",
+    )
     whose = {"agent": "maintenance-log-agent", "call": "log"}
     s.say(at, "agent-start", "log-1", skill="maintenance-log-agent", provider="agent-litellm", **whose)
     s.turn(at + 0.1, 1, "I look into the log.", 2.9, "log-1")
     s.call(at + 3.0, "read-file", {"path": "log/2026-03.md"}, 0.05, "read", who="log-1", bytes=9_000)
     s.turn(at + 3.6, 2, "No entry on 17 March.", 6.1, "log-1")
     s.say(at + 9.7, "agent-complete", "log-1", status="done", rounds=2, toolCalls=1, **whose)
-    s.say(at + 9.8, "tool-result", tool="maintenance-log-agent", callId="log", isError=False, elapsedMs=9800,
-          result="The harbour office reports a power cut.", facts={"state": "done", "category": "agent"})  # fmt: skip
+    s.say(
+        at + 9.8,
+        "tool-result",
+        tool="maintenance-log-agent",
+        callId="log",
+        isError=False,
+        elapsedMs=9800,
+        result="The harbour office reports a power cut.",
+        facts={"state": "done", "category": "agent"},
+    )
 
 
 def _failed() -> list[TraceEntry]:
@@ -140,8 +196,19 @@ def _failed() -> list[TraceEntry]:
     s.say(0, "agent-start", agent="Workbench", model="openai/gpt-with-a-name-that-is-really-very-long-2026-06-preview")
     s.turn(0, 1, "Let me see.", 2.0, costUsd=None)
     hidden = "invoice\u202efdp.exe"
-    s.call(2.0, "write-file", {"path": f"/home/ida/work/{hidden}"}, 0.01, "write", waited=4.0, state="denied",
-           decision="deny", by="user", reason="Not that one.", result="Denied by the person.")  # fmt: skip
+    s.call(
+        2.0,
+        "write-file",
+        {"path": f"/home/ida/work/{hidden}"},
+        0.01,
+        "write",
+        waited=4.0,
+        state="denied",
+        decision="deny",
+        by="user",
+        reason="Not that one.",
+        result="Denied by the person.",
+    )
     whose = {"agent": "deep-research", "call": "d"}
     s.turn(6.1, 2, "I ask for help.", 3.0)
     s.say(9.1, "tool-call", tool="deep-research", callId="d", args={"topic": "x" * 400}, category="agent")
@@ -149,10 +216,27 @@ def _failed() -> list[TraceEntry]:
     s.turn(9.3, 1, "<b>not bold</b> " * 40, 3.0, "d-1")
     s.call(12.4, "a-tool-with-a-very-long-name-of-its-own", {"query": "y" * 300}, 2.0, "admin", who="d-1")
     s.say(15.0, "retry", "d-1", attempt=1, delayMs=2000, error="The provider is overloaded (529).")
-    s.say(17.5, "agent-complete", "d-1", status="limit", limit="maxTurns 1 (set by the skill deep-research)", rounds=1,
-          toolCalls=1, error="The agent stopped: maxTurns 1 (set by the skill deep-research).", **whose)  # fmt: skip
-    s.say(17.6, "tool-result", tool="deep-research", callId="d", isError=True, elapsedMs=8400, result="limit",
-          facts={"state": "failed", "code": "limit", "category": "agent"})  # fmt: skip
+    s.say(
+        17.5,
+        "agent-complete",
+        "d-1",
+        status="limit",
+        limit="maxTurns 1 (set by the skill deep-research)",
+        rounds=1,
+        toolCalls=1,
+        error="The agent stopped: maxTurns 1 (set by the skill deep-research).",
+        **whose,
+    )
+    s.say(
+        17.6,
+        "tool-result",
+        tool="deep-research",
+        callId="d",
+        isError=True,
+        elapsedMs=8400,
+        result="limit",
+        facts={"state": "failed", "code": "limit", "category": "agent"},
+    )
     s.say(17.7, "turn-start", turnNumber=3, messageId="r3")
     s.say(19.0, "retry", attempt=1, delayMs=4000, error="The provider asks to wait (429).", code="model.rate_limited")
     s.say(30.0, "turn-end", stopReason="error", elapsedMs=12_300, notices=["The provider did not answer."], model="")

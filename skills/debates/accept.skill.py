@@ -9,7 +9,7 @@ frontmatter = {
         "params": {
             "type": "object",
             "properties": {
-                "reason": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "Why it is good."},
+                "reason": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "Why it is good."}
             },
             "required": ["reason"],
             "additionalProperties": False,

@@ -9,7 +9,7 @@ frontmatter = {
         "params": {
             "type": "object",
             "properties": {
-                "terms": {"type": "string", "minLength": 1, "maxLength": 4000, "description": "The terms in full."},
+                "terms": {"type": "string", "minLength": 1, "maxLength": 4000, "description": "The terms in full."}
             },
             "required": ["terms"],
             "additionalProperties": False,

@@ -5,7 +5,7 @@ from desktop.agents.middleware.settings import number, options
 frontmatter = {
     "name": "rate-limit",
     "description": "Lets an agent, or a skill that one works on, start so often a minute. What you start counts and "
-        "never waits; a job and a model wait for their turn.",
+    "never waits; a job and a model wait for their turn.",
     "metadata": {
         "role": "middleware",
         "level": "agent",

@@ -17,7 +17,7 @@ frontmatter = {
             "type": "object",
             "required": ["seconds"],
             "properties": {
-                "seconds": {"type": "number", "minimum": 0.001, "description": "How long the call may take."},
+                "seconds": {"type": "number", "minimum": 0.001, "description": "How long the call may take."}
             },
             "additionalProperties": False,
         },

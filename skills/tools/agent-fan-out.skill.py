@@ -25,7 +25,7 @@ frontmatter = {
                         "required": ["agent", "message"],
                         "additionalProperties": False,
                     },
-                },
+                }
             },
             "required": ["tasks"],
             "additionalProperties": False,

@@ -73,6 +73,7 @@ def test_the_json_holds_rows_of_the_agreed_shape(
     monkeypatch.setattr(benching, "_measure", lambda found: {**kept, "name": found.name})
     assert benching.run_benches(["qu*"], tmp_path / "out.json") == 0
     rows = json.loads((tmp_path / "out.json").read_text())["rows"]
-    assert rows == [{"name": "quick", "measured": 3.142, "unit": "ms", "target": "<= 2x", "met": True,
-                     "reference": 2.0, "note": ""}]
+    assert rows == [
+        {"name": "quick", "measured": 3.142, "unit": "ms", "target": "<= 2x", "met": True, "reference": 2.0, "note": ""}
+    ]
     assert "quick" in capsys.readouterr().out

@@ -27,10 +27,23 @@ class Machine:
         (self.root / "packaging" / name).write_text(f"assent-probe==1.0 \\\n    --hash=sha256:{digest}\n")
 
     def dev(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        base = {"PATH": os.environ["PATH"], "HOME": str(self.root), "PIP_CONFIG_FILE": os.devnull, "PIP_RETRIES": "0",
-                "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.wheels), **environment}
-        return subprocess.run([sys.executable, str(self.root / "packaging/dev.py"), *arguments], env=base,
-                              cwd=self.root.parent, capture_output=True, text=True, timeout=120)
+        base = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.root),
+            "PIP_CONFIG_FILE": os.devnull,
+            "PIP_RETRIES": "0",
+            "PIP_NO_INDEX": "1",
+            "PIP_FIND_LINKS": str(self.wheels),
+            **environment,
+        }
+        return subprocess.run(
+            [sys.executable, str(self.root / "packaging/dev.py"), *arguments],
+            env=base,
+            cwd=self.root.parent,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
 
 
 def _wheel(folder: Path) -> str:
@@ -44,7 +57,8 @@ def _wheel(folder: Path) -> str:
     }
     record = "".join(
         f"{name},sha256={base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b'=').decode()},"
-        f"{len(text)}\n" for name, text in files.items()
+        f"{len(text)}\n"
+        for name, text in files.items()
     )
     with zipfile.ZipFile(path, "w") as archive:
         for name, text in {**files, f"{info}/RECORD": record + f"{info}/RECORD,,\n"}.items():
@@ -167,8 +181,9 @@ def test_an_old_python_is_refused_in_one_sentence() -> None:
 
 
 def test_unknown_arguments_are_named() -> None:
-    done = subprocess.run([sys.executable, "packaging/dev.py", "check", "--fast"], cwd=ROOT, capture_output=True,
-                          text=True, timeout=30)
+    done = subprocess.run(
+        [sys.executable, "packaging/dev.py", "check", "--fast"], cwd=ROOT, capture_output=True, text=True, timeout=30
+    )
     assert "Unknown arguments: --fast" in done.stderr
 
 
@@ -187,12 +202,16 @@ except Stop as stop:
 """
 
 
-@pytest.mark.parametrize(("absent", "says"), [
-    ("apt-get", "Install them with your package manager (on Debian they are: libegl1)"),
-    ("sudo", "`sudo apt-get install -y --no-install-recommends libegl1`, or run this command again with --yes"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("absent", "says"),
+    [
+        ("apt-get", "Install them with your package manager (on Debian they are: libegl1)"),
+        ("sudo", "`sudo apt-get install -y --no-install-recommends libegl1`, or run this command again with --yes"),
+    ],
+)
 def test_missing_libraries_are_named_with_the_next_step(absent: str, says: str) -> None:
-    done = subprocess.run([sys.executable, "-c", MISSING.format(absent=absent)], cwd=ROOT, capture_output=True,
-                          text=True, timeout=30)
+    done = subprocess.run(
+        [sys.executable, "-c", MISSING.format(absent=absent)], cwd=ROOT, capture_output=True, text=True, timeout=30
+    )
     assert "This system lacks libEGL.so.1." in done.stdout
     assert says in done.stdout

@@ -18,8 +18,11 @@ def _lint(folder: Path) -> subprocess.CompletedProcess[str]:
     program = Path(sys.executable).with_name("lint-imports")
     return subprocess.run(
         [str(program), "--config", str(ROOT / "pyproject.toml"), "--no-cache"],
-        cwd=folder, env={**os.environ, "PYTHONPATH": str(folder), "NO_COLOR": "1"},
-        capture_output=True, text=True, timeout=120,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder), "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
 
 

@@ -14,8 +14,9 @@ ASK = "import keyring; print(keyring.get_password('assent-tests', 'key'))"
 
 
 def _python(script: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", script], env={**os.environ, **environment},
-                          capture_output=True, text=True, timeout=60)
+    return subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, **environment}, capture_output=True, text=True, timeout=60
+    )
 
 
 def test_the_keyring_keeps_a_secret_for_other_processes(keyring_session: KeyringDaemon) -> None:

@@ -49,9 +49,10 @@ def test_no_stage_cleans_the_temporary_files_of_another(tmp_path: Path) -> None:
     said = tmp_path / "said"
     for name in ("one", "two"):
         lines = (
-            "from pathlib import Path", "def test_it(tmp_path_factory):",
+            "from pathlib import Path",
+            "def test_it(tmp_path_factory):",
             f"    Path({str(said)!r}).open('a').write(str(tmp_path_factory.getbasetemp()) + '\\n')",
-        )  # fmt: skip
+        )
         (tmp_path / f"test_{name}.py").write_text("\n".join(lines))
     stages = [testing.Stage((), (str(tmp_path / f"test_{name}.py"),)) for name in ("one", "two")]
     assert testing.run_stages(stages) == 0

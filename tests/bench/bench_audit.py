@@ -25,11 +25,21 @@ MANY = 100_000
 def entry(number: int) -> AuditEntry:
     """As long as they come."""
     return AuditEntry(
-        1000.0 + number, f"run-{number // 50:032}", f"thread-{number // 500:032}", f"call-{number:024}",
-        ("assistant", "tidy", "bash"), "bash", "write", "allow_once", "user", "a" * 64,
-        f'{{"command": "ls -la /home/ida/work/{number} {"x" * 150}"}}', (f"/home/ida/work/{number}",), "",
+        1000.0 + number,
+        f"run-{number // 50:032}",
+        f"thread-{number // 500:032}",
+        f"call-{number:024}",
+        ("assistant", "tidy", "bash"),
+        "bash",
+        "write",
+        "allow_once",
+        "user",
+        "a" * 64,
+        f'{{"command": "ls -la /home/ida/work/{number} {"x" * 150}"}}',
+        (f"/home/ida/work/{number}",),
+        "",
         {"waited_s": 1.5},
-    )  # fmt: skip
+    )
 
 
 @contextlib.asynccontextmanager

@@ -22,9 +22,7 @@ def round_of(number: int) -> tuple[Event, list[tuple[Event, Event]]]:
     done = {"state": "done", "text": "text of the file\n" * 20, "is_error": False, "code": "", "elapsed_ms": 3}
     pairs = [
         (
-            ToolCallStarted(
-                **where, call_id=b.call_id, tool="read_file", arguments=b.arguments or {}, category="read"
-            ),
+            ToolCallStarted(**where, call_id=b.call_id, tool="read_file", arguments=b.arguments or {}, category="read"),
             ToolCallFinished(**where, call_id=b.call_id, tool="read_file", **done),
         )
         for b in blocks
@@ -48,9 +46,7 @@ def batches() -> tuple[list[float], list[float]]:
 
     for number in range(ROUNDS):
         closed, pairs = round_of(number)
-        opened = MessageOpened(
-            **AT, message_id=f"m{number}", parent_id="u", side="a", author="a", round_number=number
-        )
+        opened = MessageOpened(**AT, message_id=f"m{number}", parent_id="u", side="a", author="a", round_number=number)
         take(opened, closed)
         for pair in pairs:
             take(*pair)

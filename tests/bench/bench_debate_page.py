@@ -60,10 +60,18 @@ def two_sides() -> Figure:
     shown = view()
     sides: Sequence[Any] = ("a", "b")
     start = [
-        TurnItem(f"m{s}", s, s, "turn", (TextPart(f"t{s}", WORDS * 20, live=True),), live=True, number=n + 1,
-                 started_at=time.time())
+        TurnItem(
+            f"m{s}",
+            s,
+            s,
+            "turn",
+            (TextPart(f"t{s}", WORDS * 20, live=True),),
+            live=True,
+            number=n + 1,
+            started_at=time.time(),
+        )
         for n, s in enumerate(sides)
-    ]  # fmt: skip
+    ]
     shown.set_items(start)
     tokens = WORDS.replace(" ", " |").split("|")
     began, sent = time.perf_counter(), 0
@@ -163,9 +171,11 @@ def fifty_at_once() -> Figure:
         opened = OpenDebate(stored, stored.path, bridge)  # type: ignore[arg-type]
         bridge.events.connect(board.take)
         for signal, slot in (
-            (opened.items_reset, shown.set_items), (opened.item_added, shown.add_item),
-            (opened.item_changed, shown.change_item), (opened.text_appended, shown.append_text),
-        ):  # fmt: skip
+            (opened.items_reset, shown.set_items),
+            (opened.item_added, shown.add_item),
+            (opened.item_changed, shown.change_item),
+            (opened.text_appended, shown.append_text),
+        ):
             signal.connect(slot)
         opened.open("t")
         await asyncio.sleep(0.3)

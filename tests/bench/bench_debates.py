@@ -60,16 +60,35 @@ async def _turn(w: DebateWorld, thread: str, parent: str, number: int) -> str:
     ids = [f"{thread}-{number}-{part}" for part in range(3)]
     records = [
         MessageRecord(
-            message_id, thread, above, role, (TextBlock(TEXT),), time.time(), side="a" if number % 2 else "b",
-            model="test/scripted", usage=USAGE,
+            message_id,
+            thread,
+            above,
+            role,
+            (TextBlock(TEXT),),
+            time.time(),
+            side="a" if number % 2 else "b",
+            model="test/scripted",
+            usage=USAGE,
         )
         for message_id, above, role in zip(ids, [parent, *ids], ["assistant", "user", "assistant"], strict=False)
-    ]  # fmt: skip
+    ]
     await w.store.messages.add_many(records=records)
     record = TurnRecord(
-        thread, number, "a" if number % 2 else "b", ids[0], ids[2], TEXT, "response", 2, 1, USAGE, 1.0, 2.0,
-        "test/scripted", "run",
-    )  # fmt: skip
+        thread,
+        number,
+        "a" if number % 2 else "b",
+        ids[0],
+        ids[2],
+        TEXT,
+        "response",
+        2,
+        1,
+        USAGE,
+        1.0,
+        2.0,
+        "test/scripted",
+        "run",
+    )
     await w.store.debates.finish_turn(thread_id=thread, record=record)
     return ids[2]
 

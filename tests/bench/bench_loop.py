@@ -90,8 +90,15 @@ os._exit(0)
 
 def _measure(what: str, kind: str) -> float:
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", CHILD, what, kind], cwd=ROOT, env=environment, capture_output=True,
-                          text=True, timeout=120, check=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD, what, kind],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
     return float(json.loads(done.stdout))
 
 

@@ -11,8 +11,10 @@ from tests.bench.registry import Figure, bench
 
 TAGS = ("meta-internal", "slow")
 NAMES = ("file-read", "profile-read", "callback-1a2b3c4d", "bash", "mcp-server-with-a-rather-long-tool-name")
-LIST = "#meta-internal file-* {web-search,web-fetch} agent(allowedTools=file-*) file-write(path=src/**) callback-* " \
-       "* #destructive($deny) bash(command=rm*,$deny)"  # fmt: skip
+LIST = (
+    "#meta-internal file-* {web-search,web-fetch} agent(allowedTools=file-*) file-write(path=src/**) callback-* "
+    "* #destructive($deny) bash(command=rm*,$deny)"
+)
 PARAMS = {"type": "object", "properties": {"path": {"type": "string"}, "content": {"type": "string"}}}
 
 
@@ -29,9 +31,14 @@ def _best_ms(function: Callable[[], object]) -> float:
 def one_match() -> Figure:
     """The slowest of several kinds, each against five names."""
     worst, floor, which = 0.0, 0.0, ""
-    for text, expression in [("file-read", "file-read"), ("file-*", "file-[^/]*"), ("file-[rw]*", "file-[rw][^/]*"),
-                             ("{file,web}-*", "(?:file|web)-[^/]*"), ("#meta-internal", "x"),
-                             ("**/file-*", "(?:[^/]*/)*file-[^/]*")]:  # fmt: skip
+    for text, expression in [
+        ("file-read", "file-read"),
+        ("file-*", "file-[^/]*"),
+        ("file-[rw]*", "file-[rw][^/]*"),
+        ("{file,web}-*", "(?:file|web)-[^/]*"),
+        ("#meta-internal", "x"),
+        ("**/file-*", "(?:[^/]*/)*file-[^/]*"),
+    ]:
         pattern, plain = parse_patterns(text).patterns[0], re.compile(expression)
         took = best_us(lambda p=pattern: [match_pattern(p, name, TAGS) for name in NAMES]) / len(NAMES)
         if took > worst:
@@ -46,10 +53,12 @@ def one_permit() -> Figure:
     names = set(LIST.split())
     took = {}
     for name, tags, arguments in [
-        ("file-read", ("meta-internal",), {"path": "a"}), ("file-write", (), {"path": "src/../src/a", "content": "x"}),
-        ("agent", (), {"allowedTools": "file-read file-list"}), ("bash", ("shell",), {"command": "git status"}),
+        ("file-read", ("meta-internal",), {"path": "a"}),
+        ("file-write", (), {"path": "src/../src/a", "content": "x"}),
+        ("agent", (), {"allowedTools": "file-read file-list"}),
+        ("bash", ("shell",), {"command": "git status"}),
         ("other", (), {}),
-    ]:  # fmt: skip
+    ]:
         spec = ToolSpec(name, "A tool.", PARAMS, Category.WRITE, tags=tags)
         took[name] = best_us(lambda s=spec, a=arguments: allowed.permits(s, a))
     slowest = max(took, key=lambda name: took[name])

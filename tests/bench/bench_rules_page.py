@@ -28,13 +28,22 @@ def _tool(n: int) -> str:
 
 async def _opened(folder: Path) -> Room:
     room = await Room(folder).open()
-    await asyncio.gather(*(
-        room.store.rules.add(rule=RuleRecord(
-            f"r{n}", _tool(n), {}, "allow" if n % 3 else "deny", "you", float(n),
-            pattern=f"{_tool(n)}(command=tool-{n} run*)",
-        ))
-        for n in range(RULES)
-    ))  # fmt: skip
+    await asyncio.gather(
+        *(
+            room.store.rules.add(
+                rule=RuleRecord(
+                    f"r{n}",
+                    _tool(n),
+                    {},
+                    "allow" if n % 3 else "deny",
+                    "you",
+                    float(n),
+                    pattern=f"{_tool(n)}(command=tool-{n} run*)",
+                )
+            )
+            for n in range(RULES)
+        )
+    )
     for n in range(200):
         room.called(f"tool-{n} run now")
     await room.book.flush()

@@ -46,6 +46,7 @@ class Desk(SampleDesk):
 
 def grown(bridge: Bridge) -> tuple[RunTree, list[TreeNode]]:
     """Seven branches of seven agents below one."""
+
     def publish(nodes: object) -> None:
         bridge.sink(RunTreeChanged(thread_id="t", run_id="r", nodes=tuple(nodes)))  # type: ignore[arg-type]
 

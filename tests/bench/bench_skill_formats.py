@@ -72,7 +72,8 @@ def parse() -> Figure:
 
 WORST = {
     "aliases.skill.md": "---\n"
-    + "".join(f"k{n}: &a{n} [x, x, x, x]\nl{n}: [*a{n}, *a{n}]\n" for n in range(1_400)) + "---\n",
+    + "".join(f"k{n}: &a{n} [x, x, x, x]\nl{n}: [*a{n}, *a{n}]\n" for n in range(1_400))
+    + "---\n",
     "values.skill.md": "---\n" + "".join(f"k{n}: v\n" for n in range(5_000)) + "---\n",
     "quoted.skill.md": "---\nname: a\ndescription: '" + "''" * 31_000 + "'\n---\n",
     "sections.skill.md": "---\nname: a\ndescription: d\n---\n" * 1_001,
@@ -80,17 +81,21 @@ WORST = {
     "size.skill.md": "---\n" + "a: b\n" * 199_000,
     "patterns.skill.md": "---\nname: a\ndescription: d\nallowed-tools: " + "a(b=c*) " * 7_000 + "(\n---\n",
     "schema.skill.md": "---\nname: a\ndescription: d\nmetadata:\n  params:\n    $ref: '#/$defs/a0'\n    $defs:\n"
-    + "".join(f"      a{n}: {{$ref: '#/$defs/a{n + 1}'}}\n" for n in range(1_000)) + "---\n",
+    + "".join(f"      a{n}: {{$ref: '#/$defs/a{n + 1}'}}\n" for n in range(1_000))
+    + "---\n",
     "expressions.skill.md": "---\nname: a\ndescription: d\nmetadata:\n  params:\n    properties:\n"
-    + "".join(f"      a{n}: {{pattern: '(?=.)\\p{{L}}{{1,{n + 12}}}'}}\n" for n in range(19)) + "---\n",
+    + "".join(f"      a{n}: {{pattern: '(?=.)\\p{{L}}{{1,{n + 12}}}'}}\n" for n in range(19))
+    + "---\n",
     "long.skill.py": "frontmatter = {'name': 'a', 'description': 'd'}\ndef run(ctx, args): ...\n"
     + "".join(f"def f{n}(x):\n    return [x, {n}]\n" for n in range(2_700)),
     "text.skill.py": "x = '''\n" + "def f(): pass\n" * 7_000,
-    "slashes.skill.js": "a/b;" * 24_900, "classes.skill.js": "/[" * 49_900,
+    "slashes.skill.js": "a/b;" * 24_900,
+    "classes.skill.js": "/[" * 49_900,
     "open.skill.js": "export const frontmatter:" * 4_100,
-    "quotes.skill.js": "''" * 49_900, "templates.skill.js": "`${a}`" * 16_600,
+    "quotes.skill.js": "''" * 49_900,
+    "templates.skill.js": "`${a}`" * 16_600,
     "literal.skill.js": "export const frontmatter = {a: [" + "1, " * 4_990 + "]}",
-}  # fmt: skip
+}
 
 
 @bench("skills: the worst bad file", target="<= 100", unit="ms")

@@ -153,8 +153,22 @@ def first_index() -> Figure:
     return Figure(percentile(found, 0.5), reading, note)
 
 
-QUERIES = ("data", "a", "table report", "e", "zzz", "mail-w", "the", "#api data", "data-*", "chart given x", "i",
-           "give a back", "review-{mail,note}-*", "data-mail-7")  # fmt: skip
+QUERIES = (
+    "data",
+    "a",
+    "table report",
+    "e",
+    "zzz",
+    "mail-w",
+    "the",
+    "#api data",
+    "data-*",
+    "chart given x",
+    "i",
+    "give a back",
+    "review-{mail,note}-*",
+    "data-mail-7",
+)
 
 
 @bench("skills: query over 10,000, p99", target="<= 3", unit="ms")
@@ -176,10 +190,12 @@ def chips() -> Figure:
 
         def press() -> None:
             wanted = SkillFilter(
-                rng.choice(["", "", "data"]), tuple(rng.sample(TAGS, rng.randint(0, 3))),
-                rng.choice(["shown", "hidden", "all"]), frozenset(rng.sample(["mine", "library"], rng.randint(0, 2))),
+                rng.choice(["", "", "data"]),
+                tuple(rng.sample(TAGS, rng.randint(0, 3))),
+                rng.choice(["shown", "hidden", "all"]),
+                frozenset(rng.sample(["mine", "library"], rng.randint(0, 2))),
                 problems_only=rng.random() < 0.1,
-            )  # fmt: skip
+            )
             catalog.filter(wanted)
             catalog.counts(wanted)
 

@@ -84,9 +84,12 @@ class Shown:
         desk = SkillService(self._world, pipeline, book, mine=root, trash=root.parent / "trash")
         self.skills = SkillsViewModel(desk, self.bridge)
         self.models = SkillsModels(
-            self.skills, SkillEditor(desk, self.bridge, self.skills.wrote), SkillTrials(desk, self.bridge),
-            SkillProjects(SettingsService(root.parent), self.bridge), SkillImport(desk, self.bridge, self.skills),
-        )  # fmt: skip
+            self.skills,
+            SkillEditor(desk, self.bridge, self.skills.wrote),
+            SkillTrials(desk, self.bridge),
+            SkillProjects(SettingsService(root.parent), self.bridge),
+            SkillImport(desk, self.bridge, self.skills),
+        )
         self.page: SkillsPage | None = None
 
     def show(self) -> SkillsPage:

@@ -102,8 +102,11 @@ def commit() -> Figure:
                 connection.execute("COMMIT")
 
             plain = direct(store.path, put, 2_000)
-        return Figure(statistics.median(ours) * 1000, plain * 1000,
-                      f"p99 {percentile(ours, 0.99) * 1000:.0f} us; reference: sqlite3 on this thread")  # fmt: skip
+        return Figure(
+            statistics.median(ours) * 1000,
+            plain * 1000,
+            f"p99 {percentile(ours, 0.99) * 1000:.0f} us; reference: sqlite3 on this thread",
+        )
 
     return asyncio.run(run())
 
@@ -158,8 +161,11 @@ def whole_thread() -> Figure:
             query = "SELECT kind, text, fields_json FROM blocks ORDER BY message_seq, position"
             rows = "SELECT * FROM messages ORDER BY seq"
             plain = direct(store.path, lambda c: (c.execute(rows).fetchall(), c.execute(query).fetchall()), 7)
-        return Figure(statistics.median(found), plain,
-                      f"the loop stood still for {max(late):.1f} ms at most; reference: the bare rows")  # fmt: skip
+        return Figure(
+            statistics.median(found),
+            plain,
+            f"the loop stood still for {max(late):.1f} ms at most; reference: the bare rows",
+        )
 
     return asyncio.run(run())
 
@@ -171,8 +177,11 @@ def _list(count: int) -> Figure:
             async with watched() as late:
                 await store.threads.list_all()
             plain = direct(store.path, lambda c: c.execute("SELECT * FROM threads ORDER BY updated_at").fetchall(), 20)
-        return Figure(statistics.median(found), plain,
-                      f"the loop stood still for {max(late):.1f} ms at most; reference: the bare rows")  # fmt: skip
+        return Figure(
+            statistics.median(found),
+            plain,
+            f"the loop stood still for {max(late):.1f} ms at most; reference: the bare rows",
+        )
 
     return asyncio.run(run())
 
@@ -268,7 +277,8 @@ def imports() -> Figure:
 
     async def run() -> Figure:
         found = [await one() for _ in range(9)]
-        return Figure(statistics.median(f[0] for f in found), statistics.median(f[1] for f in found),
-                      "reference: sqlite3 alone")  # fmt: skip
+        return Figure(
+            statistics.median(f[0] for f in found), statistics.median(f[1] for f in found), "reference: sqlite3 alone"
+        )
 
     return asyncio.run(run())

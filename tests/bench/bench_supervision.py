@@ -144,20 +144,24 @@ async def _cpu(call: Callable[[RunContext, int], Awaitable[Any]], bare: Callable
 def model_call() -> Figure:
     ref = ModelRef("demo", "demo")
     meta = RunMeta("r", CancellationToken())
-    measured = asyncio.run(_cpu(
-        lambda ctx, number: ctx.llm(ModelRequest(ref, conversation(number), "system")),
-        lambda number: llm(ModelRequest(ref, conversation(number), "system"), meta),
-    ))  # fmt: skip
+    measured = asyncio.run(
+        _cpu(
+            lambda ctx, number: ctx.llm(ModelRequest(ref, conversation(number), "system")),
+            lambda number: llm(ModelRequest(ref, conversation(number), "system"), meta),
+        )
+    )
     return Figure(measured, note="all threads, each line a commit; digest of 20 to 60 messages, queue, budget")
 
 
 @bench("supervision: CPU that a tool call costs more", target="<= 300", unit="us")
 def tool_call() -> Figure:
     meta = RunMeta("r", CancellationToken())
-    measured = asyncio.run(_cpu(
-        lambda ctx, number: ctx.tool("write", {"path": f"notes/{number}.md", "content": "x" * 500}),
-        lambda number: tool("write", {}, meta),
-    ))  # fmt: skip
+    measured = asyncio.run(
+        _cpu(
+            lambda ctx, number: ctx.tool("write", {"path": f"notes/{number}.md", "content": "x" * 500}),
+            lambda number: tool("write", {}, meta),
+        )
+    )
     return Figure(measured, note="all threads, each line a commit; a write with 4 KB of output, summary redacted")
 
 

@@ -46,7 +46,7 @@ def run() -> Iterator[tuple[Event, ...]]:
             MessageOpened(**WHERE, message_id=f"m{number}", parent_id=None, side="a", author="a", round_number=number),
             *(TextArrived(**WHERE, message_id=f"m{number}", text="some words of it ") for _ in range(40)),
             MessageClosed(**WHERE, message_id=f"m{number}", stop_reason="tool_calls", usage=Usage(9, 2), elapsed_ms=9),
-        ]  # fmt: skip
+        ]
         for call in range(CALLS):
             found += called(number, call)
         yield tuple(found)
@@ -56,24 +56,38 @@ def run() -> Iterator[tuple[Event, ...]]:
 def called(number: int, call: int) -> Iterator[Event]:
     call_id, message = f"{number}-{call}", f"m{number}"
     tool = "helper" if call == 0 and number % (ROUNDS // AGENTS) == 0 else "read_file"
-    yield ToolCallStarted(
-        **WHERE, message_id=message, call_id=call_id, tool=tool, arguments=ARGUMENTS, category="read"
-    )  # fmt: skip
+    yield ToolCallStarted(**WHERE, message_id=message, call_id=call_id, tool=tool, arguments=ARGUMENTS, category="read")
     if tool == "helper":
         yield from agent(number, call_id)
     yield ToolCallFinished(
-        **WHERE, message_id=message, call_id=call_id, tool=tool, state="done", text=RESULT, is_error=False, code="",
-        elapsed_ms=3, facts={"category": "read", "bytes": 2600},
-    )  # fmt: skip
+        **WHERE,
+        message_id=message,
+        call_id=call_id,
+        tool=tool,
+        state="done",
+        text=RESULT,
+        is_error=False,
+        code="",
+        elapsed_ms=3,
+        facts={"category": "read", "bytes": 2600},
+    )
 
 
 def agent(number: int, call_id: str) -> Iterator[Event]:
     """Five rounds of three calls, its texts in pieces."""
+
     def told(kind: str, **data: Any) -> AgentTraced:
         return AgentTraced(
-            **WHERE, context_id=f"a{number}", ancestor_context_id="", call_id=call_id, agent="helper", sequence=1,
-            type=kind, at=time.time(), data=data,
-        )  # fmt: skip
+            **WHERE,
+            context_id=f"a{number}",
+            ancestor_context_id="",
+            call_id=call_id,
+            agent="helper",
+            sequence=1,
+            type=kind,
+            at=time.time(),
+            data=data,
+        )
 
     yield told("agent-start", skill="helper", provider="agent-litellm")
     for turn in range(1, 6):

@@ -51,8 +51,9 @@ def window_of_round_200() -> Figure:
         window.to_summarise(messages[:end], overlay)
         window.view(messages[:end], overlay)
         times.append((time.perf_counter() - started) * 1000)
-    return Figure(statistics.median(times), note=f"of {len(messages)} messages; the worst of {len(times)}: "
-                  f"{max(times):.2f} ms")  # fmt: skip
+    return Figure(
+        statistics.median(times), note=f"of {len(messages)} messages; the worst of {len(times)}: {max(times):.2f} ms"
+    )
 
 
 async def _rounds(folder: Path, summaries: bool) -> tuple[list[float], int]:
@@ -71,9 +72,11 @@ async def _rounds(folder: Path, summaries: bool) -> tuple[list[float], int]:
     tool = FakeTool("read-file", body=lambda *_: OUTPUT)
     async with world(folder, Script(last=answer), tool, agents=agent(max_rounds=ROUNDS + 10), supervised=True) as made:
         runtime = replace(
-            made.runtime, context=ContextService(made.store), summaries=lambda: summaries,
+            made.runtime,
+            context=ContextService(made.store),
+            summaries=lambda: summaries,
             context_window=lambda _ref: 128_000,
-        )  # fmt: skip
+        )
         made.service = ConversationService(runtime, made.owner)
         await made.ask(await made.thread(), "the task")
     return [(later - before) * 1000 for before, later in itertools.pairwise(asked)], len(told)
@@ -84,9 +87,10 @@ def _late_round(summaries: bool) -> Figure:
         times, told = asyncio.run(_rounds(Path(name), summaries))
     early, late = times[3:28], times[-25:]
     return Figure(
-        statistics.median(late), statistics.median(early),
+        statistics.median(late),
+        statistics.median(early),
         f"reference: rounds 4 to 28; CPU of a round and its tool call on a real database, {told} summaries were made",
-    )  # fmt: skip
+    )
 
 
 @bench("round 200 of a run, sliding window", target="<= 1.5x", unit="ms")

@@ -93,8 +93,13 @@ def row(found: Bench) -> dict[str, Any]:
         traceback.print_exc()
         return {**head, "met": False, "reference": None, "note": f"{type(error).__name__}: {error}"}
     rounded = None if figure.reference is None else _rounded(figure.reference)
-    return {**head, "measured": _rounded(figure.measured), "met": met(found.target, figure), "reference": rounded,
-            "note": figure.note}
+    return {
+        **head,
+        "measured": _rounded(figure.measured),
+        "met": met(found.target, figure),
+        "reference": rounded,
+        "note": figure.note,
+    }
 
 
 def _rounded(value: float) -> float:

@@ -61,19 +61,26 @@ class AskedPerson(Person):
         answers = self.request.view.answers
         await asyncio.sleep(0.1)
         fact(
-            "asked", allow=_middle(answers.allow), deny=_middle(answers.deny), reason=_middle(answers.reason),
-            edit=_middle(answers.edit), text=_middle(self.lines),
+            "asked",
+            allow=_middle(answers.allow),
+            deny=_middle(answers.deny),
+            reason=_middle(answers.reason),
+            edit=_middle(answers.edit),
+            text=_middle(self.lines),
             window=int(self.window.winId()),
-        )  # fmt: skip
+        )
 
     async def _state(self) -> None:
         focused, request = self.window.focusWidget(), self.request
         fact(
-            "state", waiting=len(self.models.approvals.requests),
+            "state",
+            waiting=len(self.models.approvals.requests),
             deaf=request.view.answers.allow.deaf if request is not None else None,
-            active=self.window.isActiveWindow(), clipboard=QGuiApplication.clipboard().text(), read=self._is_read(),
+            active=self.window.isActiveWindow(),
+            clipboard=QGuiApplication.clipboard().text(),
+            read=self._is_read(),
             focus=focused.accessibleName() if focused is not None else "",
-        )  # fmt: skip
+        )
 
     def _is_read(self) -> bool:
         """Whether all of what waits has been on the screen."""

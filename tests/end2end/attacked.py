@@ -91,16 +91,23 @@ def attacked_window(keyring_daemon: KeyringDaemon, top: Path, content: str = "x\
     home = top / "home"
     home.mkdir(mode=0o700)
     (home / "config.yaml").write_text("models:\n  default: scripted/scripted\n")
-    calls = [{"call": {"tool": "write_file", "arguments": {"path": f"allowed-{at}.txt", "content": content}}}
-             for at in range(MOST)]  # fmt: skip
+    calls = [
+        {"call": {"tool": "write_file", "arguments": {"path": f"allowed-{at}.txt", "content": content}}}
+        for at in range(MOST)
+    ]
     rounds = [one for call in calls for one in ([call], [{"text": "Over."}])]
     (top / "script.json").write_text(json.dumps({"rounds": rounds}))
     with running_x_server() as display:
         environment = {
-            **os.environ, **keyring_daemon.environment, "DISPLAY": display, "QT_QPA_PLATFORM": "xcb",
-            "AGENT_HOME": str(home), "HOME": str(top / "person"), "ASSENT_TEST_SCENARIO": "be_asked",
+            **os.environ,
+            **keyring_daemon.environment,
+            "DISPLAY": display,
+            "QT_QPA_PLATFORM": "xcb",
+            "AGENT_HOME": str(home),
+            "HOME": str(top / "person"),
+            "ASSENT_TEST_SCENARIO": "be_asked",
             "ASSENT_SCRIPT": str(top / "script.json"),
-        }  # fmt: skip
+        }
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "cwd": ROOT}
         with subprocess.Popen([sys.executable, "-c", PROGRAM], env=environment, **pipes) as app:
             try:

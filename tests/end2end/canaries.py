@@ -15,10 +15,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PLACES = {
-    "provider key": "cnp", "tool secret": "cnt", "another program's secret": "cnf", "host variable": "cnh",
-    "password in an address": "cnb", "key in an address": "cnu", "key in config.yaml": "cnc",
+    "provider key": "cnp",
+    "tool secret": "cnt",
+    "another program's secret": "cnf",
+    "host variable": "cnh",
+    "password in an address": "cnb",
+    "key in an address": "cnu",
+    "key in config.yaml": "cnc",
     "key pasted into a chat": "sk-cnm",
-}  # fmt: skip
+}
 
 
 def make() -> dict[str, str]:
@@ -33,12 +38,21 @@ def writings(value: str) -> dict[str, bytes]:
     """How a value may be written, by the name of the writing."""
     raw = value.encode()
     found = {
-        "plain": value, "json": json.dumps(value)[1:-1], "json, slashes": json.dumps(value)[1:-1].replace("/", "\\/"),
-        "html": html.escape(value), "url": urllib.parse.quote(value, safe=""), "url path": urllib.parse.quote(value),
-        "url form": urllib.parse.quote_plus(value), "url, every byte": "".join(f"%{b:02X}" for b in raw),
-        "hex": raw.hex(), "HEX": raw.hex().upper(), "hex, colons": raw.hex(":"), "backwards": value[::-1],
-        "escapes": "".join(f"\\x{b:02x}" for b in raw), "base32": base64.b32encode(raw).decode().rstrip("="),
-    }  # fmt: skip
+        "plain": value,
+        "json": json.dumps(value)[1:-1],
+        "json, slashes": json.dumps(value)[1:-1].replace("/", "\\/"),
+        "html": html.escape(value),
+        "url": urllib.parse.quote(value, safe=""),
+        "url path": urllib.parse.quote(value),
+        "url form": urllib.parse.quote_plus(value),
+        "url, every byte": "".join(f"%{b:02X}" for b in raw),
+        "hex": raw.hex(),
+        "HEX": raw.hex().upper(),
+        "hex, colons": raw.hex(":"),
+        "backwards": value[::-1],
+        "escapes": "".join(f"\\x{b:02x}" for b in raw),
+        "base32": base64.b32encode(raw).decode().rstrip("="),
+    }
     for at in range(3):
         core = base64.b64encode(b"\0" * at + raw).decode()[(at * 4 + 2) // 3 + (1 if at else 0) : -4]
         found[f"base64, place {at}"] = core
@@ -51,8 +65,11 @@ def said(value: str) -> list[str]:
     raw = value.encode()
     longer = [base64.b64encode(before + raw).decode() for before in (b"", b"x", b"me:", b"X=")]
     broken = base64.encodebytes(b"x" * 50 + raw).decode()
-    texts = [text.decode("utf-16-le" if name == "utf-16" else "utf-8") for name, text in writings(value).items()
-             if "place" not in name]  # fmt: skip
+    texts = [
+        text.decode("utf-16-le" if name == "utf-16" else "utf-8")
+        for name, text in writings(value).items()
+        if "place" not in name
+    ]
     return [*texts, *longer, base64.urlsafe_b64encode(raw).decode(), broken, "\0".join(value), "\n  ".join(value)]
 
 

@@ -69,8 +69,10 @@ class CanaryPerson(Person):
         """The key of a provider, by the form; and two addresses that hold a key."""
         setup = self.models.setup
         await self.until(lambda: setup.servers, "the look for local servers")
-        for base in (f"http://me:{self.canaries['password in an address']}@127.0.0.1:9/v1",
-                     f"http://127.0.0.1:9/v1?api_key={self.canaries['key in an address']}"):  # fmt: skip
+        for base in (
+            f"http://me:{self.canaries['password in an address']}@127.0.0.1:9/v1",
+            f"http://127.0.0.1:9/v1?api_key={self.canaries['key in an address']}",
+        ):
             typed = {"base_url": base, "key": self.canaries["provider key"]}
             outcome = await self.tested(lambda typed=typed: setup.test_and_keep("openai_compatible", typed))
             fact("address", outcome=outcome)
@@ -171,8 +173,15 @@ class CanaryPerson(Person):
 
     async def export_activity(self, form: str) -> None:
         def write() -> None:
-            export_activity(self.home.database, str(self.exports / f"activity.{form}"), form, AuditFilter(),  # type: ignore[arg-type]
-                   self.rooms.redactor.mask_known, lambda *_: None, lambda: False)  # fmt: skip
+            export_activity(
+                self.home.database,
+                str(self.exports / f"activity.{form}"),
+                form,
+                AuditFilter(),  # type: ignore[arg-type]
+                self.rooms.redactor.mask_known,
+                lambda *_: None,
+                lambda: False,
+            )
 
         await asyncio.to_thread(write)
 

@@ -95,16 +95,20 @@ def rounds() -> list[dict[str, Any]]:
     said = {
         "please begin": [{"text": "I begin."}, writing("a1"), writing("a2"), peeking("above")],
         "looked above": [{"call": {"tool": "helper", "arguments": {"message": "help me"}}}],
-        "help me": [writing("h1"), peeking("below")], "looked below": [writing("h2"), peeking("deeper")],
+        "help me": [writing("h1"), peeking("below")],
+        "looked below": [writing("h2"), peeking("deeper")],
         "looked deeper": [{"text": "helped"}],
         "helped": [{"call": {"tool": "skill_invoke", "arguments": {"ref": "noting", "args": NOTE}}}],
         "note this down": [writing("n1"), peeking("first")],
         "looked first": [{"call": {"tool": "scout", "arguments": {"message": "have a look"}}}],
-        "have a look": [writing("s1"), peeking("far")], "looked far": [{"text": "scouted"}],
-        "scouted": [writing("n2"), peeking("second")], "looked second": [{"text": "all is noted"}],
+        "have a look": [writing("s1"), peeking("far")],
+        "looked far": [{"text": "scouted"}],
+        "scouted": [writing("n2"), peeking("second")],
+        "looked second": [{"text": "all is noted"}],
         "all is noted": [{"call": {"tool": "invoke", "arguments": {"code": CODE}}}],
-        "all is coded": [writing("a3"), peeking("end")], "looked end": [{"text": "All is done."}],
-    }  # fmt: skip
+        "all is coded": [writing("a3"), peeking("end")],
+        "looked end": [{"text": "All is done."}],
+    }
     return [{"when": when, "steps": steps} for when, steps in said.items()]
 
 
@@ -207,10 +211,12 @@ async def _told(rooms: Services, thread: str) -> dict[str, Any]:
     calls = [call.call_id for message in path for call in message.blocks if type(call).__name__ == "ToolCallBlock"]
     results = [b.call_id for m in path for b in m.blocks if type(b).__name__ == "ToolResultBlock"]
     return {
-        "last": path[-1].text if path else "", "calls": len(calls), "results": len(results),
+        "last": path[-1].text if path else "",
+        "calls": len(calls),
+        "results": len(results),
         "unfinished": len(await conclude_settled(rooms.store)),
         "texts": [b.text for m in path for b in m.blocks if type(b).__name__ == "ToolResultBlock"],
-    }  # fmt: skip
+    }
 
 
 async def killed_by_the_tool(marker: Path) -> None:

@@ -35,10 +35,11 @@ def rounds() -> list[dict[str, Any]]:
     """Each answers what the message before it ends with, so that the script goes on where the turn does."""
     steps = {
         "please begin": [{"text": "I begin."}, writing("a1"), writing("a2"), reading("above")],
-        "looked above": [writing("a3"), reading("end")], "looked end": [{"text": ENDS[0]}],
+        "looked above": [writing("a3"), reading("end")],
+        "looked end": [{"text": ENDS[0]}],
         ENDS[0]: [{"text": "Now I."}, writing("b1"), writing("b2"), reading("below")],
         "looked below": [{"text": ENDS[1]}],
-    }  # fmt: skip
+    }
     return [{"when": when, "steps": found} for when, found in steps.items()]
 
 
@@ -93,16 +94,15 @@ async def _told(rooms: Services, thread: str) -> dict[str, Any]:
     blocks = [block for message in path for block in message.blocks]
     return {
         "outcomes": [turn.outcome for turn in turns],
-        "rounds": [turn.rounds for turn in turns], "made": [turn.calls for turn in turns],
+        "rounds": [turn.rounds for turn in turns],
+        "made": [turn.calls for turn in turns],
         "calls": sum(isinstance(block, ToolCallBlock) for block in blocks),
         "results": sum(isinstance(block, ToolResultBlock) for block in blocks),
         "unfinished": len(await conclude_settled(rooms.store)),
-    }  # fmt: skip
+    }
 
 
-WHOLE = {
-    "outcomes": ENDS, "rounds": [3, 2], "made": [5, 3], "calls": 8, "results": 8, "unfinished": 0,
-}  # fmt: skip
+WHOLE = {"outcomes": ENDS, "rounds": [3, 2], "made": [5, 3], "calls": 8, "results": 8, "unfinished": 0}
 
 
 def course(home: Path, kill_at: int, figures: Figures, marker: str = "") -> bool:

@@ -160,10 +160,16 @@ class Life:
         node = Supervision.root(ROOT, session_id="t", spawn_budget=SpawnBudget(max_agents=8))
         token = CancellationToken()
         kinds = AgentKinds({name: _maker(body) for name, body in {"a": a, "b": b, "g": g}.items()})
-        return _Started(RunHost(
-            tree=RunTree(ROOT, node, token), meta=RunMeta(RUN, token, "t", node), journal=EffectJournal(RUN, log),
-            ports=ports, kinds=kinds, ask_unknown=self.ask,
-        ))  # fmt: skip
+        return _Started(
+            RunHost(
+                tree=RunTree(ROOT, node, token),
+                meta=RunMeta(RUN, token, "t", node),
+                journal=EffectJournal(RUN, log),
+                ports=ports,
+                kinds=kinds,
+                ask_unknown=self.ask,
+            )
+        )
 
 
 class _Started:

@@ -138,13 +138,14 @@ def _tree_faults(home: Path, messages: dict[str, MessageRecord]) -> list[str]:
 
 
 def _lost(messages: dict[str, MessageRecord], saved: dict[str, str]) -> list[str]:
-    return [f"{name} was there before and has changed" for name, text in saved.items()
-            if name not in messages or messages[name].text != text]  # fmt: skip
+    return [
+        f"{name} was there before and has changed"
+        for name, text in saved.items()
+        if name not in messages or messages[name].text != text
+    ]
 
 
-def _part_faults(
-    messages: dict[str, MessageRecord], killed: float, facts: list[Fact], figures: Figures
-) -> list[str]:
+def _part_faults(messages: dict[str, MessageRecord], killed: float, facts: list[Fact], figures: Figures) -> list[str]:
     """Streaming text: what is stored is a beginning of what was said, and misses at most the last 250 ms."""
     faults = []
     first_lost: dict[str, float] = {}

@@ -78,9 +78,11 @@ class Conversation:
         result = self.record("t", call, "tool", blocks=(ToolResultBlock(f"{call}.call", "bash", text_of(f"{call}.t")),))
         await store.messages.add(record=result)
         seen("result", id=result.message_id, call=call)
-        await store.audit.add(entry=AuditEntry(
-            time.time(), run_id, self.thread_id, f"{call}.call", (), "bash", "write", "allow_once", "user", "x"
-        ))  # fmt: skip
+        await store.audit.add(
+            entry=AuditEntry(
+                time.time(), run_id, self.thread_id, f"{call}.call", (), "bash", "write", "allow_once", "user", "x"
+            )
+        )
         seen("audit", call=f"{call}.call")
         last = await self.answer(result.message_id, run_id, tools=False)
         await store.runs.end(run_id=run_id, reason="response", at=time.time(), usage=Usage(1, 1))

@@ -105,10 +105,12 @@ class Person:
         await self.until(lambda: self.pane._items, "the thread that was open")
         parts = [part for item in self.pane._items.values() for part in item.parts]
         fact(
-            "seen", texts=self.shown, notices=[p.text for p in parts if isinstance(p, NoticePart)],
+            "seen",
+            texts=self.shown,
+            notices=[p.text for p in parts if isinstance(p, NoticePart)],
             calls=[p.state for p in parts if isinstance(p, ToolPart)],
             can_continue=any(item.can_continue for item in self.pane._items.values()),
-        )  # fmt: skip
+        )
         self.hooks.quit()
 
     async def close_and_keep(self) -> None:
@@ -154,8 +156,15 @@ class Person:
         before = (0, ())
         while True:
             texts = self.shown
-            now = (sum(map(len, texts)), tuple(part.state for item in self.pane._items.values()
-                                               for part in item.parts if isinstance(part, ToolPart)))  # fmt: skip
+            now = (
+                sum(map(len, texts)),
+                tuple(
+                    part.state
+                    for item in self.pane._items.values()
+                    for part in item.parts
+                    if isinstance(part, ToolPart)
+                ),
+            )
             if now != before:
                 before = now
                 fact("shown", texts=len(texts), characters=now[0], calls=now[1], late=self.longest)
@@ -243,9 +252,13 @@ class Person:
         assert outcomes[-1]["worked"], outcomes
         await self.until(lambda: setup.keyring_note, "the word about the keyring")
         fact(
-            "kept", said=outcomes[-1]["said"], note=form._note.text(), longest=self.longest,
-            only_here=self.startup._rooms.secrets.session_only(), in_field=form.field("key").text(),
-        )  # fmt: skip
+            "kept",
+            said=outcomes[-1]["said"],
+            note=form._note.text(),
+            longest=self.longest,
+            only_here=self.startup._rooms.secrets.session_only(),
+            in_field=form.field("key").text(),
+        )
         self.hooks.quit()
 
     async def keys_again(self) -> None:

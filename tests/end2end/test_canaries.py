@@ -82,27 +82,46 @@ class Home:
         }
         kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
         return {
-            **kept, **xdg, **self.keyring, "HOME": person, "TMPDIR": str(self.base / "tmp"),
-            "PYTHONPATH": str(tiny.ROOT), "QT_QPA_PLATFORM": "offscreen",
-            "ASSENT_TEST_CANARIES": str(plan), "PYTHONDONTWRITEBYTECODE": "1",
-            "ASSENT_SCRIPT": str(self.beside / "script.json"), "ACME_API_KEY": self.canaries["host variable"],
-        }  # fmt: skip
+            **kept,
+            **xdg,
+            **self.keyring,
+            "HOME": person,
+            "TMPDIR": str(self.base / "tmp"),
+            "PYTHONPATH": str(tiny.ROOT),
+            "QT_QPA_PLATFORM": "offscreen",
+            "ASSENT_TEST_CANARIES": str(plan),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "ASSENT_SCRIPT": str(self.beside / "script.json"),
+            "ACME_API_KEY": self.canaries["host variable"],
+        }
 
     @contextlib.contextmanager
     def life(self, scenario: str, **plan: Any) -> Iterator["Life"]:
         """One start of the app."""
         self.lives += 1
         told = self.beside / f"plan-{self.lives}.json"
-        told.write_text(json.dumps({
-            "scenario": scenario, "canaries": self.canaries, "exports": str(self.base / "exports"),
-            "server": self.server.openai_url, "model": "scripted/scripted", **plan,
-        }))  # fmt: skip
+        told.write_text(
+            json.dumps(
+                {
+                    "scenario": scenario,
+                    "canaries": self.canaries,
+                    "exports": str(self.base / "exports"),
+                    "server": self.server.openai_url,
+                    "model": "scripted/scripted",
+                    **plan,
+                }
+            )
+        )
         out = self.base / "out" / f"stdout-{self.lives}"
         with out.open("wb") as stdout, (self.base / "out" / f"stderr-{self.lives}").open("wb") as stderr:
             process = subprocess.Popen(
-                [sys.executable, "-c", PROGRAM, "--home", str(self.base / "home")], cwd=self.base / "tmp",
-                env=self.environment(told), stdin=subprocess.PIPE, stdout=stdout, stderr=stderr,
-            )  # fmt: skip
+                [sys.executable, "-c", PROGRAM, "--home", str(self.base / "home")],
+                cwd=self.base / "tmp",
+                env=self.environment(told),
+                stdin=subprocess.PIPE,
+                stdout=stdout,
+                stderr=stderr,
+            )
             watch = Watch(process.pid, self.search)
             try:
                 yield Life(process, out)
@@ -165,9 +184,13 @@ class Life:
 def home(tmp_path: Path, keyring_daemon: KeyringDaemon, provider: ProviderSpace) -> Home:
     canaries = make()
     subprocess.run(
-        [sys.executable, "-c", KEEP], input=canaries["another program's secret"], text=True, check=True, timeout=60,
+        [sys.executable, "-c", KEEP],
+        input=canaries["another program's secret"],
+        text=True,
+        check=True,
+        timeout=60,
         env={**os.environ, **keyring_daemon.environment},
-    )  # fmt: skip
+    )
     made = Home(tmp_path / "world", tmp_path / "beside", canaries, keyring_daemon.environment, provider)
     (made.beside / "script.json").write_text(json.dumps({"rounds": rounds(canaries), "repeat": False}))
     write_tools(made.base / "home")
@@ -210,14 +233,19 @@ def everything_once(home: Home, death: str) -> None:
     """Every secret comes in, everything goes wrong, the app dies."""
     with home.life("everything_once", death=death) as life:
         for address in [life.wait("address")]:
-            assert address["outcome"] == [False, "The address holds a key or a password. Take it out there, and put it "
-                                          "into the field for keys. Nothing was kept."]  # fmt: skip
+            assert address["outcome"] == [
+                False,
+                "The address holds a key or a password. Take it out there, and put it "
+                "into the field for keys. Nothing was kept.",
+            ]
         assert life.wait("connected")["outcome"] == [True, "Other server that speaks OpenAI's format works: 1 model."]
         secrets = life.wait("secrets")
         assert secrets["told"][1:] == [True, f"It is in the keyring: {len(home.canaries['tool secret'])} characters."]
         assert secrets["rows"] == {
-            "assent/canary": "kept", "canaries/ida": "not_agreed", "assent/connection/openai_compatible": "never",
-        }  # fmt: skip
+            "assent/canary": "kept",
+            "canaries/ida": "not_agreed",
+            "assent/connection/openai_compatible": "never",
+        }
         life.wait("refusing")
         quoted = " ".join(said(home.canaries["provider key"]))
         body = {"error": {"message": f"Unknown key {quoted}", "headers": {"authorization": f"Bearer {quoted}"}}}

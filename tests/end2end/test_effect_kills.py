@@ -18,8 +18,11 @@ def figures(folder: Path, *arguments: str) -> dict:
     found = json.loads(done.stdout)
     assert found["faults"] == []
     assert {name: found[name] for name in ("lost", "doubled", "unasked", "repeated")} == {
-        "lost": 0, "doubled": 0, "unasked": 0, "repeated": 0,
-    }  # fmt: skip
+        "lost": 0,
+        "doubled": 0,
+        "unasked": 0,
+        "repeated": 0,
+    }
     return found
 
 

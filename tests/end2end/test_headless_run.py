@@ -69,9 +69,11 @@ def test_a_log_that_was_changed_in_the_middle_is_said_and_a_whole_one_is_not(tmp
 @pytest.mark.spec("R-PRM-11")
 def test_a_rule_given_for_this_run_allows_what_fits_it_and_nothing_else(tmp_path: Path) -> None:
     rounds = (
-        call("write_file", path="out/a.txt", content="x"), call("write_file", path="b.txt", content="x"),
-        call("bash", command="touch out/c.txt"), [{"text": "Done."}],
-    )  # fmt: skip
+        call("write_file", path="out/a.txt", content="x"),
+        call("write_file", path="b.txt", content="x"),
+        call("bash", command="touch out/c.txt"),
+        [{"text": "Done."}],
+    )
     home = Home(tmp_path / "h", *rounds)
     done = home.run("assistant", "go", "--allow", "write-file(path=out/**)", "--json", *MODEL)
     assert done.returncode == 0, done.stderr
@@ -174,8 +176,13 @@ LOOK = call("list_directory", path=".")
     [
         (RETURNS, [[{"text": "words"}], call("finish", n=3)], 0, '{"n": 3}\n', "[task: done]"),
         (RETURNS, [[{"text": "words"}]] * 9, 1, "", "ended with no valid result"),
-        ("  model: {maxTurns: 2}\n", [LOOK, LOOK, [{"text": "more"}]], 1, "Stopped: maxTurns 2 (set by the skill task)",
-         "Stopped: maxTurns 2 (set by the skill task)."),
+        (
+            "  model: {maxTurns: 2}\n",
+            [LOOK, LOOK, [{"text": "more"}]],
+            1,
+            "Stopped: maxTurns 2 (set by the skill task)",
+            "Stopped: maxTurns 2 (set by the skill task).",
+        ),
         ("  model: {maxSteps: 1}\n", [LOOK, LOOK, LOOK], 1, "", "maxSteps 1 (set by the skill task)"),
         ("  model: {maxTurns: 0}\n", [LOOK], 2, "", "maxTurns"),
         ("  model: {agent: agent-nope}\n", [LOOK], 2, "", "There is no agent provider named agent-nope"),
@@ -183,7 +190,7 @@ LOOK = call("list_directory", path=".")
         ("", [[]], 0, "", "The model answered with nothing."),
         ("", [[{"error": {"code": "model.key_refused", "message": "The key is wrong."}}]], 1, "", "The key is wrong."),
     ],
-)  # fmt: skip
+)
 def test_a_skill_in_words_keeps_to_what_it_declares(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], more: str, rounds: list[Any], code: int, out: str, said: str
 ) -> None:
@@ -225,7 +232,7 @@ def test_a_skill_in_words_hears_the_message_or_takes_arguments_and_tells_what_ha
         (("assistant", "x", "--model", "local/x"), "no connection for the model 'local/x'; connections: none"),
         (("broken", "x"), "broken.skill.md:4:1: "),
     ],
-)  # fmt: skip
+)
 def test_a_mistake_is_named_before_anything_begins(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
 ) -> None:
@@ -299,9 +306,12 @@ def test_a_run_that_nobody_reads_any_more_ends_and_says_why(tmp_path: Path, form
     endless = {"times": -1, "steps": [{"text": "more "}, {"wait": 0.01}]}
     home = Home(tmp_path / "h", [endless])
     with subprocess.Popen(
-        home.command("assistant", "go", *form, *MODEL), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        home.command("assistant", "go", *form, *MODEL),
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-    ) as process:  # fmt: skip
+    ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         assert process.stdout.read(5)
@@ -319,9 +329,12 @@ def test_an_interrupt_stops_a_skill_in_code_too(tmp_path: Path) -> None:
         f"{code}import time\nasync def run(ctx, args):\n    time.sleep(600)\n"
     )
     process = subprocess.Popen(
-        home.command("sleeper", "{}", "--allow", "sleeper", *MODEL), cwd=ROOT, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        home.command("sleeper", "{}", "--allow", "sleeper", *MODEL),
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     until, logs = time.monotonic() + PATIENCE_S, home.path / "data" / "assent.db"
     while not logs.exists() and process.poll() is None and time.monotonic() < until:
         time.sleep(0.01)

@@ -77,9 +77,13 @@ def acting(home: Path, scenario: str, *rounds: Any, bound: bool = False, **envir
     command = [sys.executable, "-c", PROGRAM, "--home", str(home)]
     more = {"ASSENT_TEST_SCENARIO": scenario, **({"ASSENT_SCRIPT": str(script)} if rounds else {}), **environment}
     with subprocess.Popen(
-        tiny.bound_by_permissions(command) if bound else command, cwd=tiny.ROOT, env={**tiny.environment(), **more},
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    ) as process:  # fmt: skip
+        tiny.bound_by_permissions(command) if bound else command,
+        cwd=tiny.ROOT,
+        env={**tiny.environment(), **more},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
         facts = Facts(process)
         try:
             yield facts
@@ -117,8 +121,12 @@ def locked_keyring() -> Iterator[Mapping[str, str]]:
         for part in ("data", "runtime"):
             (folder / part).mkdir(mode=0o700)
         address = f"unix:path={folder / 'bus'}"
-        environment = {"DBUS_SESSION_BUS_ADDRESS": address, "XDG_DATA_HOME": str(folder / "data"),
-                       "XDG_RUNTIME_DIR": str(folder / "runtime"), "HOME": str(folder)}  # fmt: skip
+        environment = {
+            "DBUS_SESSION_BUS_ADDRESS": address,
+            "XDG_DATA_HOME": str(folder / "data"),
+            "XDG_RUNTIME_DIR": str(folder / "runtime"),
+            "HOME": str(folder),
+        }
         bus = services._start_bus(folder)
         daemon = services._start_keyring(environment, begun=True)
         try:
@@ -126,9 +134,12 @@ def locked_keyring() -> Iterator[Mapping[str, str]]:
             services._end(daemon)
             command = ["gnome-keyring-daemon", "--foreground", "--components=secrets"]
             daemon = subprocess.Popen(
-                command, env={**os.environ, **environment},
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            )  # fmt: skip
+                command,
+                env={**os.environ, **environment},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
             yield {"DBUS_SESSION_BUS_ADDRESS": address}
         finally:
             services._end(daemon)

@@ -39,9 +39,10 @@ async def test_a_host_killed_in_the_middle_costs_one_answer_and_tells_no_key(pro
         asked = request("openai_compatible/m", window)
         provider.steps({"times": 300, "steps": [{"text": "word "}]}, {"finish": "stop"})
         assert said(await collect(models, asked)) == "word " * 300
-        provider.rounds({"steps": [{"times": -1, "steps": [{"text": "tick "}], "every": 0.01}]}, {"steps": [
-            {"text": "again"}, {"finish": "stop"},
-        ]})  # fmt: skip
+        provider.rounds(
+            {"steps": [{"times": -1, "steps": [{"text": "tick "}], "every": 0.01}]},
+            {"steps": [{"text": "again"}, {"finish": "stop"}]},
+        )
         items: list[StreamItem] = []
 
         async def read() -> None:

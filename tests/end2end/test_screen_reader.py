@@ -93,8 +93,9 @@ def out_of_order(node: Node) -> list[tuple[str, str]]:
 
 def faults(page: str, window: Node) -> list[str]:
     nodes = [one for one in window.walk() if SHOWING in one.states]
-    found = [f"{page}: a {one.role} that keys reach has no name" for one in nodes
-             if FOCUSABLE in one.states and not one.name]  # fmt: skip
+    found = [
+        f"{page}: a {one.role} that keys reach has no name" for one in nodes if FOCUSABLE in one.states and not one.name
+    ]
     found += [f"{page}: {first} is read before {later}" for one in nodes for first, later in out_of_order(one)]
     (rail,) = (one for one in nodes if one.name == "Pages")
     entries = [one for one in rail.children if one.name]
@@ -114,15 +115,22 @@ def test_a_screen_reader_finds_every_control_of_every_page_named_and_in_order(
     (home / "config.yaml").write_text("models:\n  default: scripted/scripted\n")
     (tmp_path / "script.json").write_text(json.dumps({"rounds": [[{"text": "Hello."}]]}))
     environment = {
-        **os.environ, **keyring_daemon.environment, "DISPLAY": x_display, "QT_QPA_PLATFORM": "xcb",
-        "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1", "AGENT_HOME": str(home), "HOME": str(tmp_path / "person"),
-        "ASSENT_TEST_SCENARIO": "show_every_page", "ASSENT_SCRIPT": str(tmp_path / "script.json"),
-    }  # fmt: skip
+        **os.environ,
+        **keyring_daemon.environment,
+        "DISPLAY": x_display,
+        "QT_QPA_PLATFORM": "xcb",
+        "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
+        "AGENT_HOME": str(home),
+        "HOME": str(tmp_path / "person"),
+        "ASSENT_TEST_SCENARIO": "show_every_page",
+        "ASSENT_SCRIPT": str(tmp_path / "script.json"),
+    }
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "cwd": ROOT}
     found, pages, controls = [], [], 0
-    with accessibility_bus(environment) as bus, subprocess.Popen(
-        [sys.executable, "-c", PROGRAM], env=environment, **pipes
-    ) as app:  # fmt: skip
+    with (
+        accessibility_bus(environment) as bus,
+        subprocess.Popen([sys.executable, "-c", PROGRAM], env=environment, **pipes) as app,
+    ):
         reader = Reader(bus)
         for line in app.stdout:
             fact = json.loads(line)

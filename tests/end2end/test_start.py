@@ -26,9 +26,13 @@ ROOT = tiny.ROOT
 def assent(*options: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """The real command, `python -m desktop`."""
     return subprocess.run(
-        [sys.executable, "-m", "desktop", *options], cwd=ROOT, env={**os.environ, **environment},
-        capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+        [sys.executable, "-m", "desktop", *options],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
 
 
 def test_the_version_is_that_of_the_project_and_costs_no_qt_and_no_home() -> None:
@@ -52,15 +56,34 @@ def test_nothing_heavy_is_imported_before_the_first_paint(tmp_path: Path) -> Non
 
 
 SELDOM = (
-    "cronsim", "csv", "decimal", "difflib", "html", "jeepney", "sysconfig", "tree_sitter", "tzlocal", "yaml",
+    "cronsim",
+    "csv",
+    "decimal",
+    "difflib",
+    "html",
+    "jeepney",
+    "sysconfig",
+    "tree_sitter",
+    "tzlocal",
+    "yaml",
     "zoneinfo",
-    "desktop.app.desktop.notifications", "desktop.services.rules.simulator", "desktop.services.skills.editing",
-    "desktop.models.demo", "desktop.models.scripted", "desktop.presenter.schedules.page",
-    "desktop.presenter.settings.reach", "desktop.presenter.skills.page", "desktop.safety.shell.reader",
-    "desktop.skills.directives", "desktop.ui.approvals.request.dialog", "desktop.ui.chat.context_card",
+    "desktop.app.desktop.notifications",
+    "desktop.services.rules.simulator",
+    "desktop.services.skills.editing",
+    "desktop.models.demo",
+    "desktop.models.scripted",
+    "desktop.presenter.schedules.page",
+    "desktop.presenter.settings.reach",
+    "desktop.presenter.skills.page",
+    "desktop.safety.shell.reader",
+    "desktop.skills.directives",
+    "desktop.ui.approvals.request.dialog",
+    "desktop.ui.chat.context_card",
     "desktop.ui.run_panel.panel",
-    "desktop.ui.trace.panel", "desktop.ui.schedules.page", "desktop.workers.js_code.engine",
-)  # fmt: skip
+    "desktop.ui.trace.panel",
+    "desktop.ui.schedules.page",
+    "desktop.workers.js_code.engine",
+)
 
 
 def test_what_most_starts_never_need_is_not_there_when_the_app_is_idle() -> None:
@@ -137,9 +160,13 @@ def test_the_home_comes_from_the_option_before_the_environment_before_the_defaul
         "print(home_path('a/../b', os.environ), home_path(None, os.environ), home_path(None, {}), home_path('~/x', {}))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True,
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
         env={**os.environ, "AGENT_HOME": "/named", "HOME": "/home/me", "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+    )
     assert done.stdout.split() == [str(tmp_path / "b"), "/named", "/home/me/.agent", "/home/me/x"]
 
 
@@ -160,9 +187,13 @@ def test_a_home_without_write_permission_is_refused_in_words(tmp_path: Path, wri
     else:
         blocked.chmod(0o555)
     done = subprocess.run(
-        tiny.bound_by_permissions(tiny.command(blocked, "--exit-after-paint")), cwd=ROOT, env=tiny.environment(),
-        capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
+        tiny.bound_by_permissions(tiny.command(blocked, "--exit-after-paint")),
+        cwd=ROOT,
+        env=tiny.environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert_refused(done)
 
 

@@ -62,9 +62,13 @@ def test_a_probe_that_hangs_is_broken_after_its_patience() -> None:
 def check(home: Path, **environment: str) -> tuple[int, dict[str, str], str]:
     """Exit code, what was said for each name, stderr."""
     done = subprocess.run(
-        [sys.executable, "-m", "desktop", "--home", str(home), "--check"], cwd=ROOT,
-        env={**os.environ, **environment}, capture_output=True, text=True, timeout=180,
-    )  # fmt: skip
+        [sys.executable, "-m", "desktop", "--home", str(home), "--check"],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )
     pairs = [line.split(": ", 1) for line in done.stdout.splitlines()]
     assert [name for name, _ in pairs] == NAMES, done.stdout + done.stderr
     return done.returncode, dict(pairs), done.stderr

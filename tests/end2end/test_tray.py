@@ -23,10 +23,15 @@ def test_in_the_tray_it_works_on_comes_back_by_the_icon_and_ends_by_a_signal(
     keyring_daemon: KeyringDaemon, x_display: str, tmp_path: Path
 ) -> None:
     environment = {
-        **os.environ, **keyring_daemon.environment, "DISPLAY": x_display, "QT_QPA_PLATFORM": "xcb",
-        "AGENT_HOME": str(tmp_path / "home"), "ASSENT_TEST_SCENARIO": "close_and_keep",
-        "ASSENT_SCRIPT": str(tmp_path / "script.json"), "HOME": str(tmp_path / "person"),
-    }  # fmt: skip
+        **os.environ,
+        **keyring_daemon.environment,
+        "DISPLAY": x_display,
+        "QT_QPA_PLATFORM": "xcb",
+        "AGENT_HOME": str(tmp_path / "home"),
+        "ASSENT_TEST_SCENARIO": "close_and_keep",
+        "ASSENT_SCRIPT": str(tmp_path / "script.json"),
+        "HOME": str(tmp_path / "person"),
+    }
     (tmp_path / "home").mkdir(mode=0o700)
     (tmp_path / "home" / "config.yaml").write_text("models:\n  default: scripted/scripted\n")
     (tmp_path / "script.json").write_text(json.dumps({"rounds": [LONG]}))

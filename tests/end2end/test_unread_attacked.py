@@ -51,11 +51,17 @@ def test_a_hand_that_scrolls_through_all_of_it_can_allow_it(attacked: Attacked) 
 
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-2")
-@pytest.mark.parametrize("before", [
-    "true", "xdotool mousemove $TX $TY click --repeat 6 --delay 60 5", "xdotool key Page_Down",
-    "xdotool click --window $W --repeat 300 --delay 5 5", f"{KEYS} F6 Tab Tab End Next Next",
-    f"xdotool mousemove $TX $TY; xdotool click --window $W --repeat 300 --delay 5 5; {KEYS} End",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "before",
+    [
+        "true",
+        "xdotool mousemove $TX $TY click --repeat 6 --delay 60 5",
+        "xdotool key Page_Down",
+        "xdotool click --window $W --repeat 300 --delay 5 5",
+        f"{KEYS} F6 Tab Tab End Next Next",
+        f"xdotool mousemove $TX $TY; xdotool click --window $W --repeat 300 --delay 5 5; {KEYS} End",
+    ],
+)
 def test_what_nobody_has_scrolled_through_is_not_allowed(attacked: Attacked, before: str) -> None:
     """Neither after a few lines, nor when another program sends the wheel or keys to the window."""
     attacked.asked()
@@ -66,11 +72,14 @@ def test_what_nobody_has_scrolled_through_is_not_allowed(attacked: Attacked, bef
 
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-8")
-@pytest.mark.parametrize("flood", [
-    "xdotool mousemove $TX $TY click --repeat 60 --delay 30 5 mousemove $AX $AY click 1",
-    "xdotool mousemove 7 7 key --delay 20 $(printf 'End F6 ctrl+Return %.0s' {1..40})",
-    "xdotool mousemove 7 7 keydown Next; sleep 2.5; xdotool keyup Next; xdotool key --delay 5 F6 ctrl+Return",
-])
+@pytest.mark.parametrize(
+    "flood",
+    [
+        "xdotool mousemove $TX $TY click --repeat 60 --delay 30 5 mousemove $AX $AY click 1",
+        "xdotool mousemove 7 7 key --delay 20 $(printf 'End F6 ctrl+Return %.0s' {1..40})",
+        "xdotool mousemove 7 7 keydown Next; sleep 2.5; xdotool keyup Next; xdotool key --delay 5 F6 ctrl+Return",
+    ],
+)
 def test_scrolling_that_was_under_way_reads_nothing_and_allows_nothing(attacked: Attacked, flood: str) -> None:
     attacked.asked_during(flood)
     assert attacked.do("state", "state")["waiting"] == 1
@@ -98,13 +107,16 @@ def test_a_request_puts_nothing_into_the_clipboard(attacked: Attacked) -> None:
 
 
 @pytest.mark.spec("R-PRM-14")
-@pytest.mark.parametrize(("paste", "field"), [
-    ("xdotool key ctrl+v", "Message"),
-    ("xdotool mousemove $TX $TY click 1 click 2; xdotool key ctrl+v shift+Insert", "Deny"),
-    ("xdotool mousemove $RX $RY click 1; sleep 1; xdotool key ctrl+v shift+Insert click 2", "Reason"),
-    ("xdotool mousemove $EX $EY click 1; sleep 1; xdotool key ctrl+v shift+Insert ctrl+v", "path"),
-    ("xdotool key F6 ctrl+v shift+Insert; xdotool mousemove $AX $AY click 2", "Allow once"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("paste", "field"),
+    [
+        ("xdotool key ctrl+v", "Message"),
+        ("xdotool mousemove $TX $TY click 1 click 2; xdotool key ctrl+v shift+Insert", "Deny"),
+        ("xdotool mousemove $RX $RY click 1; sleep 1; xdotool key ctrl+v shift+Insert click 2", "Reason"),
+        ("xdotool mousemove $EX $EY click 1; sleep 1; xdotool key ctrl+v shift+Insert ctrl+v", "path"),
+        ("xdotool key F6 ctrl+v shift+Insert; xdotool mousemove $AX $AY click 2", "Allow once"),
+    ],
+)
 def test_what_is_pasted_into_a_request_or_its_fields_answers_nothing(
     attacked: Attacked, paste: str, field: str
 ) -> None:

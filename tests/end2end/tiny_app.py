@@ -109,10 +109,22 @@ class Tiny:
     async def asking(self) -> None:
         async def ask() -> None:
             request = PermissionRequest(
-                request_id="q", run_id="r", thread_id="t", call_id="c", tool="bash", description="",
-                category=Category.WRITE, raised_because="", chain=(), arguments={}, paths=(), judgements=(),
-                preview={}, digest="d", asked_at=0.0,
-            )  # fmt: skip
+                request_id="q",
+                run_id="r",
+                thread_id="t",
+                call_id="c",
+                tool="bash",
+                description="",
+                category=Category.WRITE,
+                raised_because="",
+                chain=(),
+                arguments={},
+                paths=(),
+                judgements=(),
+                preview={},
+                digest="d",
+                asked_at=0.0,
+            )
             decision = await self.bridge.ask(request)
             self.trace(f"decided {decision.choice} {decision.by}")
 
@@ -198,6 +210,9 @@ def build(home: Home, window: QWidget, bridge: Bridge, hooks: Hooks) -> App:
     assert os.path.samefile(home.logs, home.path / "logs")
     tiny = Tiny(home, window, bridge, hooks)
     return App(
-        start=tiny.start, quitting=lambda: tiny.trace("quitting"), cancel_runs=tiny.cancel_runs,
-        end_children=tiny.end_children, flush=tiny.flush,
-    )  # fmt: skip
+        start=tiny.start,
+        quitting=lambda: tiny.trace("quitting"),
+        cancel_runs=tiny.cancel_runs,
+        end_children=tiny.end_children,
+        flush=tiny.flush,
+    )

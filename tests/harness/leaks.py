@@ -75,6 +75,7 @@ def _settle(application: Any) -> None:
 
 def widgets_since(application: Any, before: set[int]) -> list[str]:
     """A line for each top-level widget whose C++ object is not in `before`, after deferred deletions."""
+
     def new() -> list[Any]:
         return [widget for widget in application.topLevelWidgets() if _pointer(widget) not in before]
 

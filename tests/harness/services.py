@@ -50,8 +50,11 @@ def _start_keyring(environment: dict[str, str], *, begun: bool) -> subprocess.Po
     unlock = ["--unlock"] if begun else []
     command = [_required("gnome-keyring-daemon"), "--foreground", *unlock, "--components=secrets"]
     daemon = subprocess.Popen(
-        command, env={**os.environ, **environment},
-        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        command,
+        env={**os.environ, **environment},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     assert daemon.stdin is not None
     daemon.stdin.write(b"assent-tests")
@@ -78,7 +81,10 @@ def _wait_until_answers(environment: dict[str, str], script: str) -> None:
     while True:
         probe = subprocess.run(
             [sys.executable, "-c", script],
-            env={**os.environ, **environment}, capture_output=True, text=True, timeout=PATIENCE_S,
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
         )
         if probe.returncode == 0:
             return

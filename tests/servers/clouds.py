@@ -51,9 +51,10 @@ class Gemini:
         given, made = self._usage.get("input", 0), self._usage.get("output", 0)
         counts = {"promptTokenCount": given, "candidatesTokenCount": made, "totalTokenCount": given + made}
         candidate = {
-            "content": {"parts": [{"text": ""}], "role": "model"}, "index": 0,
+            "content": {"parts": [{"text": ""}], "role": "model"},
+            "index": 0,
             "finishReason": self.REASONS.get(self._finish, self._finish),
-        }  # fmt: skip
+        }
         body = {"candidates": [candidate], "modelVersion": self._model}
         return sse({**body, "usageMetadata": counts} if self._usage else body)
 

@@ -57,7 +57,7 @@ class LocalServers:
             "capabilities": model.get("capabilities", ["completion", "tools"]),
         }
         if "num_ctx" in model:
-            body["parameters"] = f"stop                   \"<|im_end|>\"\nnum_ctx                {model['num_ctx']}"
+            body["parameters"] = f'stop                   "<|im_end|>"\nnum_ctx                {model["num_ctx"]}'
         return web.json_response(body)
 
     async def ollama_ps(self, request: web.Request) -> web.Response:
@@ -113,10 +113,14 @@ class LocalServers:
         return self._listed(request, {"status": 400, "body": {"error": error}})
 
     def _listed(self, request: web.Request, answer: dict[str, Any]) -> web.Response:
-        self._log(request).append({
-            "path": request.path, "headers": lowered(request.headers), "outcome": "listed",
-            "signed_well": signed_well(request, b""),
-        })  # fmt: skip
+        self._log(request).append(
+            {
+                "path": request.path,
+                "headers": lowered(request.headers),
+                "outcome": "listed",
+                "signed_well": signed_well(request, b""),
+            }
+        )
         return web.json_response(answer.get("body"), status=answer.get("status", 200), headers=answer.get("headers"))
 
 

@@ -31,9 +31,14 @@ from tests.servers.wire import Anthropic, Ollama, OpenAI
 
 Wire = OpenAI | Anthropic | Ollama | Gemini | Bedrock
 FORMATS: dict[str, type[Wire]] = {
-    "openai": OpenAI, "anthropic": Anthropic, "ollama": Ollama, "gemini": Gemini, "azure": Azure,
-    "openrouter": OpenRouter, "bedrock": Bedrock,
-}  # fmt: skip
+    "openai": OpenAI,
+    "anthropic": Anthropic,
+    "ollama": Ollama,
+    "gemini": Gemini,
+    "azure": Azure,
+    "openrouter": OpenRouter,
+    "bedrock": Bedrock,
+}
 DEFAULT: dict[str, Any] = {
     "steps": [{"text": "Hello"}, {"text": " there."}, {"finish": "stop"}, {"usage": {"input": 11, "output": 3}}]
 }
@@ -87,9 +92,7 @@ def _numbered(step: Mapping[str, Any], count: int) -> Mapping[str, Any]:
     return plain
 
 
-async def _write(
-    response: web.StreamResponse, wire: Wire, round_: Mapping[str, Any], request: web.Request
-) -> str:
+async def _write(response: web.StreamResponse, wire: Wire, round_: Mapping[str, Any], request: web.Request) -> str:
     if not round_.get("bare"):
         await response.write(wire.opening())
     async for step in _steps(round_.get("steps", ())):
@@ -116,9 +119,14 @@ async def _answer(request: web.Request, format_: str) -> web.StreamResponse:
     space = _space(request)
     body = await request.json()
     record: dict[str, Any] = {
-        "path": request.path, "headers": lowered(request.headers), "body": body, "at": time.time(), "outcome": "open",
-        "query": dict(request.query), "signed_well": signed_well(request, await request.read()),
-    }  # fmt: skip
+        "path": request.path,
+        "headers": lowered(request.headers),
+        "body": body,
+        "at": time.time(),
+        "outcome": "open",
+        "query": dict(request.query),
+        "signed_well": signed_well(request, await request.read()),
+    }
     space.requests.append(record)
     round_ = space.next_round()
     try:
@@ -189,11 +197,13 @@ def application() -> web.Application:
     app[SPACES] = {}
     app.add_routes(_model_routes())
     app.add_routes(local_routes(lambda request: _space(request).local, lambda request: _space(request).requests))
-    app.add_routes([
-        web.post("/s/{space}/control/rounds", _set_rounds),
-        web.post("/s/{space}/control/local", _set_local),
-        web.get("/s/{space}/control/requests", _get_requests),
-    ])  # fmt: skip
+    app.add_routes(
+        [
+            web.post("/s/{space}/control/rounds", _set_rounds),
+            web.post("/s/{space}/control/local", _set_local),
+            web.get("/s/{space}/control/requests", _get_requests),
+        ]
+    )
     return app
 
 

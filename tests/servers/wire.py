@@ -55,10 +55,12 @@ class OpenAI:
     def _usage(usage: Mapping[str, int]) -> dict[str, Any]:
         given, made = usage.get("input", 0), usage.get("output", 0)
         return {
-            "prompt_tokens": given, "completion_tokens": made, "total_tokens": given + made,
+            "prompt_tokens": given,
+            "completion_tokens": made,
+            "total_tokens": given + made,
             "prompt_tokens_details": {"cached_tokens": usage.get("cached", 0)},
             "completion_tokens_details": {"reasoning_tokens": usage.get("reasoning", 0)},
-        }  # fmt: skip
+        }
 
     def closing(self) -> bytes:
         return b"data: [DONE]\n\n"
@@ -77,9 +79,14 @@ class Anthropic:
 
     def opening(self) -> bytes:
         message = {
-            "id": "msg_1", "type": "message", "role": "assistant", "model": self._model, "content": [],
-            "stop_reason": None, "usage": {"input_tokens": 7, "output_tokens": 1},
-        }  # fmt: skip
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": self._model,
+            "content": [],
+            "stop_reason": None,
+            "usage": {"input_tokens": 7, "output_tokens": 1},
+        }
         return sse({"type": "message_start", "message": message}, "message_start")
 
     def step(self, step: Step) -> bytes:

@@ -30,15 +30,35 @@ async def fill(store: Store) -> None:
     await store.threads.create(record=ThreadRecord("sample", "A long talk", 1.0, 1.0, model="demo/demo", pinned=True))
     messages = make_messages(60, 40_000)
     await store.messages.add_many(records=messages)
-    await store.messages.add(record=MessageRecord(
-        "branch", "sample", messages[9].message_id, "user",
-        (TextBlock("Another way 数据库"), ImageBlock("image/png", "aGVsbG8=", "a.png")), 2_000_000_000.0,
-    ))  # fmt: skip
-    await store.messages.add(record=MessageRecord(
-        "answer", "sample", "branch", "assistant",
-        (ReasoningBlock("hm"), TextBlock("Yes."), NoticeBlock("note", "limit")),
-        2_000_000_001.0, "interrupted", "a", "assistant", "demo/demo", "run", 1, "aborted", Usage(10, 2, 1, 0, 0.5), 70,
-    ))  # fmt: skip
+    await store.messages.add(
+        record=MessageRecord(
+            "branch",
+            "sample",
+            messages[9].message_id,
+            "user",
+            (TextBlock("Another way 数据库"), ImageBlock("image/png", "aGVsbG8=", "a.png")),
+            2_000_000_000.0,
+        )
+    )
+    await store.messages.add(
+        record=MessageRecord(
+            "answer",
+            "sample",
+            "branch",
+            "assistant",
+            (ReasoningBlock("hm"), TextBlock("Yes."), NoticeBlock("note", "limit")),
+            2_000_000_001.0,
+            "interrupted",
+            "a",
+            "assistant",
+            "demo/demo",
+            "run",
+            1,
+            "aborted",
+            Usage(10, 2, 1, 0, 0.5),
+            70,
+        )
+    )
     await store.threads.add_usage(thread_id="sample", usage=Usage(10, 2, 1, 0, 0.5))
     await store.threads.create(record=ThreadRecord("gone", "Deleted", 2.0, 2.0))
     await store.threads.archive(thread_id="gone", archived=True)
@@ -57,20 +77,34 @@ async def fill(store: Store) -> None:
     await store.messages.add(record=said)
     record = TurnRecord(
         "argued", 1, "a", "said", "said", "Tea.", "response", 1, 0, Usage(10, 2), 11.0, 12.0, "demo/demo", "argued-run"
-    )  # fmt: skip
+    )
     await store.debates.finish_turn(thread_id="argued", record=record)
-    await store.effects.append([
-        EffectRecord("run", 1, "0", 1, "now", "", "", "completed", 5.1, "5.1"),
-        EffectRecord("run", 2, "", 0, "end", "", "", "cancelled", 6.0),
-    ])  # fmt: skip
+    await store.effects.append(
+        [
+            EffectRecord("run", 1, "0", 1, "now", "", "", "completed", 5.1, "5.1"),
+            EffectRecord("run", 2, "", 0, "end", "", "", "cancelled", 6.0),
+        ]
+    )
     job = Job("job", "Report", "Write it.", "0 9 * * *", policy=JobPolicy(("look",)), created_at=13.0)
     await store.jobs.put(job=job)
     await store.jobs.note(run=JobRun("jr", "job", 14.0, "done", 14.0, 15.0, "sample", "run"), seen_at=14.0)
     overlay = Overlay("They spoke.", "branch", frozenset({"answer"}), False, 3)
     await store.overlays.put(thread_id="sample", overlay=overlay)
     limits = ExecutionBudget(max_tokens=1_000)
-    agent = NodeFacts("0", "", "assistant", NodeState.CANCELLED, Priority.NORMAL, 0, limits, "the run's budget",
-                      thread_id="sample", rounds=2, started_at=5.0, ended_at=6.0)  # fmt: skip
+    agent = NodeFacts(
+        "0",
+        "",
+        "assistant",
+        NodeState.CANCELLED,
+        Priority.NORMAL,
+        0,
+        limits,
+        "the run's budget",
+        thread_id="sample",
+        rounds=2,
+        started_at=5.0,
+        ended_at=6.0,
+    )
     await store.run_agents.keep(run_id="run", nodes=[agent])
     await store.runs.start(record=RunRecord("called", "gone", 5.5, "helper", "demo/demo"))
     await store.runs.end(run_id="called", reason="response", at=5.6)
@@ -92,11 +126,15 @@ async def make(name: str) -> None:
     connection.execute("PRAGMA journal_mode = DELETE")
     connection.close()
     settings = SettingsService(DATA / "home")
-    await settings.update_many({
-        "appearance.theme": "dark", "appearance.reduce_motion": "on", "chat.max_iterations": 7,
-        "models.connections": (Connection("lab", "openai-compatible", "Lab", "http://localhost:8000/v1"),),
-        "security.allowed_paths": ("~/work",),
-    })  # fmt: skip
+    await settings.update_many(
+        {
+            "appearance.theme": "dark",
+            "appearance.reduce_motion": "on",
+            "chat.max_iterations": 7,
+            "models.connections": (Connection("lab", "openai-compatible", "Lab", "http://localhost:8000/v1"),),
+            "security.allowed_paths": ("~/work",),
+        }
+    )
     settings.path.rename(DATA / f"{name}.yaml")
     (DATA / "home" / "data" / "config.last-good.yaml").unlink()
     (DATA / "home" / "data").rmdir()

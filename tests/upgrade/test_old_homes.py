@@ -38,8 +38,11 @@ async def test_an_old_database_opens_with_everything_in_it(tmp_path, release):
 
     (thread,) = await store.threads.list_all()
     assert (thread.title, thread.pinned, thread.active_leaf, thread.usage) == (
-        "A long talk", True, "answer", Usage(10, 2, 1, 0, 0.5)
-    )  # fmt: skip
+        "A long talk",
+        True,
+        "answer",
+        Usage(10, 2, 1, 0, 0.5),
+    )
     assert [t.title for t in await store.threads.list_all(deleted=True)] == ["Deleted"]
     expected = make_messages(60, 40_000)
     assert await store.messages.path_to(message_id=expected[-1].message_id) == expected

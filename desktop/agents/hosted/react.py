@@ -94,7 +94,7 @@ class ContextTools:
         facts = {"state": "failed" if result.is_error else "done", "code": result.code, **result.facts}
         return ToolResultBlock(
             call.call_id, call.tool, result.text, result.is_error, result.structured, facts, result.media
-        )  # fmt: skip
+        )
 
     def parallel(self, call: ToolCallBlock) -> bool:
         """As its maker says of the tool."""
@@ -122,10 +122,16 @@ def _without_words(request: ModelRequest, error: Exception) -> ModelAnswer:
 
 
 def loop_runner(
-    model: ModelRef, *, system: str = "", tools: Sequence[Mapping[str, Any]] = (), config: LoopConfig | None = None,
-    parallel: Callable[[str], bool] = lambda _name: False, prepare: Prepare | None = None, window: int | None = None,
+    model: ModelRef,
+    *,
+    system: str = "",
+    tools: Sequence[Mapping[str, Any]] = (),
+    config: LoopConfig | None = None,
+    parallel: Callable[[str], bool] = lambda _name: False,
+    prepare: Prepare | None = None,
+    window: int | None = None,
     summaries: bool = False,
-) -> Runner:  # fmt: skip
+) -> Runner:
     """A runner that asks ``model`` until it answers with a text, which is the result. Raises what ended the loop.
 
     ``window`` is the model's, in tokens; ``summaries``: what it does not take is summarised, an effect of the run like
@@ -144,9 +150,13 @@ def loop_runner(
 
 
 def _fitted(
-    request: ModelRequest, size: int | None, summaries: bool, asking: Answerer, meta: RunMeta,
+    request: ModelRequest,
+    size: int | None,
+    summaries: bool,
+    asking: Answerer,
+    meta: RunMeta,
     inbox: Sequence[ChatMessage],
-) -> Prepare:  # fmt: skip
+) -> Prepare:
     """Each request through the window (R-CTX-9)."""
     task = next((message.source_id for message in reversed(inbox) if message.role == "user"), "")
     window = PromptWindow(context_window=size, fixed=estimate_fixed(request), task=task)

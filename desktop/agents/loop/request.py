@@ -16,9 +16,12 @@ from desktop.pipeline.compose import compose
 
 
 async def ask_within(
-    layers: Sequence[Middleware[ChatContext]], answerer: Answerer, request: ModelRequest, meta: RunMeta,
+    layers: Sequence[Middleware[ChatContext]],
+    answerer: Answerer,
+    request: ModelRequest,
+    meta: RunMeta,
     tell: LoopListener,
-) -> ModelAnswer:  # fmt: skip
+) -> ModelAnswer:
     """The answer; failures and aborts of the model are in it. Raises what a layer raises: BudgetExhausted,
     CancellationError, MiddlewareTermination."""
     if not layers:

@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from desktop.domain.messages import (
-    Block,
-    ChatMessage,
-    FileBlock,
-    ImageBlock,
-    TextBlock,
-    ToolCallBlock,
-    ToolResultBlock,
-)
+from desktop.domain.messages import Block, ChatMessage, FileBlock, ImageBlock, TextBlock, ToolCallBlock, ToolResultBlock
 
 MAX_CALLS_IN_VIEW = 64
 SHORT_RESULT, SHORT_ERROR = 500, 4_000

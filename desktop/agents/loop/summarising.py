@@ -18,14 +18,7 @@ from desktop.agents.loop.window import PromptWindow
 from desktop.domain.context import MAX_SUMMARY, Overlay
 from desktop.domain.errors import BudgetExhausted, CancellationError, KnownError
 from desktop.domain.estimates import CHARACTERS_PER_TOKEN
-from desktop.domain.messages import (
-    ChatMessage,
-    FileBlock,
-    TextBlock,
-    ToolCallBlock,
-    ToolResultBlock,
-    user_message,
-)
+from desktop.domain.messages import ChatMessage, FileBlock, TextBlock, ToolCallBlock, ToolResultBlock, user_message
 from desktop.domain.models import ModelAnswer, ModelRef, ModelRequest
 
 SYSTEM = (
@@ -152,9 +145,13 @@ class ContextKeeper:
 
 
 async def renewed(
-    window: PromptWindow, messages: Sequence[ChatMessage], overlay: Overlay, ask: Ask, model: ModelRef,
+    window: PromptWindow,
+    messages: Sequence[ChatMessage],
+    overlay: Overlay,
+    ask: Ask,
+    model: ModelRef,
     size: int | None = None,
-) -> Overlay | None:  # fmt: skip
+) -> Overlay | None:
     """``overlay`` with its summary brought up to date, when ``window`` does not take all of ``messages`` any more;
     None: there is nothing to summarise. ``size`` is the model's window in tokens.
 

@@ -11,13 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import is_
 
-from desktop.agents.loop.shrink import (
-    answered,
-    cap_group,
-    clean_message,
-    cut,
-    shrink_results,
-)
+from desktop.agents.loop.shrink import answered, cap_group, clean_message, cut, shrink_results
 from desktop.domain.agent import CompactionStrategy, HistoryProvider
 from desktop.domain.context import Account, Overlay
 from desktop.domain.errors import ModelContextTooLong
@@ -137,11 +131,13 @@ class PromptWindow:
         count = sum(part.count for part in kept)
         whole_told = min(max(told, overlay.summarised), told + self.older) if summary else 0
         account = Account(
-            kept=count - shrunk, shrunk=shrunk, summary=overlay.summary,
+            kept=count - shrunk,
+            shrunk=shrunk,
+            summary=overlay.summary,
             summarised=max(0, whole_told - again),
             dropped=max(0, len(messages) - count - (told - again) - empty) + self.older - max(0, whole_told - told),
             pinned=sum(message.source_id in overlay.pins for message in flat) if overlay.pins else 0,
-        )  # fmt: skip
+        )
         whole = (*summary, *flat)
         return View(whole, self._fixed + self._sum(summary) + sum(part.size for part in kept), account)
 
@@ -197,9 +193,7 @@ class PromptWindow:
     def _part(self, messages: Sequence[ChatMessage], at: int, count: int, fixed: bool = True) -> _Part:
         return _Part(*self._group(messages[at : at + count]), fixed, count)
 
-    def _recent(
-        self, messages: Sequence[ChatMessage], told: int, held: Sequence[int]
-    ) -> tuple[list[_Part], int, int]:  # fmt: skip
+    def _recent(self, messages: Sequence[ChatMessage], told: int, held: Sequence[int]) -> tuple[list[_Part], int, int]:
         """Whole groups from the end, at most ``last`` messages but at least one group; where they begin; and how many
         messages among them hold nothing that is sent."""
         parts: list[_Part] = []
@@ -239,9 +233,7 @@ class PromptWindow:
             return [cleaned]
         return cap_group([cleaned, *answered(cleaned, [self._clean(message) for message in tail])])
 
-    def _fit(
-        self, parts: list[_Part], overlay: Overlay, summary: Sequence[ChatMessage]
-    ) -> tuple[list[_Part], int]:  # fmt: skip
+    def _fit(self, parts: list[_Part], overlay: Overlay, summary: Sequence[ChatMessage]) -> tuple[list[_Part], int]:
         """Drop the oldest groups until the rest fits, then shorten results, then give up (R-CTX-7). What is held and
         the last group stay. Also how many results were shortened."""
         room = self._room

@@ -111,10 +111,13 @@ class ResponseCache:
     def _digest(self, request: ModelRequest, account: str) -> bytes:
         """Of the whole request: a long chat with pictures is some megabytes, so that this blocks."""
         asked = {
-            "account": account, "model": str(request.model), "system": request.system,
+            "account": account,
+            "model": str(request.model),
+            "system": request.system,
             "messages": [[message.role, [to_plain(block) for block in message.blocks]] for message in request.messages],
-            "tools": [dict(tool) for tool in request.tools], "options": dict(request.options),
-        }  # fmt: skip
+            "tools": [dict(tool) for tool in request.tools],
+            "options": dict(request.options),
+        }
         text = json.dumps(asked, sort_keys=True, default=_plain)
         return hmac.new(self._secret, text.encode("utf-8", "replace"), hashlib.sha256).digest()
 

@@ -82,8 +82,9 @@ class RunLog:
         reason, detail = getattr(context.result, "reason", ""), str(getattr(context.result, "detail", ""))
         how = str(reason or ("done" if context.result is not None else "broken off"))
         said = f": {self._shown(detail)}" if detail else ""
-        _log.info("run %s: %s ended after %.1f s, %s%s", context.meta.run_id, self._shown(context.agent), seconds, how,
-                  said)  # fmt: skip
+        _log.info(
+            "run %s: %s ended after %.1f s, %s%s", context.meta.run_id, self._shown(context.agent), seconds, how, said
+        )
 
     def _shown(self, text: str) -> str:
         """Masked before it is cut: a half of a secret would not be known any more."""

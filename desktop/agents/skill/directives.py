@@ -21,10 +21,19 @@ from desktop.pipeline.context import CallContext
 from desktop.pipeline.skill_context import Context
 from desktop.supervision.topics import TopicListener, Topics
 
-PERMANENT = frozenset({
-    "model.key_refused", "model.bad_request", "model.unknown", "model.context_too_long", "model.redirected",
-    "limit", "limit.budget", "limit.answer_length", "configuration",
-})  # fmt: skip
+PERMANENT = frozenset(
+    {
+        "model.key_refused",
+        "model.bad_request",
+        "model.unknown",
+        "model.context_too_long",
+        "model.redirected",
+        "limit",
+        "limit.budget",
+        "limit.answer_length",
+        "configuration",
+    }
+)
 """Codes of errors that a repetition cannot mend (R-PER-5)."""
 BASE_S = 1.0
 CAP_S = 30.0
@@ -188,9 +197,7 @@ class ProviderHook:
         limit stop (R-LIM-3)."""
         self._limit = self._settings.rounds
         if self._contract.promise is not None:
-            self.failure = LimitReached(
-                f"The agent ended with {NO_RESULT}: {self._limit}.", limit=str(self._limit),
-            )  # fmt: skip
+            self.failure = LimitReached(f"The agent ended with {NO_RESULT}: {self._limit}.", limit=str(self._limit))
             return {"stop": True}
         return {"stop": True, "result": str(event.get("result") or "") or f"Stopped: {self._limit}."}
 

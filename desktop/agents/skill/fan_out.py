@@ -38,9 +38,14 @@ class CalledAgents:
         self._children: list[asyncio.Task[AgentOutcome]] = []
 
     async def spawn(
-        self, agent: str, inbox: Inbox, *, budget: ExecutionBudget | None = None,
-        priority: Priority = Priority.NORMAL, retention: HistoryRetention = HistoryRetention.RUN,
-    ) -> ChildHandle:  # fmt: skip
+        self,
+        agent: str,
+        inbox: Inbox,
+        *,
+        budget: ExecutionBudget | None = None,
+        priority: Priority = Priority.NORMAL,
+        retention: HistoryRetention = HistoryRetention.RUN,
+    ) -> ChildHandle:
         """Call it, without waiting. Budget, priority and retention are those of a called agent."""
         message = "\n\n".join(one.text for one in inbox)
         number = len(self._children)

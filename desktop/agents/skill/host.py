@@ -31,7 +31,6 @@ async def _at_once(_start: Start, _meta: RunMeta) -> None:
     """Where nothing bounds starts."""
 
 
-
 class Together(Protocol):
     """What both lists permit (R-AG-5); ``named_by``: see ``skills.patterns.lists.Intersection``."""
 

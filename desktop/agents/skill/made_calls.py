@@ -75,10 +75,14 @@ class Calls:
         self._keep_below(str(args.get("callId") or tool or INVOKE)[:MAX_ID], outcome)
         result = outcome.result
         return {
-            "ok": not result.is_error, "text": result.text, "code": result.code, "state": outcome.state,
-            "structured": result.structured, "finished": self.contract.done,
+            "ok": not result.is_error,
+            "text": result.text,
+            "code": result.code,
+            "state": outcome.state,
+            "structured": result.structured,
+            "finished": self.contract.done,
             **({"media": media_to_plain(result.media)} if result.media else {}),
-        }  # fmt: skip
+        }
 
     async def meant(self, told: Mapping[str, Any]) -> Mapping[str, Any]:
         """A call as a provider tells it (``tool``, ``args``), as the call that it is where it goes through
@@ -123,10 +127,15 @@ class Calls:
         )
         outcome = await self._host.pipeline.invoke(
             CallRequest(
-                block, caller, parent, NestedSink(request.sink, request.block.call_id), request.message_id, "",
+                block,
+                caller,
+                parent,
+                NestedSink(request.sink, request.block.call_id),
+                request.message_id,
+                "",
                 request.limits,
             )
-        )  # fmt: skip
+        )
         self._host.pipeline.note_nested(self._call, shown, block.arguments, outcome)
         self._host.budget.called()
         self._host.budget.waited(outcome.facts.get("waited_ms", 0) / 1000)
@@ -137,9 +146,7 @@ class Calls:
             await self.contract.finish_natively(given)
         except ToolFailure as failure:
             return _refusal(str(failure), failure.code)
-        return {
-            "ok": True, "text": "Accepted.", "code": "", "state": "done", "structured": None, "finished": True,
-        }  # fmt: skip
+        return {"ok": True, "text": "Accepted.", "code": "", "state": "done", "structured": None, "finished": True}
 
     # -- the sandbox -------------------------------------------------------------------------------------------------
 
@@ -156,9 +163,16 @@ class Calls:
         caller = Caller("code", self._caller.chain, self._caller.allowed)
         target = self._call.context.envelope.target if self._call.context is not None else None
         tool = CodeTool(
-            CODE, self._session, self._host.pipeline, caller, self.contract.finish, served=self._call.request.serves,
-            target=target, natively=self.contract.for_code, task=target.args if target is not None else None,
-        )  # fmt: skip
+            CODE,
+            self._session,
+            self._host.pipeline,
+            caller,
+            self.contract.finish,
+            served=self._call.request.serves,
+            target=target,
+            natively=self.contract.for_code,
+            task=target.args if target is not None else None,
+        )
         self._code_ref = self._fabric.hand_out(CODE, tool=tool)
         return self
 

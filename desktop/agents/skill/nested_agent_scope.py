@@ -47,8 +47,7 @@ def seated(host: Host, call: CallContext, name: str) -> Iterator[NestedAgentScop
     node.does(NodeState.WORKING, model=str(host.model))
     own = replace(meta, cancellation=node.token, supervision=node.supervision, node=node.path)
     seat = NestedAgentScope(
-        replace(host, budget=node.budget),
-        replace(call, meta=own, invocation=replace(call.invocation, meta=own)),
+        replace(host, budget=node.budget), replace(call, meta=own, invocation=replace(call.invocation, meta=own))
     )
     outcome = AgentOutcome("failed", detail=BUG)
     try:

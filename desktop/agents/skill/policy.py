@@ -131,9 +131,13 @@ class _Agent:
         rounds = settings.rounds.value
         config = {**self._config, "maxTurns": None if rounds == float("inf") else int(rounds)}
         return {
-            "prompt": system, "config": config, "userMessage": self._task(), "skillName": self._served.run.tool.name,
-            "tools": json.loads(json.dumps(tools, default=str)), "history": [],
-        }  # fmt: skip
+            "prompt": system,
+            "config": config,
+            "userMessage": self._task(),
+            "skillName": self._served.run.tool.name,
+            "tools": json.loads(json.dumps(tools, default=str)),
+            "history": [],
+        }
 
     def _prompt(self) -> str:
         text, words = str(self._args.get("prompt") or ""), self._contract.words
@@ -154,11 +158,15 @@ class _Agent:
         return await self._host.pipeline.invoke(
             CallRequest(
                 ToolCallBlock(new_id(), self._settings.provider, arguments),
-                Caller("skill", chain, self._provider_list), self._call.invocation,
-                NestedSink(request.sink, request.block.call_id), request.message_id, "", None,
+                Caller("skill", chain, self._provider_list),
+                self._call.invocation,
+                NestedSink(request.sink, request.block.call_id),
+                request.message_id,
+                "",
+                None,
                 counted=False,
             )
-        )  # fmt: skip
+        )
 
     def _result(self, outcome: CallResult, course: ProviderHook) -> Any:
         """The finished value, else what a stop directive gave, else the text (R-AG-11)."""
@@ -216,14 +224,21 @@ class _Agent:
         ancestor = str(above.get("contextId") or "")
         target = served.call if isinstance(served.call, CallContext) else call
         whose = Whose(
-            thread_id=call.meta.thread_id, run_id=call.meta.run_id, call_id=target.request.block.call_id,
-            context_id=served.envelope.id, ancestor=ancestor, agent=self._name,
-            root=str(ctx.nonlocals.get("rootContextId") or ""), topic=topic,
-        )  # fmt: skip
+            thread_id=call.meta.thread_id,
+            run_id=call.meta.run_id,
+            call_id=target.request.block.call_id,
+            context_id=served.envelope.id,
+            ancestor=ancestor,
+            agent=self._name,
+            root=str(ctx.nonlocals.get("rootContextId") or ""),
+            topic=topic,
+        )
         scope = {
-            "events": topic, "contextId": whose.context_id, "ancestorContextId": ancestor,
+            "events": topic,
+            "contextId": whose.context_id,
+            "ancestorContextId": ancestor,
             "inbox": inbox_of(whose.context_id),
-        }  # fmt: skip
+        }
         ctx.nonlocals[AGENT] = served.nonlocals[AGENT] = scope
         topics, spawn = ctx.globals.get("topics"), self._host.spawn
         delivery = Delivery(self._tell_listener, spawn) if spawn is not None else None

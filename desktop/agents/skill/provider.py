@@ -190,10 +190,12 @@ class _Work:
         ]
         self._edits = self._config.get("contextEdit") is True
         self._window = PromptWindow(
-            AgentId(call.tool, call.meta.thread_id), context_window=host.context_window(host.model),
-            fixed=estimate_fixed(self._request), last=LAST_MESSAGES if self._edits else sys.maxsize,
+            AgentId(call.tool, call.meta.thread_id),
+            context_window=host.context_window(host.model),
+            fixed=estimate_fixed(self._request),
+            last=LAST_MESSAGES if self._edits else sys.maxsize,
             task=self._messages[-1].source_id,
-        )  # fmt: skip
+        )
         self._keeper = ContextKeeper(kept=KeptInMemory(), overlay=NOTHING, allowed=host.summaries)
         self._rounds = 0
         self._since_continue = ""
@@ -231,9 +233,15 @@ class _Work:
     def _loop(self) -> RoundLoop:
         host = self._host
         return RoundLoop(
-            Answerer(host.client, retry=host.retry), self._tools, self._numbers, self._listen, budget=host.budget,
-            layers=host.layers, after_round=self._after_round, config=LoopConfig(limit=self._limit()),
-        )  # fmt: skip
+            Answerer(host.client, retry=host.retry),
+            self._tools,
+            self._numbers,
+            self._listen,
+            budget=host.budget,
+            layers=host.layers,
+            after_round=self._after_round,
+            config=LoopConfig(limit=self._limit()),
+        )
 
     def _limit(self) -> Limit:
         """What the policy passed down (R-LIM-2), or what the budget leaves."""
@@ -273,10 +281,16 @@ class _Work:
     async def _after_round(self, message: ChatMessage, _round: int) -> RoundVerdict:
         """The end of a round is where the policy decides (R-PRV-2, R-PRV-4)."""
         self._since_continue = _after(self._since_continue, message.text)
-        said = await self._hook.ask({
-            "type": "turn-end", "result": self._since_continue, "turnNumber": self._rounds,
-            "stopReason": message.stop_reason, "toolCalls": len(message.tool_calls), **_usage_of(message),
-        })  # fmt: skip
+        said = await self._hook.ask(
+            {
+                "type": "turn-end",
+                "result": self._since_continue,
+                "turnNumber": self._rounds,
+                "stopReason": message.stop_reason,
+                "toolCalls": len(message.tool_calls),
+                **_usage_of(message),
+            }
+        )
         if "stop" in said:
             self._stopped = said
             return RoundVerdict(stop=True)
@@ -309,9 +323,12 @@ def _usage_of(message: ChatMessage) -> dict[str, Any]:
     if usage is None:
         return {}
     numbers = {
-        "inputTokens": usage.input_tokens, "outputTokens": usage.output_tokens,
-        "reasoningTokens": usage.reasoning_tokens, "cachedTokens": usage.cached_tokens, "costUsd": usage.cost_usd,
-    }  # fmt: skip
+        "inputTokens": usage.input_tokens,
+        "outputTokens": usage.output_tokens,
+        "reasoningTokens": usage.reasoning_tokens,
+        "cachedTokens": usage.cached_tokens,
+        "costUsd": usage.cost_usd,
+    }
     return {"usage": numbers, "counted": True, "model": message.model}
 
 

@@ -62,9 +62,11 @@ class PromisedResult:
         if not self.wrapped:
             return dict(self.schema)
         return {
-            "type": "object", "properties": {"value": dict(self.schema)}, "required": ["value"],
+            "type": "object",
+            "properties": {"value": dict(self.schema)},
+            "required": ["value"],
             "additionalProperties": False,
-        }  # fmt: skip
+        }
 
     async def check(self, value: Any) -> None:
         """Raises ValidationFailure, which is also remembered for the next reminder (R-RET-3)."""

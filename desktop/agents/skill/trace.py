@@ -54,9 +54,13 @@ class Trace:
     """One agent's. ``entries`` is what ``locals.agent.trace`` holds (R-TRC-1)."""
 
     def __init__(
-        self, whose: Whose, sink: EventSink, topics: Topics | None, redact: Callable[[str], str],
+        self,
+        whose: Whose,
+        sink: EventSink,
+        topics: Topics | None,
+        redact: Callable[[str], str],
         deliver: Delivery | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.entries: list[dict[str, Any]] = []
         self._whose = whose
         self._sink = sink
@@ -94,22 +98,37 @@ class Trace:
         whose, at, number = self._whose, time.time(), next(self._numbers)
         self._sink(
             AgentTraced(
-                thread_id=whose.thread_id, run_id=whose.run_id, context_id=whose.context_id,
-                ancestor_context_id=whose.ancestor, call_id=whose.call_id, agent=whose.agent, sequence=number,
-                type=kind, at=at, data=data,
+                thread_id=whose.thread_id,
+                run_id=whose.run_id,
+                context_id=whose.context_id,
+                ancestor_context_id=whose.ancestor,
+                call_id=whose.call_id,
+                agent=whose.agent,
+                sequence=number,
+                type=kind,
+                at=at,
+                data=data,
             )
-        )  # fmt: skip
+        )
         if self._topics is None or quiet:
             return
         identity = {
-            "runId": whose.run_id, "contextId": whose.context_id, "ancestorContextId": whose.ancestor,
-            "agent": whose.agent, "sequence": number,
-        }  # fmt: skip
+            "runId": whose.run_id,
+            "contextId": whose.context_id,
+            "ancestorContextId": whose.ancestor,
+            "agent": whose.agent,
+            "sequence": number,
+        }
         for topic in filter(None, (f"run.{whose.run_id}", whose.topic)):
             envelope = {
-                "id": short_id(), "topic": topic, "type": published, "source": whose.agent,
-                "data": {**data, **identity}, "timestamp": at, "rootContextId": whose.root or whose.run_id,
-            }  # fmt: skip
+                "id": short_id(),
+                "topic": topic,
+                "type": published,
+                "source": whose.agent,
+                "data": {**data, **identity},
+                "timestamp": at,
+                "rootContextId": whose.root or whose.run_id,
+            }
             self._publish(self._topics, topic, envelope)
 
     def _publish(self, topics: Topics, topic: str, envelope: Mapping[str, Any]) -> None:

@@ -131,12 +131,16 @@ def told(report: FileReport) -> str:
         return report.problem + "\n"
     chain = report.chain
     rest = f", {report.masked:,} with secrets taken out" if report.masked else ""
-    lines = [f"{chain.lines:,} lines, {report.shown:,} with content{rest}; the end is {chain.head.number:,} "
-             f"{chain.head.link}"]  # fmt: skip
+    lines = [
+        f"{chain.lines:,} lines, {report.shown:,} with content{rest}; the end is {chain.head.number:,} "
+        f"{chain.head.link}"
+    ]
     lines += [f"  {_sentence(finding)}." for finding in chain.findings]
     if chain.whole:
-        lines.append("The chain is whole. Compare the end with what you noted elsewhere: a log that somebody made up "
-                     "from its beginning is whole too.")  # fmt: skip
+        lines.append(
+            "The chain is whole. Compare the end with what you noted elsewhere: a log that somebody made up "
+            "from its beginning is whole too."
+        )
     else:
         lines.append(f"The chain is broken: {chain.damaged:,} lines are not as they were written.")
     return "\n".join(lines) + "\n"

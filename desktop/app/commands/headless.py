@@ -82,9 +82,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--json", action="store_true", help="print every event as a line of JSON")
     parser.add_argument(
-        "--allow", metavar="RULE", action="append", default=[],
+        "--allow",
+        metavar="RULE",
+        action="append",
+        default=[],
         help="allow what fits this rule, as bash(command=git status*); may be given several times",
-    )  # fmt: skip
+    )
     parser.add_argument("--model", metavar="CONNECTION/MODEL", default="", help="instead of the default model")
     parser.add_argument("--home", metavar="DIR", help="the home folder (default: $AGENT_HOME, else ~/.agent)")
     parser.add_argument("--script", type=Path, help=argparse.SUPPRESS)
@@ -100,7 +103,7 @@ async def _run(home: Path, logs: Path, options: argparse.Namespace) -> int:
         say_error(f"assent: {problem}")
     rooms = await build_services(
         home, settings, None, windows=lambda _ref: None, script=options.script, allowed=allowed, model=options.model
-    )  # fmt: skip
+    )
     written = Logs(logs, rooms.redactor.redact_text)
     try:
         for current in (rooms.skills.fabric.refresh, rooms.agent_room.refresh):  # what a window does meanwhile
@@ -188,9 +191,10 @@ class _Headless:
         if not self._rooms.models.reaches(ModelRef.parse(chosen)):
             known = ", ".join(one.connection_id for one in self._rooms.models.connections.saved()) or "none"
             raise KnownError(
-                f"There is no connection for the model {chosen!r}; connections: {known}.", next_step=then,
+                f"There is no connection for the model {chosen!r}; connections: {known}.",
+                next_step=then,
                 code="model.unknown",
-            )  # fmt: skip
+            )
         return chosen
 
     async def _skill(self, name: str) -> SkillDef:
@@ -280,10 +284,17 @@ class _Headless:
         result = outcome.result
         self._out.newline()
         if self._options.json:
-            self._out.event({
-                "type": "result", "run_id": call.run_id, "state": outcome.state, "text": result.text,
-                "value": result.structured, "code": result.code, "usage": dataclasses.asdict(call.usage),
-            })  # fmt: skip
+            self._out.event(
+                {
+                    "type": "result",
+                    "run_id": call.run_id,
+                    "state": outcome.state,
+                    "text": result.text,
+                    "value": result.structured,
+                    "code": result.code,
+                    "usage": dataclasses.asdict(call.usage),
+                }
+            )
         elif not result.is_error and not result.facts.get("empty"):
             self._out.text(result.text + "\n")
         if not result.is_error:

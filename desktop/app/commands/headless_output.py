@@ -48,9 +48,10 @@ class Output:
             sys.stdout.flush()
         except OSError as error:
             self.unheard = (
-                "nobody reads what it says" if isinstance(error, BrokenPipeError)
+                "nobody reads what it says"
+                if isinstance(error, BrokenPipeError)
                 else f"what it says cannot be written: {error.strerror}"
-            )  # fmt: skip
+            )
             _give_up(sys.stdout)
             self._on_unheard()
 

@@ -16,6 +16,4 @@ FONTS_TOLD = "fonts_told"
 
 def name_fonts(shown: Iterable[Any], say: Callable[[str], None], remembered: Remembered, page: QObject) -> MissingFonts:
     """Name the fonts that the texts of these view-models need and this system has not, as long as there is the page."""
-    return MissingFonts(
-        shown, say, lambda: remembered.text(FONTS_TOLD, ""), partial(remembered.put, FONTS_TOLD), page
-    )
+    return MissingFonts(shown, say, lambda: remembered.text(FONTS_TOLD, ""), partial(remembered.put, FONTS_TOLD), page)

@@ -141,9 +141,7 @@ class CrashReporter(QObject):
         else:
             logger.error("%s", where)
 
-    def _from_python(
-        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
-    ) -> None:
+    def _from_python(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         self.take(error.with_traceback(trace), f"main thread, {kind.__name__}")
 
     def _from_thread(self, failed: threading.ExceptHookArgs) -> None:
@@ -231,5 +229,3 @@ def _system() -> str:
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
-
-

@@ -37,9 +37,12 @@ class PrivateRotatingFile(RotatingFileHandler):
 
     def _open(self) -> IO[Any]:  # type: ignore[override]
         return open(
-            self.baseFilename, self.mode, encoding="utf-8", errors="backslashreplace",
+            self.baseFilename,
+            self.mode,
+            encoding="utf-8",
+            errors="backslashreplace",
             opener=lambda path, flags: os.open(path, flags, 0o600),
-        )  # fmt: skip
+        )
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002 - logging's signature
         """There is nowhere to say it."""
@@ -50,9 +53,13 @@ class Logs:
     ``stop()`` writes the rest."""
 
     def __init__(
-        self, folder: Path, redact: Callable[[str], str], *, early: Iterable[logging.LogRecord] = (),
+        self,
+        folder: Path,
+        redact: Callable[[str], str],
+        *,
+        early: Iterable[logging.LogRecord] = (),
         level: int = logging.INFO,
-    ) -> None:  # fmt: skip
+    ) -> None:
         queue: SimpleQueue[logging.LogRecord] = SimpleQueue()
         file = PrivateRotatingFile(folder / "assent.log", maxBytes=LOG_BYTES, backupCount=LOG_FILES - 1, delay=True)
         file.setFormatter(RedactingFormatter(redact))

@@ -56,9 +56,14 @@ class Session:
     """One run of the app. ``life`` is a task that the bridge owns; ``quit`` ends it."""
 
     def __init__(
-        self, loop: AssentEventLoop, home: Home, window: QWidget, watch: WindowWatch, crashes: CrashReporter,
+        self,
+        loop: AssentEventLoop,
+        home: Home,
+        window: QWidget,
+        watch: WindowWatch,
+        crashes: CrashReporter,
         wiring: Any,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._loop = loop
         self._home = home
         self._window = window
@@ -107,9 +112,14 @@ class Session:
 
 
 def run(
-    application: QApplication, home: Home, window: QWidget, watch: WindowWatch, crashes: CrashReporter, wiring: Any,
+    application: QApplication,
+    home: Home,
+    window: QWidget,
+    watch: WindowWatch,
+    crashes: CrashReporter,
+    wiring: Any,
     measure: Measure | None = None,
-) -> int:  # fmt: skip
+) -> int:
     """Live until someone quits; the exit code. Everything is written down and let go of when it returns."""
     gc.freeze()  # modules and the window are here to stay: no later collection has to look at them again
     gc.enable()
@@ -151,4 +161,3 @@ def end_threads(code: int) -> None:
             thread.join(max(0.0, until - time.monotonic()))
     if QAccessible.isActive() or any(thread.is_alive() and not thread.daemon for thread in others):
         os._exit(code)
-

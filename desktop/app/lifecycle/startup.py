@@ -45,9 +45,15 @@ class Startup(QObject):
     """One start. ``start`` is awaited once; what it made is ended by the other methods, in the order of ``App``."""
 
     def __init__(
-        self, home: Home, window: MainWindow, bridge: Bridge, hooks: Hooks, theme: Theme, shell: ShellViewModel,
+        self,
+        home: Home,
+        window: MainWindow,
+        bridge: Bridge,
+        hooks: Hooks,
+        theme: Theme,
+        shell: ShellViewModel,
         remembered: Remembered,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(window)
         self._home, self._window, self._bridge, self._hooks = home, window, bridge, hooks
         self._theme, self._shell, self._remembered = theme, shell, remembered
@@ -64,9 +70,12 @@ class Startup(QObject):
     def app(self) -> App:
         """The parts of the life."""
         return App(
-            start=self.start, quitting=self.quitting, cancel_runs=self.cancel_runs, end_children=self.end_children,
+            start=self.start,
+            quitting=self.quitting,
+            cancel_runs=self.cancel_runs,
+            end_children=self.end_children,
             flush=self.flush,
-        )  # fmt: skip
+        )
 
     # -- the start --------------------------------------------------------------------------------------------------
 
@@ -88,9 +97,7 @@ class Startup(QObject):
         pages_module = await self._load("desktop.app.wiring.pages")
         self._models = models_module.make_view_models(rooms, self._bridge, self._shell)
         self._shell.set_first_run(not settings.current.models.default)
-        self._pages = pages_module.Pages(
-            self._window, self._shell, self._models, self._theme, self._remembered, rooms
-        )
+        self._pages = pages_module.Pages(self._window, self._shell, self._models, self._theme, self._remembered, rooms)
         closing = (await self._load("desktop.app.lifecycle.closing")).Closing(
             self._window, self._shell, lambda: len({*rooms.service.running(), *rooms.debates.running()})
         )
@@ -130,9 +137,13 @@ class Startup(QObject):
         while True:
             try:
                 rooms: Services = await rooms_module.build_services(
-                    self._home.path, self._settings, self._bridge, windows=self._window_of, priced=self._priced,
+                    self._home.path,
+                    self._settings,
+                    self._bridge,
+                    windows=self._window_of,
+                    priced=self._priced,
                     script=Path(script) if script else None,
-                )  # fmt: skip
+                )
             except (StoreError, HomeNotWritable) as error:
                 logger.error("the database cannot be used: %s", error.code)
                 rescue = await self._load("desktop.app.lifecycle.database_recovery")

@@ -62,9 +62,8 @@ class AgentServices:
     """``begin`` once everything is there; ``close`` ends the watching."""
 
     def __init__(
-        self, files: AgentFiles, settings: SettingsService, registry: ToolRegistry, skills: SkillWorld,
-        owner: TaskOwner,
-    ) -> None:  # fmt: skip
+        self, files: AgentFiles, settings: SettingsService, registry: ToolRegistry, skills: SkillWorld, owner: TaskOwner
+    ) -> None:
         self.files = files
         self._folders: Callable[[], tuple[AgentFolder, ...]] = lambda: files.folders
         self._settings = settings
@@ -89,17 +88,24 @@ class AgentServices:
         """Make the tools and the editor's desk; what has to be read is read in the background."""
         self._folders = lambda: folders_of(self._settings, home, library)
         calls = AgentCalls(
-            lambda: runtime, self._owner, handover=service.hand_over, two_sides=CalledDebates(lambda: runtime),
+            lambda: runtime,
+            self._owner,
+            handover=service.hand_over,
+            two_sides=CalledDebates(lambda: runtime),
             kept=lambda: self._settings.current.chat.agent_threads,
         )
         self.tools = AgentTools(
             self.files.book, self._skills, self._registry, calls.carry, lambda name: reserved_by(self._skills, name)
         )
         self._desk = AgentService(
-            self.files, lambda: runtime, mine=home / FOLDER, trash=home / "data" / "deleted-agents",
+            self.files,
+            lambda: runtime,
+            mine=home / FOLDER,
+            trash=home / "data" / "deleted-agents",
             tool_problems=lambda: self.tools.problems if self.tools is not None else {},
-            cycles=lambda: self.tools.cycles if self.tools is not None else {}, changed=self.refresh,
-        )  # fmt: skip
+            cycles=lambda: self.tools.cycles if self.tools is not None else {},
+            changed=self.refresh,
+        )
         self._ends.append(self._skills.fabric.on_change(lambda _changes: self.refresh()))
         self._settings.subscribe(self._settings_changed)
         self._owner.spawn(self._begin(runtime, time.time()), "agents: read and watch")

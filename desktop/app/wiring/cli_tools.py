@@ -22,10 +22,13 @@ def cli_tools(
 ) -> CliTools:
     """The service; the file is read in the background."""
     found = CliTools(
-        home / TOOLS, registry, lambda definition: CliTool(definition, services), needs_admin=needs_admin,
+        home / TOOLS,
+        registry,
+        lambda definition: CliTool(definition, services),
+        needs_admin=needs_admin,
         reserved=lambda name: reserved_by(skills, name),
         opens=services.places.judge if services.places is not None else nothing_opens,
-    )  # fmt: skip
+    )
     if services.places is not None:
         services.places.on_change(found.retell)
     found.on_change(lambda _state: skills.shown.refresh())

@@ -24,9 +24,15 @@ class DebatePages:
     """``thread_title`` names a thread that is no debate; ``show_inbox`` opens the list of requests."""
 
     def __init__(
-        self, window: MainWindow, shell: ShellViewModel, models: ViewModels, thread_title: Callable[[str], str],
-        show_inbox: Callable[[str], None], remembered: Remembered, drafts: DebateDrafts,
-    ) -> None:  # fmt: skip
+        self,
+        window: MainWindow,
+        shell: ShellViewModel,
+        models: ViewModels,
+        thread_title: Callable[[str], str],
+        show_inbox: Callable[[str], None],
+        remembered: Remembered,
+        drafts: DebateDrafts,
+    ) -> None:
         self._window, self._shell, self._models, self._remembered = window, shell, models, remembered
         self._thread_title, self._show_inbox, self._drafts = thread_title, show_inbox, drafts
         shell.handle("stop", lambda _: self._stop())

@@ -80,10 +80,12 @@ class LazyModels:
         describe = _DESCRIBE.get()
         first_link = _FIRST_LINK.get()
         return _BOUNDARIES_VIEW_MODEL.get()(
-            self.bridge, lambda name, entry: describe(name, entry, safety()), rooms.policy.explain,
+            self.bridge,
+            lambda name, entry: describe(name, entry, safety()),
+            rooms.policy.explain,
             lambda path: first_link(path, safety),
             commands=lambda path: rooms.confinement.walls().reach(path, rooms.confinement.probe().kind),
-        )  # fmt: skip
+        )
 
     @cached_property
     def grants(self) -> GrantsViewModel:
@@ -104,9 +106,7 @@ class LazyModels:
     @cached_property
     def mcp(self) -> McpServersViewModel:
         """Of the settings."""
-        return _MCP_SERVERS_VIEW_MODEL.get()(
-            self.rooms.mcp, self._trials(), self.rooms.tool_secrets, self.bridge
-        )
+        return _MCP_SERVERS_VIEW_MODEL.get()(self.rooms.mcp, self._trials(), self.rooms.tool_secrets, self.bridge)
 
     @cached_property
     def middleware(self) -> MiddlewareViewModel:
@@ -139,9 +139,7 @@ class LazyModels:
         editor = _SKILL_EDITOR.get()(self.rooms.desk, self.bridge, skills.wrote)
         projects = _SKILL_PROJECTS.get()(self.rooms.settings, self.bridge)
         imports = _SKILL_IMPORT.get()(self.rooms.desk, self.bridge, skills)
-        return _SKILLS_MODELS.get()(
-            skills, editor, self._trials(self._model), projects, imports
-        )
+        return _SKILLS_MODELS.get()(skills, editor, self._trials(self._model), projects, imports)
 
     def _trials(self, *model: Any) -> SkillTrials:
         return _SKILL_TRIALS.get()(self.rooms.desk, self.bridge, *model)

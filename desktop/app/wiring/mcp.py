@@ -31,16 +31,28 @@ _BOUND = ("security.", "tools.")
 
 
 def mcp_servers(
-    home: Path, registry: ToolRegistry, walls: CliServices, skills: SkillWorld, owner: TaskOwner,
-    settings: SettingsService, redactor: Redactor,
-) -> McpServers:  # fmt: skip
+    home: Path,
+    registry: ToolRegistry,
+    walls: CliServices,
+    skills: SkillWorld,
+    owner: TaskOwner,
+    settings: SettingsService,
+    redactor: Redactor,
+) -> McpServers:
     """The service; the file is read in the background, and no server starts before ``begin``."""
     services = McpServices(
-        child=mcp_host(), policy=walls.policy, confinement=walls.confinement, environment=walls.environment,
-        settings=walls.settings, hold=held, check_schema=_schema_problem,
-        pins=McpPins(PinFile(home / "data" / PINS)), spawn=owner.spawn, redactor=redactor,
+        child=mcp_host(),
+        policy=walls.policy,
+        confinement=walls.confinement,
+        environment=walls.environment,
+        settings=walls.settings,
+        hold=held,
+        check_schema=_schema_problem,
+        pins=McpPins(PinFile(home / "data" / PINS)),
+        spawn=owner.spawn,
+        redactor=redactor,
         clean=upright,
-    )  # fmt: skip
+    )
     found = McpServers(
         home / SERVERS, registry, services, needs_admin=needs_admin, taken=_taken(skills), told=skills.shown.refresh
     )

@@ -38,9 +38,14 @@ class Pages(QObject):
     """Made once, after the rooms are open; goes with its window."""
 
     def __init__(
-        self, window: MainWindow, shell: ShellViewModel, models: ViewModels, theme: Theme, remembered: Remembered,
+        self,
+        window: MainWindow,
+        shell: ShellViewModel,
+        models: ViewModels,
+        theme: Theme,
+        remembered: Remembered,
         rooms: Services,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(window)
         self._window, self._shell, self._models = window, shell, models
         self._theme, self._remembered, self._rooms = theme, remembered, rooms
@@ -61,10 +66,20 @@ class Pages(QObject):
         if self._chat is None:
             m = self._models
             bundle = ChatModels(
-                chat=m.chat, threads=m.threads, approvals=m.approvals, shell=self._shell, setup=m.setup,
-                offers=m.offers, attaching=m.attaching, agents=m.agents, trace=m.trace,
-                modes=m.modes, context=m.context, run_tree=m.run_tree, variables=m.variables,
-            )  # fmt: skip
+                chat=m.chat,
+                threads=m.threads,
+                approvals=m.approvals,
+                shell=self._shell,
+                setup=m.setup,
+                offers=m.offers,
+                attaching=m.attaching,
+                agents=m.agents,
+                trace=m.trace,
+                modes=m.modes,
+                context=m.context,
+                run_tree=m.run_tree,
+                variables=m.variables,
+            )
             made = self._chat = _chat_page(bundle, self._remembered)
             self._dialog = LazyRequest(made.pane, m, self._title_of, made.pane.foot, made.pane.conversation)
             self._dialog.open_inbox.connect(self.show_inbox)
@@ -128,7 +143,8 @@ class Pages(QObject):
         m = self._models
         models = m.setup
         made: Any = load("desktop.ui.schedules.page", "SchedulesPage")(
-            m.jobs, lambda: m.agents,
+            m.jobs,
+            lambda: m.agents,
             lambda: [(str(one.ref), models.describe(str(one.ref))[0]) for one in models.models],
         )
         made.settings_wanted.connect(lambda: self._show_settings(APPROVALS))
@@ -212,7 +228,7 @@ class Pages(QObject):
         """The calls of a tool in a thread, in the activity log."""
         self._models.approvals.activity.choose(
             text="", decision="", category="", by="", days="", thread_id=thread_id, tool=tool
-        )  # fmt: skip
+        )
         self._show("approvals", "show_tab", "activity")
 
     def _open_thread(self, thread_id: str) -> None:
@@ -289,7 +305,16 @@ def _settings_page(m: ViewModels, report: ConfinementReport, shell: ShellViewMod
     for tools in (m.cli, m.mcp):
         tools.requests_wanted.connect(lambda: shell.go("approvals"))
     made: QWidget = load("desktop.ui.settings.page", "SettingsPage")(
-        m.settings, m.setup, m.boundaries, lambda: report, m.cli, m.keys, m.mcp, m.reach, m.grants, m.agents_editor,
+        m.settings,
+        m.setup,
+        m.boundaries,
+        lambda: report,
+        m.cli,
+        m.keys,
+        m.mcp,
+        m.reach,
+        m.grants,
+        m.agents_editor,
         m.middleware,
     )
     return made

@@ -25,9 +25,18 @@ def reach_desk(rooms: Services) -> ReachService:
 
         return rooms.settings.subscribe(told)
 
-    return ReachService(ReachServices(
-        policy=rooms.policy, settings=safety, rules=rooms.rules.book, agents=rooms.agents, skills=rooms.skills,
-        confinement=rooms.confinement, log=RedactedLog(rooms.store.audit, rooms.redactor), activity=rooms.store.audit,
-        prover=Prover(rooms.policy, ProvenFiles(rooms.policy), rooms.confinement, GroupRunner(), safety),
-        changes=changes, walls=rooms.confinement.walls,
-    ))  # fmt: skip
+    return ReachService(
+        ReachServices(
+            policy=rooms.policy,
+            settings=safety,
+            rules=rooms.rules.book,
+            agents=rooms.agents,
+            skills=rooms.skills,
+            confinement=rooms.confinement,
+            log=RedactedLog(rooms.store.audit, rooms.redactor),
+            activity=rooms.store.audit,
+            prover=Prover(rooms.policy, ProvenFiles(rooms.policy), rooms.confinement, GroupRunner(), safety),
+            changes=changes,
+            walls=rooms.confinement.walls,
+        )
+    )

@@ -40,9 +40,13 @@ class RuleServices:
 
 
 async def open_rules(
-    store: Store, redactor: Redactor, tools: ToolRegistry, safety: SettingsProvider, policy: BoundaryPolicy,
+    store: Store,
+    redactor: Redactor,
+    tools: ToolRegistry,
+    safety: SettingsProvider,
+    policy: BoundaryPolicy,
     allowed: Sequence[Pattern] = (),
-) -> RuleServices:  # fmt: skip
+) -> RuleServices:
     """Read what was remembered; ``allowed`` are rules of this start only. Raises what the store raises."""
     real = await asyncio.to_thread(_real, safety().workspace, str(Path.home()))
 

@@ -234,10 +234,17 @@ async def build_services(
 
 
 async def _services(
-    store: Store, home: Path, settings: SettingsService, asker: Asker | None, *,
-    windows: Callable[[ModelRef], int | None], priced: Callable[[ModelRef], bool], script: Path | None,
-    allowed: Sequence[Pattern], model: str,
-) -> Services:  # fmt: skip
+    store: Store,
+    home: Path,
+    settings: SettingsService,
+    asker: Asker | None,
+    *,
+    windows: Callable[[ModelRef], int | None],
+    priced: Callable[[ModelRef], bool],
+    script: Path | None,
+    allowed: Sequence[Pattern],
+    model: str,
+) -> Services:
     agents = (known := await open_agents(settings, home, RESOURCES / "agents")).book
     keys = await open_keys(store.state, lambda: _connections(settings))
     redactor, secrets, bus, owner = keys.redactor, keys.secrets, Bus(), TaskOwner()
@@ -256,44 +263,88 @@ async def _services(
     known_windows = await KnownWindows.opened(store.state, windows, owner.spawn)
     models = build_models(child, secrets, lambda: _connections(settings), script=script)
     runtime = Runtime(
-        store=store, bus=bus, client=MaskedModel(models.client, redactor), pipeline=pipeline, agents=agents,
-        skills=skills, slots=RunSlots(settings.current.limits.concurrent_runs), code=code.engine, spawn=owner.spawn,
-        thread_rounds=lambda: _thread_rounds(settings), live=live, safety=safety,
-        agent_layers=(skills.levels.agent,), chat_layers=(live.models, skills.levels.chat), set_by=BOUNDS_ARE,
-        context=context, summaries=lambda: settings.current.chat.summaries, mask=redactor.mask_known, priced=priced,
-        context_window=known_windows, redact=redactor.redact_text, bounds=lambda: settings.current.limits.run,
-        usual_rounds=lambda: _usual_rounds(settings), offers=lambda: _offers(settings),
-        titles=lambda: asker is not None and settings.current.chat.model_titles, tool_mode=modes.of,
-    )  # fmt: skip
+        store=store,
+        bus=bus,
+        client=MaskedModel(models.client, redactor),
+        pipeline=pipeline,
+        agents=agents,
+        skills=skills,
+        slots=RunSlots(settings.current.limits.concurrent_runs),
+        code=code.engine,
+        spawn=owner.spawn,
+        thread_rounds=lambda: _thread_rounds(settings),
+        live=live,
+        safety=safety,
+        agent_layers=(skills.levels.agent,),
+        chat_layers=(live.models, skills.levels.chat),
+        set_by=BOUNDS_ARE,
+        context=context,
+        summaries=lambda: settings.current.chat.summaries,
+        mask=redactor.mask_known,
+        priced=priced,
+        context_window=known_windows,
+        redact=redactor.redact_text,
+        bounds=lambda: settings.current.limits.run,
+        usual_rounds=lambda: _usual_rounds(settings),
+        offers=lambda: _offers(settings),
+        titles=lambda: asker is not None and settings.current.chat.model_titles,
+        tool_mode=modes.of,
+    )
     bus.listen(TraceKeeper(store.traces, redactor.redact_data).take)
     bus.listen(TreeKeeper(store.run_agents, redactor.redact_text).take)
     _keep_skills(skills, settings, home, owner)
     service = ConversationService(runtime, owner)
     room = AgentServices(known, settings, walls.tools, skills, owner).open(runtime, service, home, RESOURCES / "agents")
     return Services(
-        home=home, settings=settings, store=store, bus=bus, owner=owner, secrets=secrets, tool_secrets=keys.tools,
-        redactor=redactor, confinement=walls.confinement, policy=walls.policy, files=walls.files, tools=walls.tools,
+        home=home,
+        settings=settings,
+        store=store,
+        bus=bus,
+        owner=owner,
+        secrets=secrets,
+        tool_secrets=keys.tools,
+        redactor=redactor,
+        confinement=walls.confinement,
+        policy=walls.policy,
+        files=walls.files,
+        tools=walls.tools,
         cli=cli_tools(home, walls.tools, walls.cli, skills, owner),
         mcp=mcp_servers(home, walls.tools, walls.cli, skills, owner, settings, redactor),
-        child=child, code=code, modes=modes, windows=known_windows, models=models, agents=agents, skills=skills,
-        gate=gate, grants=grants, rules=rules, service=service, agent_room=room, context=context,
+        child=child,
+        code=code,
+        modes=modes,
+        windows=known_windows,
+        models=models,
+        agents=agents,
+        skills=skills,
+        gate=gate,
+        grants=grants,
+        rules=rules,
+        service=service,
+        agent_room=room,
+        context=context,
         debates=DebateService(runtime, owner, saver(home / "agents", redactor.mask_known)),
         traces=TraceService(store, agents, runtime.tracker, runtime.usual_rounds),
         jobs=await _jobs(runtime, service, rules, walls, home, settings),
         run_desk=RunTreeService(live, store.run_agents),
         make_desk=lambda: _desk(runtime, home, lambda: _host(runtime, model or settings.current.models.default)),
-    )  # fmt: skip
+    )
 
 
 async def _jobs(
-    runtime: Runtime, service: ConversationService, rules: RuleServices, walls: _Walls, home: Path,
+    runtime: Runtime,
+    service: ConversationService,
+    rules: RuleServices,
+    walls: _Walls,
+    home: Path,
     settings: SettingsService,
-) -> JobService:  # fmt: skip
+) -> JobService:
     """The jobs, and the tools by which agents ask for one, or for a skill."""
     around = JobSurroundings(
-        admin_allowed=lambda: settings.current.security.admin_jobs, where=rules.book.frozen().where,
+        admin_allowed=lambda: settings.current.security.admin_jobs,
+        where=rules.book.frozen().where,
         default_model=lambda: settings.current.models.default,
-    )  # fmt: skip
+    )
     jobs = JobService(runtime, service, around)
     await jobs.open()
     walls.tools.register(ScheduleCreate(jobs))
@@ -304,21 +355,32 @@ async def _jobs(
 
 def _desk(runtime: Runtime, home: Path, host: Callable[[], Host | None]) -> SkillService:
     return SKILL_SERVICE.get()(
-        runtime.skills, runtime.pipeline, runtime.agents, mine=home / "skills",
-        trash=home / "data" / DELETED, host=host,
-    )  # fmt: skip
+        runtime.skills, runtime.pipeline, runtime.agents, mine=home / "skills", trash=home / "data" / DELETED, host=host
+    )
 
 
 def _pipeline(
-    skills: SkillWorld, owner: TaskOwner, gate: PermissionGate, journal: ActivityJournal, redactor: SecretRedactor,
-    safety: Callable[[], SafetySettings], live: LiveRuns,
-) -> Pipeline:  # fmt: skip
+    skills: SkillWorld,
+    owner: TaskOwner,
+    gate: PermissionGate,
+    journal: ActivityJournal,
+    redactor: SecretRedactor,
+    safety: Callable[[], SafetySettings],
+    live: LiveRuns,
+) -> Pipeline:
     """The one way of every call."""
     limits = CallSettings(lambda name: safety().timeout_of(name), lambda: safety().output_limit)
     made = skills.runs.pipeline = Pipeline(
-        skills.table, owner.spawn, trust=gate, journal=logged(live, journal), redactor=redactor, settings=limits,
-        skills=skills.side, layers=(live.calls,), memory=live.memory,
-    )  # fmt: skip
+        skills.table,
+        owner.spawn,
+        trust=gate,
+        journal=logged(live, journal),
+        redactor=redactor,
+        settings=limits,
+        skills=skills.side,
+        layers=(live.calls,),
+        memory=live.memory,
+    )
     return made
 
 
@@ -363,9 +425,16 @@ def _open_skills(
     home: Path, settings: SettingsService, walls: _Walls, safety: SettingsProvider, keys: KeyServices
 ) -> SkillWorld:
     made = open_skills(
-        home, SKILLS, settings, walls.tools, walls.files, walls.confinement, safety,
-        account_of(settings, keys.secrets), keys.redactor.redact_text,
-    )  # fmt: skip
+        home,
+        SKILLS,
+        settings,
+        walls.tools,
+        walls.files,
+        walls.confinement,
+        safety,
+        account_of(settings, keys.secrets),
+        keys.redactor.redact_text,
+    )
     walls.reading.skills = made.in_use
     return made
 

@@ -85,22 +85,38 @@ def project_of(roots: Iterable[SearchRoot]) -> str:
 
 
 def open_skills(
-    home: Path, library: Path, settings: SettingsService, registered: Registered, files: GuardedFiles,
-    confinement: Confinement, safety: SettingsProvider, account: Account = nobody,
+    home: Path,
+    library: Path,
+    settings: SettingsService,
+    registered: Registered,
+    files: GuardedFiles,
+    confinement: Confinement,
+    safety: SettingsProvider,
+    account: Account = nobody,
     mask: Callable[[str], str] = lambda text: text,
-) -> SkillWorld:  # fmt: skip
+) -> SkillWorld:
     """Read the index. Blocks for some 30 ms: use a thread; then ``keep_current`` goes on in the background."""
     SkillFiles(home / "data" / DELETED, lambda: (), lambda _path: None).bring_back_unfinished()
     roots = roots_of(settings, home, library)
     fabric = SkillFabric.open(
-        roots, str(home / "data" / INDEX), cwd=safety().workspace, project=project_of(roots),
+        roots,
+        str(home / "data" / INDEX),
+        cwd=safety().workspace,
+        project=project_of(roots),
         pin_store=PinFile(home / "data" / PINS),
-    )  # fmt: skip
+    )
     worker = PythonWorker(confinement, lambda: safety().workspace, fabric.body)
     return SkillWorld(
-        fabric, registered, files=files, safety=safety, python=worker, data=str(home / "data"),
-        middleware=lambda: settings.current.middleware, account=account, mask=mask,
-    )  # fmt: skip
+        fabric,
+        registered,
+        files=files,
+        safety=safety,
+        python=worker,
+        data=str(home / "data"),
+        middleware=lambda: settings.current.middleware,
+        account=account,
+        mask=mask,
+    )
 
 
 def account_of(settings: SettingsService, secrets: SecretStore) -> Account:
@@ -124,9 +140,12 @@ async def keep_current(world: SkillWorld) -> None:
 
 
 def follow_settings(
-    world: SkillWorld, settings: SettingsService, home: Path, library: Path,
+    world: SkillWorld,
+    settings: SettingsService,
+    home: Path,
+    library: Path,
     spawn: Callable[[Coroutine[Any, Any, Any], str], Any],
-) -> None:  # fmt: skip
+) -> None:
     """Other project folders, or another trust in them: search there from now on."""
 
     def changed(_settings: object, keys: frozenset[str]) -> None:

@@ -204,7 +204,9 @@ async def _skills(rooms: Services, mark: str) -> list[Offer]:
     return [
         Offer(skill.name, f"{mark}{skill.name}", _of_skill(skill), "skills")
         for skill in await rooms.skills.listed()
-        if skill.kind in ("markdown", "folder") and skill.state == "ready" and skill.visibility != "hidden"
+        if skill.kind in ("markdown", "folder")
+        and skill.state == "ready"
+        and skill.visibility != "hidden"
         and skill.user_invocable
     ]
 
@@ -253,7 +255,10 @@ def _debate_agent_rows(agents: AgentsViewModel) -> Iterable[PaletteRow]:
     found = sorted((agent for agent in named.values() if agent.type == "dual_ai"), key=lambda agent: agent.shown)
     return (
         PaletteRow(
-            f"debate-agent:{a.name}", f"Start a debate: {shown_line(a.shown)}", a.name, "Agents",
+            f"debate-agent:{a.name}",
+            f"Start a debate: {shown_line(a.shown)}",
+            a.name,
+            "Agents",
             agent_icon(a.name, "debates"),
         )
         for a in found

@@ -84,9 +84,13 @@ def _recalled(request: CallRequest, known: RecalledCall) -> CallRequest:
         return replace(request, again=known.again, goes_on=known.goes_on)
     block = replace(request.block, arguments=known.arguments, raw="", problem="")
     return replace(
-        request, block=block, again=known.again, goes_on=known.goes_on, original=asked or {},
+        request,
+        block=block,
+        again=known.again,
+        goes_on=known.goes_on,
+        original=asked or {},
         barred=BARRED if known.masked else "",
-    )  # fmt: skip
+    )
 
 
 class DivergenceGate:

@@ -65,9 +65,15 @@ def _gone(request: CallRequest) -> CallContext:
     spec = ToolSpec(block.tool[:64].replace("_", "-"), "", {}, Category.WRITE)
     invocation = request.parent.child(spec.name, block.arguments or {})
     return CallContext(
-        meta=invocation.meta, tool=spec.name, arguments=block.arguments, definition=spec, request=request,
-        target=GoneTool(spec), invocation=invocation, original=request.original,
-    )  # fmt: skip
+        meta=invocation.meta,
+        tool=spec.name,
+        arguments=block.arguments,
+        definition=spec,
+        request=request,
+        target=GoneTool(spec),
+        invocation=invocation,
+        original=request.original,
+    )
 
 
 def _sentence(error: AssentError) -> str:

@@ -49,15 +49,31 @@ class CodeTool:
     """
 
     def __init__(
-        self, name: str, session: CodeSession, pipeline: Invoker, caller: Caller, finish: Finish, *,
-        served: ServedContext | None = None, target: Context | None = None, limits: CodeLimits | None = None,
-        natively: Finish | None = None, task: Mapping[str, Any] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        session: CodeSession,
+        pipeline: Invoker,
+        caller: Caller,
+        finish: Finish,
+        *,
+        served: ServedContext | None = None,
+        target: Context | None = None,
+        limits: CodeLimits | None = None,
+        natively: Finish | None = None,
+        task: Mapping[str, Any] | None = None,
+    ) -> None:
         self._limits = limits or CodeLimits()
         self.spec = ToolSpec(
-            name, "Runs JavaScript that calls tools.", PARAMS, Category.READ, alias=INVOKE, visibility="hidden",
-            source="program", timeout_s=self._limits.wall_s, nests="calls",
-        )  # fmt: skip
+            name,
+            "Runs JavaScript that calls tools.",
+            PARAMS,
+            Category.READ,
+            alias=INVOKE,
+            visibility="hidden",
+            source="program",
+            timeout_s=self._limits.wall_s,
+            nests="calls",
+        )
         self._session = session
         self._pipeline = pipeline
         self._caller = caller
@@ -91,9 +107,7 @@ class CodeTool:
         """What answers the code's requests, for this one piece of it."""
         ctx = context_of(call)
         ctx.locals["internals"] = {"untrustedRef": True}
-        manager = Manager(
-            self._pipeline, call, self._caller, self._served, default_timeout_s=self._limits.nested_s
-        )  # fmt: skip
+        manager = Manager(self._pipeline, call, self._caller, self._served, default_timeout_s=self._limits.nested_s)
         manager.context = ctx
         envelope = ctx.envelope
         ctx.bind(Envelope(envelope.id, self._target or ctx, envelope.parent, envelope.signal), manager)

@@ -67,9 +67,13 @@ class LevelLayer(Generic[C]):
     """All middleware of a level as one layer: what is switched on now, the first outermost."""
 
     def __init__(
-        self, entries: Callable[[], Awaitable[Sequence[LevelEntry]]], pipeline: Callable[[], Invoker | None],
-        library: LibraryCode, shared: dict[str, Any], told: EventSink = lambda _event: None,
-    ) -> None:  # fmt: skip
+        self,
+        entries: Callable[[], Awaitable[Sequence[LevelEntry]]],
+        pipeline: Callable[[], Invoker | None],
+        library: LibraryCode,
+        shared: dict[str, Any],
+        told: EventSink = lambda _event: None,
+    ) -> None:
         self.name = "middleware"
         self._told = told
         self._entries = entries
@@ -245,10 +249,15 @@ class _Course:
         """What there is to tell of it."""
         context, meta = self._context, self._context.meta
         return MiddlewareRan(
-            thread_id=meta.thread_id, run_id=meta.run_id, name=self._name, level=context.level,
-            did="refused" if refusal else self._did, call_id=meta.call, detail=refusal,
+            thread_id=meta.thread_id,
+            run_id=meta.run_id,
+            name=self._name,
+            level=context.level,
+            did="refused" if refusal else self._did,
+            call_id=meta.call,
+            detail=refusal,
             elapsed_ms=round(1000 * (time.monotonic() - self._began - self._elsewhere)),
-        )  # fmt: skip
+        )
 
     def _put(self, value: Any) -> None:
         """The answer that the skill gave itself, or what it made of one."""
@@ -279,8 +288,9 @@ def _target(
     context: MiddlewareContext, shared: dict[str, Any], view: Mapping[str, Any], token: CancellationToken | None = None
 ) -> Context:
     spec = ToolSpec(context.level, f"What middleware of the level {context.level} stands around", {}, Category.READ)
-    made = Context(MappingProxyType(dict(view)), RunInfo(spec, None, f"level:{context.level}", {}), {}, {}, shared,
-                   call=context)  # fmt: skip
+    made = Context(
+        MappingProxyType(dict(view)), RunInfo(spec, None, f"level:{context.level}", {}), {}, {}, shared, call=context
+    )
     made.bind(Envelope(new_id(), made, None, token or context.meta.cancellation), _Onward(_nothing))
     return made
 
@@ -297,11 +307,13 @@ def _view(context: Any) -> dict[str, Any]:
     if request is None:
         return {}
     return {
-        "model": str(request.model), "system": request.system, "tools": [tool.get("name") for tool in request.tools],
+        "model": str(request.model),
+        "system": request.system,
+        "tools": [tool.get("name") for tool in request.tools],
         "messages": [
             {"role": message.role, "text": message.text, "calls": _calls(message)} for message in request.messages
         ],
-    }  # fmt: skip
+    }
 
 
 def _outcome(context: Any) -> dict[str, Any]:
@@ -315,9 +327,12 @@ def _outcome(context: Any) -> dict[str, Any]:
     message, usage = answer.message, answer.message.usage
     counts = {"inputTokens": usage.input_tokens, "outputTokens": usage.output_tokens} if usage is not None else None
     return {
-        "text": message.text, "calls": _calls(message), "stopReason": message.stop_reason, "usage": counts,
+        "text": message.text,
+        "calls": _calls(message),
+        "stopReason": message.stop_reason,
+        "usage": counts,
         **({"error": str(answer.error)} if answer.error is not None else {}),
-    }  # fmt: skip
+    }
 
 
 def _calls(message: ChatMessage) -> list[dict[str, Any]]:

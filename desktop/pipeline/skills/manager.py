@@ -45,9 +45,15 @@ class Manager:
     """
 
     def __init__(
-        self, pipeline: Invoker, call: CallContext, caller: Caller, served: ServedContext | None = None,
-        caller_of: CallerOf | None = None, *, default_timeout_s: float | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        pipeline: Invoker,
+        call: CallContext,
+        caller: Caller,
+        served: ServedContext | None = None,
+        caller_of: CallerOf | None = None,
+        *,
+        default_timeout_s: float | None = None,
+    ) -> None:
         self._pipeline = pipeline
         self._caller_of = caller_of
         self._call = call
@@ -59,9 +65,13 @@ class Manager:
         self.value: Any = None
 
     async def invoke(
-        self, ref: str, args: Mapping[str, Any] | None = None, options: Mapping[str, Any] | None = None, *,
+        self,
+        ref: str,
+        args: Mapping[str, Any] | None = None,
+        options: Mapping[str, Any] | None = None,
+        *,
         place: CodePlace | None = None,
-    ) -> Any:  # fmt: skip
+    ) -> Any:
         """Call a tool through every gate; its structured value where it has one, else its text. A ref that the runtime
         handed out for this code is a function of the runtime, and no tool.
 
@@ -91,9 +101,17 @@ class Manager:
         sink = NestedSink(request.sink, request.block.call_id)
         outer = self._call.invocation
         nested = CallRequest(
-            replace(block, arguments=args), caller, outer, sink, request.message_id, "", request.limits,
-            overrides=overrides_in(options), default_timeout_s=self._default_timeout_s, place=place,
-        )  # fmt: skip
+            replace(block, arguments=args),
+            caller,
+            outer,
+            sink,
+            request.message_id,
+            "",
+            request.limits,
+            overrides=overrides_in(options),
+            default_timeout_s=self._default_timeout_s,
+            place=place,
+        )
         outcome = await self._hooked(nested, 0)
         self._pipeline.note_nested(self._call, block.tool, args, outcome)
         return outcome
@@ -130,10 +148,14 @@ class Manager:
         chain = (*self._caller.chain, entry.name)
         outcome = await self._pipeline.invoke(
             replace(
-                nested, block=ToolCallBlock(new_id(), entry.name, {}), caller=Caller("skill", chain, ExactTools(None)),
-                overrides={}, serves=served, counted=False,
+                nested,
+                block=ToolCallBlock(new_id(), entry.name, {}),
+                caller=Caller("skill", chain, ExactTools(None)),
+                overrides={},
+                serves=served,
+                counted=False,
             )
-        )  # fmt: skip
+        )
         if outcome.result.is_error:
             return outcome
         if served.finished:

@@ -28,9 +28,9 @@ from desktop.pipeline.validation import Validator
 from desktop.skills.cascade.cascade import CONFIGURING, Cascade
 from desktop.skills.names import is_bare_name
 
-KERNEL = frozenset({
-    *(CONFIGURING - {"model", "returns"}), "allowed-tools", "metadata", "delegate", "activatable", "order", "hook",
-})  # fmt: skip
+KERNEL = frozenset(
+    {*(CONFIGURING - {"model", "returns"}), "allowed-tools", "metadata", "delegate", "activatable", "order", "hook"}
+)
 """Keys that say what a skill is, its lists and its gates. ``delegate`` is among them because it makes the called skill
 call another, with the called skill's list instead of the caller's own (R-INV-3)."""
 

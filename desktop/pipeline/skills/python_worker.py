@@ -46,9 +46,12 @@ class PythonWorker:
     ``python`` is the interpreter's command (a frozen app has its own)."""
 
     def __init__(
-        self, confinement: Confinement, workspace: Callable[[], str], source: SourceOf,
+        self,
+        confinement: Confinement,
+        workspace: Callable[[], str],
+        source: SourceOf,
         python: tuple[str, ...] = (sys.executable,),
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._confinement = confinement
         self._source = source
         self._workspace = workspace
@@ -71,16 +74,20 @@ class PythonWorker:
         if self._confinement.probe().kind == "none":
             raise ToolFailure(
                 f"{definition.name} is Python code, and nothing on this computer can confine it.",
-                code="denied.boundary", next_step="Install bubblewrap to run such skills.",
-            )  # fmt: skip
+                code="denied.boundary",
+                next_step="Install bubblewrap to run such skills.",
+            )
         script = _ROOT / "desktop" / "workers" / "python_skill" / "__main__.py"
         argv = (*self._python, "-I", "-S", "-B", "-X", "utf8", str(script))
         plain = ProcessSpec(argv, self._workspace(), {})
         network = definition.metadata.get("network") is True
         wrapped = self._confinement.wrap(
-            plain, narrow=_needed(self._python[0]), network=network, writes=not _only_reads(context),
+            plain,
+            narrow=_needed(self._python[0]),
+            network=network,
+            writes=not _only_reads(context),
             grants=context.call is not None and context.call.meta.unattended is None,
-        )  # fmt: skip
+        )
         return ChildSpec(SERVICE, wrapped.argv, wrapped.env, folder=wrapped.cwd, once=True, end_grace=0.2)
 
 
@@ -112,9 +119,11 @@ class _Course:
     async def go(self, source: str, args: Mapping[str, Any]) -> Any:
         definition, context = self._definition, self._context
         params = {
-            "path": definition.path, "entry": definition.entry or "run", "args": plain(dict(args)),
+            "path": definition.path,
+            "entry": definition.entry or "run",
+            "args": plain(dict(args)),
             "context": view_of(context, target=context.envelope.target),
-        }  # fmt: skip
+        }
         stream = self._child.stream("run", params, parts=_pieces(source))
         try:
             async with asyncio.TaskGroup() as group:

@@ -178,9 +178,14 @@ class ActivityViewModel(QObject):
         chosen, today = self.chosen, midnight(time.time() if now is None else now)
         since = {"today": today, "week": midnight(today - 6 * 86_400 + 43_200)}.get(chosen.days)
         return AuditFilter(
-            text=chosen.text.strip(), decision=chosen.decision, category=chosen.category,  # type: ignore[arg-type]
-            tool=chosen.tool, thread_id=chosen.thread_id, by=chosen.by, since=since,
-        )  # fmt: skip
+            text=chosen.text.strip(),
+            decision=chosen.decision,  # type: ignore[arg-type]
+            category=chosen.category,
+            tool=chosen.tool,
+            thread_id=chosen.thread_id,
+            by=chosen.by,
+            since=since,
+        )
 
     def _again(self, work: Coroutine[Any, Any, None], name: str) -> None:
         if self._reading is not None and self._busy:
@@ -195,9 +200,7 @@ class ActivityViewModel(QObject):
         self.replaced.emit(page.rows)
         if self._counting is not None:
             self._counting.cancel()
-        self._counting = self._bridge.spawn(
-            self._count(wanted, page), name="count activity", on_error=self._failed
-        )  # fmt: skip
+        self._counting = self._bridge.spawn(self._count(wanted, page), name="count activity", on_error=self._failed)
 
     async def _count(self, wanted: AuditFilter, page: AuditPage) -> None:
         self.counted.emit(await self._log.count(wanted) if page.more else len(page.rows))

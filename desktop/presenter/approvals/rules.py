@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from desktop.presenter.events.bridge import Bridge
 
 LEFT_AS_IT_IS = {
-    "ask": "This rule asks already.", "deny": "This rule denies already.", "allow": "This rule allows already.",
-}  # fmt: skip
+    "ask": "This rule asks already.",
+    "deny": "This rule denies already.",
+    "allow": "This rule allows already.",
+}
 _NOW = {"ask": "Asks now", "deny": "Denies now", "allow": "Allows now"}
 UNDOS = 20
 
@@ -43,10 +45,16 @@ class RuleFilter:
     def of(self, rules: tuple[RuleView, ...]) -> list[RuleView]:
         """Those that fit: every word of the text is in the pattern or in the project's name."""
         words = self.text.casefold().split()
-        found = [
-            rule for rule in rules
-            if (not self.decision or rule.decision == self.decision) and (not self.origin or rule.origin == self.origin)
-        ] if self.decision or self.origin else list(rules)  # fmt: skip
+        found = (
+            [
+                rule
+                for rule in rules
+                if (not self.decision or rule.decision == self.decision)
+                and (not self.origin or rule.origin == self.origin)
+            ]
+            if self.decision or self.origin
+            else list(rules)
+        )
         if not words:
             return found
         about = ((rule, f"{rule.pattern} {rule.detail}".casefold()) for rule in found)

@@ -12,15 +12,20 @@ from desktop.domain.rules import Outcome, RuleDecision, RuleView
 
 DECISIONS: tuple[tuple[RuleDecision, str], ...] = (("allow", "Allow"), ("ask", "Ask"), ("deny", "Deny"))
 ORIGINS = (
-    ("you", "You"), ("request", "You, from a request"), ("project", "Project"), ("library", "Library"),
+    ("you", "You"),
+    ("request", "You, from a request"),
+    ("project", "Project"),
+    ("library", "Library"),
     ("built_in", "Built in"),
-)  # fmt: skip
+)
 _DECISION = dict(DECISIONS)
 _ORIGIN: dict[str, str] = dict(ORIGINS)
 OUTCOMES: dict[Outcome, tuple[str, str]] = {
-    "passes": ("failed", "passes"), "asks": ("ask", "asks"), "denied": ("deny", "denied"),
+    "passes": ("failed", "passes"),
+    "asks": ("ask", "asks"),
+    "denied": ("deny", "denied"),
     "blocked": ("deny", "blocked"),
-}  # fmt: skip
+}
 """What happens to a call -> (state of the theme, word)."""
 NEVER = "never"
 DAY = 86_400.0

@@ -33,9 +33,12 @@ def _read(
     service: ConversationService, thread_id: str, titles: Mapping[str, str], measured: Callable[[int], None]
 ) -> AsyncIterator[tuple[TranscriptItem, ...]]:
     return pages(
-        lambda before, limit: service.path(thread_id, before=before, limit=limit), service.sibling_places, titles,
-        measured, lambda: service.left_at_end(thread_id),
-    )  # fmt: skip
+        lambda before, limit: service.path(thread_id, before=before, limit=limit),
+        service.sibling_places,
+        titles,
+        measured,
+        lambda: service.left_at_end(thread_id),
+    )
 
 
 class OpenThread(QObject):

@@ -94,7 +94,7 @@ def arrange(
     away = sorted((t for t in threads if t.archived), key=lambda t: t.updated_at, reverse=True)
     jobs: dict[str, list[ThreadRecord]] = {}
     for thread in newest:
-        if (job_id := _folded_in(thread)):
+        if job_id := _folded_in(thread):
             jobs.setdefault(job_id, []).append(thread)
     rows: list[ThreadRow] = []
     group = ""
@@ -136,9 +136,14 @@ def _thread(thread: ThreadRecord, now: datetime.datetime) -> ThreadRow:
 
 def _job(job: ThreadJob, runs: Sequence[ThreadRecord], now: datetime.datetime, is_open: bool) -> Iterator[ThreadRow]:
     yield ThreadRow(
-        job.name or "A job", time_text=time_text(runs[0].updated_at, now), state="failed" if job.status in BAD else "",
-        icon="schedules", job_id=job.job_id, runs=tuple(run.thread_id for run in runs), is_open=is_open,
-    )  # fmt: skip
+        job.name or "A job",
+        time_text=time_text(runs[0].updated_at, now),
+        state="failed" if job.status in BAD else "",
+        icon="schedules",
+        job_id=job.job_id,
+        runs=tuple(run.thread_id for run in runs),
+        is_open=is_open,
+    )
     for run in runs if is_open else ():
         status = run.job.status if run.job is not None else ""
         icon, word = STATUS.get(status, ("schedules", ""))[0], short_word(status)

@@ -128,8 +128,12 @@ _READ: dict[int, Callable[[ThreadRow], Any]] = {
 UNDONE = 20
 """So many of the latest can be taken back."""
 _DONE = {
-    "delete": "deleted", "archive": "archived", "restore": "back in the list", "pin": "pinned", "unpin": "unpinned",
-}  # fmt: skip
+    "delete": "deleted",
+    "archive": "archived",
+    "restore": "back in the list",
+    "pin": "pinned",
+    "unpin": "unpinned",
+}
 
 
 def _named(done: Sequence[ThreadRecord], wanted: int) -> str:

@@ -79,10 +79,16 @@ def turn_item(record: TurnRecord, label: str, messages: Sequence[MessageRecord])
         parts.append(NoticePart(f"{record.first_message_id}:none", record.outcome or "Nothing was said.", "info"))
     elapsed = record.ended_at - record.started_at
     return TurnItem(
-        record.first_message_id, record.side, label, head_words(record.number, record.rounds, elapsed),
-        fold_turn(parts), footer=footer_of(record.usage, 0, record.model), number=record.number,
-        started_at=record.started_at, accessible=f"{label}, turn {record.number}",
-    )  # fmt: skip
+        record.first_message_id,
+        record.side,
+        label,
+        head_words(record.number, record.rounds, elapsed),
+        fold_turn(parts),
+        footer=footer_of(record.usage, 0, record.model),
+        number=record.number,
+        started_at=record.started_at,
+        accessible=f"{label}, turn {record.number}",
+    )
 
 
 def broken_item(messages: Sequence[MessageRecord], labels: Mapping[SideName, str], number: int) -> TurnItem:
@@ -93,9 +99,15 @@ def broken_item(messages: Sequence[MessageRecord], labels: Mapping[SideName, str
     parts: list[Part] = [part for m in messages if m.role == "assistant" for part in parts_of(_here(m), results)]
     parts.append(NoticePart(f"{first.message_id}:cut", BROKEN, "warning"))
     return TurnItem(
-        first.message_id, side, labels[side], f"turn {number}, broken off", fold_turn(parts), number=number,
-        started_at=first.created_at, accessible=f"{labels[side]}, turn {number}, broken off",
-    )  # fmt: skip
+        first.message_id,
+        side,
+        labels[side],
+        f"turn {number}, broken off",
+        fold_turn(parts),
+        number=number,
+        started_at=first.created_at,
+        accessible=f"{labels[side]}, turn {number}, broken off",
+    )
 
 
 def _here(message: MessageRecord) -> MessageRecord:
@@ -158,9 +170,16 @@ def owners(messages: Sequence[MessageRecord], turns: Sequence[TurnRecord]) -> di
 def live_item(item: TranscriptItem, number: int, rounds: int, limit: int, started_at: float) -> TurnItem:
     """The turn under way; ``item`` is its answer so far."""
     return TurnItem(
-        item.message_id, item.side, item.author, head_words(number, rounds, None, limit), fold_turn(item.parts),
-        live=True, number=number, started_at=started_at, accessible=f"{item.author}, turn {number}",
-    )  # fmt: skip
+        item.message_id,
+        item.side,
+        item.author,
+        head_words(number, rounds, None, limit),
+        fold_turn(item.parts),
+        live=True,
+        number=number,
+        started_at=started_at,
+        accessible=f"{item.author}, turn {number}",
+    )
 
 
 def ended_item(item: TurnItem, record: TurnRecord) -> TurnItem:

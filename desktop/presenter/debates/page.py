@@ -122,16 +122,19 @@ class DebatesViewModel(QObject):
         self._wanted = text
         words = text.casefold().split()
         kept = [
-            row for row in self.rows.values()
+            row
+            for row in self.rows.values()
             if row.thread_id in self._hits or all(word in row.title.casefold() for word in words)
-        ]  # fmt: skip
+        ]
         notes = {row.thread_id: fork_words(row) for row in kept}
         shown = arrange([_record(row) for row in kept])
         still = {row.thread_id for row in kept if row.status == "paused"}
-        self._model.show([
-            replace(row, note=notes.get(row.thread_id, ""), state="paused" if row.thread_id in still else "")
-            for row in shown
-        ])  # fmt: skip
+        self._model.show(
+            [
+                replace(row, note=notes.get(row.thread_id, ""), state="paused" if row.thread_id in still else "")
+                for row in shown
+            ]
+        )
         self.rearranged.emit()
 
     def _take(self, events: tuple[Event, ...]) -> None:

@@ -86,9 +86,11 @@ def meter_facts(meter: SideMeter) -> list[tuple[str, str]]:
     tokens = meter.usage.input_tokens + meter.usage.output_tokens
     cost = human_cost(meter.usage.cost_usd if tokens else 0.0)
     return [
-        ("rounds", rounds), ("tokens", human_count(tokens)),
-        ("cost", cost.removeprefix("cost ")), ("calls", str(meter.calls)),
-    ]  # fmt: skip
+        ("rounds", rounds),
+        ("tokens", human_count(tokens)),
+        ("cost", cost.removeprefix("cost ")),
+        ("calls", str(meter.calls)),
+    ]
 
 
 def model_hint(info: ModelInfo | None, turn: float | None = None) -> str:

@@ -17,14 +17,41 @@ _JOINED = re.compile(r"[\\`^][ \t]*\n\s*")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 _WINDOWS = re.compile(r"(?:^|[\s\"'])[A-Za-z]:\\|\\\\")
 _OPERATORS = ("&&", "||", "|", ";", "&", ">", ">>", "<", "2>", "2>&1", "<<")
-_OF_APPS = frozenset({
-    "claude", "codex", "amp", "gemini", "droid", "grok", "qwen", "copilot", "code", "cursor", "kiro-cli", "opencode",
-    "auggie", "vibe",
-})  # fmt: skip
-_WITH_VALUE = frozenset({
-    "-s", "--scope", "-t", "--transport", "-e", "--env", "-H", "--header", "--name", "--url", "--bearer-token-env-var",
-    "--type", "--env-file",
-})  # fmt: skip
+_OF_APPS = frozenset(
+    {
+        "claude",
+        "codex",
+        "amp",
+        "gemini",
+        "droid",
+        "grok",
+        "qwen",
+        "copilot",
+        "code",
+        "cursor",
+        "kiro-cli",
+        "opencode",
+        "auggie",
+        "vibe",
+    }
+)
+_WITH_VALUE = frozenset(
+    {
+        "-s",
+        "--scope",
+        "-t",
+        "--transport",
+        "-e",
+        "--env",
+        "-H",
+        "--header",
+        "--name",
+        "--url",
+        "--bearer-token-env-var",
+        "--type",
+        "--env-file",
+    }
+)
 
 
 class NotOneCommand(ValueError):

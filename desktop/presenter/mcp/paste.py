@@ -29,20 +29,47 @@ _PATH = re.compile(r"[~.]?/|[A-Za-z]:\\")
 _REFERENCE = re.compile(r"\$\{(?:keyring:[^/{}]+/[^{}]+|[A-Za-z_][A-Za-z0-9_]*)\}")
 _BLANK = re.compile(
     r"\$\{[^{}]*\}|\{\{[^{}]*\}\}|<[^<>]{2,60}>|/path/to\b|\byour[-_ ]\w|path\\to\\|/Users/(?:me|username)\b|"
-    r"/ABSOLUTE/PATH", re.IGNORECASE,
-)  # fmt: skip
+    r"/ABSOLUTE/PATH",
+    re.IGNORECASE,
+)
 _LISTS = (
-    "mcpServers", "servers", "mcp_servers", "context_servers", "amp.mcpServers", "mcp", "extensions",
+    "mcpServers",
+    "servers",
+    "mcp_servers",
+    "context_servers",
+    "amp.mcpServers",
+    "mcp",
+    "extensions",
     "augment.advanced",
-)  # fmt: skip
+)
 _PARTS = frozenset({"command", "url", "serverUrl", "httpUrl", "uri", "cmd"})
 _GENERAL = frozenset({"mcp", "server", "mcp-server", "index", "main", "stdio", "dist", "build", "src", "cli"})
 _FETCH = frozenset({"npx", "uvx", "uv", "bunx", "pnpm", "yarn", "pipx", "deno"})
 _OF_HOSTS = frozenset({"mcp", "www", "api", "com", "org", "net", "io", "dev", "ai"})
-_RUNNERS = frozenset({
-    "npx", "npm", "uvx", "uv", "bunx", "bun", "pnpm", "yarn", "deno", "node", "python", "python3", "docker", "podman",
-    "pipx", "exec", "run", "dlx", "tool", "x",
-})  # fmt: skip
+_RUNNERS = frozenset(
+    {
+        "npx",
+        "npm",
+        "uvx",
+        "uv",
+        "bunx",
+        "bun",
+        "pnpm",
+        "yarn",
+        "deno",
+        "node",
+        "python",
+        "python3",
+        "docker",
+        "podman",
+        "pipx",
+        "exec",
+        "run",
+        "dlx",
+        "tool",
+        "x",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +102,15 @@ class PastedServer:
     def entry(self) -> dict[str, object]:
         """As mcp.yaml takes it, switched off."""
         values: dict[str, object] = {
-            "name": self.name or "server", "command": self.command, "args": list(self.args), "env": dict(self.env),
-            "cwd": self.cwd, "url": self.url, "bearer": self.bearer, "headers": dict(self.headers),
-        }  # fmt: skip
+            "name": self.name or "server",
+            "command": self.command,
+            "args": list(self.args),
+            "env": dict(self.env),
+            "cwd": self.cwd,
+            "url": self.url,
+            "bearer": self.bearer,
+            "headers": dict(self.headers),
+        }
         return {key: value for key, value in values.items() if value} | {"enabled": False}
 
 
@@ -134,8 +167,12 @@ def _of_line(text: str) -> Pasted:
     if line.data:
         return _of_data(line.data, line.name)
     entry = {
-        "command": line.command, "args": list(line.args), "env": line.env, "url": line.url, "headers": line.headers,
-    }  # fmt: skip
+        "command": line.command,
+        "args": list(line.args),
+        "env": line.env,
+        "url": line.url,
+        "headers": line.headers,
+    }
     return Pasted((_server(line.name, entry),))
 
 
@@ -279,9 +316,7 @@ def _of_address(name: str, url: str, headers: Mapping[str, str]) -> PastedServer
         notes.append("Put your own values into the address: it holds examples.")
     if is_secret("", url):
         notes.append("The address holds a secret. Take it out: give it as the key, or as a header.")
-    return PastedServer(
-        name, url=url, bearer=bearer, headers=kept, notes=tuple(notes), secrets=tuple(secrets)
-    )  # fmt: skip
+    return PastedServer(name, url=url, bearer=bearer, headers=kept, notes=tuple(notes), secrets=tuple(secrets))
 
 
 def _value(

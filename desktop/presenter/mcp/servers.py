@@ -107,9 +107,13 @@ class McpServersViewModel(YamlFileViewModel):
     secrets_refused = Signal(str)
 
     def __init__(
-        self, service: McpServers, trials: SkillTrials, keyring: ToolSecrets, bridge: Bridge,
+        self,
+        service: McpServers,
+        trials: SkillTrials,
+        keyring: ToolSecrets,
+        bridge: Bridge,
         parent: QObject | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(service, bridge, example=EXAMPLE, holds="servers", parent=parent)
         self._service = service
         self._keyring = keyring
@@ -243,26 +247,42 @@ def _row(server: ServerFacts) -> McpRow:
     called = " ".join(part for part in (about.name, about.version) if part)
     says = f"It calls itself {called}." if called else ""
     return McpRow(
-        definition.name, server.condition, server.reason, definition.where, bool(definition.url), definition.enabled,
-        server.confinement, server.weak, says, about.note, tuple(map(_tool_row, server.tools)), server.log,
-        definition.line, _instructions(server.instructions),
-    )  # fmt: skip
+        definition.name,
+        server.condition,
+        server.reason,
+        definition.where,
+        bool(definition.url),
+        definition.enabled,
+        server.confinement,
+        server.weak,
+        says,
+        about.note,
+        tuple(map(_tool_row, server.tools)),
+        server.log,
+        definition.line,
+        _instructions(server.instructions),
+    )
 
 
 def _instructions(said: ToolFacts | None) -> McpInstructions | None:
     if said is None:
         return None
     offered = said.offered
-    return McpInstructions(
-        offered.text, said.off, said.standing in ("new", "changed"), offered.raw, offered.digest
-    )  # fmt: skip
+    return McpInstructions(offered.text, said.off, said.standing in ("new", "changed"), offered.raw, offered.digest)
 
 
 def _tool_row(tool: ToolFacts) -> McpToolRow:
     offered = tool.offered
     return McpToolRow(
-        offered.name or offered.raw, offered.raw, tool.category.value, offered.description, tool.off,
-        tool.standing in ("new", "changed") and not offered.problem, offered.claims,
-        not tool.barred, offered.digest, table_of(offered.schema),
+        offered.name or offered.raw,
+        offered.raw,
+        tool.category.value,
+        offered.description,
+        tool.off,
+        tool.standing in ("new", "changed") and not offered.problem,
+        offered.claims,
+        not tool.barred,
+        offered.digest,
+        table_of(offered.schema),
         json.dumps(offered.schema, indent=2, ensure_ascii=False),
-    )  # fmt: skip
+    )

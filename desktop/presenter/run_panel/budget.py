@@ -13,9 +13,7 @@ from desktop.domain.supervision import ExecutionBudget
 from desktop.presenter.run_panel.words import cost_words, time_words, tokens_of, tokens_words
 from desktop.presenter.transcript.figures import human_cost, human_count
 
-LIMITS = (
-    ("max_tokens", "Tokens"), ("max_cost_usd", "Cost"), ("max_rounds", "Rounds"), ("deadline_s", "Time"),
-)  # fmt: skip
+LIMITS = (("max_tokens", "Tokens"), ("max_cost_usd", "Cost"), ("max_rounds", "Rounds"), ("deadline_s", "Time"))
 _WHOLE = frozenset({"max_tokens", "max_rounds"})
 _SCALE = {"": 1, "k": 1_000, "m": 1_000_000}
 _SECONDS = {"s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600}
@@ -73,8 +71,9 @@ def _bound_above(name: str, above: tuple[NodeFacts, ...]) -> str:
     """The tightest limit of the branches that it is in, by what is left of it."""
     found = [
         (value - used_of(facts, name)[0], facts, value)
-        for facts in above if (value := getattr(facts.budget, name)) is not None
-    ]  # fmt: skip
+        for facts in above
+        if (value := getattr(facts.budget, name)) is not None
+    ]
     if not found:
         return ""
     left, facts, value = min(found, key=lambda one: one[0])
@@ -176,8 +175,9 @@ def _too_small(facts: NodeFacts, name: str, value: float | None) -> dict[str, st
     if value is None or value >= used:
         return {}
     words = {
-        "max_tokens": tokens_words(facts), "max_cost_usd": human_cost(facts.cost_usd),
+        "max_tokens": tokens_words(facts),
+        "max_cost_usd": human_cost(facts.cost_usd),
         "max_rounds": f"{facts.rounds:,} rounds" if facts.rounds != 1 else "1 round",
-    }.get(name, time_words(used))  # fmt: skip
+    }.get(name, time_words(used))
     verb = "is" if words in ("1 round",) or name in ("max_cost_usd", "deadline_s") else "are"
     return {name: f"{words} {verb} used already. Give it more, or cancel the agent."}

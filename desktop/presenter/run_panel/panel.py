@@ -47,9 +47,13 @@ class RunTreeViewModel(QObject):
     thread_wanted = Signal(str)
 
     def __init__(
-        self, desk: RunTreePort, requests: Requests, titles: Mapping[str, str], bridge: Bridge | None = None,
+        self,
+        desk: RunTreePort,
+        requests: Requests,
+        titles: Mapping[str, str],
+        bridge: Bridge | None = None,
         parent: QObject | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(parent)
         self._desk, self._requests, self._titles, self._bridge = desk, requests, titles, bridge
         self._trees: OrderedDict[str, AgentTree] = OrderedDict()
@@ -256,12 +260,17 @@ class RunTreeViewModel(QObject):
             return None
         asked = [request for request in self._requests() if request.run_id == self.run_id]
         return max(
-            asked, default=None,
+            asked,
+            default=None,
             key=lambda r: (
-                r.node == path, not r.node, r.thread_id == facts.thread_id, canonical(r.tool) == canonical(facts.doing),
-                any(facts.agent == self._titles.get(name, name) for name in r.chain), -r.asked_at,
+                r.node == path,
+                not r.node,
+                r.thread_id == facts.thread_id,
+                canonical(r.tool) == canonical(facts.doing),
+                any(facts.agent == self._titles.get(name, name) for name in r.chain),
+                -r.asked_at,
             ),
-        )  # fmt: skip
+        )
 
     def thread_of(self, path: str) -> str:
         """Where an agent writes, if that is not the open thread."""

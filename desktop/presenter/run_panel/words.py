@@ -17,18 +17,34 @@ from desktop.presenter.transcript.build import canonical
 from desktop.presenter.transcript.figures import clock, human_cost, human_count
 
 _WORDS = {
-    NodeState.WORKING: "working", NodeState.QUEUED: "in the queue", NodeState.THINKING: "thinking",
-    NodeState.CALLING: "making a call", NodeState.SLEEPING: "asleep", NodeState.JOINING: "waiting for an agent",
-    NodeState.WAITING: "waiting for you", NodeState.PAUSED: "paused", NodeState.PREEMPTED: "paused for another agent",
-    NodeState.COMPLETED: "done", NodeState.FAILED: "failed", NodeState.CANCELLED: "cancelled",
-    NodeState.LIMIT: "limit reached", NodeState.INTERRUPTED: "interrupted",
-}  # fmt: skip
+    NodeState.WORKING: "working",
+    NodeState.QUEUED: "in the queue",
+    NodeState.THINKING: "thinking",
+    NodeState.CALLING: "making a call",
+    NodeState.SLEEPING: "asleep",
+    NodeState.JOINING: "waiting for an agent",
+    NodeState.WAITING: "waiting for you",
+    NodeState.PAUSED: "paused",
+    NodeState.PREEMPTED: "paused for another agent",
+    NodeState.COMPLETED: "done",
+    NodeState.FAILED: "failed",
+    NodeState.CANCELLED: "cancelled",
+    NodeState.LIMIT: "limit reached",
+    NodeState.INTERRUPTED: "interrupted",
+}
 _LOOKS = {
-    NodeState.QUEUED: "in queue", NodeState.SLEEPING: "idle", NodeState.JOINING: "idle", NodeState.WAITING: "waiting",
-    NodeState.PAUSED: "paused", NodeState.PREEMPTED: "paused", NodeState.COMPLETED: "done",
-    NodeState.FAILED: "failed", NodeState.CANCELLED: "aborted", NodeState.LIMIT: "limit",
+    NodeState.QUEUED: "in queue",
+    NodeState.SLEEPING: "idle",
+    NodeState.JOINING: "idle",
+    NodeState.WAITING: "waiting",
+    NodeState.PAUSED: "paused",
+    NodeState.PREEMPTED: "paused",
+    NodeState.COMPLETED: "done",
+    NodeState.FAILED: "failed",
+    NodeState.CANCELLED: "aborted",
+    NodeState.LIMIT: "limit",
     NodeState.INTERRUPTED: "aborted",
-}  # fmt: skip
+}
 _LONGER = {
     NodeState.QUEUED: "It waits for its turn with the model.",
     NodeState.PREEMPTED: "A more important agent is at work in its place. It continues as soon as a place is free.",
@@ -36,9 +52,11 @@ _LONGER = {
 }
 _STOPPING = "It was cancelled and is stopping."
 _LIMITS = {
-    "max_tokens": "token limit reached", "max_cost_usd": "cost limit reached", "max_rounds": "round limit reached",
+    "max_tokens": "token limit reached",
+    "max_cost_usd": "cost limit reached",
+    "max_rounds": "round limit reached",
     "deadline_s": "time limit reached",
-}  # fmt: skip
+}
 _TURNING = frozenset({NodeState.WORKING, NodeState.THINKING, NodeState.CALLING})
 STOPPING = "stopping"
 SIDES = {"a": "Side A", "b": "Side B"}
@@ -154,9 +172,15 @@ def spoken(line: AgentLine) -> str:
     """An agent's line for who does not see it."""
     facts = line.facts
     parts = [
-        facts.agent, side_word(facts), word_of(line), short_model(facts.model), count_words(facts.rounds, "round"),
-        tokens_words(facts), cost_words(facts), time_words(facts.elapsed_s),
-    ]  # fmt: skip
+        facts.agent,
+        side_word(facts),
+        word_of(line),
+        short_model(facts.model),
+        count_words(facts.rounds, "round"),
+        tokens_words(facts),
+        cost_words(facts),
+        time_words(facts.elapsed_s),
+    ]
     if facts.waited_s >= 1:
         parts.append(f"waited {time_words(facts.waited_s)} for you")
     if line.below:

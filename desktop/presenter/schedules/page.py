@@ -27,9 +27,12 @@ GATHER_MS = 250
 TICK_MS = 15_000
 UNREAD = "The job was not saved: correct what is marked first."
 EXAMPLES = (
-    ("Every hour", "0 * * * *"), ("Every day at 9:00", "0 9 * * *"), ("Weekdays at 9:00", "0 9 * * mon-fri"),
-    ("Mondays at 8:30", "30 8 * * mon"), ("First of the month", "0 8 1 * *"),
-)  # fmt: skip
+    ("Every hour", "0 * * * *"),
+    ("Every day at 9:00", "0 9 * * *"),
+    ("Weekdays at 9:00", "0 9 * * mon-fri"),
+    ("Mondays at 8:30", "30 8 * * mon"),
+    ("First of the month", "0 8 1 * *"),
+)
 NEW = Job("", "", "", "0 9 * * mon-fri")
 
 
@@ -332,7 +335,7 @@ def _beside(rows: Sequence[JobRow], job_id: str) -> str:
     """The job after it in the list, or the one before it, or none."""
     ids = [row.job.job_id for row in rows]
     at = ids.index(job_id) if job_id in ids else -1
-    return next(iter([*ids[at + 1 : at + 2], *reversed(ids[:max(at, 0)])]), "")
+    return next(iter([*ids[at + 1 : at + 2], *reversed(ids[: max(at, 0)])]), "")
 
 
 def _said_of(problems: Sequence[DefinitionProblem], path: str, *, warning: bool) -> str:

@@ -10,11 +10,15 @@ from desktop.domain.jobs import JobPolicy, JobRow, JobRun
 from desktop.domain.threads import ThreadJob
 
 STATUS = {
-    "running": ("running", "Running"), "done": ("allow", "Done"), "failed": ("failed", "Failed"),
-    "stopped": ("stop", "Stopped"), "limit": ("failed", "A limit was reached"),
+    "running": ("running", "Running"),
+    "done": ("allow", "Done"),
+    "failed": ("failed", "Failed"),
+    "stopped": ("stop", "Stopped"),
+    "limit": ("failed", "A limit was reached"),
     "interrupted": ("failed", "Interrupted"),
-    "missed": ("clock", "Missed"), "overrun": ("clock", "Left out"),
-}  # fmt: skip
+    "missed": ("clock", "Missed"),
+    "overrun": ("clock", "Left out"),
+}
 """Icon and words of each status."""
 BAD = frozenset({"failed", "limit", "interrupted"})
 

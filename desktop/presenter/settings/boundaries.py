@@ -36,9 +36,14 @@ class BoundariesViewModel(QObject):
     judged = Signal(str, object, object, str)
 
     def __init__(
-        self, bridge: Bridge, describe: Describe, explain: Explain, first_link: FirstLink,
-        parent: QObject | None = None, commands: Commands | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        bridge: Bridge,
+        describe: Describe,
+        explain: Explain,
+        first_link: FirstLink,
+        parent: QObject | None = None,
+        commands: Commands | None = None,
+    ) -> None:
         super().__init__(parent)
         self._commands = commands
         self.commands: tuple[bool, bool] | None = None

@@ -101,6 +101,14 @@ def _row(tool: CliTool) -> CliRow:
     groups = (f"[{'  '.join(map(str, group))}]" for _, group in definition.optional_args)
     command = (definition.cmd, *map(str, definition.args), *groups)
     return CliRow(
-        definition.name, tool.spec.provider_name, tool.spec.category.value, definition.description, command,
-        tool.always_admin, definition.line, definition.reads, tool.reads.agreed, definition.offline,
-    )  # fmt: skip
+        definition.name,
+        tool.spec.provider_name,
+        tool.spec.category.value,
+        definition.description,
+        command,
+        tool.always_admin,
+        definition.line,
+        definition.reads,
+        tool.reads.agreed,
+        definition.offline,
+    )

@@ -83,9 +83,12 @@ class ConnectionTrials:
         address = fields.pop("base_url", connection.base_url).strip()
         options = {**connection.options, **{k: v.strip() for k, v in fields.items()}}
         wanted = replace(
-            connection, title=title, base_url=address, options={k: v for k, v in options.items() if v},
+            connection,
+            title=title,
+            base_url=address,
+            options={k: v for k, v in options.items() if v},
             secret_name=connection.secret_name or (f"connection/{connection.connection_id}" if given else ""),
-        )  # fmt: skip
+        )
         if replace(wanted, title="") == replace(connection, title="") and not given:
             await self._replace(wanted)
             return f"It is called {title} now."
@@ -185,9 +188,10 @@ def _complete(info: ProviderInfo, fields: Mapping[str, str]) -> None:
         raise FieldProblem("key", "There is no key yet.", f"Paste the key that {info.title} gave you.")
     if fields.get("base_url", "") and not _plain_address(fields["base_url"].strip()):
         raise FieldProblem(
-            "base_url", "The address holds a key or a password.",
+            "base_url",
+            "The address holds a key or a password.",
             "Take it out there, and put it into the field for keys.",
-        )  # fmt: skip
+        )
     if missing:
         raise FieldProblem(missing, f"The {_WORDS.get(missing, missing)} is missing.", f"{info.title} needs it.")
 
@@ -201,5 +205,9 @@ def _plain_address(address: str) -> bool:
         return False
 
 
-_WORDS = {"base_url": "address", "api_version": "API version", "access_key_id": "access key ID",
-          "secret_access_key": "secret access key"}  # fmt: skip
+_WORDS = {
+    "base_url": "address",
+    "api_version": "API version",
+    "access_key_id": "access key ID",
+    "secret_access_key": "secret access key",
+}

@@ -82,9 +82,14 @@ class KeysViewModel(QObject):
     told = Signal(str, bool, str)
 
     def __init__(
-        self, tools: ToolSecrets, secrets: SecretStore, setup: ModelSetupViewModel, bridge: Bridge,
-        uses: Callable[[], Iterable[Use]], parent: QObject | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        tools: ToolSecrets,
+        secrets: SecretStore,
+        setup: ModelSetupViewModel,
+        bridge: Bridge,
+        uses: Callable[[], Iterable[Use]],
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
         self._tools, self._secrets, self._setup, self._bridge = tools, secrets, setup, bridge
         self._uses = uses
@@ -108,12 +113,14 @@ class KeysViewModel(QObject):
         """Connections with a key."""
         return tuple(
             ProviderKeyRow(
-                at.connection_id, at.title, tuple(self._setup.info(at).secrets),
+                at.connection_id,
+                at.title,
+                tuple(self._setup.info(at).secrets),
                 self._states.get(at.connection_id, "looking"),
             )
             for at in self._setup.connections
             if at.secret_name
-        )  # fmt: skip
+        )
 
     @property
     def tools(self) -> tuple[ToolSecretRow, ...]:

@@ -48,10 +48,13 @@ class MiddlewareViewModel(QObject):
     refused = Signal(str)
 
     def __init__(
-        self, chains: Chains, settings: SettingsService, bridge: Bridge,
+        self,
+        chains: Chains,
+        settings: SettingsService,
+        bridge: Bridge,
         on_change: Callable[[Callable[[object], None]], Callable[[], None]] | None = None,
         parent: QObject | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(parent)
         self._chains = chains
         self._settings = settings

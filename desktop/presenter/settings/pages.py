@@ -24,28 +24,52 @@ class SettingsPlace:
 
 
 SETTINGS_PAGES = (
-    SettingsPlace(MODELS, "Models and keys", "key", (
-        "API key", "token", "provider", "server", "connection", "endpoint", "address", "Ollama", "LM Studio", "OpenAI",
-        "Anthropic", "local model",
-    )),
+    SettingsPlace(
+        MODELS,
+        "Models and keys",
+        "key",
+        (
+            "API key",
+            "token",
+            "provider",
+            "server",
+            "connection",
+            "endpoint",
+            "address",
+            "Ollama",
+            "LM Studio",
+            "OpenAI",
+            "Anthropic",
+            "local model",
+        ),
+    ),
     SettingsPlace(KEYRING, "Keyring", "lock", ("API key", "secret", "password", "credential", "token")),
-    SettingsPlace("Appearance", "Appearance", "appearance", (
-        "dark mode", "light mode", "color", "colour", "font", "zoom", "animation", "accessibility",
-    )),
+    SettingsPlace(
+        "Appearance",
+        "Appearance",
+        "appearance",
+        ("dark mode", "light mode", "color", "colour", "font", "zoom", "animation", "accessibility"),
+    ),
     SettingsPlace("Chats", "Chats", "chats", ("rounds", "history", "send with Enter", "limits")),
     SettingsPlace(AGENTS, "Agents", "agent", ("prompt", "definition", "debate agent", "system text")),
     SettingsPlace(APPROVALS, "Approvals", "approvals", ("permission", "ask", "blocklist", "request", "grant", "allow")),
-    SettingsPlace("Tools", "Tools and limits", "terminal", (
-        "shell", "command", "network", "timeout", "memory limit", "env", "sandbox",
-    )),
+    SettingsPlace(
+        "Tools",
+        "Tools and limits",
+        "terminal",
+        ("shell", "command", "network", "timeout", "memory limit", "env", "sandbox"),
+    ),
     SettingsPlace(CLI, "Tools from tools.yaml", "file", ("CLI tools", "command line tools", "program")),
     SettingsPlace(MCP, "MCP servers", "server", ("mcp.yaml", "model context protocol", "plugin", "extension")),
     SettingsPlace("Skills", "Skills", "skills", ("SKILL.md", "folder of skills")),
     SettingsPlace(MIDDLEWARE, "Middleware", "filter", ("retry", "cache", "filter", "layer")),
-    SettingsPlace(FILESYSTEM, "Filesystem boundaries", "folder", (
-        "folder", "path", "directory", "workspace", "boundary", "sandbox", "file access", "denied",
-    )),
-)  # fmt: skip
+    SettingsPlace(
+        FILESYSTEM,
+        "Filesystem boundaries",
+        "folder",
+        ("folder", "path", "directory", "workspace", "boundary", "sandbox", "file access", "denied"),
+    ),
+)
 """In the order in which they stand."""
 
 

@@ -19,9 +19,11 @@ from desktop.domain.reach import Level, NodeKind, ReachRow
 
 ROW = int(Qt.ItemDataRole.UserRole)
 COMMANDS = {
-    (True, True): "can read and write it.", (True, False): "can read it, not write it.",
-    (False, False): "can neither read nor write it.", (False, True): "can write it.",
-}  # fmt: skip
+    (True, True): "can read and write it.",
+    (True, False): "can read it, not write it.",
+    (False, False): "can neither read nor write it.",
+    (False, True): "can write it.",
+}
 KINDS = {"dir": "folder", "file": "file", "link": "link", "special": "special file"}
 Index = QModelIndex | QPersistentModelIndex
 
@@ -256,9 +258,9 @@ class ReachTree(QAbstractListModel):
             yield from self._all(folder.opened[at])
 
 
-_ROLES = frozenset((
-    ROW, int(Qt.ItemDataRole.DisplayRole), int(Qt.ItemDataRole.AccessibleTextRole), int(Qt.ItemDataRole.ToolTipRole)
-))  # fmt: skip
+_ROLES = frozenset(
+    (ROW, int(Qt.ItemDataRole.DisplayRole), int(Qt.ItemDataRole.AccessibleTextRole), int(Qt.ItemDataRole.ToolTipRole))
+)
 
 
 def spoken(row: ShownRow) -> str:

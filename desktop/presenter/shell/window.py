@@ -33,9 +33,16 @@ class PaletteRow:
     __slots__ = ("also", "detail", "group", "icon", "id", "mono", "ranges", "title")
 
     def __init__(
-        self, id: str, title: str, detail: str = "", group: str = "Actions", icon: str = "", ranges: Ranges = (),
-        mono: bool = False, also: tuple[str, ...] = (),
-    ) -> None:  # fmt: skip
+        self,
+        id: str,
+        title: str,
+        detail: str = "",
+        group: str = "Actions",
+        icon: str = "",
+        ranges: Ranges = (),
+        mono: bool = False,
+        also: tuple[str, ...] = (),
+    ) -> None:
         self.id, self.title, self.detail, self.group = id, title, detail, group
         self.icon, self.ranges, self.mono, self.also = icon, ranges, mono, also
 

@@ -301,10 +301,13 @@ def written(raw: Mapping[str, Any]) -> dict[str, Any]:
         allowed = " ".join(str(one) for one in allowed)
     tags = metadata.get("tags")
     values = {
-        "name": raw.get("name", ""), "description": raw.get("description", ""), "allowed-tools": allowed,
+        "name": raw.get("name", ""),
+        "description": raw.get("description", ""),
+        "allowed-tools": allowed,
         "tags": [str(tag) for tag in tags] if isinstance(tags, list) else [],
-        "visibility": metadata.get("visibility") or "", "category": metadata.get("category") or "",
-    }  # fmt: skip
+        "visibility": metadata.get("visibility") or "",
+        "category": metadata.get("category") or "",
+    }
     return {**values, **{key: metadata.get(key) for key in ("params", "returns", "model")}}
 
 
@@ -312,10 +315,16 @@ def values_of(definition: SkillDef) -> dict[str, Any]:
     """The form's values."""
     metadata = definition.metadata
     return {
-        "name": definition.name, "description": definition.description, "allowed-tools": definition.allowed_tools,
-        "tags": list(definition.tags), "visibility": definition.visibility, "category": definition.category,
-        "params": metadata.get("params"), "returns": metadata.get("returns"), "model": metadata.get("model"),
-    }  # fmt: skip
+        "name": definition.name,
+        "description": definition.description,
+        "allowed-tools": definition.allowed_tools,
+        "tags": list(definition.tags),
+        "visibility": definition.visibility,
+        "category": definition.category,
+        "params": metadata.get("params"),
+        "returns": metadata.get("returns"),
+        "model": metadata.get("model"),
+    }
 
 
 def _refusal(definition: SkillDef) -> str:

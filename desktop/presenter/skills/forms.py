@@ -66,14 +66,22 @@ def _field(name: str, part: Any, required: bool, depth: int) -> FormField:
     kind, choices, fields, item = _kind(schema, depth)
     low, high = (_bound(schema.get(word)) for word in ("minimum", "maximum"))
     return FormField(
-        name, kind, required, type_words(schema), str(schema.get("description", ""))[:600], schema.get("default"),
-        "default" in schema, choices, fields, item, low, high,
-    )  # fmt: skip
+        name,
+        kind,
+        required,
+        type_words(schema),
+        str(schema.get("description", ""))[:600],
+        schema.get("default"),
+        "default" in schema,
+        choices,
+        fields,
+        item,
+        low,
+        high,
+    )
 
 
-def _kind(
-    schema: Mapping[str, Any], depth: int
-) -> tuple[FieldKind, tuple[Any, ...], tuple[FormField, ...], str]:
+def _kind(schema: Mapping[str, Any], depth: int) -> tuple[FieldKind, tuple[Any, ...], tuple[FormField, ...], str]:
     choices = schema.get("enum")
     if isinstance(choices, list) and choices and all(isinstance(c, (str, int, float, bool)) for c in choices):
         return "choice", tuple(choices), (), ""

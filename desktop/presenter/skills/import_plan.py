@@ -25,9 +25,7 @@ class Planned:
     replaces: bool = False
 
 
-def planned(
-    candidates: Mapping[int, Candidate], fits: Mapping[int, Fits], choice: Choice
-) -> dict[int, Planned]:
+def planned(candidates: Mapping[int, Candidate], fits: Mapping[int, Fits], choice: Choice) -> dict[int, Planned]:
     """Of the ticked ones, in order: the next one sees the names that those before it took."""
     found: dict[int, Planned] = {}
     used: set[str] = set()

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from desktop.presenter.skills.page import SkillsViewModel
     from desktop.services.skills.editing import SkillService
 
-__all__ = [
-    "Candidate", "Fits", "Note", "SkillImport", "Staged", "Target", "facts_of", "notes_of", "target_words",
-]  # fmt: skip
+__all__ = ["Candidate", "Fits", "Note", "SkillImport", "Staged", "Target", "facts_of", "notes_of", "target_words"]
 
 UNDONE = 20
 SCRIPTS_NAMED = 12
@@ -179,9 +177,7 @@ class SkillImport(QObject):
         work = self._keep(staged, wanted, target, self.choice)
         self._bridge.spawn(work, name="import skills", on_error=self._refused)
 
-    async def _keep(
-        self, staged: Staged, wanted: tuple[Candidate, ...], target: Target, choice: Choice
-    ) -> None:
+    async def _keep(self, staged: Staged, wanted: tuple[Candidate, ...], target: Target, choice: Choice) -> None:
         collision: Collision = "replace" if choice == "replace" else "both"
         kept = await self._imports.keep(staged, wanted, target, collision)
         self.busy = False

@@ -48,9 +48,7 @@ class Chosen:
         one: frozenset[SkillSource] = frozenset({self.source})  # type: ignore[arg-type]
         sources = {"": YOURS, EVERYTHING: frozenset[SkillSource]()}.get(self.source, one)
         only: frozenset[SkillKind] = kinds  # type: ignore[assignment]
-        return SkillFilter(
-            self.query, self.tags, self.visibility, sources, only, problems_only=self.look == "problems"
-        )
+        return SkillFilter(self.query, self.tags, self.visibility, sources, only, problems_only=self.look == "problems")
 
 
 class SkillListing(QObject):
@@ -62,9 +60,13 @@ class SkillListing(QObject):
     touched = Signal(object)
 
     def __init__(
-        self, desk: SkillService, bridge: Bridge, parent: QObject | None = None,
-        *, loop: asyncio.AbstractEventLoop | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        desk: SkillService,
+        bridge: Bridge,
+        parent: QObject | None = None,
+        *,
+        loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
         super().__init__(parent)
         self.desk = desk
         self._bridge = bridge

@@ -38,9 +38,13 @@ class SkillsViewModel(SkillListing):
     difference_found = Signal(object)
 
     def __init__(
-        self, desk: SkillService, bridge: Bridge, parent: QObject | None = None,
-        *, loop: asyncio.AbstractEventLoop | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        desk: SkillService,
+        bridge: Bridge,
+        parent: QObject | None = None,
+        *,
+        loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
         super().__init__(desk, bridge, parent, loop=loop)
         self.key: Key | None = None
         self.detail: SkillDetail | None = None

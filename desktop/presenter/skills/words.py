@@ -25,19 +25,23 @@ YOURS: frozenset[SkillSource] = frozenset({"mine", "project", "shared", "mcp"})
 YOURS_WORD, EVERYTHING, EVERYTHING_WORD = "Yours", "all", "Everything"
 
 TIPS: Mapping[str, str] = {
-    "": "What you made, installed or connected", EVERYTHING: "Also what comes with Assent",
-    "mine": "In your own skills folder", "project": "In the project folders that you opened",
+    "": "What you made, installed or connected",
+    EVERYTHING: "Also what comes with Assent",
+    "mine": "In your own skills folder",
+    "project": "In the project folders that you opened",
     "shared": "In ~/.agents and ~/.claude, which other apps use too",
     "library": "Instructions that come with Assent, for its own agents",
     "mcp": "Tools of your MCP servers",
     "program": "Tools that come with Assent, those of tools.yaml, and agents that others can call",
-    "text": "Text that an agent follows", "code": "Programs that run when an agent calls them",
+    "text": "Text that an agent follows",
+    "code": "Programs that run when an agent calls them",
     "tool": "What agents call directly, without a file of its own",
     "problems": "Files with mistakes or warnings",
     "off": "Changed since you read them, or of a project that you do not trust",
-    "shown": "Agents find these by themselves", "hidden": "Only agents whose list names them can use these",
+    "shown": "Agents find these by themselves",
+    "hidden": "Only agents whose list names them can use these",
     "all": "Both",
-}  # fmt: skip
+}
 """What a filter shows, by its value, for its tooltip."""
 
 EMPTY: Mapping[str, tuple[str, str]] = {
@@ -48,7 +52,7 @@ EMPTY: Mapping[str, tuple[str, str]] = {
     "problems": ("No problems", "Every skill can be read."),
     "off": ("Nothing is switched off", "Agents can use every skill."),
     "hidden": ("Nothing is hidden", "A skill is hidden when its file says visibility: hidden."),
-}  # fmt: skip
+}
 """(title, sentence) where a single filter shows nothing."""
 
 
@@ -89,9 +93,13 @@ OFF = {
     "broken": "It has a mistake and cannot run.",
 }
 CODE_FIELDS = {
-    "name": "name", "description": "description", "patterns": "allowed-tools", "tags": "tags",
-    "visibility": "visibility", "category": "category",
-}  # fmt: skip
+    "name": "name",
+    "description": "description",
+    "patterns": "allowed-tools",
+    "tags": "tags",
+    "visibility": "visibility",
+    "category": "category",
+}
 """Which field of the form a problem stands at, by the first word of its code."""
 
 
@@ -140,9 +148,13 @@ def type_words(schema: Mapping[str, Any]) -> str:
 
 
 _TYPES = {
-    "string": "text", "integer": "whole number", "number": "number", "boolean": "yes or no", "object": "object",
+    "string": "text",
+    "integer": "whole number",
+    "number": "number",
+    "boolean": "yes or no",
+    "object": "object",
     "null": "nothing",
-}  # fmt: skip
+}
 
 
 def _many(words: str) -> str:

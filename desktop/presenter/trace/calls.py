@@ -15,8 +15,12 @@ NESTED_SHOWN = 100
 CODE = "invoke"
 """The call that runs a model's code."""
 _STATES: Mapping[str, NodeState] = {
-    "done": "done", "failed": "failed", "denied": "denied", "aborted": "aborted", "unknown": "aborted",
-}  # fmt: skip
+    "done": "done",
+    "failed": "failed",
+    "denied": "denied",
+    "aborted": "aborted",
+    "unknown": "aborted",
+}
 
 MakeNode = Callable[[Kind, str, TraceNode, TraceEntry], TraceNode]
 
@@ -26,9 +30,13 @@ class TraceCalls:
     ``close_below`` ends what is below a node."""
 
     def __init__(
-        self, root: str, work: AtWork, make: MakeNode, round_of: Callable[[TraceEntry], TraceNode],
+        self,
+        root: str,
+        work: AtWork,
+        make: MakeNode,
+        round_of: Callable[[TraceEntry], TraceNode],
         close_below: Callable[[TraceNode, float, NodeState], None],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.count = 0
         self._root = root
         self._work = work

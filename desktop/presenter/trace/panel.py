@@ -58,9 +58,13 @@ class TraceViewModel(QObject):
     said = Signal(str)
 
     def __init__(
-        self, source: TraceSource, bridge: Bridge, redact: Redact, titles: Mapping[str, str],
+        self,
+        source: TraceSource,
+        bridge: Bridge,
+        redact: Redact,
+        titles: Mapping[str, str],
         parent: QObject | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(parent)
         self._source, self._bridge, self._redact, self._titles = source, bridge, redact, titles
         self._live: dict[str, TraceTree] = {}
@@ -321,14 +325,22 @@ def matching(tree: TraceTree, wanted: str) -> list[TraceNode]:
     if tree.root is None:
         return []
     return [
-        node for node in tree.root.walk()
+        node
+        for node in tree.root.walk()
         if wanted in f"{node.title} {node.summary}".casefold() or any(wanted in searchable(e) for e in node.entries)
-    ]  # fmt: skip
+    ]
 
 
 def line_data(run_id: str, number: int, entry: TraceEntry) -> dict[str, Any]:
     """A line of an export, with the identity that published events carry (R-TRC-5)."""
     return {
-        "type": entry.type, "timestamp": entry.at, "sequence": number, "runId": run_id, "contextId": entry.context,
-        "ancestorContextId": entry.ancestor, "agent": entry.agent, "callId": entry.call, "data": entry.plain(),
-    }  # fmt: skip
+        "type": entry.type,
+        "timestamp": entry.at,
+        "sequence": number,
+        "runId": run_id,
+        "contextId": entry.context,
+        "ancestorContextId": entry.ancestor,
+        "agent": entry.agent,
+        "callId": entry.call,
+        "data": entry.plain(),
+    }

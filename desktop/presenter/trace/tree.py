@@ -21,10 +21,19 @@ DEEPEST = 24
 """Levels that are drawn further in; what is below hangs on the last."""
 LONGEST = 120
 _ENDS: Mapping[str, NodeState] = {
-    "response": "done", "stop_tool": "done", "end_session_tool": "done", "done": "done", "cancelled": "aborted",
-    "interrupted": "aborted", "aborted": "aborted", "budget": "limit", "limit": "limit", "max_steps": "limit",
-    "max_session_turns": "limit", "global_limit": "limit",
-}  # fmt: skip
+    "response": "done",
+    "stop_tool": "done",
+    "end_session_tool": "done",
+    "done": "done",
+    "cancelled": "aborted",
+    "interrupted": "aborted",
+    "aborted": "aborted",
+    "budget": "limit",
+    "limit": "limit",
+    "max_steps": "limit",
+    "max_session_turns": "limit",
+    "global_limit": "limit",
+}
 _STOPS: Mapping[str, NodeState] = {"error": "failed", "cut": "failed", "aborted": "aborted", "limit": "limit"}
 
 
@@ -45,12 +54,20 @@ class TraceTree:
         self._work = AtWork()
         self._calls = TraceCalls(run_id, self._work, self._node, self._round_of, self._close_below)
         self._handlers = {
-            "agent-start": self._agent_started, "turn-start": self._round_started, "message": self._said,
-            "reasoning": self._said, "tool-call": self._called, "tool-waiting": self._calls.asked,
-            "tool-answered": self._calls.answered, "tool-result": self._calls.result, "retry": self._retried,
-            "error": self._erred, "turn-end": self._round_ended, "agent-complete": self._agent_over,
+            "agent-start": self._agent_started,
+            "turn-start": self._round_started,
+            "message": self._said,
+            "reasoning": self._said,
+            "tool-call": self._called,
+            "tool-waiting": self._calls.asked,
+            "tool-answered": self._calls.answered,
+            "tool-result": self._calls.result,
+            "retry": self._retried,
+            "error": self._erred,
+            "turn-end": self._round_ended,
+            "agent-complete": self._agent_over,
             "middleware": self._stood_around,
-        }  # fmt: skip
+        }
 
     @property
     def over(self) -> bool:

@@ -23,30 +23,58 @@ SHOWN = 280
 """Characters of a text that stand in the panel before it is opened."""
 WORDS = {"aborted": "stopped", "limit": "limit reached", "waiting": "waiting for you"}
 STOPS = {
-    "end": "the model was done", "tool_calls": "to make its calls", "length": "the limit on output tokens",
-    "aborted": "it was stopped", "error": "an error", "cut": "the connection broke", "limit": "a limit",
-}  # fmt: skip
+    "end": "the model was done",
+    "tool_calls": "to make its calls",
+    "length": "the limit on output tokens",
+    "aborted": "it was stopped",
+    "error": "an error",
+    "cut": "the connection broke",
+    "limit": "a limit",
+}
 _DECIDED = {
-    "allow_once": "allowed once", "allow_run": "allowed for the run", "allow_always": "allowed from now on",
-    "allow_edited": "allowed with your changes", "deny": "denied", "deny_run": "denied with the rest of the run",
-    "done": "said to have been done", "stop": "its run was ended instead", UNANSWERED: "not answered",
-}  # fmt: skip
+    "allow_once": "allowed once",
+    "allow_run": "allowed for the run",
+    "allow_always": "allowed from now on",
+    "allow_edited": "allowed with your changes",
+    "deny": "denied",
+    "deny_run": "denied with the rest of the run",
+    "done": "said to have been done",
+    "stop": "its run was ended instead",
+    UNANSWERED: "not answered",
+}
 _BY = {
-    "user": "by you", "rule": "by a rule", "remembered": "by what you decided for this run",
-    "setting": "by a setting", "no_handler": "because nobody was there", "cancelled": "because the run ended",
-    "closed": "because Assent was closed", "job": "by the policy of this job",
-}  # fmt: skip
+    "user": "by you",
+    "rule": "by a rule",
+    "remembered": "by what you decided for this run",
+    "setting": "by a setting",
+    "no_handler": "because nobody was there",
+    "cancelled": "because the run ended",
+    "closed": "because Assent was closed",
+    "job": "by the policy of this job",
+}
 _ENDED = {
-    "response": "done", "done": "done", "cancelled": "stopped by you", "interrupted": "interrupted",
-    "aborted": "stopped", "error": "failed", "failed": "failed", "terminated": "ended by middleware",
-    "limit": "a limit was reached", "budget": "the budget is used up", "max_steps": "a limit was reached",
-    "global_limit": "a limit was reached", "max_session_turns": "a limit was reached",
-}  # fmt: skip
+    "response": "done",
+    "done": "done",
+    "cancelled": "stopped by you",
+    "interrupted": "interrupted",
+    "aborted": "stopped",
+    "error": "failed",
+    "failed": "failed",
+    "terminated": "ended by middleware",
+    "limit": "a limit was reached",
+    "budget": "the budget is used up",
+    "max_steps": "a limit was reached",
+    "global_limit": "a limit was reached",
+    "max_session_turns": "a limit was reached",
+}
 
 _DID = {
-    "watched": "went on, changed nothing", "changed": "changed the answer", "answered": "answered itself",
-    "refused": "refused", "stopped": "was stopped",
-}  # fmt: skip
+    "watched": "went on, changed nothing",
+    "changed": "changed the answer",
+    "answered": "answered itself",
+    "refused": "refused",
+    "stopped": "was stopped",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +178,17 @@ def detail_of(node: TraceNode, axis: Axis, now: float) -> Detail:
         quotes = (Quote("Reasoning", *node.text("reasoning")), Quote("Text", *node.text("message")))
     state = "failed" if node.state == "limit" else node.state
     return Detail(
-        node.title, node.kind != "round" and node.is_call, node.category if node.is_call else "", state,
-        state_word(node), tuple(facts), tuple(quote for quote in quotes if quote.text),
-        _arguments(node) if node.is_call else None, _result(node) if node.is_call else None,
+        node.title,
+        node.kind != "round" and node.is_call,
+        node.category if node.is_call else "",
+        state,
+        state_word(node),
+        tuple(facts),
+        tuple(quote for quote in quotes if quote.text),
+        _arguments(node) if node.is_call else None,
+        _result(node) if node.is_call else None,
         node.call_id if not node.call_id.startswith("#") else "",
-    )  # fmt: skip
+    )
 
 
 def middleware_words(entry: TraceEntry) -> str:

@@ -53,8 +53,12 @@ CALLS_SHOWN = 200
 """Cards of one message. Of more calls only the first are ever made; their number is said, and all are stored."""
 
 STATES: Mapping[str, CallState] = {
-    "done": "done", "failed": "failed", "denied": "denied", "aborted": "aborted", "unknown": "unknown",
-}  # fmt: skip
+    "done": "done",
+    "failed": "failed",
+    "denied": "denied",
+    "aborted": "aborted",
+    "unknown": "unknown",
+}
 """Of calls that are over, by what their results say."""
 
 Siblings = Mapping[str, tuple[int, int]]
@@ -82,9 +86,12 @@ def pretty(arguments: Mapping[str, Any] | None, raw: str = "") -> str:
 
 
 def tool_part(
-    message_id: str, call: ToolCallBlock, result: ToolResultBlock | None, category: str = "",
+    message_id: str,
+    call: ToolCallBlock,
+    result: ToolResultBlock | None,
+    category: str = "",
     begun: frozenset[str] | None = None,
-) -> ToolPart:  # fmt: skip
+) -> ToolPart:
     """The card of one call. Of one without a result, whose run was cut off, nobody knows what came of it, unless it is
     not among those that had ``begun``."""
     facts = dict(result.facts) if result else {}
@@ -283,9 +290,13 @@ def footer_of(usage: Usage | None, elapsed_ms: int, model: str) -> str:
 
 
 def _answer(
-    group: Sequence[MessageRecord], siblings: Siblings, titles: Mapping[str, str], *, final: bool,
+    group: Sequence[MessageRecord],
+    siblings: Siblings,
+    titles: Mapping[str, str],
+    *,
+    final: bool,
     left: LeftAtEnd | None,
-) -> TranscriptItem:  # fmt: skip
+) -> TranscriptItem:
     first = group[0]
     begun = left.begun if left is not None and final else None
     results = results_by_call(group)

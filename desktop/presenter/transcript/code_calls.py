@@ -55,10 +55,14 @@ def ran(code: CodeText, text: str, *, is_error: bool) -> CodeText:
     if not shown.get("ok") and not error:
         error = "It failed."
     return replace(
-        code, value="" if error or value is None else _words(value), error=error, line=line,
-        stdout=str(shown.get("stdout") or ""), note=str(shown.get("note") or ""),
+        code,
+        value="" if error or value is None else _words(value),
+        error=error,
+        line=line,
+        stdout=str(shown.get("stdout") or ""),
+        note=str(shown.get("note") or ""),
         finished=shown.get("finished") is True,
-    )  # fmt: skip
+    )
 
 
 def _read(text: str) -> Mapping[str, Any] | None:

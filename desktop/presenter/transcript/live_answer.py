@@ -323,9 +323,11 @@ def _without_writing(parts: Mapping[str, Part], message_id: str) -> dict[str, Pa
 
 
 def _said_anew(
-    parts: Mapping[str, Part], chunks: Mapping[str, list[str]], message_id: str,
+    parts: Mapping[str, Part],
+    chunks: Mapping[str, list[str]],
+    message_id: str,
     said: Sequence[TextBlock | ReasoningBlock],
-) -> tuple[dict[str, Part], dict[str, list[str]]]:  # fmt: skip
+) -> tuple[dict[str, Part], dict[str, list[str]]]:
     """The texts of a message are others than those that arrived."""
     own = (f"{message_id}:text", f"{message_id}:reasoning")
     left = {part_id: part for part_id, part in parts.items() if part_id not in own}

@@ -9,9 +9,15 @@ from desktop.domain.words import size_words
 from desktop.presenter.transcript.items import MediaPart
 
 _ENDINGS = {
-    "image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp", "audio/wav": "wav",
-    "audio/mpeg": "mp3", "audio/ogg": "ogg", "audio/flac": "flac",
-}  # fmt: skip
+    "image/png": "png",
+    "image/jpeg": "jpg",
+    "image/gif": "gif",
+    "image/webp": "webp",
+    "audio/wav": "wav",
+    "audio/mpeg": "mp3",
+    "audio/ogg": "ogg",
+    "audio/flac": "flac",
+}
 
 
 def media_parts(part_id: str, media: Sequence[MediaBlock]) -> tuple[MediaPart, ...]:

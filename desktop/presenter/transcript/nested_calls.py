@@ -14,8 +14,12 @@ BRIEF = 161
 """Characters of a call's arguments in that list."""
 
 _STATES: dict[str, CallState] = {
-    "done": "done", "failed": "failed", "denied": "denied", "aborted": "aborted", "unknown": "unknown",
-}  # fmt: skip
+    "done": "done",
+    "failed": "failed",
+    "denied": "denied",
+    "aborted": "aborted",
+    "unknown": "unknown",
+}
 
 
 def nested_calls(facts: Mapping[str, Any]) -> tuple[NestedCall, ...]:

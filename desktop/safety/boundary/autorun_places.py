@@ -30,7 +30,7 @@ _FILES = {
         ".huskyrc.js .lintstagedrc .lintstagedrc.json .lintstagedrc.js .overcommit.yml"
     ).split(),
     "every Python runs it when it starts": ["sitecustomize.py", "usercustomize.py"],
-}  # fmt: skip
+}
 _FOLDERS = {
     "git runs what is in it": ".husky .githooks .git-hooks",
     "an editor runs what is in it": (

@@ -21,15 +21,20 @@ _HOLDS = {
     "~/.gnupg": "the keys with which you sign and decrypt",
     "/etc/shadow": "the scrambled passwords of this computer",
     "/etc/passwd": "the list of this computer's accounts",
-    "~/.aws": "keys to your cloud accounts", "~/.config/gcloud": "keys to your cloud accounts",
-    "~/.azure": "keys to your cloud accounts", "~/.kube": "keys to your clusters",
-    "~/.docker": "keys to your registries", "~/.netrc": "passwords for servers",
-    "~/.git-credentials": "passwords for servers", "~/.mozilla": "your browser's passwords and sessions",
+    "~/.aws": "keys to your cloud accounts",
+    "~/.config/gcloud": "keys to your cloud accounts",
+    "~/.azure": "keys to your cloud accounts",
+    "~/.kube": "keys to your clusters",
+    "~/.docker": "keys to your registries",
+    "~/.netrc": "passwords for servers",
+    "~/.git-credentials": "passwords for servers",
+    "~/.mozilla": "your browser's passwords and sessions",
     "~/.config/google-chrome": "your browser's passwords and sessions",
     "~/.config/chromium": "your browser's passwords and sessions",
     "~/.config/BraveSoftware": "your browser's passwords and sessions",
-    "~/.local/share/keyrings": "your keyring", "~/.password-store": "your passwords",
-}  # fmt: skip
+    "~/.local/share/keyrings": "your keyring",
+    "~/.password-store": "your passwords",
+}
 _CONSEQUENCE = (
     "Commands that you allow could then read it, and so could every file tool where an allowed folder holds it."
 )

@@ -60,9 +60,12 @@ class PathWalker:
         at = -100 if folder is None else folder  # AT_FDCWD; only used with an absolute path
         for _ in range(_RETRIES):
             found: int = self._libc.syscall(
-                ctypes.c_long(_SYS_OPENAT2), ctypes.c_int(at), ctypes.c_char_p(os.fsencode(name)),
-                ctypes.byref(how), ctypes.c_size_t(ctypes.sizeof(how)),
-            )  # fmt: skip
+                ctypes.c_long(_SYS_OPENAT2),
+                ctypes.c_int(at),
+                ctypes.c_char_p(os.fsencode(name)),
+                ctypes.byref(how),
+                ctypes.c_size_t(ctypes.sizeof(how)),
+            )
             if found >= 0:
                 return found
             code = ctypes.get_errno()

@@ -26,24 +26,47 @@ from desktop.safety.boundary.paths import Identity, PathProblem
 SECRET_NAMES = ("data", "logs")
 # In the home of the app: never writable, whatever the lists say and whether or not they exist yet (R-FS-10).
 PROTECTED_NAMES = (
-    "config.yaml", "tools.yaml", "mcp.yaml", "trust.yaml", "jobs.yaml", "agents", "skills", "data", "logs",
+    "config.yaml",
+    "tools.yaml",
+    "mcp.yaml",
+    "trust.yaml",
+    "jobs.yaml",
+    "agents",
+    "skills",
+    "data",
+    "logs",
     "cache",
-)  # fmt: skip
+)
 # What starts the app when a person logs in or clicks: writing there would be writing the app's own command line.
 STARTERS = (
-    "~/.config/autostart/assent.desktop", "~/.local/share/applications/assent.desktop",
+    "~/.config/autostart/assent.desktop",
+    "~/.local/share/applications/assent.desktop",
     "~/Library/LaunchAgents/assent.plist",
-)  # fmt: skip
+)
 
 # Passwords of the screen and of the session: with one a program on the network types into any window.
 SCREEN_PASSWORDS = ("~/.Xauthority", "~/.ICEauthority")
 _SCREEN_NAMES = ("XAUTHORITY", "ICEAUTHORITY")
 
 _SYSTEM = (
-    "/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/run", "/System", "/Library",
+    "/etc",
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/boot",
+    "/run",
+    "/System",
+    "/Library",
     "/Applications",
-    "/private/etc", "C:\\Windows", "C:\\Program Files", "C:\\Program Files (x86)", "C:\\ProgramData",
-)  # fmt: skip
+    "/private/etc",
+    "C:\\Windows",
+    "C:\\Program Files",
+    "C:\\Program Files (x86)",
+    "C:\\ProgramData",
+)
 _SYSTEM_UNLESS_OURS = (
     "/var",
     "/opt",

@@ -163,9 +163,13 @@ class Prover:
     """``files`` is the real handle, ``confinement`` and ``runner`` those of shell commands."""
 
     def __init__(
-        self, policy: BoundaryPolicy, files: ProvenFiles, confinement: Confinement, runner: ProcessRunner,
+        self,
+        policy: BoundaryPolicy,
+        files: ProvenFiles,
+        confinement: Confinement,
+        runner: ProcessRunner,
         settings: SettingsProvider,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._policy = policy
         self._files = files
         self._confinement = confinement

@@ -29,7 +29,11 @@ _SHELL = "/bin/sh"
 
 
 def in_bubblewrap(
-    base: tuple[str, ...], filter_file: str, spec: ProcessSpec, walls: SandboxProfile, closing: tuple[str, ...] = (),
+    base: tuple[str, ...],
+    filter_file: str,
+    spec: ProcessSpec,
+    walls: SandboxProfile,
+    closing: tuple[str, ...] = (),
     inherited: tuple[int, ...] = (),
 ) -> ProcessSpec:
     """``base`` is bwrap with the options that work here; ``filter_file`` holds the seccomp program, "" for none;
@@ -58,8 +62,15 @@ def in_bubblewrap(
     limit = str(MAX_PROCESSES if _counts_apart() else 0)
     argv += ["--chdir", spec.cwd, "--", _SHELL, "-c", _BEGIN, spec.cwd, limit, *spec.argv]
     env = {**spec.env, "TMPDIR": _temporary(walls)}
-    return replace(spec, argv=tuple(argv), env=env, cwd="/", contained=True, fleeting=_APART,
-                   inherited=inherited if walls.network else ())
+    return replace(
+        spec,
+        argv=tuple(argv),
+        env=env,
+        cwd="/",
+        contained=True,
+        fleeting=_APART,
+        inherited=inherited if walls.network else (),
+    )
 
 
 def _temporary(walls: SandboxProfile) -> str:

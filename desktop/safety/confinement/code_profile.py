@@ -24,20 +24,67 @@ from desktop.safety.confinement.syscall_filter import supports
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _ALLOWED = {
     "x86_64": {
-        "read": 0, "write": 1, "close": 3, "poll": 7, "mmap": 9, "mprotect": 10, "munmap": 11, "brk": 12,
-        "rt_sigaction": 13, "rt_sigprocmask": 14, "rt_sigreturn": 15, "select": 23, "sched_yield": 24, "mremap": 25,
-        "madvise": 28, "nanosleep": 35, "setitimer": 38, "exit": 60, "gettimeofday": 96, "sigaltstack": 131,
-        "time": 201, "futex": 202, "restart_syscall": 219, "clock_gettime": 228, "clock_nanosleep": 230,
-        "exit_group": 231, "pselect6": 270, "ppoll": 271, "getrandom": 318, "rseq": 334,
+        "read": 0,
+        "write": 1,
+        "close": 3,
+        "poll": 7,
+        "mmap": 9,
+        "mprotect": 10,
+        "munmap": 11,
+        "brk": 12,
+        "rt_sigaction": 13,
+        "rt_sigprocmask": 14,
+        "rt_sigreturn": 15,
+        "select": 23,
+        "sched_yield": 24,
+        "mremap": 25,
+        "madvise": 28,
+        "nanosleep": 35,
+        "setitimer": 38,
+        "exit": 60,
+        "gettimeofday": 96,
+        "sigaltstack": 131,
+        "time": 201,
+        "futex": 202,
+        "restart_syscall": 219,
+        "clock_gettime": 228,
+        "clock_nanosleep": 230,
+        "exit_group": 231,
+        "pselect6": 270,
+        "ppoll": 271,
+        "getrandom": 318,
+        "rseq": 334,
     },
     "aarch64": {
-        "read": 63, "write": 64, "close": 57, "mmap": 222, "mprotect": 226, "munmap": 215, "brk": 214,
-        "rt_sigaction": 134, "rt_sigprocmask": 135, "rt_sigreturn": 139, "sched_yield": 124, "mremap": 216,
-        "madvise": 233, "nanosleep": 101, "setitimer": 103, "exit": 93, "gettimeofday": 169, "sigaltstack": 132,
-        "futex": 98, "restart_syscall": 128, "clock_gettime": 113, "clock_nanosleep": 115, "exit_group": 94,
-        "pselect6": 72, "ppoll": 73, "getrandom": 278, "rseq": 293,
+        "read": 63,
+        "write": 64,
+        "close": 57,
+        "mmap": 222,
+        "mprotect": 226,
+        "munmap": 215,
+        "brk": 214,
+        "rt_sigaction": 134,
+        "rt_sigprocmask": 135,
+        "rt_sigreturn": 139,
+        "sched_yield": 124,
+        "mremap": 216,
+        "madvise": 233,
+        "nanosleep": 101,
+        "setitimer": 103,
+        "exit": 93,
+        "gettimeofday": 169,
+        "sigaltstack": 132,
+        "futex": 98,
+        "restart_syscall": 128,
+        "clock_gettime": 113,
+        "clock_nanosleep": 115,
+        "exit_group": 94,
+        "pselect6": 72,
+        "ppoll": 73,
+        "getrandom": 278,
+        "rseq": 293,
     },
-}  # fmt: skip
+}
 _WATCHED = {"mmap": ((2, 4), (3, 1)), "mprotect": ((2, 4),)}
 """Bits of an argument that are refused: memory that is executable, and memory that is shared, which no limit counts."""
 
@@ -50,9 +97,11 @@ def only_computing(machine: str) -> bytes:
     """The filter as ``struct sock_filter[]``. Raises KeyError for a processor whose calls are not known here."""
     allowed = _ALLOWED[machine]
     steps = [
-        (_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, _AUDIT_ARCH[machine]), (_RETURN, 0, 0, _DENY),
+        (_LOAD, 0, 0, _ARCHITECTURE),
+        (_EQUAL, 1, 0, _AUDIT_ARCH[machine]),
+        (_RETURN, 0, 0, _DENY),
         (_LOAD, 0, 0, _NUMBER),
-    ]  # fmt: skip
+    ]
     for name, number in allowed.items():
         body = []
         for argument, bits in _WATCHED.get(name, ()):

@@ -14,9 +14,7 @@ from desktop.domain.safety import DEFAULT_ENVIRONMENT, SafetySettings, SettingsP
 from desktop.safety.confinement.environment_names import OF_A_PERSON, needs_admin, stays_out_of_commands, usable_path
 from desktop.safety.confinement.program_cache import CACHE_NAMES
 
-WINDOWS_NAMES = (
-    "SYSTEMROOT", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "WINDIR",
-)  # fmt: skip
+WINDOWS_NAMES = ("SYSTEMROOT", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "WINDIR")
 _LAUNCHER = re.compile(r"^(_PYI|_MEI|APPIMAGE$|APPDIR$|ARGV0$|OWD$)|_ORIG$")
 _LOOKS_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -27,8 +25,14 @@ _PLACED = ("TMPDIR", *CACHE_NAMES)
 """Variables that are set to folders when a process gets its walls."""
 
 __all__ = [
-    "AllowlistEnvironment", "KeyringLookup", "MayRead", "inherited", "met_by_commands", "needs_admin", "warning_for",
-]  # fmt: skip
+    "AllowlistEnvironment",
+    "KeyringLookup",
+    "MayRead",
+    "inherited",
+    "met_by_commands",
+    "needs_admin",
+    "warning_for",
+]
 
 KeyringLookup = Callable[[str, str], Awaitable[str | None]]
 """``(service, user)`` -> the value or None; raises SecretsUnavailable."""
@@ -91,9 +95,14 @@ class AllowlistEnvironment:
         self._windows = windows
 
     async def build(
-        self, declared: Mapping[str, str], *, admin: bool = False, tool: str = "", secrets: bool = True,
+        self,
+        declared: Mapping[str, str],
+        *,
+        admin: bool = False,
+        tool: str = "",
+        secrets: bool = True,
         thread: Mapping[str, str] = MappingProxyType({}),
-    ) -> dict[str, str]:  # fmt: skip
+    ) -> dict[str, str]:
         """The whole environment of one process (R-ENV-1, R-ENV-2). Raises ToolFailure naming the variable. Without
         ``secrets`` references to the keyring are judged, and left out instead of read. ``${NAME}`` means a variable of
         the ``thread``, else the host's (D-6)."""
@@ -118,9 +127,10 @@ class AllowlistEnvironment:
         named = set(_EXPANDED.findall(command))
         taken = {*self._settings().environment_allowlist, *DEFAULT_ENVIRONMENT}
         return {
-            name: value for name, value in thread.items()
+            name: value
+            for name, value in thread.items()
             if name in named and name not in taken and not stays_out_of_commands(name) and "\0" not in value
-        }  # fmt: skip
+        }
 
     def _inherited(self) -> dict[str, str]:
         found = inherited(self._settings(), self._host(), windows=self._windows)

@@ -72,8 +72,10 @@ def is_over(root: int, limit: int, folders: Iterable[str] = ()) -> bool:
     if sum(_kilobytes(thread, "status", _QUICK) or 0 for thread in threads) * 1024 + files <= limit:
         return False
     true = (_kilobytes(thread, "smaps_rollup", _TRUE) for thread in threads)
-    held = (_kilobytes(thread, "status", _QUICK) or 0 if own is None else own
-            for thread, own in zip(threads, true, strict=True))  # fmt: skip
+    held = (
+        _kilobytes(thread, "status", _QUICK) or 0 if own is None else own
+        for thread, own in zip(threads, true, strict=True)
+    )
     total = sum(held) * 1024 + files
     if nameless and total > limit:
         total -= sum(_mapped(thread, nameless) for thread in threads)
@@ -125,8 +127,7 @@ def _open_files(thread: int) -> Iterator[os.stat_result]:
 
 
 def _devices_in_memory(threads: Sequence[int]) -> set[int]:
-    """Where files are kept in memory: what is mounted so for these, and the kernel's own place, which is not mounted.
-    """
+    """Where files are kept in memory: what is mounted so for these, and the kernel's own, unmounted place."""
     nameless = os.memfd_create("assent-device")
     try:
         found = {os.fstat(nameless).st_dev}

@@ -87,10 +87,15 @@ class GroupRunner:
         wrapped = self._with_launcher(spec)
         try:
             return await asyncio.create_subprocess_exec(
-                *wrapped.argv, cwd=wrapped.cwd, env=dict(wrapped.env),
-                stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
-                start_new_session=_PLATFORM != "win32", pass_fds=wrapped.inherited,
-            )  # fmt: skip
+                *wrapped.argv,
+                cwd=wrapped.cwd,
+                env=dict(wrapped.env),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+                start_new_session=_PLATFORM != "win32",
+                pass_fds=wrapped.inherited,
+            )
         except (OSError, ValueError) as error:
             what = f"{spec.argv[0]} cannot be started: {getattr(error, 'strerror', None) or error}."
             raise ToolFailure(what, code="tool.not_started") from error

@@ -18,9 +18,19 @@ from desktop.safety.boundary.paths import Identity, identity_of, is_within
 from desktop.safety.boundary.policy import BoundaryPolicy, Lists
 
 SYSTEM = (
-    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/ssl", "/etc/localtime",
-    "/etc/alternatives", "/etc/hosts", "/etc/nsswitch.conf",
-)  # fmt: skip
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/etc/ld.so.cache",
+    "/etc/ssl",
+    "/etc/localtime",
+    "/etc/alternatives",
+    "/etc/hosts",
+    "/etc/nsswitch.conf",
+)
 PRIVATE = ("/tmp", "/run")
 """Folders of which each command in bubblewrap gets one of its own, with what it may reach of the real one."""
 MAX_OWN = 500
@@ -116,10 +126,16 @@ def walls_of(
         return by_depth({path for path in found if not any(is_within(path, place) for place in out_of_sight)})
 
     return SandboxProfile(
-        seen(writable), seen(own), seen(again), out_of_sight, settings().shell_network == "always",
-        installed=without_inner((*(rule.resolved for rule in lists.installed), *lists.around)), sealed=seen(sealed),
-        opened=opened, still_hidden=by_depth(inner),
-    )  # fmt: skip
+        seen(writable),
+        seen(own),
+        seen(again),
+        out_of_sight,
+        settings().shell_network == "always",
+        installed=without_inner((*(rule.resolved for rule in lists.installed), *lists.around)),
+        sealed=seen(sealed),
+        opened=opened,
+        still_hidden=by_depth(inner),
+    )
 
 
 def _is_closed(path: str, own: tuple[str, ...], again: tuple[str, ...]) -> bool:

@@ -15,10 +15,16 @@ from collections.abc import Callable, Iterable, Mapping
 
 FOLDER = "cache"
 _PLACES = {
-    "XDG_CACHE_HOME": "", "npm_config_cache": "npm", "YARN_CACHE_FOLDER": "yarn", "BUN_INSTALL_CACHE_DIR": "bun",
-    "DENO_DIR": "deno", "UV_CACHE_DIR": "uv", "UV_TOOL_DIR": "uv-tools", "UV_PYTHON_INSTALL_DIR": "uv-python",
+    "XDG_CACHE_HOME": "",
+    "npm_config_cache": "npm",
+    "YARN_CACHE_FOLDER": "yarn",
+    "BUN_INSTALL_CACHE_DIR": "bun",
+    "DENO_DIR": "deno",
+    "UV_CACHE_DIR": "uv",
+    "UV_TOOL_DIR": "uv-tools",
+    "UV_PYTHON_INSTALL_DIR": "uv-python",
     "PIP_CACHE_DIR": "pip",
-}  # fmt: skip
+}
 CACHE_NAMES = tuple(_PLACES)
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 _SHOWN = 60

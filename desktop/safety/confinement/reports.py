@@ -25,21 +25,34 @@ def bubblewrap(*, filtered: bool, ports: bool) -> ConfinementReport:
         "bubblewrap",
         "Confined by bubblewrap: commands write only in allowed folders and do not see the denied ones.",
         (
-            "writes outside the allowed folders", "denied paths and Assent's own data", "other processes",
-            *((_SERVICES,) if filtered else ()), "the network, when it is off", "leftover processes", _MEMORY, _SHARED,
+            "writes outside the allowed folders",
+            "denied paths and Assent's own data",
+            "other processes",
+            *((_SERVICES,) if filtered else ()),
+            "the network, when it is off",
+            "leftover processes",
+            _MEMORY,
+            _SHARED,
             *((_SCREENS,) if ports else ()),
         ),
         (
-            "reading what is neither denied nor Assent's own", _SECOND_NAME,
+            "reading what is neither denied nor Assent's own",
+            _SECOND_NAME,
             "making a denied path that does not exist yet",
-            "services on localhost, when the network is on", _AMOUNTS, _HIDDEN,
+            "services on localhost, when the network is on",
+            _AMOUNTS,
+            _HIDDEN,
             *(() if ports else (_SCREENS,)),
-            *(() if filtered else (
-                "services of this computer outside /run and /tmp, and with the network on all of them",
-                "the kernel's keyring and virtual machines' sockets",
-            )),
+            *(
+                ()
+                if filtered
+                else (
+                    "services of this computer outside /run and /tmp, and with the network on all of them",
+                    "the kernel's keyring and virtual machines' sockets",
+                )
+            ),
         ),
-    )  # fmt: skip
+    )
 
 
 def landlock(abi: int) -> ConfinementReport:
@@ -48,22 +61,28 @@ def landlock(abi: int) -> ConfinementReport:
         "landlock",
         "Confined by Landlock: commands write only in allowed folders and cannot open the denied ones.",
         (
-            "writes outside the allowed folders", "denied paths and Assent's own data",
-            _SERVICES, "the network, when it is off", _MEMORY,
+            "writes outside the allowed folders",
+            "denied paths and Assent's own data",
+            _SERVICES,
+            "the network, when it is off",
+            _MEMORY,
             f"{_SHARED}: none can be had, so that locks and pools of Python's multiprocessing do not work",
             *((_SCREENS,) if abi >= PORTS_ABI else ()),
         ),
         (
-            "reading what is neither denied nor Assent's own", _SECOND_NAME,
+            "reading what is neither denied nor Assent's own",
+            _SECOND_NAME,
             "folders that hold a denied path cannot be listed, nor new files made in them",
             "names, sizes and times of files and the command lines of other processes can be seen",
             "changing permissions and times of files that are yours",
-            "how many processes there are at once", _AMOUNTS, _HIDDEN,
+            "how many processes there are at once",
+            _AMOUNTS,
+            _HIDDEN,
             "services on localhost, when the network is on",
             *(() if abi >= PORTS_ABI else (_SCREENS,)),
             *(() if abi >= SIGNALS_ABI else ("ending your other processes, Assent among them",)),
         ),
-    )  # fmt: skip
+    )
 
 
 def seatbelt() -> ConfinementReport:
@@ -72,16 +91,21 @@ def seatbelt() -> ConfinementReport:
         "sandbox-exec",
         "Confined by sandbox-exec: commands write only in allowed folders and do not see the denied ones.",
         (
-            "writes outside the allowed folders", "denied paths and Assent's own data", "the keychain",
-            "signals to other processes", "the network, when it is off",
+            "writes outside the allowed folders",
+            "denied paths and Assent's own data",
+            "the keychain",
+            "signals to other processes",
+            "the network, when it is off",
         ),
         (
-            "reading what is neither denied nor Assent's own", _SECOND_NAME,
+            "reading what is neither denied nor Assent's own",
+            _SECOND_NAME,
             "processes that leave their group before a command ends",
-            "services on localhost, when the network is on", f"how much memory a command takes, and {_AMOUNTS}",
+            "services on localhost, when the network is on",
+            f"how much memory a command takes, and {_AMOUNTS}",
             "this has been tried on your computer just now, but not on every macOS by its makers",
         ),
-    )  # fmt: skip
+    )
 
 
 def nothing(platform: str) -> ConfinementReport:

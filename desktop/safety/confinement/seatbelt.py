@@ -14,13 +14,30 @@ from desktop.safety.confinement.profile import SandboxProfile
 
 PROGRAM = "/usr/bin/sandbox-exec"
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/dtracehelper")
-_RUNTIME = ("/System", "/Library/Apple", "/usr", "/bin", "/sbin", "/private/var/db/dyld", "/private/var/db/timezone",
-            "/private/etc/localtime", "/private/etc/ssl", "/dev")  # fmt: skip
+_RUNTIME = (
+    "/System",
+    "/Library/Apple",
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/private/var/db/dyld",
+    "/private/var/db/timezone",
+    "/private/etc/localtime",
+    "/private/etc/ssl",
+    "/dev",
+)
 _KEYS = (
-    "com.apple.SecurityServer", "com.apple.securityd.xpc", "com.apple.security.agent", "com.apple.secd",
-    "com.apple.pasteboard.1", "com.apple.windowserver.active", "com.apple.coreservices.launchservicesd",
-    "com.apple.tccd", "com.apple.tccd.system", "com.apple.appleeventsd",
-)  # fmt: skip
+    "com.apple.SecurityServer",
+    "com.apple.securityd.xpc",
+    "com.apple.security.agent",
+    "com.apple.secd",
+    "com.apple.pasteboard.1",
+    "com.apple.windowserver.active",
+    "com.apple.coreservices.launchservicesd",
+    "com.apple.tccd",
+    "com.apple.tccd.system",
+    "com.apple.appleeventsd",
+)
 
 
 def in_seatbelt(spec: ProcessSpec, walls: SandboxProfile, temporary: str) -> ProcessSpec:

@@ -110,9 +110,16 @@ class SystemConfinement:
         return report.sentence if report.kind == "none" else f"{report.sentence} The network is {network}."
 
     def wrap(
-        self, spec: ProcessSpec, *, narrow: tuple[str, ...] | None = None, network: bool | None = None,
-        writes: bool = True, grants: bool = True, cache: str = "", opened: tuple[str, ...] = (),
-    ) -> ProcessSpec:  # fmt: skip
+        self,
+        spec: ProcessSpec,
+        *,
+        narrow: tuple[str, ...] | None = None,
+        network: bool | None = None,
+        writes: bool = True,
+        grants: bool = True,
+        cache: str = "",
+        opened: tuple[str, ...] = (),
+    ) -> ProcessSpec:
         """The same process inside the walls of this moment. Raises ToolFailure when they cannot be built.
 
         ``narrow``: beside the allowed folders it sees only the system's programs and libraries and these paths (code
@@ -256,9 +263,14 @@ def refuses_outside(
         try:
             wrapped = wrap(spec, SandboxProfile((str(inside),), (), (), (str(hidden),), network))
             done = subprocess.run(
-                wrapped.argv, cwd=wrapped.cwd, env=dict(wrapped.env), stdin=subprocess.DEVNULL,
-                capture_output=True, timeout=_PROBE_TIMEOUT_S, pass_fds=wrapped.inherited,
-            )  # fmt: skip
+                wrapped.argv,
+                cwd=wrapped.cwd,
+                env=dict(wrapped.env),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_PROBE_TIMEOUT_S,
+                pass_fds=wrapped.inherited,
+            )
         except (OSError, subprocess.SubprocessError):
             return False
         held = not (outside / "out.txt").exists() and b"secret" not in done.stdout

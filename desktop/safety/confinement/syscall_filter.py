@@ -17,29 +17,65 @@ _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _NAMES = ("x86_64", "aarch64")
 _REFUSED = {
     # namespaces, mounts
-    "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51),
-    "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430), "fsconfig": (431, 431),
-    "fsmount": (432, 432), "fspick": (433, 433), "mount_setattr": (442, 442), "open_tree_attr": (467, 467),
+    "setns": (308, 268),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
+    "chroot": (161, 51),
+    "open_tree": (428, 428),
+    "move_mount": (429, 429),
+    "fsopen": (430, 430),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "fspick": (433, 433),
+    "mount_setattr": (442, 442),
+    "open_tree_attr": (467, 467),
     "open_by_handle_at": (304, 265),
     # the kernel's keyring
-    "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
     # what reaches into the kernel or goes around this filter
-    "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427), "bpf": (321, 280),
-    "perf_event_open": (298, 241), "userfaultfd": (323, 282), "kexec_load": (246, 104),
-    "kexec_file_load": (320, 294), "init_module": (175, 105), "finit_module": (313, 273),
-    "delete_module": (176, 106), "swapon": (167, 224), "swapoff": (168, 225), "reboot": (169, 142),
+    "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "bpf": (321, 280),
+    "perf_event_open": (298, 241),
+    "userfaultfd": (323, 282),
+    "kexec_load": (246, 104),
+    "kexec_file_load": (320, 294),
+    "init_module": (175, 105),
+    "finit_module": (313, 273),
+    "delete_module": (176, 106),
+    "swapon": (167, 224),
+    "swapoff": (168, 225),
+    "reboot": (169, 142),
     # memory that stays when all who used it have ended, and counts for none of them
-    "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195),
+    "shmget": (29, 194),
+    "shmat": (30, 196),
+    "shmctl": (31, 195),
     # other processes
-    "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "pidfd_getfd": (438, 438),
-    "move_pages": (279, 239), "migrate_pages": (256, 238), "kcmp": (312, 272), "process_madvise": (440, 440),
-}  # fmt: skip
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "pidfd_getfd": (438, 438),
+    "move_pages": (279, 239),
+    "migrate_pages": (256, 238),
+    "kcmp": (312, 272),
+    "process_madvise": (440, 440),
+}
 # semaphores and messages that are shared by number: a namespace of one's own makes them harmless
 _SHARED = {
-    "semget": (64, 190), "semop": (65, 193),
-    "semtimedop": (220, 192), "semctl": (66, 191), "msgget": (68, 186), "msgsnd": (69, 189), "msgrcv": (70, 188),
-    "msgctl": (71, 187), "mq_open": (240, 180), "mq_unlink": (241, 181),
-}  # fmt: skip
+    "semget": (64, 190),
+    "semop": (65, 193),
+    "semtimedop": (220, 192),
+    "semctl": (66, 191),
+    "msgget": (68, 186),
+    "msgsnd": (69, 189),
+    "msgrcv": (70, 188),
+    "msgctl": (71, 187),
+    "mq_open": (240, 180),
+    "mq_unlink": (241, 181),
+}
 _LIMITS = (302, 261)  # prlimit64, which can take away another process's memory and time
 # chmod, chown, utime, setxattr, removexattr and their kin, by path: Landlock does not hold them back anywhere
 _FREEZING = (
@@ -93,10 +129,15 @@ def program(machine: str, held: Held) -> bytes:
     """The filter as ``struct sock_filter[]``. Raises KeyError for a machine that is not supported."""
     at = _NAMES.index(machine) if machine in _AUDIT_ARCH else -1
     steps: list[Step] = [
-        (_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, _AUDIT_ARCH[machine]), (_RETURN, 0, 0, _DENY),
-        (_LOAD, 0, 0, _NUMBER), (_AT_LEAST, 0, 1, 0x40000000), (_RETURN, 0, 0, _DENY),
-        (_EQUAL, 0, 1, _CLONE3), (_RETURN, 0, 0, _ABSENT),
-    ]  # fmt: skip
+        (_LOAD, 0, 0, _ARCHITECTURE),
+        (_EQUAL, 1, 0, _AUDIT_ARCH[machine]),
+        (_RETURN, 0, 0, _DENY),
+        (_LOAD, 0, 0, _NUMBER),
+        (_AT_LEAST, 0, 1, 0x40000000),
+        (_RETURN, 0, 0, _DENY),
+        (_EQUAL, 0, 1, _CLONE3),
+        (_RETURN, 0, 0, _ABSENT),
+    ]
     refused = {numbers[at] for numbers in _REFUSED.values()}
     if not held.apart:
         refused |= {numbers[at] for numbers in _SHARED.values()}
@@ -117,8 +158,12 @@ def program(machine: str, held: Held) -> bytes:
 def _when(number: int, argument: int, tests: list[Step]) -> list[Step]:
     """For one call: the tests on the lower half of an argument, each of which jumps 0 to a refusal that follows the
     last and 1 past it; else the call goes on to ``allow``."""
-    body: list[Step] = [(_LOAD, 0, 0, _ARGUMENTS + 8 * argument), *tests, (_RETURN, 0, 0, _DENY),
-                        (_RETURN, 0, 0, _ALLOW)]  # fmt: skip
+    body: list[Step] = [
+        (_LOAD, 0, 0, _ARGUMENTS + 8 * argument),
+        *tests,
+        (_RETURN, 0, 0, _DENY),
+        (_RETURN, 0, 0, _ALLOW),
+    ]
     return [(_EQUAL, 0, len(body), number), *body]
 
 

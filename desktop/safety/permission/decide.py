@@ -29,9 +29,14 @@ _ASKS = AutoDecision("asks", "category")
 
 
 def answer(
-    category: Category, rule: RuleMatch | None, *, edited: bool = False, stale: bool = False, remembered: bool = False,
+    category: Category,
+    rule: RuleMatch | None,
+    *,
+    edited: bool = False,
+    stale: bool = False,
+    remembered: bool = False,
     setting: bool = False,
-) -> AutoDecision:  # fmt: skip
+) -> AutoDecision:
     """``edited``: a person changed the arguments and sees the call again whatever rules say; ``stale``: it changed
     since it was approved; ``remembered``: allowed for the rest of the run; ``setting``: an opt-in covers it.
 
@@ -62,9 +67,17 @@ def call_facts(
     """What rules and memory compare. Without a constraint of its own, a call is only like itself, byte by byte."""
     constraint = check.constraint or json.dumps(arguments, sort_keys=True, default=str)
     return CallFacts(
-        spec.name, category, constraint, spec.tags, arguments, spec.source, check.parts, check.resolved, thread_id,
+        spec.name,
+        category,
+        constraint,
+        spec.tags,
+        arguments,
+        spec.source,
+        check.parts,
+        check.resolved,
+        thread_id,
         network=check.preview.get("network_asked") is True,
-    )  # fmt: skip
+    )
 
 
 def passes_by_setting(

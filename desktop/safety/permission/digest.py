@@ -15,9 +15,24 @@ from desktop.domain.tools import Category, PreCheck
 MAX_RUNS = 1000
 
 _SHOWN = (
-    "argv", "command", "confined_by", "cwd", "environment", "hosts", "kind", "network", "network_asked",
-    "network_offered", "opened", "path", "program", "server", "source", "tool", "where",
-)  # fmt: skip
+    "argv",
+    "command",
+    "confined_by",
+    "cwd",
+    "environment",
+    "hosts",
+    "kind",
+    "network",
+    "network_asked",
+    "network_offered",
+    "opened",
+    "path",
+    "program",
+    "server",
+    "source",
+    "tool",
+    "where",
+)
 """Of what a request shows, the part that says how and where the call would run; ``identity`` has the files."""
 
 
@@ -30,9 +45,14 @@ def digest_of(tool: str, arguments: Mapping[str, Any], category: Category, check
     """What an approval is bound to: exactly these arguments to this version of the tool, run as shown, on exactly this
     state of the files (R-PRM-5)."""
     bound = {
-        "tool": tool, "arguments": arguments, "category": category.value, "version": version,
-        "paths": list(check.paths), "identity": dict(check.identity), "shown": shown_of(check),
-    }  # fmt: skip
+        "tool": tool,
+        "arguments": arguments,
+        "category": category.value,
+        "version": version,
+        "paths": list(check.paths),
+        "identity": dict(check.identity),
+        "shown": shown_of(check),
+    }
     text = json.dumps(bound, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -192,10 +192,13 @@ class PermissionGate:
             return _deny(request, "remembered", "everything from this run is denied")
         rule = self._rules.match(facts)
         found = answer(
-            request.category, rule, edited=request.original is not None, stale=request.stale,
+            request.category,
+            rule,
+            edited=request.original is not None,
+            stale=request.stale,
             remembered=self._memory.allows(request.run_id, alike),
             setting=passes_by_setting(self._settings(), request.paths, request.preview, request.judgements),
-        )  # fmt: skip
+        )
         self._rules.decided(facts, rule if found.because == "rule" else None)
         if found.what == "asks":
             return self._nobody(request)

@@ -45,9 +45,14 @@ class KeyringSecrets:
     """
 
     def __init__(
-        self, child: Child, *, service: str = SERVICE, timeout_s: float = 10.0, person_s: float = PERSON_S,
+        self,
+        child: Child,
+        *,
+        service: str = SERVICE,
+        timeout_s: float = 10.0,
+        person_s: float = PERSON_S,
         on_value: Callable[[str], None] = lambda _: None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._child = child
         self._service = service
         self._timeout = timeout_s

@@ -15,14 +15,7 @@ from typing import Any
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import AssentError, KnownError
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.models import (
-    Finished,
-    ModelClient,
-    ModelRequest,
-    ReasoningDelta,
-    StreamItem,
-    TextDelta,
-)
+from desktop.domain.models import Finished, ModelClient, ModelRequest, ReasoningDelta, StreamItem, TextDelta
 from desktop.domain.safety import Redactor
 
 

@@ -41,8 +41,19 @@ _TEXT = re.compile(
 # Whatever ``_TEXT`` finds in plain ASCII has one of these, in small letters. Asked first, they spare nearly every text
 # the slow search: it goes back to each letter of each word, a millisecond for 4 KB.
 _WORDS = (
-    "bearer", "basic", "key", "token", "secret", "passw", "authorization", "://", "eyj", "akia", "asia", "-----begin",
-)  # fmt: skip
+    "bearer",
+    "basic",
+    "key",
+    "token",
+    "secret",
+    "passw",
+    "authorization",
+    "://",
+    "eyj",
+    "akia",
+    "asia",
+    "-----begin",
+)
 _SHAPES = re.compile(
     r"(?:bearer|basic)\s|(?:key|token|secret|password|passwd|authorization)[\"']?\s*[:=]|://[^\s:/@]+:"
     r"|eyj[a-z0-9_\-]{8}|a[ks]ia[a-z0-9]{12}|-----begin"

@@ -175,9 +175,12 @@ class ToolSecrets:
             raise EntryRefused(f"{entry} is the key of a provider.", next_step="Choose another name.")
 
     async def _write(
-        self, *, own: Collection[KeyringEntry] = (), agreed: Collection[tuple[KeyringEntry, str]] = (),
+        self,
+        *,
+        own: Collection[KeyringEntry] = (),
+        agreed: Collection[tuple[KeyringEntry, str]] = (),
         gone: KeyringEntry | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Add these, forget one; it holds once it is on the disk."""
         async with self._writing:
             mine = {entry for entry in (*self._own, *own) if entry != gone}

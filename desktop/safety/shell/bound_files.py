@@ -29,22 +29,49 @@ _PROJECT: dict[str, str] = {
     **dict.fromkeys(("npm", "npx", "pnpm", "yarn", "bun", "pnpx", "bunx"), _NODE),
     **dict.fromkeys(_TESTS, "conftest.py pytest.ini .pytest.ini pyproject.toml tox.ini setup.cfg"),
     **dict.fromkeys(("tox", "nox", "hatch", "pdm", "poetry", "uv"), "tox.ini noxfile.py pyproject.toml setup.py"),
-    **dict.fromkeys(("pip", "pip3"), "setup.py pyproject.toml setup.cfg"), "just": "justfile Justfile .justfile",
-    "task": "Taskfile.yml Taskfile.yaml", "rake": "Rakefile rakefile", "bundle": "Gemfile", "invoke": "tasks.py",
-    "fab": "fabfile.py", "scons": "SConstruct", "snakemake": "Snakefile workflow/Snakefile", "waf": "wscript",
-    "cargo": _RUST, "go": "go.mod go.work", "cmake": "CMakeLists.txt CMakePresets.json", "ninja": "build.ninja",
-    "meson": "meson.build", **dict.fromkeys(("gradle", "gradlew"), _JAVA), **dict.fromkeys(("mvn", "mvnw"), "pom.xml"),
-    "ant": "build.xml", "composer": "composer.json", "mix": "mix.exs", "terraform": "main.tf",
-    "docker": "Dockerfile docker-compose.yml compose.yaml compose.yml", "vagrant": "Vagrantfile",
-    **dict.fromkeys(("grunt", "gulp"), "Gruntfile.js gulpfile.js"), "pre-commit": ".pre-commit-config.yaml",
-    **dict.fromkeys(("jest", "vitest", "mocha", "eslint", "webpack", "vite", "rollup", "prettier", "tsc"), (
-        "package.json jest.config.js vitest.config.ts .mocharc.js eslint.config.js .eslintrc.js webpack.config.js "
-        "vite.config.ts vite.config.js rollup.config.js .prettierrc.js tsconfig.json"
-    )),
-    "node": "package.json", "deno": "deno.json deno.jsonc", "mypy": "mypy.ini pyproject.toml setup.cfg",
-    "pylint": ".pylintrc pylintrc pyproject.toml", "sphinx-build": "conf.py docs/conf.py", "direnv": ".envrc",
-    "ansible-playbook": "ansible.cfg", "gdb": ".gdbinit", "vim": ".exrc", "lefthook": "lefthook.yml",
-}  # fmt: skip
+    **dict.fromkeys(("pip", "pip3"), "setup.py pyproject.toml setup.cfg"),
+    "just": "justfile Justfile .justfile",
+    "task": "Taskfile.yml Taskfile.yaml",
+    "rake": "Rakefile rakefile",
+    "bundle": "Gemfile",
+    "invoke": "tasks.py",
+    "fab": "fabfile.py",
+    "scons": "SConstruct",
+    "snakemake": "Snakefile workflow/Snakefile",
+    "waf": "wscript",
+    "cargo": _RUST,
+    "go": "go.mod go.work",
+    "cmake": "CMakeLists.txt CMakePresets.json",
+    "ninja": "build.ninja",
+    "meson": "meson.build",
+    **dict.fromkeys(("gradle", "gradlew"), _JAVA),
+    **dict.fromkeys(("mvn", "mvnw"), "pom.xml"),
+    "ant": "build.xml",
+    "composer": "composer.json",
+    "mix": "mix.exs",
+    "terraform": "main.tf",
+    "docker": "Dockerfile docker-compose.yml compose.yaml compose.yml",
+    "vagrant": "Vagrantfile",
+    **dict.fromkeys(("grunt", "gulp"), "Gruntfile.js gulpfile.js"),
+    "pre-commit": ".pre-commit-config.yaml",
+    **dict.fromkeys(
+        ("jest", "vitest", "mocha", "eslint", "webpack", "vite", "rollup", "prettier", "tsc"),
+        (
+            "package.json jest.config.js vitest.config.ts .mocharc.js eslint.config.js .eslintrc.js webpack.config.js "
+            "vite.config.ts vite.config.js rollup.config.js .prettierrc.js tsconfig.json"
+        ),
+    ),
+    "node": "package.json",
+    "deno": "deno.json deno.jsonc",
+    "mypy": "mypy.ini pyproject.toml setup.cfg",
+    "pylint": ".pylintrc pylintrc pyproject.toml",
+    "sphinx-build": "conf.py docs/conf.py",
+    "direnv": ".envrc",
+    "ansible-playbook": "ansible.cfg",
+    "gdb": ".gdbinit",
+    "vim": ".exrc",
+    "lefthook": "lefthook.yml",
+}
 _UNSEEN = {
     **dict.fromkeys(("make", "gmake"), "what its makefile includes and runs"),
     **dict.fromkeys(("npm", "npx", "pnpm", "yarn", "bun"), "what its scripts start"),
@@ -159,7 +186,7 @@ class Binder:
 
     def _source(
         self, source: SimpleCommand | None, judged: JudgedCommand, inner: Sequence[Word], unwrapped: Unwrapped
-    ) -> None:  # fmt: skip
+    ) -> None:
         """What comes in through a pipe: the files that it is made of, as far as they are named."""
         for _ in range(8):
             if source is None:

@@ -50,8 +50,12 @@ def parts_of(command: SimpleCommand, unwrapped: Unwrapped, own: OwnSettings) -> 
     """A command and those that it only wraps, each as a part of its own. ``own``: what its programs read."""
     before = [_shown(word) for word in command.assignments]
     hidden = _hidden_words(command.assignments) or _hidden_redirects(command.redirects)
-    behind = [text for item in command.redirects if not item.writes and not item.feeds_text
-              for text in ("<", _shown(item.target))]  # fmt: skip
+    behind = [
+        text
+        for item in command.redirects
+        if not item.writes and not item.feeds_text
+        for text in ("<", _shown(item.target))
+    ]
     led = [host for word in command.assignments for host in hosts_assigned(word)]
     yield from _layered(unwrapped, own, hidden, (before, behind, command.text), led)
     for argv, nested in unwrapped.below():
@@ -62,9 +66,12 @@ def parts_of(command: SimpleCommand, unwrapped: Unwrapped, own: OwnSettings) -> 
 
 
 def _layered(
-    unwrapped: Unwrapped, own: OwnSettings, hidden: str, around: tuple[list[str], list[str], str] = ([], [], ""),
+    unwrapped: Unwrapped,
+    own: OwnSettings,
+    hidden: str,
+    around: tuple[list[str], list[str], str] = ([], [], ""),
     led: Sequence[str] = (),
-) -> Iterator[CommandPart]:  # fmt: skip
+) -> Iterator[CommandPart]:
     """The layers of one command. ``around``: what stands before and behind the outermost, and the text that they were
     read from; ``led``: hosts that the assignments in front name."""
     adds = False
@@ -98,9 +105,14 @@ def strange_part(parsed: Parsed) -> CommandPart | None:
 
 
 def _part(
-    words: Sequence[Word], own: OwnSettings, before: list[str], behind: list[str], hidden: str, source: str,
+    words: Sequence[Word],
+    own: OwnSettings,
+    before: list[str],
+    behind: list[str],
+    hidden: str,
+    source: str,
     found: Found,
-) -> CommandPart:  # fmt: skip
+) -> CommandPart:
     shown = [_shown(word) for word in words]
     text = " ".join([*before, *shown, *behind])
     spellings = {" ".join(source.split()), " ".join([word.known for word in words]), *_other_names(words, shown)}

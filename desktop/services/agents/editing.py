@@ -63,9 +63,8 @@ class AgentFileService:
     holds a key and is not saved."""
 
     def __init__(
-        self, path: Path, saved: Callable[[], object], taken: Callable[[str, str], str],
-        mask: Mask = lambda text: text,
-    ) -> None:  # fmt: skip
+        self, path: Path, saved: Callable[[], object], taken: Callable[[str, str], str], mask: Mask = lambda text: text
+    ) -> None:
         self.path = path
         self._file = PersonFile(path, MAX_BYTES)
         self._saved = saved
@@ -117,11 +116,16 @@ class AgentService:
     tool is not free."""
 
     def __init__(
-        self, files: AgentFiles, runtime: Callable[[], Runtime], *, mine: Path, trash: Path,
+        self,
+        files: AgentFiles,
+        runtime: Callable[[], Runtime],
+        *,
+        mine: Path,
+        trash: Path,
         tool_problems: Callable[[], Mapping[str, DefinitionProblem]] = dict,
         cycles: Callable[[], Mapping[str, tuple[str, ...]]] = dict,
         changed: Callable[[], object] = lambda: None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._files = files
         self._runtime = runtime
         self._mine = mine
@@ -144,9 +148,16 @@ class AgentService:
         problem = wrong.get(name)
         writable = file.source == "mine"
         return AgentRow(
-            file.path, file.source, file.definition, file.problems, file.kept, writable,
-            problem.text if problem else "", file.unseen, ways.get(name, ()),
-        )  # fmt: skip
+            file.path,
+            file.source,
+            file.definition,
+            file.problems,
+            file.kept,
+            writable,
+            problem.text if problem else "",
+            file.unseen,
+            ways.get(name, ()),
+        )
 
     def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Called in whatever thread saw the change."""
@@ -319,11 +330,20 @@ class AgentService:
         if side is None:
             return None
         return SideSpec(
-            agent=agent.name, shown=agent.shown, prompt=side.prompt, model=ModelRef.parse(model), side=name,
-            where=f"side{name.upper()}.prompt", stop_on_response=side.stop_on_response, stop_tool=side.stop_tool,
-            stop_property=side.stop_property, end_session_tool=side.end_session_tool, max_rounds=side.max_rounds,
-            environment=agent.environment, in_place=in_place_of(agent, side),
-        )  # fmt: skip
+            agent=agent.name,
+            shown=agent.shown,
+            prompt=side.prompt,
+            model=ModelRef.parse(model),
+            side=name,
+            where=f"side{name.upper()}.prompt",
+            stop_on_response=side.stop_on_response,
+            stop_tool=side.stop_tool,
+            stop_property=side.stop_property,
+            end_session_tool=side.end_session_tool,
+            max_rounds=side.max_rounds,
+            environment=agent.environment,
+            in_place=in_place_of(agent, side),
+        )
 
     async def prompts(self) -> Sequence[str]:
         """Skills that can be a side's prompt."""
@@ -375,11 +395,9 @@ def limits_of(agent: AgentDefinition, spec: SideSpec, runtime: Runtime) -> Seque
 def placed(said: AgentText, path: str) -> tuple[SkillProblem, ...]:
     """The problems as an editor marks them."""
     return tuple(
-        SkillProblem(
-            path, one.shown, *said.place(one.path), "warning" if one.warning else "error", one.code
-        )
+        SkillProblem(path, one.shown, *said.place(one.path), "warning" if one.warning else "error", one.code)
         for one in said.problems
-    )  # fmt: skip
+    )
 
 
 def _stem(title: str) -> str:

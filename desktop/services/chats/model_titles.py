@@ -126,17 +126,18 @@ class ModelTitles:
             await self._runtime.store.threads.rename(thread_id=thread_id, title=title, by_person=False)
         self._changed(thread_id)
 
-    async def _asked(
-        self, thread: ThreadRecord, question: str, answer: str, run_id: str
-    ) -> str:
+    async def _asked(self, thread: ThreadRecord, question: str, answer: str, run_id: str) -> str:
         runtime = self._runtime
         place = Supervision.root(_AGENT, priority=Priority.LOW)
         meta = RunMeta(new_id(), CancellationToken(), "", place)  # of no thread: one that is looked at counts as HIGH
         text = f"The person:\n{question[:MOST_ASKED]}\n\nThe answer:\n{answer[:MOST_ASKED]}"
         request = ModelRequest(
-            model_from(thread.model), (user_message(text),), SYSTEM, options={"max_tokens": MOST_TOKENS},
+            model_from(thread.model),
+            (user_message(text),),
+            SYSTEM,
+            options={"max_tokens": MOST_TOKENS},
             deadline_s=DEADLINE_S,
-        )  # fmt: skip
+        )
         answerer = Answerer(runtime.client, retry=replace(runtime.retry, retries=0), max_characters=MOST_ANSWERED)
         if runtime.live is None:
             found = await ask_within(runtime.chat_layers, answerer, request, meta, lambda _event: None)

@@ -102,10 +102,16 @@ class RunExecution:
         self._order = order
         thread = order.thread
         self.recorder = RunRecorder(
-            runtime.store, runtime.bus.publish, thread_id=thread.thread_id, run_id=order.run_id,
-            parent_id=order.parent_id, author=thread.agent, model=thread.model,
-            closing=lambda: order.token.reason == CLOSING, stopped=lambda: order.token.cancelled,
-        )  # fmt: skip
+            runtime.store,
+            runtime.bus.publish,
+            thread_id=thread.thread_id,
+            run_id=order.run_id,
+            parent_id=order.parent_id,
+            author=thread.agent,
+            model=thread.model,
+            closing=lambda: order.token.reason == CLOSING,
+            stopped=lambda: order.token.cancelled,
+        )
         self.result: SideResult | None = None
         self.budget: BudgetTracker | None = None
         self._tree: RunTree | None = None
@@ -119,11 +125,14 @@ class RunExecution:
         record = RunRecord(order.run_id, thread.thread_id, time.time(), thread.agent, thread.model)
         runtime.bus.publish(
             RunStarted(
-                thread_id=thread.thread_id, run_id=order.run_id, agent=thread.agent, model=thread.model,
+                thread_id=thread.thread_id,
+                run_id=order.run_id,
+                agent=thread.agent,
+                model=thread.model,
                 user_message_id=order.user_message_id,
                 above=order.called_by.meta.run_id if order.called_by is not None else "",
             )
-        )  # fmt: skip
+        )
         await runtime.store.runs.start(record=record)
         await joined(runtime.store, order.run_id, order.called_by)
         try:
@@ -133,7 +142,11 @@ class RunExecution:
                 runtime.live.forget(order.run_id)
         await self.recorder.conclude(self._notices(ending), interrupted=ending.reason == "interrupted")
         await runtime.store.runs.end(
-            run_id=order.run_id, reason=ending.reason, at=time.time(), detail=ending.detail, usage=self.recorder.usage,
+            run_id=order.run_id,
+            reason=ending.reason,
+            at=time.time(),
+            detail=ending.detail,
+            usage=self.recorder.usage,
             extra=kept(answer_of(self.result, ending)) if order.called_by is not None else None,
         )
         return ending
@@ -186,9 +199,12 @@ class RunExecution:
         """The run inside its agent-level chain (R-MW-6)."""
         order, agent = self._order, self._order.thread.agent
         context = AgentContext(
-            self._meta(), agent=agent, inbox=order, waits=partial(_waits, self._runtime, order),
+            self._meta(),
+            agent=agent,
+            inbox=order,
+            waits=partial(_waits, self._runtime, order),
             start=Start(agent, _starter(order)),
-        )  # fmt: skip
+        )
 
         async def core() -> None:
             async with AsyncExitStack() as held:
@@ -226,9 +242,12 @@ class RunExecution:
         if order.called_by is not None:
             return replace(order.called_by.meta, thread_id=order.thread.thread_id)
         node = Supervision.root(
-            AgentId(order.thread.agent, order.thread.thread_id), session_id=order.thread.thread_id,
-            execution_budget=self._budget, spawn_budget=self._runtime.spawn_budget, priority=self._priority,
-        )  # fmt: skip
+            AgentId(order.thread.agent, order.thread.thread_id),
+            session_id=order.thread.thread_id,
+            execution_budget=self._budget,
+            spawn_budget=self._runtime.spawn_budget,
+            priority=self._priority,
+        )
         unattended = order.terms.unattended if order.terms else None
         return RunMeta(order.run_id, order.token, order.thread.thread_id, node, unattended=unattended)
 
@@ -251,9 +270,15 @@ class RunExecution:
         if used_up is not None:
             return used_up
         turn = SideTurn(
-            runtime=runtime, spec=self._spec(), meta=meta, recorder=self.recorder, budget=budget,
-            steering=self._steering, left_out=self._left_out, below=above.below if above else None,
-        )  # fmt: skip
+            runtime=runtime,
+            spec=self._spec(),
+            meta=meta,
+            recorder=self.recorder,
+            budget=budget,
+            steering=self._steering,
+            left_out=self._left_out,
+            below=above.below if above else None,
+        )
         self.result = await turn.take(await self._given())
         if self.result.unmet and not order.token.cancelled:
             return Ending("error", self.result.unmet, "agent.no_result", "Try again, or choose another model.")
@@ -286,15 +311,23 @@ class RunExecution:
             raise ConfigurationError(f"{agent.shown} is two agents that talk to each other.", next_step=_TWO)
         side = agent.side_a
         return SideSpec(
-            agent=agent.name, shown=agent.shown, prompt=side.prompt, model=model_from(order.thread.model),
-            chain=(*above.chain, agent.name) if above else (), within=above.allowed if above else None,
-            stop_on_response=side.stop_on_response, stop_tool=side.stop_tool, stop_property=side.stop_property,
-            end_session_tool=side.end_session_tool, prompt_text=above.prompt_text if above else "",
-            environment={**agent.environment, **order.environment}, in_place=in_place_of(agent, side),
+            agent=agent.name,
+            shown=agent.shown,
+            prompt=side.prompt,
+            model=model_from(order.thread.model),
+            chain=(*above.chain, agent.name) if above else (),
+            within=above.allowed if above else None,
+            stop_on_response=side.stop_on_response,
+            stop_tool=side.stop_tool,
+            stop_property=side.stop_property,
+            end_session_tool=side.end_session_tool,
+            prompt_text=above.prompt_text if above else "",
+            environment={**agent.environment, **order.environment},
+            in_place=in_place_of(agent, side),
             max_rounds=side.max_rounds,
             usual_rounds=Limit("max_rounds", terms.max_rounds, terms.set_by) if terms else self._runtime.usual_rounds(),
             terms=terms,
-        )  # fmt: skip
+        )
 
     async def _given(self) -> TurnInput:
         order = self._order
@@ -309,9 +342,13 @@ class RunExecution:
         above = await Above.of(self._runtime.store, messages)
         task = await task_above(self._runtime.store, order.user_message_id)
         return TurnInput(
-            messages=messages, asked=asked, unfinished=open_calls, keeper=await self._keeper(), task=task.message_id,
+            messages=messages,
+            asked=asked,
+            unfinished=open_calls,
+            keeper=await self._keeper(),
+            task=task.message_id,
             above=above,
-        )  # fmt: skip
+        )
 
     async def _keeper(self) -> ContextKeeper | None:
         desk, thread_id = self._runtime.context, self._order.thread.thread_id

@@ -250,10 +250,16 @@ class ConversationService(ThreadService):
 
     async def _launch(self, active: ActiveRun, parent_id: str, user_message_id: str, *, nudge: bool = False) -> None:
         order = RunOrder(
-            thread=await self.thread(active.thread_id), run_id=active.run_id, token=active.token, parent_id=parent_id,
-            user_message_id=user_message_id, nudge=nudge, environment=await self.environment(active.thread_id),
-            terms=active.terms, before=active.before,
-        )  # fmt: skip
+            thread=await self.thread(active.thread_id),
+            run_id=active.run_id,
+            token=active.token,
+            parent_id=parent_id,
+            user_message_id=user_message_id,
+            nudge=nudge,
+            environment=await self.environment(active.thread_id),
+            terms=active.terms,
+            before=active.before,
+        )
         self._owner.spawn(self._run(active, order), f"run {active.run_id}")
 
     async def _run(self, active: ActiveRun, order: RunOrder) -> None:
@@ -310,6 +316,13 @@ class ConversationService(ThreadService):
 
 def _ended(active: ActiveRun, ending: Ending, usage: Usage) -> RunEnded:
     return RunEnded(
-        thread_id=active.thread_id, run_id=active.run_id, reason=ending.reason, detail=ending.detail, code=ending.code,
-        next_step=ending.next_step, usage=usage, limit=ending.limit, retry_after=ending.retry_after,
-    )  # fmt: skip
+        thread_id=active.thread_id,
+        run_id=active.run_id,
+        reason=ending.reason,
+        detail=ending.detail,
+        code=ending.code,
+        next_step=ending.next_step,
+        usage=usage,
+        limit=ending.limit,
+        retry_after=ending.retry_after,
+    )

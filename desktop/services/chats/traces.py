@@ -134,9 +134,7 @@ class TraceKeeper:
             return
         run.sequence += 1
         run.waiting, run.weight = TraceLog(), 0
-        written = self._batches.add(
-            run_id=run_id, sequence=run.sequence, entries=[entry.to_plain() for entry in batch]
-        )
+        written = self._batches.add(run_id=run_id, sequence=run.sequence, entries=[entry.to_plain() for entry in batch])
         written.add_done_callback(lambda done: _complain(done, run_id, run))
 
 
@@ -165,9 +163,12 @@ class TraceService:
     """Implements ``domain.traces.TraceSource``."""
 
     def __init__(
-        self, store: Store, agents: AgentBook, tracker: Callable[[], BudgetTracker],
+        self,
+        store: Store,
+        agents: AgentBook,
+        tracker: Callable[[], BudgetTracker],
         usual_rounds: Callable[[], Limit] = lambda: DEFAULT_LIMIT,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._store = store
         self._agents = agents
         self._tracker = tracker
@@ -199,8 +200,10 @@ class TraceService:
             rounds = []
         where, budget = tracker.where, tracker.budget
         others = (
-            ("max_tokens", budget.max_tokens), ("max_cost_usd", budget.max_cost_usd), ("deadline_s", budget.deadline_s),
-        )  # fmt: skip
+            ("max_tokens", budget.max_tokens),
+            ("max_cost_usd", budget.max_cost_usd),
+            ("deadline_s", budget.deadline_s),
+        )
         return (*rounds, *(Limit(name, value, where) for name, value in others if value is not None))
 
 

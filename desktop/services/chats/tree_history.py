@@ -50,9 +50,8 @@ class TreeKeeper:
     """A listener of the bus. ``redact`` cleans what is said of an agent's end."""
 
     def __init__(
-        self, kept: Keeps, redact: Callable[[str], str] = lambda text: text,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:  # fmt: skip
+        self, kept: Keeps, redact: Callable[[str], str] = lambda text: text, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._kept = kept
         self._redact = redact
         self._clock = clock

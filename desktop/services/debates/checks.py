@@ -74,7 +74,7 @@ class DebateChecks:
         own = None if prompt else in_place(_ANY_TEXT, MADE_FOR_DEBATES)
         spec = SideSpec(
             agent=MADE_FOR_DEBATES, shown=prompt, prompt=prompt, model=_NOBODY, where="prompt", in_place=own
-        )  # fmt: skip
+        )
         return _offers(await ready(self._runtime, spec))
 
     async def modelled(self, setup: DebateSetup, usual: str = "") -> DebateSetup:
@@ -134,9 +134,7 @@ class DebateChecks:
         """Both sides as they would run (the dry run)."""
         return {name: await self._preview(setup, name, problems) for name in SIDES}
 
-    async def _preview(
-        self, setup: DebateSetup, name: SideName, problems: Sequence[DefinitionProblem]
-    ) -> SidePreview:
+    async def _preview(self, setup: DebateSetup, name: SideName, problems: Sequence[DefinitionProblem]) -> SidePreview:
         path = f"side{name.upper()}."
         own = tuple(problem for problem in problems if problem.path.startswith(path))
         spec = _spec(setup, name)
@@ -153,7 +151,7 @@ class DebateChecks:
 
     async def next_request(
         self, setup: DebateSetup, name: SideName, seen: Perspectives, number: int, overlay: Overlay = NOTHING
-    ) -> ModelRequest:  # fmt: skip
+    ) -> ModelRequest:
         """What a side would be asked with in turn ``number``, which is the next one or, for the side whose turn it is
         not, as much of it as is known; ``overlay`` is the side's. Raises ConfigurationError and ToolFailure."""
         spec = _spec(setup, name)
@@ -260,6 +258,4 @@ def _fields(side: SideSetup, path: str, most_rounds: float) -> Iterator[Definiti
             f"{path}stopToolResponseProperty", "stop.property", "name the property that is the outcome"
         )
     if not side.stop_on_response and not (side.stop_tool or side.end_session_tool or side.max_rounds):
-        yield DefinitionProblem(
-            f"{path}stopOnResponse", "stop.never", "needs stopTool, endSessionTool or maxSteps"
-        )
+        yield DefinitionProblem(f"{path}stopOnResponse", "stop.never", "needs stopTool, endSessionTool or maxSteps")

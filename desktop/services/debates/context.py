@@ -16,9 +16,7 @@ from desktop.services.threads.masking import clean
 from desktop.services.turns.runtime import Runtime
 
 
-async def side_overlays(
-    runtime: Runtime, thread_id: str, path: Sequence[MessageRecord]
-) -> dict[SideName, Overlay]:  # fmt: skip
+async def side_overlays(runtime: Runtime, thread_id: str, path: Sequence[MessageRecord]) -> dict[SideName, Overlay]:
     """The latest summary of each side that ends on ``path``."""
     shown = {record.message_id for record in path}
     found: dict[SideName, Overlay] = {}
@@ -75,6 +73,7 @@ class _OfSide:
 def _overlay(value: Mapping[str, Any]) -> Overlay:
     count = value.get("summarised")
     return Overlay(
-        str(value.get("summary") or "")[:MAX_SUMMARY], str(value.get("upto")),
+        str(value.get("summary") or "")[:MAX_SUMMARY],
+        str(value.get("upto")),
         summarised=count if isinstance(count, int) else 0,
-    )  # fmt: skip
+    )

@@ -79,9 +79,7 @@ def broken_off(result: SideResult, because: str | None) -> Ending:
     return ending
 
 
-def due(
-    setup: DebateSetup, turns: Sequence[TurnRecord], budget: BudgetTracker, *, begun: bool = True
-) -> Ending | None:
+def due(setup: DebateSetup, turns: Sequence[TurnRecord], budget: BudgetTracker, *, begun: bool = True) -> Ending | None:
     """Whether the debate is over after these turns. Not ``begun``: a person lets it go on, also after two empty
     turns."""
     last = turns[-1] if turns else None
@@ -89,14 +87,23 @@ def due(
         side = setup.side(last.side).label or f"Side {last.side.upper()}"
         return Ending("end_session_tool", f"{side} ended it with {setup.side(last.side).end_session_tool}.")
     if begun and len(turns) > 1 and turns[-1].ended_by == turns[-2].ended_by == "empty":
-        return Ending("error", "Both sides answered with nothing, one after the other.", "debate.empty",
-                      "Change a prompt or a model, and fork before these turns.")  # fmt: skip
+        return Ending(
+            "error",
+            "Both sides answered with nothing, one after the other.",
+            "debate.empty",
+            "Change a prompt or a model, and fork before these turns.",
+        )
     if len(turns) >= setup.turn_limit:
         return Ending("max_session_turns", f"All {setup.turn_limit} turns are done.", limit="maxSessionTurns")
     broken = budget.broken()
     if broken is not None and reason_of(broken) == "global_limit":
-        return Ending("global_limit", f"Stopped after {broken.value:g} rounds of one run: {broken}.", "limit.rounds",
-                      "Resume to let it go on.", str(broken))  # fmt: skip
+        return Ending(
+            "global_limit",
+            f"Stopped after {broken.value:g} rounds of one run: {broken}.",
+            "limit.rounds",
+            "Resume to let it go on.",
+            str(broken),
+        )
     if broken is not None:
         return Ending("budget", f"The budget is used up: {broken}.", "budget", "Raise it to go on.", str(broken))
     return None
@@ -115,9 +122,11 @@ def _last_text(own: Sequence[ChatMessage]) -> str:
 
 def _missing_value() -> NoticeBlock:
     return NoticeBlock(
-        "The stop tool's result holds no value where the side's stopToolResponseProperty says.", "debate.no_outcome",
-        "Look at the property's name in the set-up.", "warning",
-    )  # fmt: skip
+        "The stop tool's result holds no value where the side's stopToolResponseProperty says.",
+        "debate.no_outcome",
+        "Look at the property's name in the set-up.",
+        "warning",
+    )
 
 
 _EMPTY = NoticeBlock(

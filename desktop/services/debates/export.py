@@ -155,10 +155,11 @@ def _verdict_html(debate: Debate, verdict: JudgeVerdict) -> list[str]:
     body += [f"<p>{escape(side.upper())}: {escape(text)}</p>" for side, text in sorted(verdict.reasons.items())]
     marks = sorted({name for given in verdict.scores.values() for name in given})
     rows = "".join(
-        f"<tr><td>{escape(name)}</td>" + "".join(
-            f"<td>{verdict.scores.get(side, {}).get(name, '')}</td>" for side in ("a", "b")
-        ) + "</tr>" for name in marks
-    )  # fmt: skip
+        f"<tr><td>{escape(name)}</td>"
+        + "".join(f"<td>{verdict.scores.get(side, {}).get(name, '')}</td>" for side in ("a", "b"))
+        + "</tr>"
+        for name in marks
+    )
     return [*body, f"<table><tr><th></th><th>A</th><th>B</th></tr>{rows}</table>"] if rows else body
 
 
@@ -169,13 +170,19 @@ def _json(debate: Debate, parts: Sequence[ExportedTurn]) -> str:
     data = {
         "format": FORMAT,
         "debate": {
-            "id": debate.thread.thread_id, "title": debate.thread.title, "created_at": debate.thread.created_at,
-            "status": debate.status, "end_reason": debate.end_reason, "end_detail": debate.end_detail,
-            "forked_from": debate.forked_from, "forked_at": debate.forked_at, "setup": to_plain(debate.setup),
+            "id": debate.thread.thread_id,
+            "title": debate.thread.title,
+            "created_at": debate.thread.created_at,
+            "status": debate.status,
+            "end_reason": debate.end_reason,
+            "end_detail": debate.end_detail,
+            "forked_from": debate.forked_from,
+            "forked_at": debate.forked_at,
+            "setup": to_plain(debate.setup),
             "verdict": verdict_to_plain(debate.verdict) if debate.verdict is not None else None,
         },
         "parts": [_part(debate, part) for part in parts],
-    }  # fmt: skip
+    }
     return json.dumps(data, ensure_ascii=False, indent=2, default=str) + "\n"
 
 

@@ -42,8 +42,10 @@ async def judge(runtime: Runtime, debate: Debate, model: str, token: Cancellatio
     budget = bounds(runtime, debate, None)  # what the sides have used counts: the debate's limits are those of all
     budget.check()
     inherited = {
-        HOST: host_of(runtime, ref, budget), PERMISSIONS: runtime.skills.allowed(JUDGE), "rootContextId": meta.run_id
-    }  # fmt: skip
+        HOST: host_of(runtime, ref, budget),
+        PERMISSIONS: runtime.skills.allowed(JUDGE),
+        "rootContextId": meta.run_id,
+    }
     path = await runtime.store.debates.since(message_id=debate.head, after="")
     record = record_of(path, debate.turns)
     block = ToolCallBlock(new_id(), JUDGE, {"topic": debate.setup.topic, "record": record})
@@ -55,9 +57,10 @@ async def judge(runtime: Runtime, debate: Debate, model: str, token: Cancellatio
     await runtime.store.threads.add_usage(thread_id=thread_id, usage=budget.total)
     if outcome.result.is_error:
         raise KnownError(
-            f"The judge gave no verdict: {outcome.result.text}", next_step="Try again, or choose another model.",
+            f"The judge gave no verdict: {outcome.result.text}",
+            next_step="Try again, or choose another model.",
             code=outcome.result.code or "debate.judge",
-        )  # fmt: skip
+        )
     verdict = verdict_from(_value(outcome.result.structured, outcome.result.text))
     if verdict is None:
         raise KnownError("The judge gave no verdict.", next_step="Choose another model.", code="debate.judge")

@@ -93,9 +93,7 @@ class DebateLibrary:
         setup = await self._checks.modelled(self._clean(setup))
         await self._refuse(setup)
         record = self._thread(setup)
-        topic = MessageRecord(
-            new_id(), record.thread_id, None, "user", (TextBlock(setup.topic),), record.created_at
-        )  # fmt: skip
+        topic = MessageRecord(new_id(), record.thread_id, None, "user", (TextBlock(setup.topic),), record.created_at)
         await self._store.debates.create(thread=record, setup=to_plain(setup), topic=topic)
         self._told(record.thread_id, "created")
         return record.thread_id
@@ -153,9 +151,10 @@ class DebateLibrary:
             await asyncio.to_thread(write)
         except OSError as error:
             raise KnownError(
-                f"{path} cannot be written: {error.strerror or error}.", next_step="Choose another place.",
+                f"{path} cannot be written: {error.strerror or error}.",
+                next_step="Choose another place.",
                 code="export.failed",
-            ) from error  # fmt: skip
+            ) from error
 
     # -- changing what is kept ----------------------------------------------------------------------------------------
 
@@ -217,9 +216,14 @@ class DebateLibrary:
         now = time.time()
         title = setup.title or topic_title(self._runtime.redact(setup.topic[:_TITLE_LOOK])) or "Debate"
         return ThreadRecord(
-            new_id(), title, now, now, setup.agent or DEBATE, setup.a.model,
+            new_id(),
+            title,
+            now,
+            now,
+            setup.agent or DEBATE,
+            setup.a.model,
             titled_by="person" if setup.title else "auto",
-        )  # fmt: skip
+        )
 
     async def _topic(self, debate: Debate) -> MessageRecord:
         path = await self._store.debates.since(message_id=debate.head, after="")

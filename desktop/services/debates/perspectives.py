@@ -12,15 +12,7 @@ from dataclasses import replace
 
 from desktop.domain.debates import TurnRecord
 from desktop.domain.definitions import SIDES, SideName
-from desktop.domain.messages import (
-    Block,
-    ChatMessage,
-    FileBlock,
-    ImageBlock,
-    TextBlock,
-    ToolCallBlock,
-    ToolResultBlock,
-)
+from desktop.domain.messages import Block, ChatMessage, FileBlock, ImageBlock, TextBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.threads import MessageRecord
 from desktop.services.threads.history import chat_messages
 from desktop.services.turns.stops import NUDGE

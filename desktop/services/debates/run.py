@@ -67,9 +67,14 @@ class DebateRun:
     """
 
     def __init__(
-        self, runtime: Runtime, debate: Debate, *, unattended: Unattended | None, single: bool = False,
+        self,
+        runtime: Runtime,
+        debate: Debate,
+        *,
+        unattended: Unattended | None,
+        single: bool = False,
         called_by: CalledBy | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._runtime = runtime
         self._above = called_by
         self.debate = debate
@@ -169,10 +174,16 @@ class DebateRun:
         self.changed()
         self._publish(
             RunEnded(
-                **self._where, reason=ending.reason, detail=ending.detail, code=ending.code,
-                next_step=ending.next_step, usage=self._used, limit=ending.limit, retry_after=ending.retry_after,
+                **self._where,
+                reason=ending.reason,
+                detail=ending.detail,
+                code=ending.code,
+                next_step=ending.next_step,
+                usage=self._used,
+                limit=ending.limit,
+                retry_after=ending.retry_after,
             )
-        )  # fmt: skip
+        )
         self.over.set()
 
     # -- turns --------------------------------------------------------------------------------------------------------
@@ -218,10 +229,17 @@ class DebateRun:
         spec = spec_below(debate.setup, side, self._above)
         label = label_of(debate.setup, side)
         recorder = RunRecorder(
-            self._runtime.store, self._heard, thread_id=debate.thread.thread_id, run_id=self.run_id,
-            parent_id=cut.leaf if cut is not None else debate.head, author=label, model=str(spec.model), side=side,
-            first=cut.first if cut is not None else "", closing=lambda: self.token.reason == CLOSING,
-        )  # fmt: skip
+            self._runtime.store,
+            self._heard,
+            thread_id=debate.thread.thread_id,
+            run_id=self.run_id,
+            parent_id=cut.leaf if cut is not None else debate.head,
+            author=label,
+            model=str(spec.model),
+            side=side,
+            first=cut.first if cut is not None else "",
+            closing=lambda: self.token.reason == CLOSING,
+        )
         before = cut.meter if cut is not None else SideMeter(usage=Usage(cost_usd=0.0))
         self._may = TurnRounds.of(spec, label, self._budget, before.rounds)
         debate.now = replace(before, round_limit=int(self._may(before.rounds).value))
@@ -231,9 +249,13 @@ class DebateRun:
         with self._place.turn(spec, label, self._budget, other=other) as (meta, budget):
             self._may = replace(self._may, budget=budget)
             turn = SideTurn(
-                runtime=self._runtime, spec=spec, meta=meta, recorder=recorder, budget=budget,
+                runtime=self._runtime,
+                spec=spec,
+                meta=meta,
+                recorder=recorder,
+                budget=budget,
                 below=self._above.below if self._above is not None else None,
-            )  # fmt: skip
+            )
             ending, over = await self._taken(turn, self._given(spec, number, cut), len(cut.messages) if cut else 0)
         self._used = self._used.plus(recorder.usage)
         notices = [*turn.left_out, *(over.notices if over is not None else [ending.notice] if ending.notice else [])]
@@ -264,9 +286,21 @@ class DebateRun:
         debate, store = self.debate, self._runtime.store
         now = debate.now or SideMeter()
         record = TurnRecord(
-            debate.thread.thread_id, number, debate.side, recorder.first, recorder.leaf, over.outcome, over.by,
-            now.rounds, now.calls, used, started, time.time(), recorder.model, self.run_id,
-        )  # fmt: skip
+            debate.thread.thread_id,
+            number,
+            debate.side,
+            recorder.first,
+            recorder.leaf,
+            over.outcome,
+            over.by,
+            now.rounds,
+            now.calls,
+            used,
+            started,
+            time.time(),
+            recorder.model,
+            self.run_id,
+        )
         await store.debates.finish_turn(thread_id=debate.thread.thread_id, record=record)
         written = await store.debates.since(message_id=recorder.leaf, after=debate.head)
         self._seen.add(written, [record])
@@ -281,10 +315,13 @@ class DebateRun:
         messages = self._seen.next_for(spec.side)
         return TurnInput(
             messages=[*messages, *cut.messages] if cut is not None else messages,
-            unfinished=cut.unfinished if cut is not None else None, begun=cut.meter.rounds if cut is not None else 0,
-            pinned=(topic,) if topic is not None else (), keeper=self._contexts.of(spec.side),
-            notes=(last_turn_note(self.debate.setup, number),), task=messages[-1].source_id if messages else "",
-        )  # fmt: skip
+            unfinished=cut.unfinished if cut is not None else None,
+            begun=cut.meter.rounds if cut is not None else 0,
+            pinned=(topic,) if topic is not None else (),
+            keeper=self._contexts.of(spec.side),
+            notes=(last_turn_note(self.debate.setup, number),),
+            task=messages[-1].source_id if messages else "",
+        )
 
     def _heard(self, event: Event) -> None:
         """The recorder's events, counted on their way (R-SES-15, R-SES-22)."""

@@ -70,17 +70,22 @@ class DebateService(DebateLibrary):
                 token.cancel(STOPPED)
 
     async def extend(
-        self, thread_id: str, *, max_turns: int | None = None, max_cost: float | None = None,
+        self,
+        thread_id: str,
+        *,
+        max_turns: int | None = None,
+        max_cost: float | None = None,
         max_tokens: int | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """New bounds; one that ended by the old ones is paused again."""
         debate = await self._idle(thread_id)
         old = debate.setup
         setup = replace(
-            old, max_turns=max_turns if max_turns is not None else old.max_turns,
+            old,
+            max_turns=max_turns if max_turns is not None else old.max_turns,
             max_cost=max_cost if max_cost is not None else old.max_cost,
             max_tokens=max_tokens if max_tokens is not None else old.max_tokens,
-        )  # fmt: skip
+        )
         if setup.max_turns is not None and setup.max_turns <= len(debate.turns):
             done = f"{len(debate.turns)} turns are done already."
             raise ConfigurationError(done, next_step="Choose a larger number.")

@@ -54,48 +54,83 @@ def spec_of(setup: DebateSetup, name: SideName) -> SideSpec:
     known = f"{label} (side {name.upper()})" if side.label else label
     own = None if side.prompt else in_place(side.prompt_text, label, as_list(side.tools))
     return SideSpec(
-        agent=setup.agent or DEBATE, shown=label, prompt=side.prompt, model=model_from(side.model), side=name,
-        where=f"side{name.upper()}.prompt", chain=(known,), tools=side.tools if own is None else None, in_place=own,
+        agent=setup.agent or DEBATE,
+        shown=label,
+        prompt=side.prompt,
+        model=model_from(side.model),
+        side=name,
+        where=f"side{name.upper()}.prompt",
+        chain=(known,),
+        tools=side.tools if own is None else None,
+        in_place=own,
         prompt_text=side.prompt_text if own is None else "",
-        stop_on_response=side.stop_on_response, stop_tool=side.stop_tool, stop_property=side.stop_property,
-        end_session_tool=side.end_session_tool, max_rounds=side.max_rounds, usual_rounds=SIDE_LIMIT,
+        stop_on_response=side.stop_on_response,
+        stop_tool=side.stop_tool,
+        stop_property=side.stop_property,
+        end_session_tool=side.end_session_tool,
+        max_rounds=side.max_rounds,
+        usual_rounds=SIDE_LIMIT,
         environment=setup.environment,
-    )  # fmt: skip
+    )
 
 
 def definition_of(setup: DebateSetup, name: str, description: str) -> AgentDefinition:
     """A set-up as a definition: what a definition has no field for (topic, models, bounds) is left out."""
     return AgentDefinition(
-        name=name, type="dual_ai", title=setup.title, description=description, max_turns=setup.max_turns,
-        side_a=_definition_side(setup.a), side_b=_definition_side(setup.b), environment=dict(setup.environment),
-    )  # fmt: skip
+        name=name,
+        type="dual_ai",
+        title=setup.title,
+        description=description,
+        max_turns=setup.max_turns,
+        side_a=_definition_side(setup.a),
+        side_b=_definition_side(setup.b),
+        environment=dict(setup.environment),
+    )
 
 
 def _definition_side(side: SideSetup) -> SideDefinition:
     return SideDefinition(
-        side.prompt, side.label, side.stop_on_response, side.stop_tool, side.stop_property, side.max_rounds,
-        side.end_session_tool, "" if side.prompt else side.prompt_text, None if side.prompt else as_list(side.tools),
-    )  # fmt: skip
+        side.prompt,
+        side.label,
+        side.stop_on_response,
+        side.stop_tool,
+        side.stop_property,
+        side.max_rounds,
+        side.end_session_tool,
+        "" if side.prompt else side.prompt_text,
+        None if side.prompt else as_list(side.tools),
+    )
 
 
 def setup_of(definition: AgentDefinition, topic: str, model: str) -> DebateSetup:
     """A definition as a set-up to begin with. Raises KeyError for an agent with one side."""
     a, b = (_setup_side(definition.side(name), model) for name in ("a", "b"))
     return DebateSetup(
-        topic=topic, a=a, b=b, max_turns=definition.max_turns, agent=definition.name, title=definition.title,
+        topic=topic,
+        a=a,
+        b=b,
+        max_turns=definition.max_turns,
+        agent=definition.name,
+        title=definition.title,
         environment=dict(definition.environment),
-    )  # fmt: skip
+    )
 
 
 def _setup_side(side: SideDefinition, model: str) -> SideSetup:
     listed = side.allowed_tools
     tools = None if listed is None else tuple(pattern.text for pattern in parse_patterns(listed).patterns)
     return SideSetup(
-        prompt=side.prompt, prompt_text=side.prompt_text, tools=tools, label=side.label, model=model,
+        prompt=side.prompt,
+        prompt_text=side.prompt_text,
+        tools=tools,
+        label=side.label,
+        model=model,
         stop_on_response=side.stop_on_response,
-        stop_tool=side.stop_tool, stop_property=side.stop_property, end_session_tool=side.end_session_tool,
+        stop_tool=side.stop_tool,
+        stop_property=side.stop_property,
+        end_session_tool=side.end_session_tool,
         max_rounds=side.max_rounds,
-    )  # fmt: skip
+    )
 
 
 def templates() -> Sequence[DebateTemplate]:
@@ -105,43 +140,68 @@ def templates() -> Sequence[DebateTemplate]:
 
 _TEMPLATES: Sequence[DebateTemplate] = (
     DebateTemplate(
-        "debate", "Debate", "Two positions", "debates",
+        "debate",
+        "Debate",
+        "Two positions",
+        "debates",
         DebateSetup(
             "Should a small team rewrite its product when the first version has become hard to change?",
-            SideSetup("debate-for", "For"), SideSetup("debate-against", "Against"), 6, template="debate",
+            SideSetup("debate-for", "For"),
+            SideSetup("debate-against", "Against"),
+            6,
+            template="debate",
         ),
     ),
     DebateTemplate(
-        "red-team", "Red team", "One plans, one attacks", "admin",
+        "red-team",
+        "Red team",
+        "One plans, one attacks",
+        "admin",
         DebateSetup(
             "A plan to move our customer database to another data centre over one weekend.",
-            SideSetup("red-team-planner", "Planner"), SideSetup("red-team-attacker", "Attacker"), 6,
+            SideSetup("red-team-planner", "Planner"),
+            SideSetup("red-team-attacker", "Attacker"),
+            6,
             template="red-team",
         ),
     ),
     DebateTemplate(
-        "negotiation", "Negotiation", "A deal ends it", "swap",
+        "negotiation",
+        "Negotiation",
+        "A deal ends it",
+        "swap",
         DebateSetup(
             "A bicycle shop wants 40 repair kits by May; the maker sells them at 31 euros and has 25 in stock.",
             SideSetup("negotiator-a", "Shop", end_session_tool="agree", max_rounds=4),
-            SideSetup("negotiator-b", "Maker", end_session_tool="agree", max_rounds=4), 12, template="negotiation",
+            SideSetup("negotiator-b", "Maker", end_session_tool="agree", max_rounds=4),
+            12,
+            template="negotiation",
         ),
     ),
     DebateTemplate(
-        "author-critic", "Author and critic", "Draft, notes, draft", "write",
+        "author-critic",
+        "Author and critic",
+        "Draft, notes, draft",
+        "write",
         DebateSetup(
             "A notice of 80 words for the door of a library that closes for two weeks of repairs.",
-            SideSetup("author", "Author"), SideSetup("critic", "Critic", end_session_tool="accept", max_rounds=4), 8,
+            SideSetup("author", "Author"),
+            SideSetup("critic", "Critic", end_session_tool="accept", max_rounds=4),
+            8,
             template="author-critic",
         ),
     ),
     DebateTemplate(
-        "worker-reviewer", "Work and review", "One does, one checks", "terminal",
+        "worker-reviewer",
+        "Work and review",
+        "One does, one checks",
+        "terminal",
         DebateSetup(
             "Write a file notes.md in the workspace with a table of the files that are there and their sizes.",
             SideSetup("worker", "Worker", max_rounds=20),
-            SideSetup("reviewer", "Reviewer", end_session_tool="accept", max_rounds=12), 8,
+            SideSetup("reviewer", "Reviewer", end_session_tool="accept", max_rounds=12),
+            8,
             template="worker-reviewer",
         ),
     ),
-)  # fmt: skip
+)

@@ -50,9 +50,12 @@ class Debate:
         """A finished turn joins what its side has used."""
         meter = self.meters.get(turn.side, SideMeter(usage=Usage(cost_usd=0.0)))
         self.meters[turn.side] = replace(
-            meter, turns=meter.turns + 1, rounds=meter.rounds + turn.rounds, calls=meter.calls + turn.calls,
+            meter,
+            turns=meter.turns + 1,
+            rounds=meter.rounds + turn.rounds,
+            calls=meter.calls + turn.calls,
             usage=meter.usage.plus(turn.usage),
-        )  # fmt: skip
+        )
 
     def finish(self, turn: TurnRecord, at: float) -> None:
         """A turn is over and stored; ``at`` is when its last message was written."""
@@ -65,10 +68,25 @@ class Debate:
         side, meters = self.side, {name: self._meter(name) for name in SIDES}
         number = len(self.turns) + (1 if self.now is not None else 0)
         return DebateState(
-            self.thread.thread_id, self.thread.title, self.setup, self.status, number, side, meters, self.run_id,
-            self.end_reason, self.end_detail, self.waiting, self.verdict, self.judging, self.forked_from,
-            self.forked_at, self.forks, self.thread.created_at, max(self.thread.updated_at, self.updated_at),
-        )  # fmt: skip
+            self.thread.thread_id,
+            self.thread.title,
+            self.setup,
+            self.status,
+            number,
+            side,
+            meters,
+            self.run_id,
+            self.end_reason,
+            self.end_detail,
+            self.waiting,
+            self.verdict,
+            self.judging,
+            self.forked_from,
+            self.forked_at,
+            self.forks,
+            self.thread.created_at,
+            max(self.thread.updated_at, self.updated_at),
+        )
 
     def _meter(self, name: SideName) -> SideMeter:
         kept = self.meters.get(name, SideMeter(usage=Usage(cost_usd=0.0)))
@@ -76,18 +94,28 @@ class Debate:
         if now is None:
             return replace(kept, round_limit=self.setup.side(name).max_rounds or 0)
         return SideMeter(
-            kept.turns, kept.rounds + now.rounds, now.round, now.round_limit, kept.calls + now.calls,
+            kept.turns,
+            kept.rounds + now.rounds,
+            now.round,
+            now.round_limit,
+            kept.calls + now.calls,
             kept.usage.plus(now.usage),
-        )  # fmt: skip
+        )
 
 
 def moderated(waiting: QueuedRecord, *, parent_id: str, run_id: str, mask: Mask) -> MessageRecord:
     """A moderator's waiting message as it joins the path below ``parent_id``."""
     text, blocks = masked(waiting.text, waiting.attachments, mask)
     return MessageRecord(
-        new_id(), waiting.thread_id, parent_id, "user", (TextBlock(text), *blocks), time.time(), author="moderator",
+        new_id(),
+        waiting.thread_id,
+        parent_id,
+        "user",
+        (TextBlock(text), *blocks),
+        time.time(),
+        author="moderator",
         run_id=run_id,
-    )  # fmt: skip
+    )
 
 
 async def load(store: Store, thread_id: str) -> Debate:
@@ -95,11 +123,20 @@ async def load(store: Store, thread_id: str) -> Debate:
     record = await store.debates.get(thread_id=thread_id)
     waiting = await store.queue.waiting(thread_id=thread_id)
     debate = Debate(
-        await store.threads.get(thread_id=thread_id), from_plain(record.setup), record.status, record.head,
-        await store.debates.turns(thread_id=thread_id), tuple(one.text for one in waiting), record.end_reason,
-        record.end_detail, verdict_from(record.verdict), record.forked_from, record.forked_at,
-        tuple(await store.debates.forks(thread_id=thread_id)), spent=await store.debates.used(thread_id=thread_id),
-    )  # fmt: skip
+        await store.threads.get(thread_id=thread_id),
+        from_plain(record.setup),
+        record.status,
+        record.head,
+        await store.debates.turns(thread_id=thread_id),
+        tuple(one.text for one in waiting),
+        record.end_reason,
+        record.end_detail,
+        verdict_from(record.verdict),
+        record.forked_from,
+        record.forked_at,
+        tuple(await store.debates.forks(thread_id=thread_id)),
+        spent=await store.debates.used(thread_id=thread_id),
+    )
     for turn in debate.turns:
         debate.count(turn)
     return debate
@@ -109,9 +146,14 @@ def verdict_to_plain(verdict: JudgeVerdict) -> dict[str, Any]:
     """JSON values."""
     scores = {side: dict(marks) for side, marks in verdict.scores.items()}
     return {
-        "winner": verdict.winner, "summary": verdict.summary, "reasons": dict(verdict.reasons), "scores": scores,
-        "model": verdict.model, "at": verdict.at, "after_turn": verdict.after_turn,
-    }  # fmt: skip
+        "winner": verdict.winner,
+        "summary": verdict.summary,
+        "reasons": dict(verdict.reasons),
+        "scores": scores,
+        "model": verdict.model,
+        "at": verdict.at,
+        "after_turn": verdict.after_turn,
+    }
 
 
 def verdict_from(data: Mapping[str, Any] | None) -> JudgeVerdict | None:
@@ -121,11 +163,14 @@ def verdict_from(data: Mapping[str, Any] | None) -> JudgeVerdict | None:
     winner: Literal["a", "b", "draw"] = data["winner"]
     reasons, scores = data.get("reasons"), data.get("scores")
     return JudgeVerdict(
-        winner, str(data.get("summary") or ""),
+        winner,
+        str(data.get("summary") or ""),
         {str(side): str(text) for side, text in reasons.items()} if isinstance(reasons, Mapping) else {},
         {str(side): _marks(marks) for side, marks in scores.items()} if isinstance(scores, Mapping) else {},
-        str(data.get("model") or ""), float(data.get("at") or time.time()), int(data.get("after_turn") or 0),
-    )  # fmt: skip
+        str(data.get("model") or ""),
+        float(data.get("at") or time.time()),
+        int(data.get("after_turn") or 0),
+    )
 
 
 def _marks(marks: Any) -> dict[str, float]:

@@ -63,7 +63,7 @@ def spec_below(setup: DebateSetup, side: SideName, above: CalledBy | None) -> Si
 
 def bounds(
     runtime: Runtime, debate: Debate, above: CalledBy | None, root: BudgetTracker | None = None
-) -> BudgetTracker:  # fmt: skip
+) -> BudgetTracker:
     """The app's budget for one run, which is that of the tree's ``root``, within the caller's if there is one, and the
     debate's own for all of its runs."""
     setup, used = debate.setup, debate.spent
@@ -75,17 +75,23 @@ def bounds(
 
 
 def meta_of(
-    runtime: Runtime, debate: Debate, run_id: str, token: CancellationToken, above: CalledBy | None,
+    runtime: Runtime,
+    debate: Debate,
+    run_id: str,
+    token: CancellationToken,
+    above: CalledBy | None,
     unattended: Unattended | None,
-) -> RunMeta:  # fmt: skip
+) -> RunMeta:
     """What all turns of a run have in common. Below a caller its permission holds, never another one (R-CRON-1)."""
     thread_id = debate.thread.thread_id
     if above is not None:
         return replace(above.meta, thread_id=thread_id)
     node = Supervision.root(
-        AgentId(debate.setup.agent or DEBATE, thread_id), session_id=thread_id, execution_budget=runtime.budget,
+        AgentId(debate.setup.agent or DEBATE, thread_id),
+        session_id=thread_id,
+        execution_budget=runtime.budget,
         spawn_budget=runtime.spawn_budget,
-    )  # fmt: skip
+    )
     return RunMeta(run_id, token, thread_id, node, unattended=unattended)
 
 

@@ -60,9 +60,7 @@ class AgentBook:
     """The definitions by name. What it holds is replaced as a whole when files change, in any thread: a run reads its
     agent once, so a change counts for the next one. Listeners are called in the thread that saw the change."""
 
-    def __init__(
-        self, agents: Mapping[str, AgentDefinition] | None = None, files: Sequence[AgentFile] = ()
-    ) -> None:  # fmt: skip
+    def __init__(self, agents: Mapping[str, AgentDefinition] | None = None, files: Sequence[AgentFile] = ()) -> None:
         self.agents: Mapping[str, AgentDefinition] = dict(agents or {})
         self.files: tuple[AgentFile, ...] = tuple(files)
         self._listeners: list[Callable[[], None]] = []
@@ -117,9 +115,7 @@ class AgentFiles:
     """Reads the folders into a book, and again when they change. Every method blocks: use a thread. ``pins`` is what
     was seen of the files of projects; without it they are as good as one's own."""
 
-    def __init__(
-        self, folders: Sequence[AgentFolder], book: AgentBook | None = None, pins: Pins | None = None
-    ) -> None:  # fmt: skip
+    def __init__(self, folders: Sequence[AgentFolder], book: AgentBook | None = None, pins: Pins | None = None) -> None:
         self.book = book if book is not None else AgentBook()
         self._folders = tuple(folders)
         self._pins = pins
@@ -151,9 +147,10 @@ class AgentFiles:
             found = _print_of(path)
             if found is None or found.main != digest:
                 raise KnownError(
-                    "The file has changed once more since it was shown.", next_step="Look at it again.",
+                    "The file has changed once more since it was shown.",
+                    next_step="Look at it again.",
                     code="agents.changed_again",
-                )  # fmt: skip
+                )
             self._pins.accept(found, seen=found.digest)
         self.reload()
 

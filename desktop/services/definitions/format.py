@@ -32,13 +32,31 @@ from desktop.skills.patterns import PatternError, parse_patterns
 MAX_TURNS = 250
 MAX_ROUNDS = 250
 TOP = (
-    "name", "title", "type", "maxSessionTurns", "sideA", "sideB", "exposeAsTool", "toolDescription", "description",
-    "icon", "tenvs", "handoff", "priority",
-)  # fmt: skip
+    "name",
+    "title",
+    "type",
+    "maxSessionTurns",
+    "sideA",
+    "sideB",
+    "exposeAsTool",
+    "toolDescription",
+    "description",
+    "icon",
+    "tenvs",
+    "handoff",
+    "priority",
+)
 SIDE = (
-    "label", "prompt", "stopOnResponse", "stopTool", "stopToolResponseProperty", "maxSteps", "endSessionTool",
-    "promptText", "allowedTools",
-)  # fmt: skip
+    "label",
+    "prompt",
+    "stopOnResponse",
+    "stopTool",
+    "stopToolResponseProperty",
+    "maxSteps",
+    "endSessionTool",
+    "promptText",
+    "allowedTools",
+)
 TOP_ALIASES = {"env": "tenvs"}
 SIDE_ALIASES = {"sessionStop": "endSessionTool"}
 PRIORITIES = {one.name.lower(): one for one in Priority if one is not Priority.CRITICAL}

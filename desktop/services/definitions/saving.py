@@ -29,13 +29,19 @@ def definition_text(definition: AgentDefinition) -> str:
 
 def _fields(definition: AgentDefinition) -> dict[str, Any]:
     fields: dict[str, Any] = {
-        "name": definition.name, "title": definition.title, "type": definition.type,
-        "description": definition.description, "icon": definition.icon, "maxSessionTurns": definition.max_turns,
-        "exposeAsTool": definition.expose_as_tool, "toolDescription": definition.tool_description,
+        "name": definition.name,
+        "title": definition.title,
+        "type": definition.type,
+        "description": definition.description,
+        "icon": definition.icon,
+        "maxSessionTurns": definition.max_turns,
+        "exposeAsTool": definition.expose_as_tool,
+        "toolDescription": definition.tool_description,
         "handoff": definition.handoff if definition.handoff != "call" else "",
         "priority": definition.priority.name.lower() if definition.priority is not None else "",
-        "sideA": _side(definition.side_a), "tenvs": dict(definition.environment),
-    }  # fmt: skip
+        "sideA": _side(definition.side_a),
+        "tenvs": dict(definition.environment),
+    }
     if definition.side_b is not None:
         fields["sideB"] = _side(definition.side_b)
     return fields
@@ -43,10 +49,15 @@ def _fields(definition: AgentDefinition) -> dict[str, Any]:
 
 def _side(side: SideDefinition) -> dict[str, Any]:
     return {
-        "label": side.label, "prompt": side.prompt, "stopOnResponse": None if side.stop_on_response else False,
-        "stopTool": side.stop_tool, "stopToolResponseProperty": side.stop_property, "maxSteps": side.max_rounds,
-        "endSessionTool": side.end_session_tool, "allowedTools": side.allowed_tools,
-    }  # fmt: skip
+        "label": side.label,
+        "prompt": side.prompt,
+        "stopOnResponse": None if side.stop_on_response else False,
+        "stopTool": side.stop_tool,
+        "stopToolResponseProperty": side.stop_property,
+        "maxSteps": side.max_rounds,
+        "endSessionTool": side.end_session_tool,
+        "allowedTools": side.allowed_tools,
+    }
 
 
 def _lines(fields: Mapping[str, Any], indent: str) -> Iterator[str]:
@@ -88,7 +99,8 @@ def _save(folder: Path, definition: AgentDefinition) -> str:
         ) from None
     except OSError as error:
         raise KnownError(
-            f"{path} cannot be written: {error.strerror or error}.", next_step="Look at the folder's permissions.",
+            f"{path} cannot be written: {error.strerror or error}.",
+            next_step="Look at the folder's permissions.",
             code="agents.unwritable",
-        ) from error  # fmt: skip
+        ) from error
     return str(path)

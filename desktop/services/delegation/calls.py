@@ -75,9 +75,14 @@ class AgentCalls:
     stored; ``handover`` and ``two_sides`` None: there is no such thing here."""
 
     def __init__(
-        self, runtime: Callable[[], Runtime], owner: TaskOwner, *, handover: Handover | None = None,
-        two_sides: TwoSides | None = None, kept: Callable[[], str] = lambda: RUN,
-    ) -> None:  # fmt: skip
+        self,
+        runtime: Callable[[], Runtime],
+        owner: TaskOwner,
+        *,
+        handover: Handover | None = None,
+        two_sides: TwoSides | None = None,
+        kept: Callable[[], str] = lambda: RUN,
+    ) -> None:
         self._runtime = runtime
         self._owner = owner
         self._handover = handover
@@ -150,9 +155,14 @@ class AgentCalls:
     # -- the child ----------------------------------------------------------------------------------------------------
 
     async def _child(
-        self, agent: AgentDefinition, args: Mapping[str, Any], call: CallContext, host: Host, place: AgentPlace,
+        self,
+        agent: AgentDefinition,
+        args: Mapping[str, Any],
+        call: CallContext,
+        host: Host,
+        place: AgentPlace,
         begun: Begun | None,
-    ) -> CalledAgent:  # fmt: skip
+    ) -> CalledAgent:
         """Its thread, and who it works for: the run's id, a child token, the caller's list (R-AAT-4)."""
         message, prompt_text = await self._asked(agent, args, call)
         thread_id, model = place.thread_id, await self._model(agent, host, place)
@@ -162,10 +172,15 @@ class AgentCalls:
             message = begun.message
         meta = call.meta.called(thread_id, place.token, place.supervision)
         above = CalledBy(
-            meta=meta, allowed=call.invocation.inherited.get(PERMISSIONS), chain=call.request.caller.chain,
-            budget=place.budget, placed=place.node is not None, below=call.invocation, prompt_text=prompt_text,
+            meta=meta,
+            allowed=call.invocation.inherited.get(PERMISSIONS),
+            chain=call.request.caller.chain,
+            budget=place.budget,
+            placed=place.node is not None,
+            below=call.invocation,
+            prompt_text=prompt_text,
             call_key=call.meta.call,
-        )  # fmt: skip
+        )
         return CalledAgent(agent, thread_id, message, str(host.model), place.token, above, begun)
 
     async def _model(self, agent: AgentDefinition, host: Host, place: AgentPlace) -> str:
@@ -252,9 +267,14 @@ class AgentCalls:
             asked, end = begun.asked, await end_of(store, begun)
         thread = await store.threads.get(thread_id=child.thread_id)
         order = RunOrder(
-            thread=thread, run_id=run_id, token=child.token, parent_id=end.message_id,
-            user_message_id=asked.message_id, called_by=child.called_by, nudge=begun is not None,
-        )  # fmt: skip
+            thread=thread,
+            run_id=run_id,
+            token=child.token,
+            parent_id=end.message_id,
+            user_message_id=asked.message_id,
+            called_by=child.called_by,
+            nudge=begun is not None,
+        )
         execution, ending = RunExecution(runtime, order), Ending("interrupted")
         try:
             ending = await execution.go()
@@ -262,19 +282,32 @@ class AgentCalls:
             usage = execution.recorder.usage
             runtime.bus.publish(
                 RunEnded(
-                    thread_id=child.thread_id, run_id=run_id, reason=ending.reason, detail=ending.detail,
-                    code=ending.code, next_step=ending.next_step, usage=usage, limit=ending.limit,
+                    thread_id=child.thread_id,
+                    run_id=run_id,
+                    reason=ending.reason,
+                    detail=ending.detail,
+                    code=ending.code,
+                    next_step=ending.next_step,
+                    usage=usage,
+                    limit=ending.limit,
                 )
-            )  # fmt: skip
+            )
         return answer_of(execution.result, ending)
 
 
 def _thread(agent: AgentDefinition, place: AgentPlace, message: str, model: str) -> ThreadRecord:
     now, stays = time.time(), place.kept == "permanent"
     return ThreadRecord(
-        place.thread_id, " ".join(message.split())[:_TITLE], now, now, agent.name, model,
-        deleted_at=None if stays else now, titled_by="auto", label=KEPT if stays else CHILD,
-    )  # fmt: skip
+        place.thread_id,
+        " ".join(message.split())[:_TITLE],
+        now,
+        now,
+        agent.name,
+        model,
+        deleted_at=None if stays else now,
+        titled_by="auto",
+        label=KEPT if stays else CHILD,
+    )
 
 
 def _node(meta: RunMeta) -> Supervision:

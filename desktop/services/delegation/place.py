@@ -58,9 +58,7 @@ def _relay(thread_id: str, call: CallContext) -> Callable[[Event], None]:
             return
         request = call.request
         call.request.sink(
-            replace(
-                event, thread_id=call.meta.thread_id, message_id=request.message_id, call_id=request.block.call_id
-            )
+            replace(event, thread_id=call.meta.thread_id, message_id=request.message_id, call_id=request.block.call_id)
         )
 
     return hear

@@ -22,9 +22,11 @@ RUN = "run"
 CLOSING = "closing"
 """``RUN``, but what is not to be kept may be looked at, and gone on with, until Assent is closed."""
 _MEANS: Mapping[str, HistoryRetention] = {
-    "none": HistoryRetention.NONE, RUN: HistoryRetention.RUN, CLOSING: HistoryRetention.RUN,
+    "none": HistoryRetention.NONE,
+    RUN: HistoryRetention.RUN,
+    CLOSING: HistoryRetention.RUN,
     "permanent": HistoryRetention.PERMANENT,
-}  # fmt: skip
+}
 
 
 class ChildThreads:

@@ -24,9 +24,7 @@ from desktop.services.skills.world import SkillWorld
 SOURCE = "agent"
 MESSAGE: Mapping[str, Any] = {
     "type": "object",
-    "properties": {
-        "message": {"type": "string", "minLength": 1, "description": "What it is to do."}
-    },
+    "properties": {"message": {"type": "string", "minLength": 1, "description": "What it is to do."}},
     "required": ["message"],
     "additionalProperties": False,
 }
@@ -70,9 +68,13 @@ class AgentTools:
     ``cycles`` those that can come to call themselves, with the names by way of which."""
 
     def __init__(
-        self, book: AgentBook, world: SkillWorld, registry: Registry, carry: Carry,
+        self,
+        book: AgentBook,
+        world: SkillWorld,
+        registry: Registry,
+        carry: Carry,
         reserved: Callable[[str], str] = lambda _name: "",
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._book = book
         self._world = world
         self._registry = registry
@@ -130,9 +132,17 @@ class AgentTools:
         if known is not None and known.spec.version == version:
             return known
         spec = ToolSpec(
-            tool, agent.tool_description, params, category, alias=alias_of(tool), tags=("agent",),
-            source=SOURCE, timeout_s=AGENT_LIMIT_S, version=version, nests="thread",
-        )  # fmt: skip
+            tool,
+            agent.tool_description,
+            params,
+            category,
+            alias=alias_of(tool),
+            tags=("agent",),
+            source=SOURCE,
+            timeout_s=AGENT_LIMIT_S,
+            version=version,
+            nests="thread",
+        )
         return AgentTool(agent, spec, self._carry)
 
     def _params(self, agent: AgentDefinition) -> Mapping[str, Any]:
@@ -149,8 +159,9 @@ class AgentTools:
         for _ in range(_PASSES):
             others = [
                 ToolSpec(name, "", {}, found[agent.name], alias=alias_of(name), tags=("agent",))
-                for agent in agents if (name := self._names[agent.name])
-            ]  # fmt: skip
+                for agent in agents
+                if (name := self._names[agent.name])
+            ]
             now = {agent.name: self._category(agent, [*specs, *others]) for agent in agents}
             if now == found:
                 break

@@ -26,9 +26,11 @@ NEW_FILE = "assent-new-file"
 NOWHERE = "not reachable"
 _STRICTNESS = ("passes", "asks", "denied")
 _STATES: dict[str, tuple[ReachState, str]] = {
-    "denied": ("denied", "denied"), "protected": ("protected", "protected"), "special": ("special", "special file"),
+    "denied": ("denied", "denied"),
+    "protected": ("protected", "protected"),
+    "special": ("special", "special file"),
     "malformed": ("outside", "leads nowhere"),
-}  # fmt: skip
+}
 _ACCESS = {READ_FILE.name: Access.READ, LIST_DIRECTORY.name: Access.LIST, WRITE_FILE.name: Access.WRITE}
 
 
@@ -60,9 +62,19 @@ class Judge:
         elif commands is not None:
             words = _beside(state, words, commands)
         return ReachRow(
-            path, kind, state, words, reading, writing, first.resolved, _target(path) if kind == "link" else "", opens,
-            first.allowed, second.allowed, commands,
-        )  # fmt: skip
+            path,
+            kind,
+            state,
+            words,
+            reading,
+            writing,
+            first.resolved,
+            _target(path) if kind == "link" else "",
+            opens,
+            first.allowed,
+            second.allowed,
+            commands,
+        )
 
     def verdicts(self, path: str) -> tuple[PathVerdict, PathVerdict]:
         """The folders' part alone, for reading and for writing."""

@@ -171,10 +171,19 @@ class ReachService:
     def _entry(path: str, at: float) -> AuditEntry:
         written = path.encode("utf-8", "backslashreplace").decode()  # names of files need not be text
         return AuditEntry(
-            at=at, run_id="", thread_id="", call_id=new_id(), chain=("Settings",), tool=PROOF,
-            category=Category.WRITE.value, decision="allow_once", by="user", digest="",
-            summary=json.dumps({"path": written}, ensure_ascii=False), paths=(written,),
-        )  # fmt: skip
+            at=at,
+            run_id="",
+            thread_id="",
+            call_id=new_id(),
+            chain=("Settings",),
+            tool=PROOF,
+            category=Category.WRITE.value,
+            decision="allow_once",
+            by="user",
+            digest="",
+            summary=json.dumps({"path": written}, ensure_ascii=False),
+            paths=(written,),
+        )
 
 
 def _last(entry: AuditEntry) -> LastProof:

@@ -42,7 +42,12 @@ def logged(live: LiveRuns, also: Journal | None = None) -> Journal:
         if call is None or JOURNALED not in call.metadata:
             block, run_id = request.block, request.parent.meta.run_id
             live.journaled.settled(
-                run_id, key_of(request), block.tool, block.arguments, outcome.state, outcome.result.code,
+                run_id,
+                key_of(request),
+                block.tool,
+                block.arguments,
+                outcome.state,
+                outcome.result.code,
                 settled(call, outcome.result),
             )
 

@@ -190,13 +190,20 @@ async def answer_open_calls(store: Store, thread_id: str, leaf: str) -> str:
         return leaf
     asked = await store.messages.get(message_id=left.message_id)
     record = replace(
-        asked, message_id=new_id(), parent_id=leaf, role="tool", created_at=time.time(), status="complete",
+        asked,
+        message_id=new_id(),
+        parent_id=leaf,
+        role="tool",
+        created_at=time.time(),
+        status="complete",
         blocks=tuple(
             left.refused.get(call.call_id) or _told(call, left.known.get(call.call_id), left.before)
             for call in left.calls
         ),
-        stop_reason=None, usage=None, elapsed_ms=0,
-    )  # fmt: skip
+        stop_reason=None,
+        usage=None,
+        elapsed_ms=0,
+    )
     await store.messages.add(record=record)
     for run_id in left.runs:
         await conclude(run_id, store.effects)

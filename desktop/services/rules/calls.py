@@ -39,10 +39,19 @@ def facts_of(call: RecordedCall) -> CallFacts:
     plain = json.loads(call.facts)
     parts = tuple(_part(*one) for one in plain["parts"])
     return CallFacts(
-        call.tool, Category(plain["category"]), str(plain["about"]), tuple(plain["tags"]), dict(plain["arguments"]),
-        str(plain["source"]), parts, dict(plain["resolved"]), call.thread_id, str(plain["digest"]),
-        tuple(str(one) for one in plain.get("above", ())), plain.get("network") is True,
-    )  # fmt: skip
+        call.tool,
+        Category(plain["category"]),
+        str(plain["about"]),
+        tuple(plain["tags"]),
+        dict(plain["arguments"]),
+        str(plain["source"]),
+        parts,
+        dict(plain["resolved"]),
+        call.thread_id,
+        str(plain["digest"]),
+        tuple(str(one) for one in plain.get("above", ())),
+        plain.get("network") is True,
+    )
 
 
 def _plain(facts: CallFacts) -> dict[str, Any]:
@@ -61,9 +70,13 @@ def _plain(facts: CallFacts) -> dict[str, Any]:
 
 
 def _part(
-    text: str, spellings: list[str], hidden: str, said: list[str], assigns: Sequence[str] = (),
+    text: str,
+    spellings: list[str],
+    hidden: str,
+    said: list[str],
+    assigns: Sequence[str] = (),
     hosts: Sequence[str] = (),
-) -> CommandPart:  # fmt: skip
+) -> CommandPart:
     """Records of older versions say nothing of assignments and hosts."""
     return CommandPart(text, tuple(spellings), hidden, tuple(said), tuple(assigns), tuple(hosts))
 

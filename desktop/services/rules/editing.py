@@ -31,9 +31,14 @@ class RuleService:
     opt-in setting lets file tools write in the workspace. Used on the loop."""
 
     def __init__(
-        self, rules: TrustRules, tools: Callable[[], Iterable[ToolSpec]], simulate: Simulate, *,
-        writes_pass: Callable[[], bool] = lambda: False, clock: Callable[[], float] = time.time,
-    ) -> None:  # fmt: skip
+        self,
+        rules: TrustRules,
+        tools: Callable[[], Iterable[ToolSpec]],
+        simulate: Simulate,
+        *,
+        writes_pass: Callable[[], bool] = lambda: False,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self._rules = rules
         self._tools = tools
         self._simulate = simulate
@@ -107,9 +112,15 @@ class RuleService:
         pattern = self._pattern(draft)
         origin = ORIGIN if draft.origin == "request" else YOU
         record = RuleRecord(
-            new_id(), pattern.selector.text, {}, draft.decision, origin, self._clock(),
-            pattern=draft.pattern.strip(), thread_id=draft.thread_id,
-        )  # fmt: skip
+            new_id(),
+            pattern.selector.text,
+            {},
+            draft.decision,
+            origin,
+            self._clock(),
+            pattern=draft.pattern.strip(),
+            thread_id=draft.thread_id,
+        )
         return _view(await self._rules.put(record, draft.replaces))
 
     def _pattern(self, draft: RuleDraft) -> Pattern:
@@ -140,6 +151,15 @@ def _view(found: RememberedRule) -> RuleView:
     record = found.record
     origin: RuleOrigin = "you" if record.origin == YOU else "request"
     return RuleView(
-        record.rule_id, found.shown, record.decision, origin, "", record.created_at, record.last_used_at, record.uses,
-        record.thread_id, True, found.problem,
-    )  # fmt: skip
+        record.rule_id,
+        found.shown,
+        record.decision,
+        origin,
+        "",
+        record.created_at,
+        record.last_used_at,
+        record.uses,
+        record.thread_id,
+        True,
+        found.problem,
+    )

@@ -123,11 +123,21 @@ class _Attempt:
         through, held, tricks = self._tricks(self._pattern, after)
         suggestion, lets = self._suggestion(let) if through.count else ("", 0)
         return Simulation(
-            tried, tricks, tuple(passing.shown), passing.count, tuple(stopped.shown), stopped.count,
-            tuple(through.shown), through.count, tuple(held.shown), held.count, suggestion, lets,
+            tried,
+            tricks,
+            tuple(passing.shown),
+            passing.count,
+            tuple(stopped.shown),
+            stopped.count,
+            tuple(through.shown),
+            through.count,
+            tuple(held.shown),
+            held.count,
+            suggestion,
+            lets,
             unlisted(self._pattern) if self._draft.decision == "allow" else (),
             ANY_COMMAND if self._draft.decision == "allow" and allows_any_command(self._pattern) else "",
-        )  # fmt: skip
+        )
 
     def _with(self, pattern: Pattern) -> RuleSet:
         return self._rules.with_rule(pattern, self._draft.thread_id, self._draft.replaces)

@@ -35,7 +35,7 @@ def _first(passing: Sequence[CallFacts]) -> Constraint | None:
     """For a pattern that says nothing of arguments: the one that its calls are about."""
     names = Counter(
         name for facts in passing for name in facts.arguments if name == ARGUMENT or is_path_name(name)
-    ).most_common(1)  # fmt: skip
+    ).most_common(1)
     return Constraint(names[0][0], "**", 1) if names else None
 
 

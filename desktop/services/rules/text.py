@@ -80,8 +80,9 @@ def problem_of(text: str, decision: RuleDecision) -> RuleProblem | None:
         width = len(text.strip().partition("(")[0])
         return RuleProblem(
             "A rule that allows names its tool: a tag or * alone allows nothing but reading, which is not asked about.",
-            start, width,
-        )  # fmt: skip
+            start,
+            width,
+        )
     return None
 
 

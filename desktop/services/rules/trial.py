@@ -134,9 +134,14 @@ class Subject:
             tags = (*tags, self.pattern.selector.text)
         arguments = trick.arguments or {**self._sampled(), self._path_argument or ARGUMENT: trick.text}
         facts = CallFacts(
-            trick.tool or self.name, category, trick.text, tags, arguments, trick.source or "library",
+            trick.tool or self.name,
+            category,
+            trick.text,
+            tags,
+            arguments,
+            trick.source or "library",
             thread_id=self.trial.thread_id,
-        )  # fmt: skip
+        )
         if ARGUMENT in arguments and self.name == SHELL:
             return self._command(facts, str(arguments[ARGUMENT]))
         path = arguments.get(self._path_argument) if self._path_argument else None
@@ -173,8 +178,8 @@ def _values(name: str, value: str, arguments: dict[str, object]) -> Iterator[Tri
     """Values of an argument that are nearly the one that is meant."""
     for family, other, why in (
         ("value before", f"x{value}", "a value that ends the same"),
-        ("capitals", value.upper(), "capitals are other letters"), ("look-alike", lookalike(value),
-        "one letter only looks the same"),
+        ("capitals", value.upper(), "capitals are other letters"),
+        ("look-alike", lookalike(value), "one letter only looks the same"),
         ("new line", f"{value}\n", "a new line belongs to the value"),
         ("unseen character", f"{value}\u200b", "it holds a character that cannot be seen"),
         ("parent", f"{value}/../../x", "'..' leads elsewhere"),
@@ -183,9 +188,10 @@ def _values(name: str, value: str, arguments: dict[str, object]) -> Iterator[Tri
         ("second command", f"{value}; ./evil", "what a shell would take for two commands"),
         ("substitution", f"{value}$(./evil)", "what a shell would run"),
         ("list", [value, "x"], "each element counts"),
-        ("object", {"value": value}, "an object is no text"), ("number", 1, "a number is another value"),
+        ("object", {"value": value}, "an object is no text"),
+        ("number", 1, "a number is another value"),
         ("nothing", None, "nothing is another value"),
-    ):  # fmt: skip
+    ):
         if other in ("", value):
             continue
         text = f"{name}={other}"

@@ -13,20 +13,48 @@ _LINK = "a link leads elsewhere; where it leads counts"
 _OTHER = "another folder whose name is nearly the same"
 _RUNS = "a file that other programs run or take their settings from"
 RUN_BY_OTHERS = (
-    "conftest.py", "Makefile", "package.json", "setup.py", "pyproject.toml", ".git/config", ".git/hooks/pre-commit",
-    ".gitattributes", ".gitmodules", ".envrc", ".env", ".vscode/tasks.json", ".idea/workspace.xml", ".npmrc",
+    "conftest.py",
+    "Makefile",
+    "package.json",
+    "setup.py",
+    "pyproject.toml",
+    ".git/config",
+    ".git/hooks/pre-commit",
+    ".gitattributes",
+    ".gitmodules",
+    ".envrc",
+    ".env",
+    ".vscode/tasks.json",
+    ".idea/workspace.xml",
+    ".npmrc",
     ".bashrc",
-    ".pre-commit-config.yaml", ".github/workflows/ci.yml", "Dockerfile", "justfile", "CMakeLists.txt", "build.rs",
+    ".pre-commit-config.yaml",
+    ".github/workflows/ci.yml",
+    "Dockerfile",
+    "justfile",
+    "CMakeLists.txt",
+    "build.rs",
     "sitecustomize.py",
-)  # fmt: skip
+)
 SYSTEM = (
-    "/etc/passwd", "/etc/cron.d/evil", "/etc/ld.so.preload", "/usr/local/bin/git", "/root/.bashrc", "~/.bashrc",
+    "/etc/passwd",
+    "/etc/cron.d/evil",
+    "/etc/ld.so.preload",
+    "/usr/local/bin/git",
+    "/root/.bashrc",
+    "~/.bashrc",
     "~/.profile",
-    "~/.ssh/authorized_keys", "~/.config/autostart/evil.desktop", "~/.gitconfig", "~/.agent/config.yaml",
+    "~/.ssh/authorized_keys",
+    "~/.config/autostart/evil.desktop",
+    "~/.gitconfig",
+    "~/.agent/config.yaml",
     "~/.agent/tools.yaml",
-    "~/.agent/data/assent.db", "~/.agent/agents/evil.yaml", "/proc/self/root/etc/passwd", "/proc/self/cwd/../evil",
+    "~/.agent/data/assent.db",
+    "~/.agent/agents/evil.yaml",
+    "/proc/self/root/etc/passwd",
+    "/proc/self/cwd/../evil",
     "/dev/shm/evil",
-)  # fmt: skip
+)
 
 
 def path_tricks(glob: str, workspace: str, home: str) -> Iterator[Trick]:
@@ -48,12 +76,16 @@ def path_tricks(glob: str, workspace: str, home: str) -> Iterator[Trick]:
 def _ways_out(folder: str, base: str, name: str) -> Iterator[Trick]:
     inside = folder or "./"
     for family, text in (
-        ("parent", f"{inside}../{name}"), ("two parents", f"{inside}../../{name}"),
+        ("parent", f"{inside}../{name}"),
+        ("two parents", f"{inside}../../{name}"),
         ("parent further down", f"{inside}a/../../{name}"),
-        ("parent behind a dot", f"{inside}./../{name}"), ("doubled slashes", f"{inside}/..//{name}"),
-        ("parent of a file", f"{base}/../../{name}"), ("many parents", f"{inside}{'../' * 12}etc/passwd"),
-        ("parent at the end", f"{inside}.."), ("parent and back", f"{inside}../other/{name}"),
-    ):  # fmt: skip
+        ("parent behind a dot", f"{inside}./../{name}"),
+        ("doubled slashes", f"{inside}/..//{name}"),
+        ("parent of a file", f"{base}/../../{name}"),
+        ("many parents", f"{inside}{'../' * 12}etc/passwd"),
+        ("parent at the end", f"{inside}.."),
+        ("parent and back", f"{inside}../other/{name}"),
+    ):
         yield Trick(family, text, _at(text, ".."), _PARENT)
     for family, text, why in (
         ("backslashes", f"{inside}..\\..\\{name}", "a backslash is a letter here, elsewhere it parts folders"),
@@ -66,29 +98,36 @@ def _names(folder: str, name: str) -> Iterator[Trick]:
     bare = folder.rstrip("/")
     if bare:
         for family, text in (
-            ("sibling", f"{bare}-old/{name}"), ("longer name", f"{bare}x/{name}"),
+            ("sibling", f"{bare}-old/{name}"),
+            ("longer name", f"{bare}x/{name}"),
             ("sibling with a dot", f"{bare}.bak/{name}"),
-            ("sibling with a blank", f"{bare} /{name}"), ("capitals", f"{bare.upper()}/{name}"),
+            ("sibling with a blank", f"{bare} /{name}"),
+            ("capitals", f"{bare.upper()}/{name}"),
             ("one capital", f"{bare[:-1]}{bare[-1:].upper()}/{name}"),
             ("look-alike", f"{lookalike(bare)}/{name}" if lookalike(bare) else ""),
             ("unseen character", f"{bare}\u200b/{name}"),
-            ("below another", f"other/{bare.lstrip('~/')}/{name}"), ("hidden twin", f".{bare.lstrip('~/')}/{name}"),
-            ("absolute twin", f"/{bare.lstrip('~/')}/{name}"), ("at home", f"~/evil/{bare.lstrip('~/')}/{name}"),
+            ("below another", f"other/{bare.lstrip('~/')}/{name}"),
+            ("hidden twin", f".{bare.lstrip('~/')}/{name}"),
+            ("absolute twin", f"/{bare.lstrip('~/')}/{name}"),
+            ("at home", f"~/evil/{bare.lstrip('~/')}/{name}"),
             ("decomposed letters", unicodedata.normalize("NFD", f"{bare}\u00e9/{name}")),
-        ):  # fmt: skip
+        ):
             if text and not text.startswith(folder):
                 yield Trick(family, text, ((0, text.rfind("/")),), _OTHER)
 
 
 def _links(folder: str, name: str, workspace: str, home: str) -> Iterator[Trick]:
     for family, leads in (
-        ("link to a sibling", f"{workspace}/other/{name}"), ("link out", f"/srv/{name}"),
+        ("link to a sibling", f"{workspace}/other/{name}"),
+        ("link out", f"/srv/{name}"),
         ("link to the home folder", f"{home}/.bashrc"),
-        ("link to a key", f"{home}/.ssh/authorized_keys"), ("link to the system", "/etc/passwd"),
+        ("link to a key", f"{home}/.ssh/authorized_keys"),
+        ("link to the system", "/etc/passwd"),
         ("link to a hook", f"{workspace}/.git/hooks/pre-commit"),
-        ("link to Assent's own files", f"{home}/.agent/config.yaml"), ("link to the root", "/"),
+        ("link to Assent's own files", f"{home}/.agent/config.yaml"),
+        ("link to the root", "/"),
         ("link to a device", "/dev/sda"),
-    ):  # fmt: skip
+    ):
         if family == "link to a sibling" and not folder:
             continue
         text = f"{folder}link/{name}" if "folder" in family else f"{folder}{name}"

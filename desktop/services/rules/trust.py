@@ -32,7 +32,7 @@ from desktop.services.rules.text import (
     problem_of,
     record_pattern,
     shown_of,
-)  # fmt: skip
+)
 from desktop.services.threads.masking import HOLDS_A_KEY, Mask, clean, place_of_key
 from desktop.skills.patterns import PolicyRules, parse_patterns
 from desktop.skills.patterns.grammar import Pattern
@@ -84,10 +84,7 @@ class RuleSet:
 
     def match(self, facts: CallFacts) -> RuleMatch | None:
         """The rule in force for a call (R-PAT-7, R-PAT-9, R-PAT-13)."""
-        about = {
-            OBJECT: facts.constraint, SOURCE: facts.source,
-            DIGEST: facts.digest or digest_of(facts.constraint),
-        }  # fmt: skip
+        about = {OBJECT: facts.constraint, SOURCE: facts.source, DIGEST: facts.digest or digest_of(facts.constraint)}
         rules = self._bound if facts.source in ELSEWHERE else self._all
         return rules.decide(replace(facts, arguments={**facts.arguments, **about}))
 
@@ -141,10 +138,18 @@ class TrustRules:
     it would fit nothing. Used on the loop."""
 
     def __init__(
-        self, given: Iterable[TrustRule] = (), kept: KeptRules | None = None, *, text: str = "", cwd: str = "",
-        home: str = "", patterns: Sequence[Pattern] = (), clock: Callable[[], float] = time.time,
-        record: Callable[[CallFacts, float], None] = lambda _facts, _at: None, mask: Mask = lambda text: text,
-    ) -> None:  # fmt: skip
+        self,
+        given: Iterable[TrustRule] = (),
+        kept: KeptRules | None = None,
+        *,
+        text: str = "",
+        cwd: str = "",
+        home: str = "",
+        patterns: Sequence[Pattern] = (),
+        clock: Callable[[], float] = time.time,
+        record: Callable[[CallFacts, float], None] = lambda _facts, _at: None,
+        mask: Mask = lambda text: text,
+    ) -> None:
         self._store = kept
         self._record = record
         self._where = Where(cwd, home)

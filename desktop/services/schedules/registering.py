@@ -45,7 +45,7 @@ SKILL_REGISTER = ToolSpec(
         "type": "object",
         "required": ["text"],
         "properties": {
-            "text": {"type": "string", "minLength": 1, "maxLength": MAX_TEXT, "description": "The whole file."},
+            "text": {"type": "string", "minLength": 1, "maxLength": MAX_TEXT, "description": "The whole file."}
         },
         "additionalProperties": False,
     },
@@ -112,8 +112,15 @@ class SkillRegister:
         except ToolFailure as failure:
             return PreCheck(Category.ADMIN, denied=failure)
         size = len(args["text"].encode("utf-8", "replace"))
-        preview = {"kind": "diff", "path": path, "before": "", "after": args["text"], "new": True, "notes": [],
-                   "size": size}  # fmt: skip
+        preview = {
+            "kind": "diff",
+            "path": path,
+            "before": "",
+            "after": args["text"],
+            "new": True,
+            "notes": [],
+            "size": size,
+        }
         return PreCheck(Category.ADMIN, paths=(path,), preview=preview, identity={path: "absent"})
 
     def _place(self, text: str) -> str:

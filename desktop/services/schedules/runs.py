@@ -20,10 +20,17 @@ from desktop.services.turns.unattended import terms_of
 from desktop.skills.patterns.paths import Where
 
 _ENDED: dict[str, JobRunStatus] = {
-    "response": "done", "stop_tool": "done", "end_session_tool": "done", "cancelled": "stopped",
-    "interrupted": "interrupted", "budget": "limit", "limit": "limit", "max_steps": "limit", "global_limit": "limit",
+    "response": "done",
+    "stop_tool": "done",
+    "end_session_tool": "done",
+    "cancelled": "stopped",
+    "interrupted": "interrupted",
+    "budget": "limit",
+    "limit": "limit",
+    "max_steps": "limit",
+    "global_limit": "limit",
     "max_session_turns": "limit",
-}  # fmt: skip
+}
 _BUG = "Something went wrong inside Assent; the log has the details."
 
 _log = logging.getLogger(__name__)

@@ -17,9 +17,14 @@ from typing import Any
 from desktop.domain.errors import ConfigurationError
 
 SHORT = {
-    "@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@weekly": "0 0 * * 0",
-    "@monthly": "0 0 1 * *", "@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *",
-}  # fmt: skip
+    "@hourly": "0 * * * *",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@weekly": "0 0 * * 0",
+    "@monthly": "0 0 1 * *",
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+}
 FIELDS = ("minute", "hour", "day", "month", "weekday")
 MOST_COUNTED = 1_000
 """Times that passed are counted so far: more are "more than"."""

@@ -79,10 +79,15 @@ class JobService:
             problem = f"{error} {error.next_step}".strip()
         following = times.after(now) if times is not None else None
         return JobRow(
-            job, following, runs[0] if runs else None, failures, self._runs.running(job.job_id), problem=problem,
+            job,
+            following,
+            runs[0] if runs else None,
+            failures,
+            self._runs.running(job.job_id),
+            problem=problem,
             waiting=self._runs.waiting(job.job_id),
             next_ahead_s=times.offset(following) if times is not None and following is not None else 0.0,
-        )  # fmt: skip
+        )
 
     async def problems(self, job: Job) -> Sequence[DefinitionProblem]:
         """All that is wrong with it, at once."""

@@ -16,6 +16,8 @@ MOST_NAMED = 10
 """Skills that a message may name."""
 
 _NAMED = re.compile(r"(?<![^\s(\"'\[,;])(?:/skill:|/|\$)([a-z0-9]+(?:-[a-z0-9]+)*)(?![\w/-])")
+
+
 def named_in(text: str) -> list[str]:
     """The names a message calls for, in order, each once: ``/name``, ``/skill:name``, ``$name``."""
     return list(dict.fromkeys(_NAMED.findall(text)))[:MOST_NAMED]

@@ -119,9 +119,15 @@ class SkillService:
     markdown skill that is tried, or is None when no model is chosen."""
 
     def __init__(
-        self, world: SkillWorld, pipeline: Pipeline, agents: AgentBook, *, mine: Path, trash: Path,
+        self,
+        world: SkillWorld,
+        pipeline: Pipeline,
+        agents: AgentBook,
+        *,
+        mine: Path,
+        trash: Path,
         host: Callable[[], Host | None] = lambda: None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._world = world
         self._pipeline = pipeline
         self._agents = agents
@@ -166,12 +172,16 @@ class SkillService:
                 body = body or str(error)
         won = shadowing.wins
         detail = SkillDetail(
-            key, definition, text, body, tuple(catalog.problems(row)),
+            key,
+            definition,
+            text,
+            body,
+            tuple(catalog.problems(row)),
             shadowed_by=catalog.row(won).path if won not in (row, -1) else "",
             shadows=tuple(catalog.row(other).path for other in shadowing.others) if won == row else (),
             writable=writable,
             pinned=(root := catalog.root(row)) is not None and root.pinned,
-        )  # fmt: skip
+        )
         return self._with_definition(detail, definition) if definition is not None else detail
 
     def _with_definition(self, detail: SkillDetail, definition: SkillDef) -> SkillDetail:
@@ -184,11 +194,14 @@ class SkillService:
         return replace(
             detail,
             category=spec.category if definition.tool is not None else category_of(definition),
-            spec=spec, cascade=cascade, cascade_problem=problem,
+            spec=spec,
+            cascade=cascade,
+            cascade_problem=problem,
             middleware=tuple(entry.name for entry in cascade.chain) if cascade is not None else (),
-            files=folder_files(definition).files, may_call=tuple(self._may_call(spec, definition)),
+            files=folder_files(definition).files,
+            may_call=tuple(self._may_call(spec, definition)),
             peers=self._world.fabric.peers_of(definition) if not detail.shadowed_by else (),
-        )  # fmt: skip
+        )
 
     def _may_call(self, spec: ToolSpec, definition: SkillDef) -> list[MayCall]:
         """Agents first, then skills with a list of their own; by the lists that gate 6 asks, and nobody may call what
@@ -312,9 +325,7 @@ class SkillService:
 
     # -- trying -------------------------------------------------------------------------------------------------------
 
-    def try_it(
-        self, name: str, args: Mapping[str, Any], sink: EventSink, said: str = "", ref: str = ""
-    ) -> SkillCall:  # fmt: skip
+    def try_it(self, name: str, args: Mapping[str, Any], sink: EventSink, said: str = "", ref: str = "") -> SkillCall:
         """Call a skill as a person, through every gate; requests come like those of any run. ``said`` is told to the
         agent that works on a skill in words; ``ref`` is its file, where another skill may have its name. The caller
         owns the task, and cancels the token to stop it."""

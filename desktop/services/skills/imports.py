@@ -141,10 +141,13 @@ class SkillImports:
         later = [row for row in elsewhere if _rank(row.path, order) > at]
         sooner = [row for row in elsewhere if row not in later]
         return Fits(
-            category_of(replace(definition, source=target.source)), taken, mine if alone else "",
+            category_of(replace(definition, source=target.source)),
+            taken,
+            mine if alone else "",
             self._free(source, target.root, definition.name) if taken else definition.name,
-            tuple(dict.fromkeys(row.source for row in later)), sooner[0].source if sooner else "",
-        )  # fmt: skip
+            tuple(dict.fromkeys(row.source for row in later)),
+            sooner[0].source if sooner else "",
+        )
 
     def _makes_room(self, path: str, root: str, place: Path) -> bool:
         """Whether ``place`` is free once this is put aside. What is a link, or lies behind one, stays where it is; so

@@ -49,7 +49,7 @@ NEEDED: Mapping[Level, tuple[tuple[str, str], ...]] = {
         ("Approval", "Rules, then you."),
         ("Log of calls", "A call is written down before it is made; nothing is done twice after a crash."),
     ),
-}  # fmt: skip
+}
 """What the kernel needs, of each level. The first of ``agent`` and ``call`` stand outside of all others, those of
 ``chat`` around and within them."""
 
@@ -72,9 +72,12 @@ class Levels:
     """``choice`` is what the settings say now. ``refresh`` blocks; everything else is from memory."""
 
     def __init__(
-        self, fabric: SkillFabric, runs: SkillRuns, shared: dict[str, Any],
+        self,
+        fabric: SkillFabric,
+        runs: SkillRuns,
+        shared: dict[str, Any],
         choice: Callable[[], MiddlewareSettings] = MiddlewareSettings,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._fabric = fabric
         self._choice = choice
         self._found: dict[Level, tuple[SkillDef, ...]] = dict.fromkeys(LEVELS, ())
@@ -156,8 +159,17 @@ class Levels:
             one = next((one for one in there if one.place == place and one.level is not None), None)
             if one is None:
                 title = os.path.basename(path).partition(".")[0]
-                one = SkillDef(title, "", "markdown", "mine", path, entry=entry, role="middleware",
-                               metadata={"level": "agent"}, state="broken")  # fmt: skip
+                one = SkillDef(
+                    title,
+                    "",
+                    "markdown",
+                    "mine",
+                    path,
+                    entry=entry,
+                    role="middleware",
+                    metadata={"level": "agent"},
+                    state="broken",
+                )
                 unready[place] = _LOST
             elif one.level in _AROUND:
                 unready[place] = _UNREADY.get(one.state, _SHADOWED)
@@ -185,10 +197,10 @@ class Levels:
             await asyncio.to_thread(self.refresh)
         values = self._values()
         return [
-            LevelEntry(one, values.get(one.name, True) if one.source == "library" else True,
-                       self._why_not(level, one))
-            for one in self._found[level] if self.is_on(one)
-        ]  # fmt: skip
+            LevelEntry(one, values.get(one.name, True) if one.source == "library" else True, self._why_not(level, one))
+            for one in self._found[level]
+            if self.is_on(one)
+        ]
 
     def _why_not(self, level: Level, one: SkillDef) -> str:
         return self._problem.get(level) or self._unready.get(one.place) or _UNREADY.get(one.state, "")
@@ -215,13 +227,16 @@ class Levels:
         of_filter, of_cache = choice.content_filter, choice.response_cache
         return {
             RATE_LIMIT: {
-                "perMinute": choice.rate_limit.per_minute, "skillsPerMinute": choice.rate_limit.skills_per_minute,
+                "perMinute": choice.rate_limit.per_minute,
+                "skillsPerMinute": choice.rate_limit.skills_per_minute,
             },
             "content-filter": {
-                "patterns": of_filter.patterns, "action": of_filter.action, "instead": of_filter.replacement,
+                "patterns": of_filter.patterns,
+                "action": of_filter.action,
+                "instead": of_filter.replacement,
             },
             "response-cache": {"minutes": of_cache.minutes, "entries": of_cache.entries},
-        }  # fmt: skip
+        }
 
 
 async def _nothing() -> None:

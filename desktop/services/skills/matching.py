@@ -74,11 +74,13 @@ class SkillMatch:
         found = [
             _Fit(
                 sum(self._worth[word] * (_IN_NAME if word in name else 1) for word in shared) / self._most,
-                sum(self._worth[word] for word in shared) / whole, len(shared), skill,
+                sum(self._worth[word] for word in shared) / whole,
+                len(shared),
+                skill,
             )
             for skill, name, said in self._words
             if (shared := asked & (name | said))
-        ]  # fmt: skip
+        ]
         return sorted(found, key=lambda fit: (-fit.score, fit.skill.name))
 
 

@@ -32,7 +32,14 @@ def _as_options(tool: Tool) -> RegisterToolOptions:
     spec = tool.spec
     source: SkillSource = "library" if spec.source == "library" else "mcp" if spec.source == "mcp" else "program"
     return RegisterToolOptions(
-        spec.name, description=spec.description, params=spec.params, returns=spec.returns, tags=spec.tags,
-        visibility=spec.visibility, category=spec.category.value, source=source, tool=tool,
+        spec.name,
+        description=spec.description,
+        params=spec.params,
+        returns=spec.returns,
+        tags=spec.tags,
+        visibility=spec.visibility,
+        category=spec.category.value,
+        source=source,
+        tool=tool,
         src=spec.uri or None,
-    )  # fmt: skip
+    )

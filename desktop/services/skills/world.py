@@ -45,9 +45,7 @@ if TYPE_CHECKING:
 MAX_INLINE = 200_000
 """Bytes of one file that ``:inline[]`` puts in."""
 
-EXPAND: Lazy[Callable[[str, Mapping[str, Resolver]], Awaitable[Expanded]]] = Lazy(
-    "desktop.skills.directives", "expand"
-)
+EXPAND: Lazy[Callable[[str, Mapping[str, Resolver]], Awaitable[Expanded]]] = Lazy("desktop.skills.directives", "expand")
 VALUES: Lazy[Callable[[Mapping[str, Any]], Resolver]] = Lazy("desktop.skills.directives", "value_resolver")
 ENVIRONMENT: Lazy[Callable[[Mapping[str, str], Iterable[str]], Resolver]] = Lazy(
     "desktop.skills.directives", "env_resolver"
@@ -69,11 +67,19 @@ class SkillWorld:
     tells whose answers may be kept, ``mask`` cleans what is logged."""
 
     def __init__(
-        self, fabric: SkillFabric, registered: Registered, *, files: GuardedFiles | None = None,
-        safety: SettingsProvider | None = None, python: CodeWorker | None = None, data: str = "",
-        patience: float = PATIENCE_S, middleware: Callable[[], MiddlewareSettings] = MiddlewareSettings,
-        account: Account = nobody, mask: Callable[[str], str] = lambda text: text,
-    ) -> None:  # fmt: skip
+        self,
+        fabric: SkillFabric,
+        registered: Registered,
+        *,
+        files: GuardedFiles | None = None,
+        safety: SettingsProvider | None = None,
+        python: CodeWorker | None = None,
+        data: str = "",
+        patience: float = PATIENCE_S,
+        middleware: Callable[[], MiddlewareSettings] = MiddlewareSettings,
+        account: Account = nobody,
+        mask: Callable[[str], str] = lambda text: text,
+    ) -> None:
         self.fabric = fabric
         self._files = files
         self._safety = safety
@@ -85,10 +91,16 @@ class SkillWorld:
         self.shown = ShownTools(fabric, registered)
         self.shown.refresh()
         self.shared: dict[str, Any] = {
-            "tools": self.table, "topics": self.topics, "skills": fabric, "data": data,
-            "sessions": Sessions(data), "cached": {}, "answers": ResponseCache(account), "starts": Starts(),
+            "tools": self.table,
+            "topics": self.topics,
+            "skills": fabric,
+            "data": data,
+            "sessions": Sessions(data),
+            "cached": {},
+            "answers": ResponseCache(account),
+            "starts": Starts(),
             "run_log": RunLog(mask),
-        }  # fmt: skip
+        }
         self.levels = Levels(fabric, self.runs, self.shared, middleware)
         cache, levels = fabric.globals.cache, self.levels
         self.cascades = self.shared["cascades"] = Cascades(fabric, cache, levels.is_on, levels.chosen)
@@ -153,9 +165,15 @@ class SkillWorld:
         )
 
     async def expanded(
-        self, definition: SkillDef, args: Mapping[str, Any], config: Mapping[str, Any], context: Mapping[str, Any],
-        *, token: CancellationToken, environment: Mapping[str, str] | None = None,
-    ) -> str:  # fmt: skip
+        self,
+        definition: SkillDef,
+        args: Mapping[str, Any],
+        config: Mapping[str, Any],
+        context: Mapping[str, Any],
+        *,
+        token: CancellationToken,
+        environment: Mapping[str, str] | None = None,
+    ) -> str:
         """The body for these values; ``environment`` are the thread's variables. Raises ToolFailure when the file
         cannot be read, a directive failed, or all of it takes too long (a file on a disk that does not answer);
         CancellationError as soon as the token is cancelled."""
@@ -169,9 +187,13 @@ class SkillWorld:
             ) from error
 
     async def _expanded(
-        self, definition: SkillDef, args: Mapping[str, Any], config: Mapping[str, Any], context: Mapping[str, Any],
+        self,
+        definition: SkillDef,
+        args: Mapping[str, Any],
+        config: Mapping[str, Any],
+        context: Mapping[str, Any],
         environment: Mapping[str, str],
-    ) -> str:  # fmt: skip
+    ) -> str:
         try:
             body = await asyncio.to_thread(self.fabric.body, definition)
         except KnownError as error:
@@ -193,9 +215,13 @@ class SkillWorld:
         return with_folder(text, definition, folder_files(definition))
 
     def _resolvers(
-        self, definition: SkillDef, args: Mapping[str, Any], config: Mapping[str, Any], context: Mapping[str, Any],
+        self,
+        definition: SkillDef,
+        args: Mapping[str, Any],
+        config: Mapping[str, Any],
+        context: Mapping[str, Any],
         environment: Mapping[str, str],
-    ) -> dict[str, Resolver]:  # fmt: skip
+    ) -> dict[str, Resolver]:
         safety = self._safety() if self._safety is not None else None
         allowed = {*(safety.environment_allowlist if safety is not None else ()), *environment}
         folder, values = self._folder(definition), VALUES.get()

@@ -83,9 +83,7 @@ class ContextService:
             except KnownError:  # it went with a thread that was purged
                 continue
         found.sort(key=lambda record: record.created_at)
-        return [
-            PinnedText(one.message_id, " ".join(one.text.split())[:SHOWN], one.message_id in here) for one in found
-        ]
+        return [PinnedText(one.message_id, " ".join(one.text.split())[:SHOWN], one.message_id in here) for one in found]
 
     async def _shown(self, thread_id: str, pins: Iterable[str]) -> set[str]:
         """Which of them are on the branch that is shown, and maybe others."""

@@ -33,8 +33,10 @@ def render(
 ) -> bytes:
     """The bytes of the file. ``fmt``: md | json | html; ``mask`` takes known secrets out of the whole."""
     forms: Mapping[str, Callable[[ThreadRecord, Sequence[MessageRecord]], str]] = {
-        "md": as_markdown, "json": as_json, "html": as_html,
-    }  # fmt: skip
+        "md": as_markdown,
+        "json": as_json,
+        "html": as_html,
+    }
     form = forms.get(fmt)
     if form is None:
         raise ConfigurationError(f"There is no export format {fmt!r}.", next_step="Choose md, json or html.")
@@ -46,23 +48,34 @@ def as_json(thread: ThreadRecord, messages: Sequence[MessageRecord]) -> str:
     data = {
         "format": FORMAT,
         "thread": {
-            "id": thread.thread_id, "title": thread.title, "agent": thread.agent, "model": thread.model,
-            "created_at": thread.created_at, "updated_at": thread.updated_at, "usage": _usage(thread.usage),
+            "id": thread.thread_id,
+            "title": thread.title,
+            "agent": thread.agent,
+            "model": thread.model,
+            "created_at": thread.created_at,
+            "updated_at": thread.updated_at,
+            "usage": _usage(thread.usage),
         },
         "messages": [message_plain(message) for message in messages],
-    }  # fmt: skip
+    }
     return json.dumps(data, ensure_ascii=False, indent=2, default=_plain) + "\n"
 
 
 def message_plain(message: MessageRecord) -> dict[str, Any]:
     """A message as JSON values."""
     return {
-        "id": message.message_id, "parent": message.parent_id, "role": message.role, "side": message.side,
-        "author": message.author, "model": message.model, "created_at": message.created_at,
-        "status": message.status, "stop_reason": message.stop_reason,
+        "id": message.message_id,
+        "parent": message.parent_id,
+        "role": message.role,
+        "side": message.side,
+        "author": message.author,
+        "model": message.model,
+        "created_at": message.created_at,
+        "status": message.status,
+        "stop_reason": message.stop_reason,
         "usage": _usage(message.usage) if message.usage else None,
         "blocks": [to_plain(block) for block in message.blocks],
-    }  # fmt: skip
+    }
 
 
 def _usage(usage: Usage) -> dict[str, Any]:

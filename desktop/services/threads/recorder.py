@@ -55,10 +55,20 @@ class RunRecorder:
     """
 
     def __init__(
-        self, store: Store, publish: Callable[[Event], None], *, thread_id: str, run_id: str, parent_id: str,
-        author: str, model: str, side: SideName = "a", first: str = "",
-        closing: Callable[[], bool] = lambda: False, stopped: Callable[[], bool] = lambda: False,
-    ) -> None:  # fmt: skip
+        self,
+        store: Store,
+        publish: Callable[[Event], None],
+        *,
+        thread_id: str,
+        run_id: str,
+        parent_id: str,
+        author: str,
+        model: str,
+        side: SideName = "a",
+        first: str = "",
+        closing: Callable[[], bool] = lambda: False,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._closing = closing
         self._stopped = stopped
         self._asked_again = False
@@ -184,10 +194,9 @@ class RunRecorder:
         self.leaf = record.message_id
         self._publish(
             UserMessageTaken(
-                thread_id=self._thread_id, run_id=self.run_id, queue_id=waiting.queue_id,
-                message_id=record.message_id,
+                thread_id=self._thread_id, run_id=self.run_id, queue_id=waiting.queue_id, message_id=record.message_id
             )
-        )  # fmt: skip
+        )
         return ChatMessage("user", record.blocks, source_id=record.message_id)
 
     async def spent(self, usage: Usage) -> None:
@@ -218,10 +227,19 @@ class RunRecorder:
 
     def _record(self, role: str, blocks: Sequence[Block], message_id: str, status: MessageStatus) -> MessageRecord:
         return MessageRecord(
-            message_id=message_id, thread_id=self._thread_id, parent_id=self.leaf, role=role,  # type: ignore[arg-type]
-            blocks=tuple(blocks), created_at=time.time(), status=status, side=self._side, author=self._author,
-            model=self.model, run_id=self.run_id, round_number=self._round,
-        )  # fmt: skip
+            message_id=message_id,
+            thread_id=self._thread_id,
+            parent_id=self.leaf,
+            role=role,  # type: ignore[arg-type]
+            blocks=tuple(blocks),
+            created_at=time.time(),
+            status=status,
+            side=self._side,
+            author=self._author,
+            model=self.model,
+            run_id=self.run_id,
+            round_number=self._round,
+        )
 
     async def _begin(self) -> None:
         self.message_id = new_id()
@@ -248,19 +266,28 @@ class RunRecorder:
         usage = message.usage if message is not None else None
         elapsed = int((time.perf_counter() - self._started) * 1000)
         await writer.close(
-            stop_reason=reason, status=status, blocks=(*calls, *notices), usage=usage, elapsed_ms=elapsed,
+            stop_reason=reason,
+            status=status,
+            blocks=(*calls, *notices),
+            usage=usage,
+            elapsed_ms=elapsed,
             model=self.model,
-        )  # fmt: skip
+        )
         amended, self._amended = self._amended, None
         self._open = self._pending = None
         if usage is not None:
             await self._store.threads.add_usage(thread_id=self._thread_id, usage=usage)
         self._publish(
             MessageClosed(
-                **self._where, stop_reason=reason, tool_calls=calls, usage=usage, elapsed_ms=elapsed,
-                notices=tuple(notices), amended=amended,
+                **self._where,
+                stop_reason=reason,
+                tool_calls=calls,
+                usage=usage,
+                elapsed_ms=elapsed,
+                notices=tuple(notices),
+                amended=amended,
             )
-        )  # fmt: skip
+        )
 
     async def _charge_below(self) -> None:
         """What agents that were called used since the last time."""
@@ -283,11 +310,19 @@ class RunRecorder:
         )
         self._publish(
             ToolCallFinished(
-                **self._where, call_id=result.call_id, tool=result.tool, state=str(result.facts["state"]),
-                text=result.text, is_error=result.is_error, code=str(result.facts.get("code", "")), elapsed_ms=0,
-                facts=result.facts, result_message_id=message_id, media=result.media,
+                **self._where,
+                call_id=result.call_id,
+                tool=result.tool,
+                state=str(result.facts["state"]),
+                text=result.text,
+                is_error=result.is_error,
+                code=str(result.facts.get("code", "")),
+                elapsed_ms=0,
+                facts=result.facts,
+                result_message_id=message_id,
+                media=result.media,
             )
-        )  # fmt: skip
+        )
 
     def _retrying(self, event: Retrying) -> None:
         detail = str(event.error)
@@ -295,10 +330,14 @@ class RunRecorder:
             detail = f"{detail} The provider asks for {event.error.retry_after:g} s."
         self._publish(
             RetryScheduled(
-                thread_id=self._thread_id, run_id=self.run_id, attempt=event.attempt - 1, delay_s=event.delay_s,
-                code=event.error.code, detail=detail,
+                thread_id=self._thread_id,
+                run_id=self.run_id,
+                attempt=event.attempt - 1,
+                delay_s=event.delay_s,
+                code=event.error.code,
+                detail=detail,
             )
-        )  # fmt: skip
+        )
 
     def _not_written(self, problem: BaseException) -> None:
         _log.info("a part of message %s waits to be written: %s", self.message_id, type(problem).__name__)
@@ -306,10 +345,12 @@ class RunRecorder:
 
 def _difference(now: Usage, before: Usage) -> Usage:
     return Usage(
-        now.input_tokens - before.input_tokens, now.output_tokens - before.output_tokens,
-        now.reasoning_tokens - before.reasoning_tokens, now.cached_tokens - before.cached_tokens,
+        now.input_tokens - before.input_tokens,
+        now.output_tokens - before.output_tokens,
+        now.reasoning_tokens - before.reasoning_tokens,
+        now.cached_tokens - before.cached_tokens,
         None if now.cost_usd is None else now.cost_usd - (before.cost_usd or 0.0),
-    )  # fmt: skip
+    )
 
 
 def _cut_off(result: ToolResultBlock) -> bool:

@@ -36,10 +36,19 @@ class ThreadHistory:
         for message in messages:
             side = "human" if message.role == "user" else "a"
             record = MessageRecord(
-                new_id(), session_id, parent, message.role, message.blocks, time.time(), side=side,
-                author="" if message.role == "user" else agent_id.type, model=message.model, run_id=run_id,
-                stop_reason=message.stop_reason, usage=message.usage,
-            )  # fmt: skip
+                new_id(),
+                session_id,
+                parent,
+                message.role,
+                message.blocks,
+                time.time(),
+                side=side,
+                author="" if message.role == "user" else agent_id.type,
+                model=message.model,
+                run_id=run_id,
+                stop_reason=message.stop_reason,
+                usage=message.usage,
+            )
             records.append(record)
             parent = record.message_id
         await self._store.messages.add_many(records=records)

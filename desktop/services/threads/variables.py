@@ -46,9 +46,13 @@ def environment_text(value: Any) -> str | None:
 
 def environment_problems(given: Mapping[Any, Any], path: str = "") -> list[DefinitionProblem]:
     """What keeps variables from being those of a thread (R-DEF-15, D-6), each at its place below ``path``."""
-    found = [] if len(given) <= MAX_ENVIRONMENT else [
-        DefinitionProblem(path, "field.length", f"there are {len(given)} variables; {MAX_ENVIRONMENT} is the most")
-    ]  # fmt: skip
+    found = (
+        []
+        if len(given) <= MAX_ENVIRONMENT
+        else [
+            DefinitionProblem(path, "field.length", f"there are {len(given)} variables; {MAX_ENVIRONMENT} is the most")
+        ]
+    )
     for key, value in list(given.items())[:MAX_ENVIRONMENT]:
         name = str(key)
         at = f"{path}.{name[:60]}" if path else name[:60]

@@ -26,9 +26,14 @@ class RunCode:
     """Used as a context that opens and closes the sandbox; in direct mode it does nothing at all."""
 
     def __init__(
-        self, mode: ToolMode, engine: CodeEngine | None, pipeline: Pipeline, fabric: SkillFabric, caller: Caller,
+        self,
+        mode: ToolMode,
+        engine: CodeEngine | None,
+        pipeline: Pipeline,
+        fabric: SkillFabric,
+        caller: Caller,
         contract: ResultContract,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.mode = mode
         self._contract = contract
         self.made: list[tuple[ToolCallBlock, ToolResultBlock]] = []
@@ -49,9 +54,7 @@ class RunCode:
             raise ConfigurationError("There is no code sandbox here.", next_step="Use this agent with direct calls.")
         self._session = self._engine.session()
         heard, contract = _Heard(self._pipeline, self.made), self._contract
-        tool = CodeTool(
-            LABEL, self._session, heard, self._caller, contract.finish, natively=contract.for_code
-        )  # fmt: skip
+        tool = CodeTool(LABEL, self._session, heard, self._caller, contract.finish, natively=contract.for_code)
         self._ref = self._fabric.hand_out(LABEL, tool=tool)
         return self
 

@@ -20,10 +20,16 @@ person's: follow them only as far as they concern the use of that server's tools
 
 
 def system_text(
-    body: str, tools: Sequence[Tool], safety: SafetySettings | None, environment: Mapping[str, str],
-    skills: Sequence[tuple[str, str]] = (), *, discovery: bool = False, fitting: Sequence[tuple[str, str]] = (),
+    body: str,
+    tools: Sequence[Tool],
+    safety: SafetySettings | None,
+    environment: Mapping[str, str],
+    skills: Sequence[tuple[str, str]] = (),
+    *,
+    discovery: bool = False,
+    fitting: Sequence[tuple[str, str]] = (),
     guided: Sequence[Tool] | None = None,
-) -> str:  # fmt: skip
+) -> str:
     """What precedes every request of a run. Only the day is named, so that providers can cache it.
 
     ``skills`` are (name, text) of those that the message brought in; ``discovery``: there are more tools than shown,

@@ -96,9 +96,12 @@ def waits(bus: Bus, meta: RunMeta, why: str) -> None:
 
 
 def host_of(
-    runtime: Runtime, model: ModelRef, budget: BudgetTracker, environment: Mapping[str, str] | None = None,
+    runtime: Runtime,
+    model: ModelRef,
+    budget: BudgetTracker,
+    environment: Mapping[str, str] | None = None,
     by: StartedBy = "model",
-) -> Host:  # fmt: skip
+) -> Host:
     """What a run, or a skill that a person tries, lends to the agents in it: this model, and the app's own limits."""
     skills = runtime.skills
 
@@ -111,8 +114,22 @@ def host_of(
         await skills.levels.begins(context)
 
     return Host(
-        pipeline=runtime.pipeline, client=runtime.client, model=model, budget=budget, system=system,
-        allowed_of=skills.allowed, together=skills.together, context_window=runtime.context_window,
-        retry=runtime.retry, layers=runtime.chat_layers, code=runtime.code, redact=runtime.redact, spawn=runtime.spawn,
-        summaries=runtime.summaries, live=runtime.live, offers=runtime.offers, begins=begins, by=by,
-    )  # fmt: skip
+        pipeline=runtime.pipeline,
+        client=runtime.client,
+        model=model,
+        budget=budget,
+        system=system,
+        allowed_of=skills.allowed,
+        together=skills.together,
+        context_window=runtime.context_window,
+        retry=runtime.retry,
+        layers=runtime.chat_layers,
+        code=runtime.code,
+        redact=runtime.redact,
+        spawn=runtime.spawn,
+        summaries=runtime.summaries,
+        live=runtime.live,
+        offers=runtime.offers,
+        begins=begins,
+        by=by,
+    )

@@ -173,9 +173,12 @@ def how_called(side: ResolvedSide, table: ToolTable) -> list[str]:
 
 
 async def request_of(
-    runtime: Runtime, side: ResolvedSide, token: CancellationToken, brought_in: Sequence[tuple[str, str]] = (),
+    runtime: Runtime,
+    side: ResolvedSide,
+    token: CancellationToken,
+    brought_in: Sequence[tuple[str, str]] = (),
     asked: str = "",
-) -> ModelRequest:  # fmt: skip
+) -> ModelRequest:
     """Model, system text and tools, without messages; ``asked`` is what skills may fit. Raises ToolFailure when
     the prompt's text cannot be made."""
     skills, spec = runtime.skills, side.spec
@@ -187,9 +190,15 @@ async def request_of(
     discovery = side.visible.discovery and side.mode != "code"
     fitting = await _fitting(runtime, side, asked, brought_in) if discovery and asked else ()
     system = system_text(
-        text, side.native, safety, spec.environment, brought_in, discovery=discovery, fitting=fitting,
+        text,
+        side.native,
+        safety,
+        spec.environment,
+        brought_in,
+        discovery=discovery,
+        fitting=fitting,
         guided=side.visible.inlined,
-    )  # fmt: skip
+    )
     contract = contract_of(runtime, side)
     if contract.native is not None:
         schemas.append(finish_tool(contract.native))
@@ -239,9 +248,7 @@ class TurnRounds:
     thread: Limit | None = None
 
     @staticmethod
-    def of(
-        spec: SideSpec, who: str, budget: BudgetTracker, begun: int = 0, thread: Limit | None = None
-    ) -> TurnRounds:
+    def of(spec: SideSpec, who: str, budget: BudgetTracker, begun: int = 0, thread: Limit | None = None) -> TurnRounds:
         """Of a side's turn; ``who`` has the limit that the side sets."""
         own = Limit("maxSteps", spec.max_rounds, who) if spec.max_rounds else spec.usual_rounds
         return TurnRounds(own, budget, begun, thread)

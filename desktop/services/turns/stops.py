@@ -31,9 +31,15 @@ class SideStops:
     """
 
     def __init__(
-        self, spec: SideSpec, table: ToolTable, tools: Toolbox, code: RunCode, limit: Callable[[int], Limit],
-        contract: ResultContract, told: Told = lambda _call, _result: None,
-    ) -> None:  # fmt: skip
+        self,
+        spec: SideSpec,
+        table: ToolTable,
+        tools: Toolbox,
+        code: RunCode,
+        limit: Callable[[int], Limit],
+        contract: ResultContract,
+        told: Told = lambda _call, _result: None,
+    ) -> None:
         self._spec = spec
         self._table = table
         self._tools = tools

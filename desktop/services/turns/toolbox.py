@@ -22,9 +22,16 @@ class Toolbox:
     """Makes a model's calls on behalf of ``caller`` (agents' ToolRunner), below ``root``."""
 
     def __init__(
-        self, pipeline: Pipeline, caller: Caller, meta: RunMeta, sink: EventSink, recorder: RunRecorder,
-        budget: BudgetTracker, root: Invocation | None = None, code: RunCode | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        pipeline: Pipeline,
+        caller: Caller,
+        meta: RunMeta,
+        sink: EventSink,
+        recorder: RunRecorder,
+        budget: BudgetTracker,
+        root: Invocation | None = None,
+        code: RunCode | None = None,
+    ) -> None:
         self.caller = caller
         self._pipeline = pipeline
         self._root = root or Invocation(meta)
@@ -42,10 +49,17 @@ class Toolbox:
         block, caller = self._code.routed(call, self.caller) if self._code is not None else (call, self.caller)
         outcome = await self._pipeline.invoke(
             CallRequest(
-                block, caller, self._root, self._sink, self._recorder.message_id, result_id, again=again,
-                original=original, barred=barred,
+                block,
+                caller,
+                self._root,
+                self._sink,
+                self._recorder.message_id,
+                result_id,
+                again=again,
+                original=original,
+                barred=barred,
             )
-        )  # fmt: skip
+        )
         self._budget.called()
         waited = outcome.facts.get("waited_ms", 0)
         if waited:

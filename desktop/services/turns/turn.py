@@ -126,9 +126,15 @@ class SideTurn:
         contract = contract_of(runtime, side)
         async with RunCode(side.mode, runtime.code, runtime.pipeline, fabric, side.caller, contract) as code:
             tools = Toolbox(
-                runtime.pipeline, side.caller, self.meta, runtime.bus.publish, self.recorder, self.budget,
-                self._root(side), code,
-            )  # fmt: skip
+                runtime.pipeline,
+                side.caller,
+                self.meta,
+                runtime.bus.publish,
+                self.recorder,
+                self.budget,
+                self._root(side),
+                code,
+            )
             return await self._looped(side, tools, code, contract, given)
 
     async def _looped(
@@ -173,9 +179,11 @@ class SideTurn:
         left = int(bound.value) - await self.runtime.store.messages.rounds(thread_id=self.meta.thread_id)
         if left < 1:
             raise LimitReached(
-                f"All rounds of this chat are used up: {bound}.", limit=str(bound), code="limit.rounds",
+                f"All rounds of this chat are used up: {bound}.",
+                limit=str(bound),
+                code="limit.rounds",
                 next_step="Go on in a new chat, or raise the limit in Settings, Chats.",
-            )  # fmt: skip
+            )
         return Limit(f"rounds left of the {bound.value:,.0f} of this chat,", left + begun, bound.where)
 
     async def _settled(self, tools: SideStops, given: TurnInput) -> Sequence[ChatMessage]:
@@ -207,11 +215,19 @@ class SideTurn:
         publish(ToolCallStarted(**where, call_id=call.call_id, tool=call.tool, arguments=arguments, category="read"))
         publish(
             ToolCallFinished(
-                **where, call_id=call.call_id, tool=call.tool, state=str(result.facts["state"]), text=result.text,
-                is_error=result.is_error, code=str(result.facts["code"]), elapsed_ms=0, facts=result.facts,
-                result_message_id=result_id, media=result.media,
+                **where,
+                call_id=call.call_id,
+                tool=call.tool,
+                state=str(result.facts["state"]),
+                text=result.text,
+                is_error=result.is_error,
+                code=str(result.facts["code"]),
+                elapsed_ms=0,
+                facts=result.facts,
+                result_message_id=result_id,
+                media=result.media,
             )
-        )  # fmt: skip
+        )
 
     async def _brought_in(self, asked: str, skill: SkillDef) -> list[tuple[str, str]]:
         """The texts of the skills that a message names, or that fit it (S-SK-4, S-SK-5).
@@ -254,10 +270,14 @@ class SideTurn:
             view = window.view(messages, overlay)
             self.runtime.bus.publish(
                 ContextMeasured(
-                    thread_id=meta.thread_id, run_id=meta.run_id, used=view.tokens, window=size,
-                    compacted=view.compacted, account=view.account,
+                    thread_id=meta.thread_id,
+                    run_id=meta.run_id,
+                    used=view.tokens,
+                    window=size,
+                    compacted=view.compacted,
+                    account=view.account,
                 )
-            )  # fmt: skip
+            )
             note, told = rounds_note(limit, number, told), few_left(limit, number)
             return whole_request(request, view, given, note)
 
@@ -291,6 +311,8 @@ def whole_request(request: ModelRequest, view: View, given: TurnInput, note: str
 
 def _left_out(skill: SkillDef, error: KnownError) -> NoticeBlock:
     return NoticeBlock(
-        f"The skill {skill.name} fits this message and was left out: {error}", "skill.left_out",
-        f"Correct it on the Skills page, or name it (/{skill.name}) where you need it.", "warning",
-    )  # fmt: skip
+        f"The skill {skill.name} fits this message and was left out: {error}",
+        "skill.left_out",
+        f"Correct it on the Skills page, or name it (/{skill.name}) where you need it.",
+        "warning",
+    )

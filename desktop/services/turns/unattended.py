@@ -260,8 +260,12 @@ def terms_of(
     tools = policy.allowed_tools
     if tools is not None:
         tools = tuple(dict.fromkeys((*tools, *policy.allow_admin)))
-    own = {"max_tokens": policy.max_tokens, "max_cost_usd": policy.max_cost, "max_rounds": policy.max_rounds,
-           "deadline_s": policy.deadline_s}  # fmt: skip
+    own = {
+        "max_tokens": policy.max_tokens,
+        "max_cost_usd": policy.max_cost,
+        "max_rounds": policy.max_rounds,
+        "deadline_s": policy.deadline_s,
+    }
     of_app = tuple(limit for limit, value in own.items() if getattr(budget, limit) != value)
     set_by = f"the job {name[:_NAME_SHOWN]}".rstrip()
     return JobTerms(JobPermission(policy, admin_allowed, where), policy.max_rounds, budget, tools, set_by, of_app)

@@ -22,10 +22,28 @@ from desktop.skills.values.paths import path_get
 GATES = ("validate-allowed-tools", "validate-args", "limits", "safety", "trust")
 """Gates 6 to 10 in their order; the kernel runs them, and no key and no skill moves or replaces them (R-MW-7)."""
 
-CONFIGURING = frozenset({
-    "cwd", "workspace", "paths", "params", "returns", "model", "mcp", "include", "role", "tags", "visibility",
-    "event", "gateway", "frontmatter", "directives", "category", "main", *GATES,
-})  # fmt: skip
+CONFIGURING = frozenset(
+    {
+        "cwd",
+        "workspace",
+        "paths",
+        "params",
+        "returns",
+        "model",
+        "mcp",
+        "include",
+        "role",
+        "tags",
+        "visibility",
+        "event",
+        "gateway",
+        "frontmatter",
+        "directives",
+        "category",
+        "main",
+        *GATES,
+    }
+)
 """Keys that the kernel reads by itself; a skill of the same name only describes them."""
 
 AUTHORITY = "$authority"
@@ -105,9 +123,12 @@ class Cascades:
     """Computes and keeps cascades. ``of`` may read files on a miss: use a thread, or ``known`` on the loop."""
 
     def __init__(
-        self, finder: SkillFinder, caches: CascadeCaches | None = None,
-        wanted: Callable[[SkillDef], bool] = lambda _definition: True, choice: Callable[[], Any] = tuple,
-    ) -> None:  # fmt: skip
+        self,
+        finder: SkillFinder,
+        caches: CascadeCaches | None = None,
+        wanted: Callable[[SkillDef], bool] = lambda _definition: True,
+        choice: Callable[[], Any] = tuple,
+    ) -> None:
         """``wanted``: whether a person has this middleware switched on; ``choice`` is what that depends on."""
         self._finder = finder
         self.wanted = wanted

@@ -85,9 +85,14 @@ class SkillIndex:
                 self._began.pop(key, None)
 
     def check(
-        self, root: SearchRoot, ignore: tuple[str, ...], *, asked: float | None = None, hint: Hint | None = None,
+        self,
+        root: SearchRoot,
+        ignore: tuple[str, ...],
+        *,
+        asked: float | None = None,
+        hint: Hint | None = None,
         known: tuple[str, ...] = (),
-    ) -> CheckedFolder:  # fmt: skip
+    ) -> CheckedFolder:
         """Compare a folder with the disk and read what changed. A check by another thread that began after ``asked``
         (monotonic seconds; None: now) is as good. ``hint`` limits the look; it is for those who know what changed.
         ``known``: folders into which linked ones are followed."""
@@ -112,9 +117,8 @@ class SkillIndex:
             return self._locks.setdefault(key, threading.Lock())
 
     def _checked(
-        self, root: SearchRoot, ignore: tuple[str, ...], old: Snapshot | None, hint: Hint | None,
-        known: tuple[str, ...],
-    ) -> CheckedFolder:  # fmt: skip
+        self, root: SearchRoot, ignore: tuple[str, ...], old: Snapshot | None, hint: Hint | None, known: tuple[str, ...]
+    ) -> CheckedFolder:
         scan = Scan(root.path, ScanRules(ignoring(ignore), root.pinned, root.source == "mine", known))
         listing = scan.whole() if old is None else scan.again(old.listing, hint)
         if old is not None and not listing.changed and listing.files.keys() == old.listing.files.keys():
@@ -189,8 +193,12 @@ class _Build:
                 if found != before or self._digests.get(rel) != self._old_digests.get(rel):
                     different.add(rel)
             rows += found
-        different |= {owner for rel in different if rel in self._digests or rel in self._old_digests
-                      if (owner := owning_skill(rel, files)) is not None}  # fmt: skip
+        different |= {
+            owner
+            for rel in different
+            if rel in self._digests or rel in self._old_digests
+            if (owner := owning_skill(rel, files)) is not None
+        }
         names = {row.name for rel in different for row in self._old.get(rel, ())}
         names.update(row.name for row in rows if row.rel in different)
         snapshot = Snapshot(self._root.path, self._ignore, self._listing, _columns(rows), self._digests)

@@ -75,19 +75,28 @@ def _folder(snapshot: Snapshot, parts: list[bytes]) -> dict[str, Any]:
     files, stamps = list(listing.files), list(listing.files.values())
     number = {rel: at for at, rel in enumerate(files)}
     parts += [_texts(files), *(_numbers(stamp[field] for stamp in stamps) for field in range(6))]
-    parts += [_texts(listing.folders), *(_numbers(stamp[field] for stamp in listing.folders.values())
-                                         for field in range(3))]  # fmt: skip
+    parts += [
+        _texts(listing.folders),
+        *(_numbers(stamp[field] for stamp in listing.folders.values()) for field in range(3)),
+    ]
     parts += [_texts(snapshot.digests), _texts(snapshot.digests.values())]
     parts.append(_numbers(number[rel] for rel in snapshot.columns[RELS]))
     for name, column in zip(SnapshotRow._fields[1:], snapshot.columns[1:], strict=True):
         parts.append(_numbers(column) if name in _NUMBERS else _texts(column))
-    problems = {rel: [[p.message, p.line, p.column, p.severity, p.code, p.path] for p in found]
-                for rel, found in listing.problems.items()}  # fmt: skip
+    problems = {
+        rel: [[p.message, p.line, p.column, p.severity, p.code, p.path] for p in found]
+        for rel, found in listing.problems.items()
+    }
     return {
-        "folder": snapshot.folder, "ignore": list(snapshot.ignore), "files": len(files), "rows": len(snapshot),
-        "folders": len(listing.folders), "digests": len(snapshot.digests), "problems": problems,
+        "folder": snapshot.folder,
+        "ignore": list(snapshot.ignore),
+        "files": len(files),
+        "rows": len(snapshot),
+        "folders": len(listing.folders),
+        "digests": len(snapshot.digests),
+        "problems": problems,
         "lengths": [len(part) for part in parts[start:]],
-    }  # fmt: skip
+    }
 
 
 def _texts(texts: Iterable[str]) -> bytes:
@@ -128,10 +137,12 @@ class _Reader:
         listing = FolderListing()
         listing.files = dict(zip(files, itertools.starmap(_file_stamp, zip(*stamps, strict=True)), strict=True))
         folders = self._texts(found["folders"])
-        listing.folders = dict(zip(folders, zip(*(self._numbers(len(folders)) for _ in range(3)), strict=True),
-                                   strict=True))  # fmt: skip
-        listing.problems = {str(rel): [_problem(entry) for entry in entries]
-                            for rel, entries in found["problems"].items()}  # fmt: skip
+        listing.folders = dict(
+            zip(folders, zip(*(self._numbers(len(folders)) for _ in range(3)), strict=True), strict=True)
+        )
+        listing.problems = {
+            str(rel): [_problem(entry) for entry in entries] for rel, entries in found["problems"].items()
+        }
         digests = dict(zip(self._texts(found["digests"]), self._texts(found["digests"]), strict=True))
         columns = self._columns(files, found["rows"])
         return Snapshot(str(found["folder"]), tuple(map(str, found["ignore"])), listing, columns, digests)

@@ -108,9 +108,10 @@ class Pins:
         found = store.get(ALL)
         entries = found.items() if isinstance(found, dict) else ()
         self._seen: dict[str, tuple[str, str]] = {
-            path: (value[0], value[1]) for path, value in entries
+            path: (value[0], value[1])
+            for path, value in entries
             if isinstance(value, list) and len(value) == 2 and all(isinstance(part, str) for part in value)
-        }  # fmt: skip
+        }
         met = store.get(MET)
         self._met = frozenset(one for one in met if isinstance(one, str)) if isinstance(met, list) else frozenset()
 
@@ -167,8 +168,9 @@ class Pins:
         if found.digest != seen:
             raise KnownError(
                 "The skill has changed once more since its difference was shown.",
-                next_step="Look at the difference again.", code="skills.changed_again",
-            )  # fmt: skip
+                next_step="Look at the difference again.",
+                code="skills.changed_again",
+            )
         with self._lock:
             self._write([found])
 

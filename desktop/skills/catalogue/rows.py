@@ -208,9 +208,10 @@ class Rows:
     def _problems(self, part: _Part, number: int) -> list[SkillProblem]:
         """Without the keys that a middleware handles."""
         return [
-            problem for problem in part.snapshot.problems(number)
+            problem
+            for problem in part.snapshot.problems(number)
             if not problem.code.startswith(UNCLAIMED) or problem.code.removeprefix(UNCLAIMED) not in self._middleware
-        ]  # fmt: skip
+        ]
 
     # -- shadowing ----------------------------------------------------------------------------------------------------
 

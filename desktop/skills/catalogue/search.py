@@ -90,10 +90,18 @@ class SkillCatalog:
         """One line of the list."""
         rows = self._rows
         return SkillRow(
-            rows.key(row), rows.names[row], rows.descriptions[row], tuple(rows.tags[row].split()), rows.kinds[row],
-            rows.source(row), bool(rows.hidden[row]), rows.state(row), bool(rows.troubled[row]),
-            rows.is_skill(row) and self.shadowing(row).wins not in (row, -1), rows.path(row),
-        )  # fmt: skip
+            rows.key(row),
+            rows.names[row],
+            rows.descriptions[row],
+            tuple(rows.tags[row].split()),
+            rows.kinds[row],
+            rows.source(row),
+            bool(rows.hidden[row]),
+            rows.state(row),
+            bool(rows.troubled[row]),
+            rows.is_skill(row) and self.shadowing(row).wins not in (row, -1),
+            rows.path(row),
+        )
 
     def named(self, name: str) -> tuple[int, ...]:
         """The rows of this name; a file without a skill in it goes by its own."""
@@ -121,8 +129,12 @@ class SkillCatalog:
 
     def folder_problems(self) -> list[SkillProblem]:
         """What is wrong with the folders themselves: unreadable, links, too deep, too many."""
-        return [problem for part in self._rows.parts for listed in part.snapshot.listing.problems.values()
-                for problem in listed]  # fmt: skip
+        return [
+            problem
+            for part in self._rows.parts
+            for listed in part.snapshot.listing.problems.values()
+            for problem in listed
+        ]
 
     # -- filters ------------------------------------------------------------------------------------------------------
 
@@ -152,10 +164,13 @@ class SkillCatalog:
 
         whole = without("")
         return FacetCounts(
-            whole.bit_count(), self._tag_counts(whole), count("source", self._sources()),
-            count("kind", sorted(set(self._rows.kinds))), count("visibility", ("shown", "hidden", "all")),
+            whole.bit_count(),
+            self._tag_counts(whole),
+            count("source", self._sources()),
+            count("kind", sorted(set(self._rows.kinds))),
+            count("visibility", ("shown", "hidden", "all")),
             (without("problems") & self._mask("problems", "")).bit_count(),
-        )  # fmt: skip
+        )
 
     def _parts(self, wanted: SkillFilter) -> dict[str, int]:
         """Each facet's set of rows."""
@@ -281,22 +296,41 @@ class SkillCatalog:
         visibility: Visibility = "all" if include_hidden else "shown"
         found = self.filter(SkillFilter(query, tuple(tags), visibility, offered_only=True))
         rows = self._rows
-        return [{"name": rows.names[row], "description": rows.descriptions[row], "tags": rows.tags[row].split(),
-                 "source": rows.source(row)} for row in found]  # fmt: skip
+        return [
+            {
+                "name": rows.names[row],
+                "description": rows.descriptions[row],
+                "tags": rows.tags[row].split(),
+                "source": rows.source(row),
+            }
+            for row in found
+        ]
 
     def skill_describe(self, name: str) -> dict[str, Any] | None:
         """What ``skill-describe`` returns, of the skill that the name means; None when there is none to call."""
-        row = next((row for row in self._rows.named(name) if self._rows.states[row] == READY
-                    and self._rows.is_skill(row) and self.shadowing(row).wins == row), None)  # fmt: skip
+        row = next(
+            (
+                row
+                for row in self._rows.named(name)
+                if self._rows.states[row] == READY and self._rows.is_skill(row) and self.shadowing(row).wins == row
+            ),
+            None,
+        )
         found = None if row is None else self.definition(row)
         if found is None:
             return None
         return {
-            "name": found.name, "description": found.description, "tags": list(found.tags),
-            "params": found.params, "returns": found.returns, "visibility": found.visibility or "shown",
-            "source": found.source, "kind": found.kind, "category": found.category,
+            "name": found.name,
+            "description": found.description,
+            "tags": list(found.tags),
+            "params": found.params,
+            "returns": found.returns,
+            "visibility": found.visibility or "shown",
+            "source": found.source,
+            "kind": found.kind,
+            "category": found.category,
             "allowedTools": found.allowed_tools,
-        }  # fmt: skip
+        }
 
 
 _MASKS: dict[str, Callable[[SkillCatalog, str], int]] = {

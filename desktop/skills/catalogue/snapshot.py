@@ -29,8 +29,13 @@ said something about unless a middleware of that name is there."""
 TAKEN = "name.duplicate"
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str, skipkeys=True).encode
-_CYCLIC = ["its metadata cannot be kept: it is nested too deeply or contains itself", 1, 1, "error",
-           "frontmatter.cyclic"]  # fmt: skip
+_CYCLIC = [
+    "its metadata cannot be kept: it is nested too deeply or contains itself",
+    1,
+    1,
+    "error",
+    "frontmatter.cyclic",
+]
 _NOTHING: Mapping[str, Any] = {}
 _KINDS: dict[str, SkillKind] = {".skill.md": "markdown", ".skill.py": "python", ".skill.js": "javascript"}
 
@@ -133,13 +138,27 @@ class Snapshot:
         problems = self.problems(number) if row.flags or self.first[row.name] != number else ()
         broken = bool(row.flags & BROKEN) or any(problem.code == TAKEN for problem in problems)
         return SkillDef(
-            row.name, row.description, row.kind, root.source,  # type: ignore[arg-type]
-            path=path, src=_src(path, rest.get("s")), root=root.path, entry=row.entry, allowed_tools=rest.get("a"),
-            metadata=LazyMapping(row.meta) if row.meta else _NOTHING, extras=rest.get("x", _NOTHING),
-            tags=_tags(row.tags), visibility=row.visibility, role=row.role, category=row.category,
+            row.name,
+            row.description,
+            row.kind,  # type: ignore[arg-type]
+            root.source,
+            path=path,
+            src=_src(path, rest.get("s")),
+            root=root.path,
+            entry=row.entry,
+            allowed_tools=rest.get("a"),
+            metadata=LazyMapping(row.meta) if row.meta else _NOTHING,
+            extras=rest.get("x", _NOTHING),
+            tags=_tags(row.tags),
+            visibility=row.visibility,
+            role=row.role,
+            category=row.category,
             stamp="" if stamp is None else f"{stamp.size}:{stamp.mtime}:{stamp.inode}",
-            body_at=row.body_at, body_end=row.body_end, problems=tuple(problems), state="broken" if broken else "ready",
-        )  # fmt: skip
+            body_at=row.body_at,
+            body_end=row.body_end,
+            problems=tuple(problems),
+            state="broken" if broken else "ready",
+        )
 
     def doubles_of(self, number: int) -> SkillProblem | None:
         """The problem of a row whose name is taken by an earlier file of the folder."""
@@ -232,8 +251,11 @@ def _row(rel: str, path: str, found: SkillDef) -> SnapshotRow:
     if found.problems:
         rest["p"] = [_problem_entry(problem, path) for problem in found.problems]
     if found.src != (plain := f"file://{path}"):
-        rest["s"] = "" if found.src is None else ("+" + found.src.removeprefix(plain)
-                                                  if found.src.startswith(plain) else found.src)  # fmt: skip
+        rest["s"] = (
+            ""
+            if found.src is None
+            else ("+" + found.src.removeprefix(plain) if found.src.startswith(plain) else found.src)
+        )
     flags = (_flags(found.problems) if found.problems else 0) | (BROKEN if found.state == "broken" else 0)
     try:
         meta, text = (_encode(part) if part else "" for part in (found.metadata, rest))
@@ -241,7 +263,18 @@ def _row(rel: str, path: str, found: SkillDef) -> SnapshotRow:
         meta, flags, text = "", flags | BROKEN, _encode({"p": [_CYCLIC]})
     intern = sys.intern
     return SnapshotRow(
-        rel, found.name, found.description.replace("\0", "\ufffd"), intern(found.kind), intern(found.entry),
-        intern(" ".join(found.tags)), intern(found.visibility), intern(found.role), intern(found.category), flags,
-        found.body_at, found.body_end, meta, text,
-    )  # fmt: skip
+        rel,
+        found.name,
+        found.description.replace("\0", "\ufffd"),
+        intern(found.kind),
+        intern(found.entry),
+        intern(" ".join(found.tags)),
+        intern(found.visibility),
+        intern(found.role),
+        intern(found.category),
+        flags,
+        found.body_at,
+        found.body_end,
+        meta,
+        text,
+    )

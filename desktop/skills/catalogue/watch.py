@@ -73,9 +73,7 @@ def open_notify(folders: list[str], *, recursive: bool) -> Notify:
 class FolderWatch:
     """Watches ``folders`` (whether or not they exist yet) until ``stop``. ``live``: changes are really reported."""
 
-    def __init__(
-        self, folders: Iterable[str], changed: Changed, *, open_notify: OpenNotify = open_notify
-    ) -> None:  # fmt: skip
+    def __init__(self, folders: Iterable[str], changed: Changed, *, open_notify: OpenNotify = open_notify) -> None:
         self._folders = tuple(dict.fromkeys(folders))
         self._changed = changed
         self._open = open_notify

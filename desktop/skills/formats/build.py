@@ -26,10 +26,25 @@ _ROLES = ("main", "middleware", "context")
 _RESERVED = "meta-"
 
 _TOP = frozenset({"name", "description", "allowed-tools", "metadata"})
-_FLAT = frozenset({
-    "params", "returns", "tags", "visibility", "role", "main", "category",
-    "delegate", "session", "trust", "paths", "mcp", "cwd", "workspace", "include",
-})  # fmt: skip
+_FLAT = frozenset(
+    {
+        "params",
+        "returns",
+        "tags",
+        "visibility",
+        "role",
+        "main",
+        "category",
+        "delegate",
+        "session",
+        "trust",
+        "paths",
+        "mcp",
+        "cwd",
+        "workspace",
+        "include",
+    }
+)
 """Keys of ``metadata`` that are accepted at the top, with a warning (C-2)."""
 _ALLOWED_ALIASES = ("allowedTools", "allowed_tools", "allowedtools", "allowed-tool", "allowed_tool", "allowedTool")
 """Reading these as unknown keys would allow everything."""
@@ -76,11 +91,27 @@ def build(data: Mapping[str, Any], origin: Origin, locate: Locate, part: FilePar
     extras = {key: value for key, value in data.items() if key not in _TOP and key not in builder.taken}
     builder.check_keys(extras, metadata, role)
     return SkillDef(
-        name, description, origin.kind, origin.source, origin.path, _uri(origin.path, name if part.several else ""),
-        origin.root, part.entry, allowed, metadata,
-        extras, builder.tags(metadata), builder.visibility(metadata), role, builder.category(metadata), origin.stamp,
-        part.body_at, part.body_end, tuple(report.found), "broken" if report.found and report.broken else "ready",
-    )  # fmt: skip
+        name,
+        description,
+        origin.kind,
+        origin.source,
+        origin.path,
+        _uri(origin.path, name if part.several else ""),
+        origin.root,
+        part.entry,
+        allowed,
+        metadata,
+        extras,
+        builder.tags(metadata),
+        builder.visibility(metadata),
+        role,
+        builder.category(metadata),
+        origin.stamp,
+        part.body_at,
+        part.body_end,
+        tuple(report.found),
+        "broken" if report.found and report.broken else "ready",
+    )
 
 
 def _check_activatable(metadata: Mapping[str, Any], role: str, locate: Locate, report: Report) -> None:
@@ -97,8 +128,9 @@ def _check_level(value: Any, role: str, kind: SkillKind, locate: Locate, report:
     """A level that cannot be meant keeps the skill from running: it would stand somewhere else (D-7)."""
     keys = ("metadata", "level")
     if role != "middleware":
-        report.add("level.useless", "level does nothing here: it is for skills with role: middleware", locate(keys),
-                   "warning")  # fmt: skip
+        report.add(
+            "level.useless", "level does nothing here: it is for skills with role: middleware", locate(keys), "warning"
+        )
     elif not isinstance(value, str) or value not in LEVELS:
         report.add("level.invalid", f"level must be agent, chat or call, not {shown(value)}", locate(keys))
     elif value != "call" and kind not in ("python", "javascript"):
@@ -223,8 +255,11 @@ class _Builder:
             del metadata[key]
             return
         for problem in schemas.check(schema, arguments=key == "params"):
-            self._error("schema.invalid", f"{key} is no valid JSON Schema at {problem.pointer or 'its top'}: "
-                        f"{problem.message}", (*self.place(key), *problem.keys))  # fmt: skip
+            self._error(
+                "schema.invalid",
+                f"{key} is no valid JSON Schema at {problem.pointer or 'its top'}: {problem.message}",
+                (*self.place(key), *problem.keys),
+            )
 
     # -- allowed-tools ------------------------------------------------------------------------------------------------
 
@@ -357,8 +392,11 @@ class _Builder:
             return "hidden"
         hidden = isinstance(value, str) and value.lower() == "hidden"
         read_as = "it is read so" if hidden else "it has no effect"
-        self._warn("visibility.invalid", f"visibility is hidden or left out, not {shown(value)}; {read_as}",
-                   self.place("visibility"))  # fmt: skip
+        self._warn(
+            "visibility.invalid",
+            f"visibility is hidden or left out, not {shown(value)}; {read_as}",
+            self.place("visibility"),
+        )
         return "hidden" if hidden else ""
 
     def category(self, metadata: dict[str, Any]) -> str:

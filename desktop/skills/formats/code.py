@@ -59,8 +59,9 @@ class Declared:
 def declared(file: CodeFile) -> list[Declared]:
     """The skills of a file. FormatError when it declares none, or in a way that cannot be read."""
     if file.frontmatter is not None and file.skills is not None:
-        raise FormatError("the file has both frontmatter and skills: keep one", *file.skills.place(()),
-                          code="frontmatter.ambiguous")  # fmt: skip
+        raise FormatError(
+            "the file has both frontmatter and skills: keep one", *file.skills.place(()), code="frontmatter.ambiguous"
+        )
     if file.frontmatter is not None:
         if not isinstance(file.frontmatter.value, dict):
             raise FormatError("frontmatter has to hold names with values", *file.frontmatter.place(()))

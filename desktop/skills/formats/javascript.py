@@ -35,10 +35,24 @@ _EXPORT = re.compile(
 )
 _EXPRESSION = re.compile(r"/(?:[^/\\\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*\])+/[a-z]*")
 _TEMPLATE = re.compile(r"[^`\\$]+|\\[\s\S]?|\$(?!\{)")
-_BEFORE_EXPRESSION = frozenset({
-    "return", "typeof", "case", "in", "of", "delete", "void", "throw", "new", "else", "do", "instanceof", "yield",
-    "await",
-})  # fmt: skip
+_BEFORE_EXPRESSION = frozenset(
+    {
+        "return",
+        "typeof",
+        "case",
+        "in",
+        "of",
+        "delete",
+        "void",
+        "throw",
+        "new",
+        "else",
+        "do",
+        "instanceof",
+        "yield",
+        "await",
+    }
+)
 _CLOSING = {"(": ")", "[": "]", "{": "}", "${": "}"}
 
 
@@ -208,5 +222,8 @@ class Module:
         after = skip_blank(self._text, self._at)
         ended = after >= len(self._text) or self._text[after] == ";" or "\n" in self._text[self._at : after]
         if not ended and not self._typed:
-            raise FormatError("an operation follows the value: frontmatter has to be written out",
-                              *position(self._text, after), code="frontmatter.not-literal")  # fmt: skip
+            raise FormatError(
+                "an operation follows the value: frontmatter has to be written out",
+                *position(self._text, after),
+                code="frontmatter.not-literal",
+            )

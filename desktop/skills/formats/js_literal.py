@@ -60,8 +60,11 @@ def read_string(text: str, at: int) -> tuple[str, int]:
             parts.append("$")
             at += 1
         elif mark == "`" and text.startswith("${", at):
-            raise FormatError("a template with ${…} is not worked out, because a skill is not run to be listed",
-                              *position(text, at), code="frontmatter.not-literal")  # fmt: skip
+            raise FormatError(
+                "a template with ${…} is not worked out, because a skill is not run to be listed",
+                *position(text, at),
+                code="frontmatter.not-literal",
+            )
         else:
             raise FormatError("this quote is not closed", *position(text, opening), code="code.syntax")
 

@@ -62,16 +62,32 @@ _PROVIDER: Check = (lambda value: isinstance(value, str) and is_bare_name(value)
 
 _VALUES: Mapping[str, Mapping[str, Check]] = {
     "": {
-        "disable-model-invocation": _FLAG, "user-invocable": _FLAG, "argument-hint": _HINT,
+        "disable-model-invocation": _FLAG,
+        "user-invocable": _FLAG,
+        "argument-hint": _HINT,
         "context": _one_of("fork"),
     },
     "metadata": {
-        "model": _SETTINGS, "$inherit": _INHERITED, "$order": _MAPPING, "$remove": _NAMES, "$local": _MAPPING,
-        "$global": _MAPPING, "order": _MAPPING, "hook": _one_of("$next", "$invoke"), "network": _BOOL,
-        "retries": _BOOL, "main": _BOOL, "off": _BOOL,
+        "model": _SETTINGS,
+        "$inherit": _INHERITED,
+        "$order": _MAPPING,
+        "$remove": _NAMES,
+        "$local": _MAPPING,
+        "$global": _MAPPING,
+        "order": _MAPPING,
+        "hook": _one_of("$next", "$invoke"),
+        "network": _BOOL,
+        "retries": _BOOL,
+        "main": _BOOL,
+        "off": _BOOL,
     },
     "model": {
-        "agent": _PROVIDER, "maxTurns": _COUNT, "maxSteps": _COUNT, "persistent": _BOOL, "contextEdit": _BOOL,
-        "toolMode": _one_of("direct", "code", "both"), "model": _MODEL,
+        "agent": _PROVIDER,
+        "maxTurns": _COUNT,
+        "maxSteps": _COUNT,
+        "persistent": _BOOL,
+        "contextEdit": _BOOL,
+        "toolMode": _one_of("direct", "code", "both"),
+        "model": _MODEL,
     },
-}  # fmt: skip
+}

@@ -29,16 +29,19 @@ ACTS: Mapping[Place, Mapping[str, str]] = {
         "entry": "skills/formats/code.py",
     },
     "metadata": {
-        **_OURS, **_INTERFACE, **dict.fromkeys(("activatable", "level"), _FORMATS),
+        **_OURS,
+        **_INTERFACE,
+        **dict.fromkeys(("activatable", "level"), _FORMATS),
         **dict.fromkeys(("$inherit", "$order", "$remove", "$local", "$global", "order", "hook"), _CASCADE),
-        "network": "pipeline/skills/python_worker.py", "retries": "pipeline/skills/wrapping.py",
+        "network": "pipeline/skills/python_worker.py",
+        "retries": "pipeline/skills/wrapping.py",
         "off": "services/skills/levels.py",
     },
     "model": {
         **dict.fromkeys(("agent", "maxTurns", "maxSteps", "persistent", "contextEdit", "toolMode"), _POLICY),
         "model": "services/turns/spec.py",
     },
-}  # fmt: skip
+}
 """By place and key the file of ``desktop`` that reads it. A middleware of one's own handles the key of its name."""
 
 MIDDLEWARE = frozenset({"cache", "delegate", "retry", "session", "timeout"})
@@ -48,13 +51,21 @@ _FOLDERS = "nothing acts on it in this version: relative paths start in the work
 _STEP = "it names a step of every call, which no skill sets"
 _REQUEST = "nothing hands it to a model in this version; the model's own setting counts"
 _STEPS = (
-    "event", "gateway", "frontmatter", "directives", "limits", "safety", "validate-args", "validate-allowed-tools",
-)  # fmt: skip
+    "event",
+    "gateway",
+    "frontmatter",
+    "directives",
+    "limits",
+    "safety",
+    "validate-args",
+    "validate-allowed-tools",
+)
 
 IDLE: Mapping[Place, Mapping[str, str]] = {
     "": {
         "hooks": "programs are not started around calls here",
-        "agent": "a skill's provider is named in metadata: {model: {agent: …}}", "effort": _REQUEST,
+        "agent": "a skill's provider is named in metadata: {model: {agent: …}}",
+        "effort": _REQUEST,
         "model": "a skill's model is named in metadata: {model: {model: connection/model}}",
     },
     "metadata": {
@@ -64,11 +75,26 @@ IDLE: Mapping[Place, Mapping[str, str]] = {
         "trust": "what may run unasked is for a person to say, in Approvals, Rules",
         **dict.fromkeys(_STEPS, _STEP),
     },
-    "model": dict.fromkeys((
-        "temperature", "top_p", "topP", "top_k", "topK", "max_tokens", "maxTokens", "seed", "stop", "effort", "region",
-        "reasoning_effort", "thinking", "memory",
-    ), _REQUEST),
-}  # fmt: skip
+    "model": dict.fromkeys(
+        (
+            "temperature",
+            "top_p",
+            "topP",
+            "top_k",
+            "topK",
+            "max_tokens",
+            "maxTokens",
+            "seed",
+            "stop",
+            "effort",
+            "region",
+            "reasoning_effort",
+            "thinking",
+            "memory",
+        ),
+        _REQUEST,
+    ),
+}
 """Keys that are known and do nothing, each with why, or with what to write instead."""
 
 FOREIGN = frozenset(
@@ -96,14 +122,19 @@ Given = Mapping[str, Any]
 
 
 def check_keys(
-    definition: Mapping[Place, Given], origin: tuple[str, str, str], where: Callable[[str], Keys], locate: Locate,
+    definition: Mapping[Place, Given],
+    origin: tuple[str, str, str],
+    where: Callable[[str], Keys],
+    locate: Locate,
     report: Report,
-) -> None:  # fmt: skip
+) -> None:
     """Warn of each key that does nothing, or that nobody knows. ``definition`` has the keys by place, ``origin`` the
     skill's kind, source and role, ``where`` in the file a key of metadata stands."""
     above: dict[Place, Callable[[str], Keys]] = {
-        "": lambda key: (key,), "metadata": where, "model": lambda key: (*where("model"), key),
-    }  # fmt: skip
+        "": lambda key: (key,),
+        "metadata": where,
+        "model": lambda key: (*where("model"), key),
+    }
     for place, given in definition.items():
         for key in sorted(key for key in given if isinstance(key, str)):
             code, message = _wrong(place, key, given[key], origin)

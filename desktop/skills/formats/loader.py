@@ -25,8 +25,11 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0
 """Not blocking, so that a named pipe which calls itself a skill holds nobody up."""
 
 _KINDS: tuple[tuple[str, SkillKind], ...] = (
-    (".md", "markdown"), (".skill.py", "python"), (".skill.js", "javascript"), (".skill.ts", "foreign"),
-)  # fmt: skip
+    (".md", "markdown"),
+    (".skill.py", "python"),
+    (".skill.js", "javascript"),
+    (".skill.ts", "foreign"),
+)
 
 
 def skill_kind(path: str) -> SkillKind | None:
@@ -210,8 +213,12 @@ def _foreign(text: str, origin: Origin, report: Report) -> list[SkillDef]:
 
 
 _READERS: dict[SkillKind, Callable[[str, Origin, Report], list[SkillDef]]] = {
-    "markdown": _sections, "folder": _folder, "python": _code, "javascript": _code, "foreign": _foreign,
-}  # fmt: skip
+    "markdown": _sections,
+    "folder": _folder,
+    "python": _code,
+    "javascript": _code,
+    "foreign": _foreign,
+}
 
 
 # -- bodies -----------------------------------------------------------------------------------------------------------
@@ -251,6 +258,12 @@ def _as_it_is_now(before: SkillDef, data: bytes, stamp: str) -> SkillDef:
 def _meaning(definition: SkillDef) -> tuple[object, ...]:
     """All that decides what a skill may do and what it takes; its body and its place in the file left out."""
     return (
-        definition.kind, definition.entry, definition.allowed_tools, definition.metadata, definition.tags,
-        definition.visibility, definition.role, definition.category,
-    )  # fmt: skip
+        definition.kind,
+        definition.entry,
+        definition.allowed_tools,
+        definition.metadata,
+        definition.tags,
+        definition.visibility,
+        definition.role,
+        definition.category,
+    )

@@ -16,11 +16,20 @@ from desktop.skills.patterns.syntax import PatternError
 
 _BASH = "Bash"
 TOOLS: dict[str, tuple[str, ...]] = {
-    "Read": ("read-file",), "NotebookRead": ("read-file",), "Write": ("write-file",), "Edit": ("write-file",),
-    "MultiEdit": ("write-file",), "NotebookEdit": ("write-file",), _BASH: ("bash",), "Shell": ("bash",),
-    "Glob": ("list-directory",), "LS": ("list-directory",), "List": ("list-directory",),
-    "Grep": ("read-file", "list-directory"), "Skill": ("skill-list", "skill-describe", "skill-invoke"),
-}  # fmt: skip
+    "Read": ("read-file",),
+    "NotebookRead": ("read-file",),
+    "Write": ("write-file",),
+    "Edit": ("write-file",),
+    "MultiEdit": ("write-file",),
+    "NotebookEdit": ("write-file",),
+    _BASH: ("bash",),
+    "Shell": ("bash",),
+    "Glob": ("list-directory",),
+    "LS": ("list-directory",),
+    "List": ("list-directory",),
+    "Grep": ("read-file", "list-directory"),
+    "Skill": ("skill-list", "skill-describe", "skill-invoke"),
+}
 """Names of Claude Code's tools, and ours that do what they are for."""
 _BY_PATH = frozenset({"read-file", "write-file", "list-directory"})
 _BY_ANY_CASE = {name.lower(): name for name in TOOLS}

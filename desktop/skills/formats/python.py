@@ -162,8 +162,11 @@ class _Reader:
                 return self._scalar(node, node.value)
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
                 return self._scalar(node, -number)
-        raise self._error(node, f"frontmatter has to be written out: {_SAID.get(type(node), 'an expression')} is not "
-                          "worked out, because a skill is not run to be listed")  # fmt: skip
+        raise self._error(
+            node,
+            f"frontmatter has to be written out: {_SAID.get(type(node), 'an expression')} is not "
+            "worked out, because a skill is not run to be listed",
+        )
 
     def _scalar(self, node: ast.expr, value: Any) -> Any:
         if problem := json_problem(value):
@@ -182,6 +185,11 @@ class _Reader:
 
 
 _SAID: dict[type[ast.expr], str] = {
-    ast.Call: "a call", ast.Name: "a name", ast.JoinedStr: "an f-string", ast.BinOp: "an operation",
-    ast.Attribute: "an attribute", ast.Subscript: "a subscript", ast.Set: "a set",
-}  # fmt: skip
+    ast.Call: "a call",
+    ast.Name: "a name",
+    ast.JoinedStr: "an f-string",
+    ast.BinOp: "an operation",
+    ast.Attribute: "an attribute",
+    ast.Subscript: "a subscript",
+    ast.Set: "a set",
+}

@@ -26,9 +26,16 @@ _MOST_STREAM = MAX_TOTAL + MAX_ENTRIES * 4_096
 _MOST_ASKED = 1_000_000
 """Bytes that a tar file's header may have: its names are read as a whole."""
 _BROKEN = (
-    zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, NotImplementedError, struct.error, RuntimeError,
-    ValueError, OverflowError,
-)  # fmt: skip
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    EOFError,
+    NotImplementedError,
+    struct.error,
+    RuntimeError,
+    ValueError,
+    OverflowError,
+)
 
 
 def unpack(path: Path, into: StagedFiles) -> None:

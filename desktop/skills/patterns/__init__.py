@@ -7,6 +7,20 @@ from desktop.skills.patterns.policies import PolicyRules
 from desktop.skills.patterns.syntax import PatternError
 
 __all__ = [
-    "AllowedList", "Constraint", "Glob", "Judged", "Meta", "Pattern", "PatternError", "PatternList", "PolicyRules",
-    "Selector", "compile_glob", "escape_glob", "intersect", "match_pattern", "matching", "parse_patterns",
-]  # fmt: skip
+    "AllowedList",
+    "Constraint",
+    "Glob",
+    "Judged",
+    "Meta",
+    "Pattern",
+    "PatternError",
+    "PatternList",
+    "PolicyRules",
+    "Selector",
+    "compile_glob",
+    "escape_glob",
+    "intersect",
+    "match_pattern",
+    "matching",
+    "parse_patterns",
+]

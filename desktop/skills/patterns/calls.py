@@ -30,9 +30,12 @@ class ComparedCall:
     __slots__ = ("_arguments", "_line", "_params", "parts", "resolved")
 
     def __init__(
-        self, arguments: Mapping[str, Any], params: Mapping[str, Any], parts: Sequence[CommandPart] = (),
+        self,
+        arguments: Mapping[str, Any],
+        params: Mapping[str, Any],
+        parts: Sequence[CommandPart] = (),
         resolved: Mapping[str, str] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._arguments, self._params = arguments, params
         line = arguments.get(ARGUMENT) if parts else None
         self._line = line.strip() if isinstance(line, str) else ""

@@ -107,9 +107,10 @@ class PolicyRules:
         """To allow, the arguments must fit in full; to ask, in part."""
         allows = (self._policies[rule.order] == "allow" for rule in rules)
         fitting = [
-            rule for rule, allow in zip(rules, allows, strict=True)
+            rule
+            for rule, allow in zip(rules, allows, strict=True)
             if (call.allowed_by(rule, part) if allow else call.denied_by(rule, part))
-        ]  # fmt: skip
+        ]
         return max(fitting, key=_rank, default=None)
 
     def _counts(self, rule: PatternRule, threads: tuple[str, ...]) -> bool:
@@ -120,11 +121,13 @@ class PolicyRules:
         owners = [self._owners[rule.order] for rule in rules]
         shown = [owner.shown or rule.text for owner, rule in zip(owners, rules, strict=True)]
         return RuleMatch(
-            self._policies[rules[0].order], " and ".join(shown),
+            self._policies[rules[0].order],
+            " and ".join(shown),
             all(rule.specificity >= WITH_LITERALS and (not facts.network or _names_program(rule)) for rule in rules),
-            owners[0].reason, any(rule.specificity == BARE for rule in rules),
+            owners[0].reason,
+            any(rule.specificity == BARE for rule in rules),
             tuple(owner.rule_id for owner in owners if owner.rule_id),
-        )  # fmt: skip
+        )
 
 
 def _names_program(rule: PatternRule) -> bool:

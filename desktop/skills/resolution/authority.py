@@ -70,8 +70,9 @@ def main_in_dir(globals: Globals, folder: str, root: SearchRoot) -> SkillDef | N
 def _skill_files(folder: str) -> list[str]:
     try:
         with os.scandir(folder) as entries:
-            names = sorted(entry.name for entry in entries
-                           if is_skill_file(entry.name) and entry.is_file(follow_symlinks=False))  # fmt: skip
+            names = sorted(
+                entry.name for entry in entries if is_skill_file(entry.name) and entry.is_file(follow_symlinks=False)
+            )
     except OSError:
         return []
     return [os.path.join(folder, name) for name in names[:_MAX_ENTRIES]]

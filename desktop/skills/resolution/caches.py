@@ -95,8 +95,10 @@ class Caches:
             _drop(self.name_index, lambda key, _: key in known)
             _drop(self.dir, lambda key, _: key[0] in known)
             _drop(self.file, lambda key, _: key in paths)
-            _drop(self.tool, lambda key, found: found is None or key[0] in gone or found.name in gone
-                  or found.path in paths)  # fmt: skip
+            _drop(
+                self.tool,
+                lambda key, found: found is None or key[0] in gone or found.name in gone or found.path in paths,
+            )
             self._forget_what_depends_on_files()
             self._forget_cascades()
 

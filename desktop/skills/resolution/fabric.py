@@ -290,8 +290,11 @@ class SkillFabric(Resolver):
     def catalog(self) -> SkillCatalog:
         """Everything there is, as far as it is known; made anew when something changed. No call touches the disk."""
         registered = all_programmatic(self.globals)
-        folders = [(root, found) for root in self._roots
-                   if (found := self.globals.index.peek(root.path, self._ignores)) is not None]  # fmt: skip
+        folders = [
+            (root, found)
+            for root in self._roots
+            if (found := self.globals.index.peek(root.path, self._ignores)) is not None
+        ]
         of = (self.globals.tools.changes, self._pin_changes, *((root, id(found)) for root, found in folders))
         with self._lock:
             if self._catalog is None or of != self._catalog_of:

@@ -162,7 +162,7 @@ def selected(found: Sequence[SkillDef], fragment: str, path: str) -> SkillDef | 
     names = ", ".join(f"#{definition.name}" for definition in found[:10])
     raise ConfigurationError(
         f"{path} has several skills.", next_step=f"Write which one you mean: {names}", code="skills.ambiguous_ref"
-    )  # fmt: skip
+    )
 
 
 # -- references that are not the person's own -------------------------------------------------------------------------

@@ -171,6 +171,12 @@ def owner_of(globals: Globals, path: str) -> tuple[SearchRoot, str]:
         return root, os.path.join(root.path, os.path.relpath(real, inner.path))
     if path in config.trusted_files or real in config.trusted_files:
         return SearchRoot(os.path.dirname(path), "project", True), path
-    project = next((root.project for root in config.roots if root.project and root.trusted
-                    and real.startswith(os.path.realpath(root.project).rstrip(os.sep) + os.sep)), "")  # fmt: skip
+    project = next(
+        (
+            root.project
+            for root in config.roots
+            if root.project and root.trusted and real.startswith(os.path.realpath(root.project).rstrip(os.sep) + os.sep)
+        ),
+        "",
+    )
     return SearchRoot(os.path.dirname(path), "project", bool(project), project), path

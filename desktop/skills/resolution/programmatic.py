@@ -86,9 +86,12 @@ def create_callback_ref(
         raise ConfigurationError(f"{label!r} cannot be the label of a callback.")
     with globals.tools.lock:
         name = _free_name(globals, label)
-        register_tool(globals, RegisterToolOptions(
-            name, fn, description or f"Callback {label}", params, returns, visibility="hidden", category=category,
-        ))  # fmt: skip
+        register_tool(
+            globals,
+            RegisterToolOptions(
+                name, fn, description or f"Callback {label}", params, returns, visibility="hidden", category=category
+            ),
+        )
     return name
 
 
@@ -99,9 +102,16 @@ def hand_out(globals: Globals, label: str, fn: SkillFunction | None = None, tool
     with globals.tools.lock:
         name = _free_name(globals, label)
         globals.tools.handed[name] = SkillDef(
-            label, f"Callback {label}", "program", "program", metadata=_FREE, visibility="hidden", category="read",
-            fn=fn, tool=tool,
-        )  # fmt: skip
+            label,
+            f"Callback {label}",
+            "program",
+            "program",
+            metadata=_FREE,
+            visibility="hidden",
+            category="read",
+            fn=fn,
+            tool=tool,
+        )
     return name
 
 
@@ -145,11 +155,22 @@ def _definition(options: RegisterToolOptions) -> SkillDef:
     if options.source != "library":
         tags = tuple(tag for tag in tags if not tag.startswith("meta-"))
     return SkillDef(
-        options.name, options.description, "program", options.source, src=options.src,
-        allowed_tools=options.allowed_tools, metadata=metadata, extras=extras, tags=tags,
-        visibility=options.visibility, role=options.role, category=options.category, fn=options.fn, tool=options.tool,
+        options.name,
+        options.description,
+        "program",
+        options.source,
+        src=options.src,
+        allowed_tools=options.allowed_tools,
+        metadata=metadata,
+        extras=extras,
+        tags=tags,
+        visibility=options.visibility,
+        role=options.role,
+        category=options.category,
+        fn=options.fn,
+        tool=options.tool,
         aliases=tuple(dict.fromkeys(options.aliases)),
-    )  # fmt: skip
+    )
 
 
 def _require_free(globals: Globals, definition: SkillDef) -> None:

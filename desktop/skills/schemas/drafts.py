@@ -15,9 +15,19 @@ from desktop.skills.frontmatter.problems import Keys
 
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _SINGLE = (
-    "additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "items", "not",
-    "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties",
-)  # fmt: skip
+    "additionalItems",
+    "additionalProperties",
+    "contains",
+    "contentSchema",
+    "else",
+    "if",
+    "items",
+    "not",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+)
 _LISTS = ("allOf", "anyOf", "items", "oneOf", "prefixItems")
 _NAMED = ("$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties")
 
@@ -97,8 +107,9 @@ def _kept(beginning: Iterable[SubSchema], id_key: str, found: dict[int, SubSchem
         fresh.append(part)
         below = [
             SubSchema((*part.keys, *keys), inner, part.resource, part.base)
-            for keys, inner in _below(part.schema) if isinstance(inner, Mapping)
-        ]  # fmt: skip
+            for keys, inner in _below(part.schema)
+            if isinstance(inner, Mapping)
+        ]
         waiting += reversed(below)
     return fresh
 

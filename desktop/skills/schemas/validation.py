@@ -102,12 +102,27 @@ def _is_anything(_: Any) -> bool:
 
 
 _PLAIN: dict[str, Callable[[Any], bool]] = {
-    "type": _is_type, "description": _is_text, "title": _is_text, "format": _is_text, "default": _is_anything,
-    "const": _is_anything, "enum": _is_list, "examples": _is_list, "properties": _are_plain, "required": _is_names,
-    "items": _is_plain, "additionalProperties": _is_plain, "minimum": _is_number, "maximum": _is_number,
-    "exclusiveMinimum": _is_number, "exclusiveMaximum": _is_number,
-    "minLength": _is_count, "maxLength": _is_count, "minItems": _is_count, "maxItems": _is_count,
-}  # fmt: skip
+    "type": _is_type,
+    "description": _is_text,
+    "title": _is_text,
+    "format": _is_text,
+    "default": _is_anything,
+    "const": _is_anything,
+    "enum": _is_list,
+    "examples": _is_list,
+    "properties": _are_plain,
+    "required": _is_names,
+    "items": _is_plain,
+    "additionalProperties": _is_plain,
+    "minimum": _is_number,
+    "maximum": _is_number,
+    "exclusiveMinimum": _is_number,
+    "exclusiveMaximum": _is_number,
+    "minLength": _is_count,
+    "maxLength": _is_count,
+    "minItems": _is_count,
+    "maxItems": _is_count,
+}
 
 
 # -- the thorough way -------------------------------------------------------------------------------------------------
@@ -145,9 +160,12 @@ def _thoroughly(text: str) -> tuple[SchemaProblem, ...]:
         return (SchemaProblem(("$schema",), f"this draft is too old; write it as {LATEST.uri}"),)
     parts = schemas_in(schema)
     return (
-        _expressions(parts) or _against_metaschema(schema, draft) or _references(parts) or _branching(schema)
+        _expressions(parts)
+        or _against_metaschema(schema, draft)
+        or _references(parts)
+        or _branching(schema)
         or _compiled(schema, draft)
-    )  # fmt: skip
+    )
 
 
 def _branching(schema: Any) -> tuple[SchemaProblem, ...]:
@@ -229,8 +247,11 @@ def _references(parts: Sequence[SubSchema]) -> tuple[SchemaProblem, ...]:
                 if target is None:
                     found.append(SchemaProblem((*part.keys, word), f"there is no {reference[:80]}"))
     endless = _endless([part.schema for part in parts], [(part.schema, target) for part, _, target in local])
-    found += [SchemaProblem((*part.keys, word), f"{part.schema[word][:80]} leads round in a circle without end")
-              for part, word, target in local if id(part.schema) in endless and id(target) in endless]  # fmt: skip
+    found += [
+        SchemaProblem((*part.keys, word), f"{part.schema[word][:80]} leads round in a circle without end")
+        for part, word, target in local
+        if id(part.schema) in endless and id(target) in endless
+    ]
     return tuple(found[:MAX_PROBLEMS])
 
 

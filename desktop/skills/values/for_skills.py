@@ -18,8 +18,28 @@ from desktop.skills.values.serialise import (
 )
 
 __all__ = [
-    "ctx_cwd", "ctx_hook_target", "ctx_hook_trigger", "ctx_paths", "ctx_target", "deserialize", "extract_ignore",
-    "filter_paths", "is_meta_key", "iter_paths", "map_paths", "parse", "path_entry_dir", "path_get", "path_keys",
-    "path_query", "path_remove", "path_set", "safe_clone", "safe_snapshot", "safe_stringify", "serialize",
-    "serialize_context", "stringify",
-]  # fmt: skip
+    "ctx_cwd",
+    "ctx_hook_target",
+    "ctx_hook_trigger",
+    "ctx_paths",
+    "ctx_target",
+    "deserialize",
+    "extract_ignore",
+    "filter_paths",
+    "is_meta_key",
+    "iter_paths",
+    "map_paths",
+    "parse",
+    "path_entry_dir",
+    "path_get",
+    "path_keys",
+    "path_query",
+    "path_remove",
+    "path_set",
+    "safe_clone",
+    "safe_snapshot",
+    "safe_stringify",
+    "serialize",
+    "serialize_context",
+    "stringify",
+]

@@ -28,7 +28,7 @@ from desktop.skills.values.jsonpath_tree import (
     Slice,
     Test,
     Wildcard,
-)  # fmt: skip
+)
 from desktop.skills.values.kinds import PathError
 
 MAX_LENGTH = 2_000

@@ -21,7 +21,7 @@ from desktop.skills.values.jsonpath_tree import (
     Slice,
     Test,
     Wildcard,
-)  # fmt: skip
+)
 from desktop.skills.values.kinds import MISSING, PathError, is_mapping, is_number, is_sequence, is_text
 
 MAX_WORK = 100_000

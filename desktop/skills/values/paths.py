@@ -23,7 +23,7 @@ from desktop.skills.values.kinds import (
     is_sequence,
     is_writable_mapping,
     is_writable_sequence,
-)  # fmt: skip
+)
 
 MAX_STEPS = 100
 MAX_PADDING = 1_000

@@ -212,9 +212,14 @@ class WriteFile:
         if cut:
             notes.append(f"the new text has {len(content)} characters; its beginning is shown")
         return {
-            "kind": "diff", "path": verdict.resolved, "before": before, "after": after, "new": new, "notes": notes,
+            "kind": "diff",
+            "path": verdict.resolved,
+            "before": before,
+            "after": after,
+            "new": new,
+            "notes": notes,
             "size": len(content.encode("utf-8", "replace")),
-        }  # fmt: skip
+        }
 
     def _before(self, path: str) -> tuple[str, list[str]]:
         try:

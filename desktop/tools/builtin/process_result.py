@@ -64,9 +64,11 @@ def result_of(
     if outcome.ended == "aborted":
         raise ToolAborted("Operation aborted" + (f"\n{outcome.output}" if outcome.output else ""))
     facts: dict[str, Any] = {
-        "exit_code": outcome.exit_code, "elapsed_s": round(outcome.elapsed_s, 3), "bytes": outcome.total_bytes,
+        "exit_code": outcome.exit_code,
+        "elapsed_s": round(outcome.elapsed_s, 3),
+        "bytes": outcome.total_bytes,
         "truncated": outcome.truncated,
-    }  # fmt: skip
+    }
     if outcome.exit_code == 0:
         return ToolResult(outcome.output or "[No output.]", facts=facts)
     hint += closed_memory(outcome.output, confined_by)

@@ -24,7 +24,7 @@ from desktop.domain.safety import (
     SettingsProvider,
     ShellReader,
     ShellReading,
-)  # fmt: skip
+)
 from desktop.domain.tools import Category, CommandPart, PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.tools.builtin.process_result import NETWORK_IS_OFF, NETWORK_WAS_NOT_GIVEN, assigned, gone_note, result_of
 
@@ -125,7 +125,7 @@ class Bash:
 
     async def _with_variables(
         self, command: str, reading: ShellReading, environment: Mapping[str, str]
-    ) -> ShellReading:  # fmt: skip
+    ) -> ShellReading:
         """As grave as if its own text set them: ``echo $X; let X`` runs what X holds, and computes where that is a
         number."""
         variables = assigned(self._environment.for_commands(command, environment))
@@ -205,7 +205,7 @@ class Bash:
 
     def _walled(
         self, plain: ProcessSpec, reading: ShellReading, *, grants: bool, network: bool, unasked: bool
-    ) -> ProcessSpec:  # fmt: skip
+    ) -> ProcessSpec:
         """The command in its walls. One that nobody was asked about can write nothing and reaches no network, whatever
         was read off its text. Raises Denied when that cannot be held."""
         if not unasked:

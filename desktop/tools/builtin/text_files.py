@@ -10,17 +10,33 @@ SNIFF = 8192
 MAX_SCAN = 512 * 1024 * 1024
 _BLOCK = 1 << 16
 _KINDS: tuple[tuple[bytes, str], ...] = (
-    (b"\x89PNG\r\n", "a PNG image"), (b"\xff\xd8\xff", "a JPEG image"), (b"GIF8", "a GIF image"), (b"%PDF-",
-    "a PDF document"),
-    (b"PK\x03\x04", "a ZIP archive or an office document"), (b"\x1f\x8b", "gzip data"), (b"BZh", "bzip2 data"),
-    (b"\xfd7zXZ\x00", "xz data"), (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"), (b"\x28\xb5\x2f\xfd", "Zstandard data"),
-    (b"\x7fELF", "a program (ELF)"), (b"MZ", "a Windows program"), (b"\xcf\xfa\xed\xfe", "a program (Mach-O)"),
-    (b"SQLite format 3\x00", "an SQLite database"), (b"RIFF", "audio, video or an image (RIFF)"),
+    (b"\x89PNG\r\n", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"%PDF-", "a PDF document"),
+    (b"PK\x03\x04", "a ZIP archive or an office document"),
+    (b"\x1f\x8b", "gzip data"),
+    (b"BZh", "bzip2 data"),
+    (b"\xfd7zXZ\x00", "xz data"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
+    (b"\x28\xb5\x2f\xfd", "Zstandard data"),
+    (b"\x7fELF", "a program (ELF)"),
+    (b"MZ", "a Windows program"),
+    (b"\xcf\xfa\xed\xfe", "a program (Mach-O)"),
+    (b"SQLite format 3\x00", "an SQLite database"),
+    (b"RIFF", "audio, video or an image (RIFF)"),
     (b"OggS", "Ogg media"),
-    (b"ID3", "an MP3 file"), (b"\x00\x00\x01\x00", "an icon"), (b"\xca\xfe\xba\xbe", "a Java class or program"),
-    (b"\xff\xfe\x00\x00", "UTF-32 text"), (b"\xff\xfe", "UTF-16 text"), (b"\xfe\xff", "UTF-16 text"),
-    (b"\x00asm", "WebAssembly"), (b"wOFF", "a font"), (b"\x00\x01\x00\x00", "a font"), (b"OTTO", "a font"),
-)  # fmt: skip
+    (b"ID3", "an MP3 file"),
+    (b"\x00\x00\x01\x00", "an icon"),
+    (b"\xca\xfe\xba\xbe", "a Java class or program"),
+    (b"\xff\xfe\x00\x00", "UTF-32 text"),
+    (b"\xff\xfe", "UTF-16 text"),
+    (b"\xfe\xff", "UTF-16 text"),
+    (b"\x00asm", "WebAssembly"),
+    (b"wOFF", "a font"),
+    (b"\x00\x01\x00\x00", "a font"),
+    (b"OTTO", "a font"),
+)
 
 
 class NotText(Exception):

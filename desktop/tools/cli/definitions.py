@@ -31,9 +31,19 @@ MAX_ARGUMENT = 8_000
 MAX_NAME = 64
 MAX_TIMEOUT_S = 86_400
 KEYS = (
-    "name", "description", "category", "cmd", "args", "optional_args", "parameters", "env", "timeout", "cwd",
-    "network", "reads",
-)  # fmt: skip
+    "name",
+    "description",
+    "category",
+    "cmd",
+    "args",
+    "optional_args",
+    "parameters",
+    "env",
+    "timeout",
+    "cwd",
+    "network",
+    "reads",
+)
 
 OFFLINE_AS_SAID = "its entry in tools.yaml says network: false"
 OFFLINE_UNASKED = "a tool that says it reads, and takes free text, has it only with network: true in its entry"
@@ -210,11 +220,21 @@ class _Entry:
         _check_slots(node, args, groups, parameters, notes)
         offline = self._offline(category, parameters)
         return CliDefinition(
-            name, self._description(cmd), category or Category.ADMIN, cmd, tuple(t for _, t in args),
-            tuple((key, tuple(t for _, t in group)) for key, _, group in groups), parameters, schema_of(parameters),
-            env, self._timeout(), self._cwd(), offline,
-            read_reads(node.get("reads"), self._rules.opens, notes), node.line,
-        )  # fmt: skip
+            name,
+            self._description(cmd),
+            category or Category.ADMIN,
+            cmd,
+            tuple(t for _, t in args),
+            tuple((key, tuple(t for _, t in group)) for key, _, group in groups),
+            parameters,
+            schema_of(parameters),
+            env,
+            self._timeout(),
+            self._cwd(),
+            offline,
+            read_reads(node.get("reads"), self._rules.opens, notes),
+            node.line,
+        )
 
     def _text(self, key: str) -> str | None:
         """A text that has to be one, or None; a value of another kind is noted."""
@@ -353,9 +373,12 @@ def unknown_keys(node: Node, known: tuple[str, ...], notes: EntryProblems, at: s
 
 
 def _check_slots(
-    node: Node, args: list[tuple[Node, Template]], groups: list[tuple[str, Node, list[tuple[Node, Template]]]],
-    parameters: tuple[Parameter, ...], notes: EntryProblems,
-) -> None:  # fmt: skip
+    node: Node,
+    args: list[tuple[Node, Template]],
+    groups: list[tuple[str, Node, list[tuple[Node, Template]]]],
+    parameters: tuple[Parameter, ...],
+    notes: EntryProblems,
+) -> None:
     """Every placeholder has a declared parameter that has a value there (R-CLI-4, R-CLI-7)."""
     known = {parameter.name: parameter for parameter in parameters}
     declared = node.get("parameters")

@@ -57,8 +57,9 @@ class Reads:
         if not self.agreed:
             raise Denied(
                 f"It {self.consent.sentence}, and nobody has agreed to that yet.",
-                code="denied.permission", next_step="Call it once where a person can answer.",
-            )  # fmt: skip
+                code="denied.permission",
+                next_step="Call it once where a person can answer.",
+            )
         return self.consent.paths
 
     def shown_in(self, check: PreCheck) -> PreCheck:
@@ -101,8 +102,9 @@ class ToolReads:
         if refused is not None:
             raise Denied(
                 f"Permission denied: {self.tool} says that it reads {refused.text}, and {refused.sentence}.",
-                code="denied.boundary", next_step="Correct reads in tools.yaml.",
-            )  # fmt: skip
+                code="denied.boundary",
+                next_step="Correct reads in tools.yaml.",
+            )
         paths = tuple(sorted({opening.resolved for opening in judged if opening.comes_to == "opens"}))
         if not paths or places is None:
             return Reads()

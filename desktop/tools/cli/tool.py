@@ -32,7 +32,7 @@ from desktop.domain.safety import (
     SettingsProvider,
     ShellReader,
     ShellReading,
-)  # fmt: skip
+)
 from desktop.domain.tools import Category, Judgement, PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.tools.builtin.process_result import assigned, result_of
 from desktop.tools.cli.category import always_admin
@@ -89,9 +89,14 @@ class CliTool:
         self._declared_reading: tuple[tuple[tuple[str, ...], str, SafetySettings], ShellReading] | None = None
         category = Category.ADMIN if self._always_admin else definition.category
         self._spec = ToolSpec(
-            name=definition.name, description=definition.description, params=definition.params, category=category,
-            tags=("cli",), source=SOURCE, version=_version(definition),
-        )  # fmt: skip
+            name=definition.name,
+            description=definition.description,
+            params=definition.params,
+            category=category,
+            tags=("cli",),
+            source=SOURCE,
+            version=_version(definition),
+        )
         self.reads = ToolReads(definition.name, self._spec.version, definition.reads, services.places)
 
     @property
@@ -203,8 +208,9 @@ class CliTool:
         if not os.path.isfile(program):
             return ToolFailure(
                 f"{self.definition.cmd}, which {self._spec.provider_name} runs, was not found on the tool PATH.",
-                code="tool.absent", next_step="Install it, or correct cmd in tools.yaml.",
-            )  # fmt: skip
+                code="tool.absent",
+                next_step="Install it, or correct cmd in tools.yaml.",
+            )
         if program.casefold().endswith(_BATCH):
             sentence = f"{program} is a batch file: those read their arguments as a command line."
             return ToolFailure(sentence, code="tool.not_started", next_step="Name a program in cmd instead.")
@@ -307,9 +313,13 @@ class CliTool:
             raise refusal
         timeout_s, network = self._timeout(), self.definition.network
         plain = ProcessSpec(
-            argv=(program, *words[1:]), cwd=place.resolved, env=environment, timeout_s=timeout_s,
-            output_limit=settings.output_limit, memory_limit=settings.memory_limit,
-        )  # fmt: skip
+            argv=(program, *words[1:]),
+            cwd=place.resolved,
+            env=environment,
+            timeout_s=timeout_s,
+            output_limit=settings.output_limit,
+            memory_limit=settings.memory_limit,
+        )
         opened = (await asyncio.to_thread(self.reads.now)).opened()
         grants = context.meta.unattended is None
         cache = f"tool-{self.definition.name} {program}"

@@ -44,10 +44,15 @@ class CliTools:
     variables only admin tools may set, which names are the app's own, and what of the denied folders may be opened."""
 
     def __init__(
-        self, path: Path, registry: ToolRegistry, make: Callable[[CliDefinition], CliTool], *,
-        needs_admin: Callable[[str], bool], reserved: Callable[[str], str] = lambda _: "",
+        self,
+        path: Path,
+        registry: ToolRegistry,
+        make: Callable[[CliDefinition], CliTool],
+        *,
+        needs_admin: Callable[[str], bool],
+        reserved: Callable[[str], str] = lambda _: "",
         opens: Callable[[str], Opening] = nothing_opens,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.path = path
         self._file = PersonFile(path, MAX_BYTES)
         self._registry = registry

@@ -30,9 +30,20 @@ MAX_NAME = 32
 MAX_TIMEOUT_S = 3_600
 DEFAULT_TIMEOUT_S = 120.0
 KEYS = (
-    "name", "enabled", "command", "args", "env", "cwd", "network", "url", "bearer", "headers", "timeout",
-    "category", "tools",
-)  # fmt: skip
+    "name",
+    "enabled",
+    "command",
+    "args",
+    "env",
+    "cwd",
+    "network",
+    "url",
+    "bearer",
+    "headers",
+    "timeout",
+    "category",
+    "tools",
+)
 OF_PROGRAMS = ("args", "env", "cwd", "network")
 OF_TOOLS = ("category", "timeout", "enabled")
 
@@ -177,14 +188,26 @@ class _Entry:
         url, bearer, headers = self._address()
         category = self._category(node, "")
         tools = self._tools()
-        lowest = min((category or Category.ADMIN, *(r.category or Category.ADMIN for r in tools.values())),
-                     key=lambda one: one.rank)  # fmt: skip
+        lowest = min(
+            (category or Category.ADMIN, *(r.category or Category.ADMIN for r in tools.values())),
+            key=lambda one: one.rank,
+        )
         return McpDefinition(
-            name, self._command(), self._args(), read_env(node.get("env"), lowest, self._needs_admin, notes),
-            self._cwd(), self._flag(node, "network", ""), url, bearer, headers,
-            self._flag(node, "enabled", "") is True, self._timeout(node, "") or DEFAULT_TIMEOUT_S,
-            category or Category.ADMIN, tools, node.line,
-        )  # fmt: skip
+            name,
+            self._command(),
+            self._args(),
+            read_env(node.get("env"), lowest, self._needs_admin, notes),
+            self._cwd(),
+            self._flag(node, "network", ""),
+            url,
+            bearer,
+            headers,
+            self._flag(node, "enabled", "") is True,
+            self._timeout(node, "") or DEFAULT_TIMEOUT_S,
+            category or Category.ADMIN,
+            tools,
+            node.line,
+        )
 
     def _text(self, key: str) -> str:
         """A text that has to be one, or ""; a value of another kind is noted."""

@@ -21,10 +21,24 @@ _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _REFERENCE = re.compile(r"\$\{[^{}]*\}")
 _GOOD_REFERENCE = re.compile(r"\$\{(?:keyring:[^/{}]+/[^{}]+|[A-Za-z_][A-Za-z0-9_]*)\}")
 _SENDABLE = re.compile(r"[\x20-\x7e\t]*")
-_OF_HTTP = frozenset({
-    "host", "content-length", "content-type", "content-encoding", "accept", "accept-encoding", "connection",
-    "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "expect", "last-event-id",
-})  # fmt: skip
+_OF_HTTP = frozenset(
+    {
+        "host",
+        "content-length",
+        "content-type",
+        "content-encoding",
+        "accept",
+        "accept-encoding",
+        "connection",
+        "keep-alive",
+        "transfer-encoding",
+        "te",
+        "trailer",
+        "upgrade",
+        "expect",
+        "last-event-id",
+    }
+)
 _SECRET = re.compile(r"key|token|secret|password|passwd|credential|auth|cookie", re.IGNORECASE)
 
 
@@ -117,6 +131,7 @@ async def _followed(reference: str, label: str, environment: EnvironmentBuilder,
     if not found or not _SENDABLE.fullmatch(found):
         raise ToolFailure(
             f"{label} cannot be sent: {reference} is empty, or holds a line break or letters beyond ASCII.",
-            code="tool.environment", next_step="Correct the value in the keyring.",
-        )  # fmt: skip
+            code="tool.environment",
+            next_step="Correct the value in the keyring.",
+        )
     return found

@@ -36,11 +36,14 @@ MaskData = Callable[[Any], Any]
 _RAW = re.compile(r"[A-Za-z0-9_./-]+")
 _PINNED = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 _HINTS = (
-    ("readOnlyHint", True, "only reads"), ("readOnlyHint", False, "changes things"),
-    ("destructiveHint", True, "may destroy"), ("destructiveHint", False, "destroys nothing"),
-    ("idempotentHint", True, "may be repeated safely"), ("openWorldHint", True, "reaches other systems"),
+    ("readOnlyHint", True, "only reads"),
+    ("readOnlyHint", False, "changes things"),
+    ("destructiveHint", True, "may destroy"),
+    ("destructiveHint", False, "destroys nothing"),
+    ("idempotentHint", True, "may be repeated safely"),
+    ("openWorldHint", True, "reaches other systems"),
     ("openWorldHint", False, "reaches no other systems"),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +118,16 @@ def _judge(server: str, text: str, check: SchemaCheck, mask: MaskData) -> Offere
     annotations = tool.get("annotations")
     hints = annotations if isinstance(annotations, dict) else {}
     return Offered(
-        shown, canonical(server, shown), mask(_description(tool, shown)), schema if isinstance(schema, dict) else {},
-        mask(plain(tool.get("title") or hints.get("title"), MAX_TITLE)), _claims(hints),
-        hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest(), mask(_laid_out(tool)),
+        shown,
+        canonical(server, shown),
+        mask(_description(tool, shown)),
+        schema if isinstance(schema, dict) else {},
+        mask(plain(tool.get("title") or hints.get("title"), MAX_TITLE)),
+        _claims(hints),
+        hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest(),
+        mask(_laid_out(tool)),
         _schema_problem(schema, check) or _task_problem(tool),
-    )  # fmt: skip
+    )
 
 
 def _laid_out(tool: Mapping[str, Any]) -> str:

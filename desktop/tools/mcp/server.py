@@ -223,9 +223,10 @@ class McpServer:
         program = shutil.which(os.path.expanduser(definition.command), path=path or os.defpath)
         if program is None:
             raise ToolFailure(
-                f"{definition.command} was not found on the tool PATH.", code="tool.absent",
+                f"{definition.command} was not found on the tool PATH.",
+                code="tool.absent",
                 next_step="Install it, or correct command in mcp.yaml.",
-            )  # fmt: skip
+            )
         plain_spec = ProcessSpec((program, *definition.args), place.resolved, environment)
         spec = services.confinement.wrap(plain_spec, network=definition.network, cache=self.cache)
         report = services.confinement.probe()
@@ -339,17 +340,22 @@ class McpServer:
         """Why it cannot be called now."""
         why = f": {self.reason}" if self.reason else "."
         return ToolFailure(
-            f"The MCP server {self.definition.name} is not running{why}", code="mcp.not_running",
+            f"The MCP server {self.definition.name} is not running{why}",
+            code="mcp.not_running",
             next_step="Settings, MCP servers shows its log.",
-        )  # fmt: skip
+        )
 
 
 def walls_of(settings: SafetySettings) -> tuple[Any, ...]:
     """What of the settings a started process is bound by."""
     return (
-        settings.workspace, settings.allowed, settings.denied, settings.granted, settings.environment_allowlist,
+        settings.workspace,
+        settings.allowed,
+        settings.denied,
+        settings.granted,
+        settings.environment_allowlist,
         settings.shell_network,
-    )  # fmt: skip
+    )
 
 
 def _number(value: Any) -> int:

@@ -33,9 +33,10 @@ MOST_CALLS = 40
 
 
 _STANDING = {
-    "new": "new, not switched on yet", "changed": "it has changed since you switched it on",
+    "new": "new, not switched on yet",
+    "changed": "it has changed since you switched it on",
     "off": "you switched it off",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +96,15 @@ class McpServers:
     does not know (a skill), and may block; ``told`` follows every change of the set of tools."""
 
     def __init__(
-        self, path: Path, registry: ToolRegistry, services: McpServices, *, needs_admin: Callable[[str], bool],
-        taken: Callable[[str], str] = lambda _: "", told: Callable[[], None] = lambda: None,
-    ) -> None:  # fmt: skip
+        self,
+        path: Path,
+        registry: ToolRegistry,
+        services: McpServices,
+        *,
+        needs_admin: Callable[[str], bool],
+        taken: Callable[[str], str] = lambda _: "",
+        told: Callable[[], None] = lambda: None,
+    ) -> None:
         self.path = path
         self._file = PersonFile(path, MAX_BYTES)
         self._registry, self._services = registry, services
@@ -346,9 +353,17 @@ def _facts(server: McpServer, barred: Callable[[McpServer, Offered], str]) -> Se
     tools = tuple(_tool_facts(server, one, barred(server, one)) for one in server.offered)
     said = _tool_facts(server, server.instructions, "") if server.instructions is not None else None
     return ServerFacts(
-        server.definition, server.condition, server.reason, server.about, server.walls.sentence, server.walls.weak,
-        server.restarts, tools, server.log, said,
-    )  # fmt: skip
+        server.definition,
+        server.condition,
+        server.reason,
+        server.about,
+        server.walls.sentence,
+        server.walls.weak,
+        server.restarts,
+        tools,
+        server.log,
+        said,
+    )
 
 
 def _tool_facts(server: McpServer, offered: Offered, barred: str) -> ToolFacts:
@@ -361,4 +376,3 @@ def _tool_facts(server: McpServer, offered: Offered, barred: str) -> ToolFacts:
 
 def _standing_words(server: McpServer, offered: Offered) -> str:
     return _STANDING.get(server.standings.get(offered.raw, ("new", ""))[0], "")
-

@@ -39,11 +39,16 @@ class McpTool:
         self._own = asyncio.Semaphore(MOST_AT_ONCE)
         self.timeout_s = rule.timeout_s or server.definition.timeout_s
         self.spec = ToolSpec(
-            name=offered.name, description=offered.description, params=offered.schema, category=self.category,
-            tags=("mcp", f"mcp-{server.definition.name}"), source=SOURCE, uri=self.uri,
+            name=offered.name,
+            description=offered.description,
+            params=offered.schema,
+            category=self.category,
+            tags=("mcp", f"mcp-{server.definition.name}"),
+            source=SOURCE,
+            uri=self.uri,
             timeout_s=self.timeout_s + START_PATIENCE_S + _AHEAD_OF_US_S,
             version=f"{server.definition.launch!r} {offered.digest} {rule!r} {self.category.value} {self.timeout_s}",
-        )  # fmt: skip
+        )
 
     @property
     def uri(self) -> str:
@@ -66,8 +71,13 @@ class McpTool:
         """Whether both are the same tool of the same server under the same rules."""
         mine = (self._server, self.offered.raw, self.offered.digest, self.rule, self.spec.category, self.timeout_s)
         return mine == (
-            other._server, other.offered.raw, other.offered.digest, other.rule, other.spec.category, other.timeout_s
-        )  # fmt: skip
+            other._server,
+            other.offered.raw,
+            other.offered.digest,
+            other.rule,
+            other.spec.category,
+            other.timeout_s,
+        )
 
     # -- judging ------------------------------------------------------------------------------------------------------
 
@@ -77,14 +87,24 @@ class McpTool:
         refusal = self._outdated() or (None if server.condition in ("running", "starting") else server.absent())
         definition = server.definition
         preview = {
-            "kind": "mcp", "server": definition.name, "tool": self.offered.raw, "title": self.offered.title,
-            "where": definition.where, "claims": list(self.offered.claims), "confinement": server.walls.sentence,
-            "confined_by": server.walls.kind, "network": server.walls.network, "environment": sorted(definition.env),
-        }  # fmt: skip
+            "kind": "mcp",
+            "server": definition.name,
+            "tool": self.offered.raw,
+            "title": self.offered.title,
+            "where": definition.where,
+            "claims": list(self.offered.claims),
+            "confinement": server.walls.sentence,
+            "confined_by": server.walls.kind,
+            "network": server.walls.network,
+            "environment": sorted(definition.env),
+        }
         return PreCheck(
-            self.category, raised_because=server.walls.weak, preview=preview, denied=refusal,
+            self.category,
+            raised_because=server.walls.weak,
+            preview=preview,
+            denied=refusal,
             identity={self.uri: self.offered.digest},
-        )  # fmt: skip
+        )
 
     def _outdated(self) -> ToolFailure | None:
         """The server declares it otherwise by now, or not at all, and nobody has seen that."""
@@ -95,9 +115,10 @@ class McpTool:
             return None
         what = "offers it no longer" if now is None else "has changed it, and that was not looked at yet"
         return ToolFailure(
-            f"{self.spec.name} is off: the MCP server {what}.", code="mcp.changed",
+            f"{self.spec.name} is off: the MCP server {what}.",
+            code="mcp.changed",
             next_step="Settings, MCP servers shows the difference.",
-        )  # fmt: skip
+        )
 
     # -- running ------------------------------------------------------------------------------------------------------
 

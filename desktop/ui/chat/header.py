@@ -131,8 +131,9 @@ class ThreadHeader(QFrame):
     def show_side(self, name: str) -> None:
         """The buttons follow what stands beside the thread."""
         for button, own, what, keys in (
-            (self.trace, "trace", "trace", TRACE_KEYS), (self.agents, "agents", "agents", AGENTS_KEYS),
-        ):  # fmt: skip
+            (self.trace, "trace", "trace", TRACE_KEYS),
+            (self.agents, "agents", "agents", AGENTS_KEYS),
+        ):
             button.setChecked(name == own)
             button.set_name(f"{'Hide' if name == own else 'Show'} the {what}", keys)
 

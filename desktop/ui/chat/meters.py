@@ -84,8 +84,11 @@ class ThreadMeters(QWidget):
         figures = f"{used} of {human_count(window)}" if window else unknown
         more, short = "", ""
         if meters.compacting:
-            more, short = ("older messages are left out", "some left out") if meters.dropped else (
-                "older messages are summarised", "summarised")  # fmt: skip
+            more, short = (
+                ("older messages are left out", "some left out")
+                if meters.dropped
+                else ("older messages are summarised", "summarised")
+            )
         elif share >= 0.95:
             more, short = "full: start a new chat", "full"
         self._words = (f"{figures}, {more}" if more else figures, f"{figures}, {short}" if short else figures)
@@ -103,9 +106,13 @@ class ThreadMeters(QWidget):
         whole, short = self._words
         left, gap = room, theme().px(GAP)
         for label, tokens, cost, bar, words in (
-            (labelled, True, True, True, whole), (False, True, True, True, whole), (False, False, True, True, whole),
-            (False, False, False, True, whole), (False, False, False, True, short), (False, False, False, False, short),
-        ):  # fmt: skip
+            (labelled, True, True, True, whole),
+            (False, True, True, True, whole),
+            (False, False, True, True, whole),
+            (False, False, False, True, whole),
+            (False, False, False, True, short),
+            (False, False, False, False, short),
+        ):
             shown = self._show(label, tokens and self._started, cost and self._started, bar and self._bounded)
             self.context.say(words, whole)
             left = room + gap - sum(max(one.sizeHint().width(), one.minimumWidth()) + gap for one in shown)
@@ -115,9 +122,14 @@ class ThreadMeters(QWidget):
 
     def _show(self, label: bool, tokens: bool, cost: bool, bar: bool) -> list[QWidget]:
         wanted = (
-            (self.label, label), (self.level, bar), (self.context, True), (self._lines[0], tokens),
-            (self.tokens, tokens), (self._lines[1], cost), (self.cost, cost),
-        )  # fmt: skip
+            (self.label, label),
+            (self.level, bar),
+            (self.context, True),
+            (self._lines[0], tokens),
+            (self.tokens, tokens),
+            (self._lines[1], cost),
+            (self.cost, cost),
+        )
         for widget, shows in wanted:
             if widget.isHidden() == shows:
                 widget.setVisible(shows)

@@ -37,9 +37,13 @@ class SidePanels(QObject):
     thread_wanted = Signal(str)
 
     def __init__(
-        self, page: QWidget, trace: TraceViewModel | None, agents: RunTreeViewModel, give_back: Callable[[], QWidget],
+        self,
+        page: QWidget,
+        trace: TraceViewModel | None,
+        agents: RunTreeViewModel,
+        give_back: Callable[[], QWidget],
         beside: int = BESIDE,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(page)
         self._page, self._give_back, self._beside = page, give_back, beside
         self._trace_model, self._agents_model = trace, agents
@@ -122,7 +126,7 @@ class SidePanels(QObject):
     def _make_agents(self) -> RunPanel:
         made: RunPanel = load("desktop.ui.run_panel.panel", "RunPanel")(
             self._agents_model, self._page, alone=self._trace_model is None
-        )  # fmt: skip
+        )
         made.hide()
         self._join(made)
         made.request_wanted.connect(self._request_wanted)

@@ -32,8 +32,7 @@ DEMO_SENTENCE = (
     "a call that asks you, and one that is refused."
 )
 EMPTY_SENTENCE = (
-    "Write below. The agent reads files inside your boundary. "
-    "Before it writes a file or runs a command, it asks you."
+    "Write below. The agent reads files inside your boundary. Before it writes a file or runs a command, it asks you."
 )
 
 

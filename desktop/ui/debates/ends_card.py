@@ -41,9 +41,11 @@ class EndsCard(QFrame):
         flow = FlowRow(gap=24)
         items: list[QWidget] = []
         for parts in (
-            (self.turns, self.turns_box, self._turn_words), (self.tool, self.tool_box),
-            (self.cost, self.cost_box), (self.tokens, self.tokens_box),
-        ):  # fmt: skip
+            (self.turns, self.turns_box, self._turn_words),
+            (self.tool, self.tool_box),
+            (self.cost, self.cost_box),
+            (self.tokens, self.tokens_box),
+        ):
             holder = QWidget()
             row = Row(holder, spacing=8)
             for part in parts:
@@ -82,9 +84,11 @@ class EndsCard(QFrame):
         self._turn_words.setText(f"turns{each}")
         self._turn_words.updateGeometry()
         pairs = (
-            (self.turns, self.turns_box), (self.tool, self.tool_box), (self.cost, self.cost_box),
+            (self.turns, self.turns_box),
+            (self.tool, self.tool_box),
+            (self.cost, self.cost_box),
             (self.tokens, self.tokens_box),
-        )  # fmt: skip
+        )
         for check, box in pairs:
             box.setEnabled(check.isChecked())
 
@@ -92,9 +96,10 @@ class EndsCard(QFrame):
         """From the set-up, without a signal."""
         setup = self._setup.setup
         values = (
-            (self.turns, self.turns_box, setup.max_turns, TURNS), (self.cost, self.cost_box, setup.max_cost, COST),
+            (self.turns, self.turns_box, setup.max_turns, TURNS),
+            (self.cost, self.cost_box, setup.max_cost, COST),
             (self.tokens, self.tokens_box, setup.max_tokens, TOKENS),
-        )  # fmt: skip
+        )
         for check, box, value, usual in values:
             check.setChecked(value is not None)
             box.show_number(usual if value is None else value)

@@ -20,9 +20,12 @@ class DebateFinding(QObject):
     said = Signal(str)
 
     def __init__(
-        self, opened: OpenDebate, views: Sequence[TranscriptView], shown: Callable[[], TranscriptView],
+        self,
+        opened: OpenDebate,
+        views: Sequence[TranscriptView],
+        shown: Callable[[], TranscriptView],
         show_turns: Callable[[], None],
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__()
         self._opened, self._views, self._shown, self._show_turns = opened, views, shown, show_turns
         self._awaited = ""

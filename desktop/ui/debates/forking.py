@@ -91,9 +91,11 @@ class ForkDialog(Dialog):
         """The origin's, with what was changed."""
         side = self._state.setup.side(self.side)
         changed = replace(
-            side, model=str(self.model_box.currentData()), prompt=str(self.prompt_box.currentData()),
+            side,
+            model=str(self.model_box.currentData()),
+            prompt=str(self.prompt_box.currentData()),
             prompt_text=self.text.toPlainText().strip(),
-        )  # fmt: skip
+        )
         setup = self._state.setup.with_side(self.side, changed)
         room = None if setup.max_turns is None else max(setup.max_turns, self.turn + 2)
         return replace(setup, max_turns=room)

@@ -175,9 +175,13 @@ class DebatesPage(QWidget):
             self.toast.say("Open a debate first.")
             return
         acts = {
-            "pause": running.toggle_pause, "step": debates.step, "stop": debates.stop, "judge": running.ask_judge,
-            "fork": running.begin_fork, "compare": running.compare,
-        }  # fmt: skip
+            "pause": running.toggle_pause,
+            "step": debates.step,
+            "stop": debates.stop,
+            "judge": running.ask_judge,
+            "fork": running.begin_fork,
+            "compare": running.compare,
+        }
         if name in acts:
             acts[name]()
         else:

@@ -167,9 +167,11 @@ class RunningPage(QFrame):
         item = self._debates.open.items.get(message_id)
         acts: dict[str, Callable[[], None]] = {
             "branch": lambda: self.begin_fork(item.number if isinstance(item, TurnItem) else 0),
-            "fork": self.begin_fork, "judge": lambda: self.ask_judge(message_id),
-            "more-turns": self._debates.more_turns, **dict.fromkeys(("retry", "continue"), self._debates.go_on),
-        }  # fmt: skip
+            "fork": self.begin_fork,
+            "judge": lambda: self.ask_judge(message_id),
+            "more-turns": self._debates.more_turns,
+            **dict.fromkeys(("retry", "continue"), self._debates.go_on),
+        }
         if action in acts:
             acts[action]()
         elif (media := media_of(item, action)) is not None:

@@ -215,9 +215,11 @@ class SetupPage(QFrame):
         errors = self._setup.errors
         warnings = [problem.text for problem in self._setup.problems if problem.warning]
         asking = [
-            (side, name) for side in SIDES for name in self._setup.tools_of(side)
+            (side, name)
+            for side in SIDES
+            for name in self._setup.tools_of(side)
             if any(o.name == name and o.category not in ("read", "") for o in self._setup.offers[side])
-        ]  # fmt: skip
+        ]
         wrong = bool(errors)
         self._glyph.set_icon("failed" if wrong else "ask", "failed" if wrong else "ask")
         self._glyph.setVisible(wrong or bool(warnings) or bool(asking))
@@ -247,9 +249,12 @@ class SetupPage(QFrame):
 
     def _show_preview(self, found: Mapping[SideName, SidePreview]) -> None:
         dialog = self.dialog = Dialog(
-            self.window(), "What each side would be given", "No model was asked.",
-            (DialogAnswer("close", "Close", key="Esc"),), width=920,
-        )  # fmt: skip
+            self.window(),
+            "What each side would be given",
+            "No model was asked.",
+            (DialogAnswer("close", "Close", key="Esc"),),
+            width=920,
+        )
         row = Row(spacing=16)
         for side in SIDES:
             column = Column(spacing=6)
@@ -283,9 +288,10 @@ class SetupPage(QFrame):
         dialog.body.addWidget(Labelled("Name", name))
         dialog.body.addWidget(Labelled("What it is for", about))
         dialog.answered.connect(
-            lambda value: self._setup.save_as_agent(name.text().strip(), about.text().strip())
-            if value == "save" else None
-        )  # fmt: skip
+            lambda value: (
+                self._setup.save_as_agent(name.text().strip(), about.text().strip()) if value == "save" else None
+            )
+        )
         dialog.open(name)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

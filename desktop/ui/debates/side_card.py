@@ -104,11 +104,13 @@ class SideCard(QFrame):
         head.addWidget(Text("speaks first" if self.side == "a" else "answers", "small", "3"))
         column.addLayout(head)
         self.places = {
-            "label": Labelled("Label", self.label), "prompt": Labelled("Prompt", self.choice),
-            "model": Labelled("Model", self.model), "stopTool": Labelled("A turn ends with", self.ends),
+            "label": Labelled("Label", self.label),
+            "prompt": Labelled("Prompt", self.choice),
+            "model": Labelled("Model", self.model),
+            "stopTool": Labelled("A turn ends with", self.ends),
             "stopToolResponseProperty": Labelled("Property read", self.read),
             "maxSteps": Labelled("Rounds a turn", self.rounds),
-        }  # fmt: skip
+        }
         for names in (("label", "model"), ("prompt",), ("stopTool", "stopToolResponseProperty", "maxSteps")):
             row = Row(spacing=12)
             for name in names:

@@ -50,9 +50,11 @@ class AgentDetail(QFrame):
         self.cancel = Button("Cancel", "danger", small=True, icon="stop")
         self.open_thread = IconButton("chats", "Open its chat", side=24)
         for button, signal in (
-            (self.request, self.request_wanted), (self.pause, self.pause_wanted),
-            (self.cancel, self.cancel_wanted), (self.open_thread, self.thread_wanted),
-        ):  # fmt: skip
+            (self.request, self.request_wanted),
+            (self.pause, self.pause_wanted),
+            (self.cancel, self.cancel_wanted),
+            (self.open_thread, self.thread_wanted),
+        ):
             button.clicked.connect(signal)
         row = Row(margins=(0, 0, 0, 6), spacing=8)
         for button in (self.request, self.pause, self.cancel, self.open_thread):

@@ -192,13 +192,14 @@ class RunPanel(QFrame):
         name = shown_line(line.facts.agent[:60])
         more = count_words(below, "agent")
         dialog = Dialog(
-            self.window(), f"Cancel {name}?",
+            self.window(),
+            f"Cancel {name}?",
             f"The {more} that it has called {'ends' if below == 1 else 'end'} with it. What they have done stays.",
             (
                 DialogAnswer(KEEP, "Keep them working", key="Esc"),
                 DialogAnswer(CANCEL, f"Cancel all {below + 1}", "danger"),
             ),
-        )  # fmt: skip
+        )
         dialog.answered.connect(lambda answer: self._agents.cancel(path) if answer == CANCEL else None)
         dialog.open()
 

@@ -148,9 +148,15 @@ class SettingRow(QFrame):
     resetting = Signal()
 
     def __init__(
-        self, settings: SettingsViewModel, spec: SettingSpec, *, last: bool = False, control: Control | None = None,
-        heading: str = "", tools: QWidget | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        settings: SettingsViewModel,
+        spec: SettingSpec,
+        *,
+        last: bool = False,
+        control: Control | None = None,
+        heading: str = "",
+        tools: QWidget | None = None,
+    ) -> None:
         super().__init__()
         self._settings = settings
         self.spec = spec

@@ -75,12 +75,14 @@ def ask_name(window: QWidget, title: str, text: str, act: str, name: str, done: 
 def ask_trust(window: QWidget, folder: str, done: Callable[[], None]) -> Dialog:
     """What trusting means, before it is done."""
     words = (
-        ("Skills below ", ""), (shown_line(folder), "mono"),
+        ("Skills below ", ""),
+        (shown_line(folder), "mono"),
         (
             " are then offered to your agents, and their code can run on this machine, confined to your folders. "
-            "Trust only what you would run yourself. You can take it back in Settings.", "",
+            "Trust only what you would run yourself. You can take it back in Settings.",
+            "",
         ),
-    )  # fmt: skip
+    )
     answers = (DialogAnswer("no", "Not now", key="Esc"), DialogAnswer("yes", "Trust this folder", "admin"))
     dialog = Dialog(window, "Trust this folder?", words, answers, width=480)
     dialog.answered.connect(lambda answer: done() if answer == "yes" else None)
@@ -92,9 +94,10 @@ def ask_leave(window: QWidget, name: str, answered: Callable[[str], None]) -> Di
     """There is something that was not saved: keep | discard | save."""
     words = (("What you changed in ", ""), (shown_line(name), "mono"), (" is not saved yet.", ""))
     answers = (
-        DialogAnswer("keep", "Keep editing", key="Esc"), DialogAnswer("discard", "Discard", "danger"),
+        DialogAnswer("keep", "Keep editing", key="Esc"),
+        DialogAnswer("discard", "Discard", "danger"),
         DialogAnswer("save", "Save", "primary"),
-    )  # fmt: skip
+    )
     dialog = Dialog(window, "Save your changes?", words, answers, width=440)
     dialog.answered.connect(answered)
     dialog.open()

@@ -94,9 +94,7 @@ class ProblemRow(QWidget):
         self.setAccessibleName(f"{problem.severity}, line {problem.line}, column {problem.column}: {problem.message}")
 
 
-def problem_rows(
-    problems: Sequence[SkillProblem], jump: Callable[[SkillProblem], None] | None
-) -> list[QWidget]:
+def problem_rows(problems: Sequence[SkillProblem], jump: Callable[[SkillProblem], None] | None) -> list[QWidget]:
     """Errors first, at most ``MOST_PROBLEMS``."""
     ordered = sorted(problems, key=lambda problem: problem.severity != "error")
     rows: list[QWidget] = [ProblemRow(problem, jump) for problem in ordered[:MOST_PROBLEMS]]

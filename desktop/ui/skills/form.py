@@ -80,11 +80,16 @@ class FrontmatterForm(Scroller):
         self._labels: dict[str, Labelled] = {}
         side = Row(spacing=16)
         for key, caption, control in (
-            ("name", "Name", self.name), ("description", "Description", self.description),
-            ("tags", "Tags", self.tags), ("allowed-tools", "Allowed tools", self.tools),
-            ("visibility", "Visibility", self.visibility), ("category", "Category", self.category),
-            ("params", "Params", self.params), ("returns", "Returns", self.returns), ("model", "Model", self.model),
-        ):  # fmt: skip
+            ("name", "Name", self.name),
+            ("description", "Description", self.description),
+            ("tags", "Tags", self.tags),
+            ("allowed-tools", "Allowed tools", self.tools),
+            ("visibility", "Visibility", self.visibility),
+            ("category", "Category", self.category),
+            ("params", "Params", self.params),
+            ("returns", "Returns", self.returns),
+            ("model", "Model", self.model),
+        ):
             label = self._labels[key] = Labelled(caption, control, HELP.get(key, ""))
             if key in ("visibility", "category"):
                 side.addWidget(label, 0 if key == "visibility" else 1, Qt.AlignmentFlag.AlignTop)

@@ -66,9 +66,7 @@ class CandidateDelegate(RowDelegate):
         painter.setPen(t.color(str(index.data(TONE) or "text-2")))
         painter.drawText(rest, _LEFT, elided(str(index.data(LINE)), "small", rest.width()))
 
-    def editorEvent(
-        self, event: QEvent, model: QAbstractItemModel, option: QStyleOptionViewItem, index: Index
-    ) -> bool:
+    def editorEvent(self, event: QEvent, model: QAbstractItemModel, option: QStyleOptionViewItem, index: Index) -> bool:
         """A click on the box, or Space, ticks."""
         pressed = event.type() == QEvent.Type.MouseButtonRelease
         if pressed and cast("QMouseEvent", event).position().x() > option.rect.x() + theme().px(40):
@@ -306,9 +304,11 @@ class ImportDialog(Dialog):
 
     def _closed(self, answer: str) -> None:
         for signal, slot in (
-            (self._imports.staged_changed, self._staged), (self._imports.fitted, self._fitted),
-            (self._imports.refused, self._refused), (self._imports.kept, self._kept),
-        ):  # fmt: skip
+            (self._imports.staged_changed, self._staged),
+            (self._imports.fitted, self._fitted),
+            (self._imports.refused, self._refused),
+            (self._imports.kept, self._kept),
+        ):
             signal.disconnect(slot)
         if answer != "kept":
             self._imports.cancel()
@@ -343,9 +343,7 @@ class PasteDialog(Dialog):
         self.field.setMaximumHeight(theme().px(260))
         self.body.addWidget(self.field)
         self.buttons["yes"].setEnabled(False)
-        self.field.textChanged.connect(
-            lambda: self.buttons["yes"].setEnabled(bool(self.field.toPlainText().strip()))
-        )
+        self.field.textChanged.connect(lambda: self.buttons["yes"].setEnabled(bool(self.field.toPlainText().strip())))
         self.answered.connect(lambda answer: look(self.field.toPlainText()) if answer == "yes" else None)
 
 

@@ -127,9 +127,11 @@ class Overview(QFrame):
             found.append(linked("skills", pieces, "Show it", partial(self.other.emit, path)))
         for path in detail.shadows[:5]:
             pieces = (
-                ("Shadows ", "strong"), (f"{self._whose(path)} ", "strong"), (name, "mono"),
+                ("Shadows ", "strong"),
+                (f"{self._whose(path)} ", "strong"),
+                (name, "mono"),
                 (". Agents get this one. Delete or rename it to get the other back.", ""),
-            )  # fmt: skip
+            )
             found.append(linked("skills", pieces, "Show it", partial(self.other.emit, path)))
         return found
 
@@ -236,7 +238,7 @@ def _callers(detail: SkillDetail) -> str:
 
 def _home(path: str) -> str:
     home = os.path.expanduser("~").rstrip("/\\")
-    return f"~{path[len(home):]}" if home and path.startswith(home + os.sep) else path
+    return f"~{path[len(home) :]}" if home and path.startswith(home + os.sep) else path
 
 
 def _files(detail: SkillDetail) -> QWidget | None:
@@ -266,8 +268,9 @@ def _metadata(detail: SkillDetail) -> QWidget | None:
         parts.append(titled("Middleware, outermost first", Paragraph(((shown_line(words), "mono"),), "body")))
     rows = [
         _key_row(key, value, cascade.origins.get(key, ""), detail.key[1])
-        for key, value in cascade.metadata.items() if key not in ("params", "returns", "tags")
-    ]  # fmt: skip
+        for key, value in cascade.metadata.items()
+        if key not in ("params", "returns", "tags")
+    ]
     if rows:
         parts.append(titled("Metadata in use", row_card(rows)))
     if not parts:

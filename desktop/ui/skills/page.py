@@ -114,8 +114,10 @@ class SkillsPage(QFrame):
 
     def _shortcuts(self) -> None:
         for keys, act in (
-            ("Ctrl+Shift+N", self.new), ("Ctrl+D", lambda: self.act("duplicate")), ("Ctrl+T", lambda: self.act("try")),
-        ):  # fmt: skip
+            ("Ctrl+Shift+N", self.new),
+            ("Ctrl+D", lambda: self.act("duplicate")),
+            ("Ctrl+T", lambda: self.act("try")),
+        ):
             PageShortcut(keys, self, act)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -218,9 +220,11 @@ class SkillsPage(QFrame):
         menu.setAccessibleName("New skill")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for words, act in (
-            ("Make a skill…", self.make), ("Import from a folder…", self.import_folder),
-            ("Import from an archive…", self.import_archive), ("Paste a SKILL.md…", self.import_text),
-        ):  # fmt: skip
+            ("Make a skill…", self.make),
+            ("Import from a folder…", self.import_folder),
+            ("Import from an archive…", self.import_archive),
+            ("Paste a SKILL.md…", self.import_text),
+        ):
             action = QAction(words, menu)
             action.triggered.connect(lambda _=False, act=act: act())
             menu.addAction(action)

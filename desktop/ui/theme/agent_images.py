@@ -52,11 +52,14 @@ def _only_shapes(data: bytes) -> bool:
         root = ElementTree.fromstring(data)
     except (ElementTree.ParseError, ValueError):
         return False
-    return all(
-        element.tag.removeprefix(_SVG) in _SHAPES
-        and not any(
-            _ATTRIBUTE.fullmatch(name.rpartition("}")[2].lower()) or "url" in value.lower() or ":" in value
-            for name, value in element.attrib.items()
+    return (
+        all(
+            element.tag.removeprefix(_SVG) in _SHAPES
+            and not any(
+                _ATTRIBUTE.fullmatch(name.rpartition("}")[2].lower()) or "url" in value.lower() or ":" in value
+                for name, value in element.attrib.items()
+            )
+            for element in root.iter()
         )
-        for element in root.iter()
-    ) and root.tag == f"{_SVG}svg"
+        and root.tag == f"{_SVG}svg"
+    )

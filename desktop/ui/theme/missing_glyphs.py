@@ -21,16 +21,18 @@ _NOTO = {"emoji": "Noto Color Emoji", "Devanagari": "Noto Sans Devanagari", "Tha
 _PACKAGES: Mapping[str, Mapping[str, str]] = {
     "debian": {"emoji": "fonts-noto-color-emoji", "Devanagari": "fonts-noto-core", "Thai": "fonts-noto-core"},
     "fedora": {
-        "emoji": "google-noto-color-emoji-fonts", "Devanagari": "google-noto-sans-devanagari-fonts",
+        "emoji": "google-noto-color-emoji-fonts",
+        "Devanagari": "google-noto-sans-devanagari-fonts",
         "Thai": "google-noto-sans-thai-fonts",
     },
     "suse": {
-        "emoji": "google-noto-coloremoji-fonts", "Devanagari": "google-noto-sans-devanagari-fonts",
+        "emoji": "google-noto-coloremoji-fonts",
+        "Devanagari": "google-noto-sans-devanagari-fonts",
         "Thai": "google-noto-sans-thai-fonts",
     },
     "arch": {"emoji": "noto-fonts-emoji", "Devanagari": "noto-fonts", "Thai": "noto-fonts"},
     "alpine": {"emoji": "font-noto-emoji", "Devanagari": "font-noto-devanagari", "Thai": "font-noto-thai"},
-}  # fmt: skip
+}
 MOST = 40
 """Different characters of one script that are looked up."""
 

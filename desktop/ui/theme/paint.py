@@ -141,9 +141,7 @@ def state_size(name: str, word: str = "") -> QSize:
     return QSize(text + lead + 1, t.metric("badge"))
 
 
-def state(
-    painter: QPainter, rect: QRect, name: str, word: str = "", *, right: bool = False, angle: float = 0.0
-) -> int:
+def state(painter: QPainter, rect: QRect, name: str, word: str = "", *, right: bool = False, angle: float = 0.0) -> int:
     """Draw glyph and word in ``rect`` (or at its right edge); ``angle`` turns the running glyph. Returns the width."""
     t = theme()
     look = state_look(name, word)

@@ -18,9 +18,7 @@ MOST_BYTES = 40_000_000
 MOST_PIXELS = 50_000_000
 """The largest pictures of telephones; four bytes each while they are decoded."""
 FORMATS = ("png", "jpeg", "gif", "webp")
-_MAGIC = {
-    "png": (b"\x89PNG\r\n\x1a\n",), "jpeg": (b"\xff\xd8\xff",), "gif": (b"GIF87a", b"GIF89a"), "webp": (b"RIFF",),
-}  # fmt: skip
+_MAGIC = {"png": (b"\x89PNG\r\n\x1a\n",), "jpeg": (b"\xff\xd8\xff",), "gif": (b"GIF87a", b"GIF89a"), "webp": (b"RIFF",)}
 MOST_CHUNKS = 50_000
 """Of a PNG; a usual one has some for each megabyte."""
 _NEEDED_CHUNKS = frozenset({b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND", b"gAMA", b"cHRM", b"sRGB", b"sBIT", b"eXIf"})

@@ -259,4 +259,3 @@ def _as_choice(text: str) -> Choice:
 def _clamped(scale: float) -> float:
     low, high = SCALE_RANGE
     return min(high, max(low, scale))
-

@@ -29,9 +29,15 @@ class Tokens:
     __slots__ = ("colors", "durations", "family", "metrics", "mono", "steps")
 
     def __init__(
-        self, *, colors: Mapping[str, Mapping[str, str]], metrics: Mapping[str, int], durations: Mapping[str, int],
-        steps: Mapping[str, TypeStep], family: str, mono: str,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        colors: Mapping[str, Mapping[str, str]],
+        metrics: Mapping[str, int],
+        durations: Mapping[str, int],
+        steps: Mapping[str, TypeStep],
+        family: str,
+        mono: str,
+    ) -> None:
         self.colors, self.metrics, self.durations = colors, metrics, durations
         self.steps, self.family, self.mono = steps, family, mono
 
@@ -69,8 +75,20 @@ def _steps(scale: Mapping[str, Mapping[str, Any]]) -> dict[str, TypeStep]:
 
 
 EXTRA_METRICS = {
-    "settings-nav": 216, "inbox": 320, "skill-list": 352, "overlay-width": 1040, "fold-width": 840,
-    "icon-badge": 14, "meter-width": 64, "palette-width": 640, "palette-top": 96, "palette-head": 56,
-    "palette-row": 36, "toast": 40, "switch-width": 32, "switch-height": 20, "rail-item-height": 52,
-}  # fmt: skip
+    "settings-nav": 216,
+    "inbox": 320,
+    "skill-list": 352,
+    "overlay-width": 1040,
+    "fold-width": 840,
+    "icon-badge": 14,
+    "meter-width": 64,
+    "palette-width": 640,
+    "palette-top": 96,
+    "palette-head": 56,
+    "palette-row": 36,
+    "toast": 40,
+    "switch-width": 32,
+    "switch-height": 20,
+    "rail-item-height": 52,
+}
 """Sizes that tokens.json does not give."""

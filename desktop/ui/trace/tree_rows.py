@@ -22,10 +22,13 @@ CLOCK = 100
 """Milliseconds between two pictures of a run under way."""
 _CATEGORIES = frozenset({"read", "write", "admin"})
 _MARKS = {
-    "waiting": ("ask", "ask", "waiting"), "failed": ("failed", "failed", ""), "denied": ("deny", "deny", ""),
-    "aborted": ("stop", "text-2", ""), "limit": ("failed", "failed", "limit"),
+    "waiting": ("ask", "ask", "waiting"),
+    "failed": ("failed", "failed", ""),
+    "denied": ("deny", "deny", ""),
+    "aborted": ("stop", "text-2", ""),
+    "limit": ("failed", "failed", "limit"),
     "writing": ("running", "running", "writing"),
-}  # fmt: skip
+}
 _TERMINALS = frozenset({"bash"})
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
 _RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight | Qt.TextFlag.TextSingleLine)

@@ -36,9 +36,13 @@ class PageArea(Surface):
     at_end_changed = Signal(bool)
 
     def __init__(
-        self, theme: Theme, parent: QWidget | None = None, *, variant: Variant = "chat",
+        self,
+        theme: Theme,
+        parent: QWidget | None = None,
+        *,
+        variant: Variant = "chat",
         run_in_thread: RunInThread | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(parent)
         self.theme = theme
         self.variant: Variant = variant

@@ -261,8 +261,11 @@ class Message(MessageText):
     def source(self) -> str:
         """The message as it was written: all its text parts, without looking at the layout."""
         parts = self._parts_now() if self.flows is not None else self.item.parts
-        found = [part.markdown if isinstance(part, TextPart) else part.text
-                 for part in parts if isinstance(part, TextPart | PlainPart)]  # fmt: skip
+        found = [
+            part.markdown if isinstance(part, TextPart) else part.text
+            for part in parts
+            if isinstance(part, TextPart | PlainPart)
+        ]
         for part_id, deltas in self.partial.items():
             found.append("".join(deltas))
             del part_id

@@ -163,4 +163,3 @@ def version_spots(message: Framed, look: PageLook) -> list[Spot]:
         Spot("previous", f"{key}/previous", back, f"Previous version, {item.sibling} of {item.siblings}", key),
         Spot("next", f"{key}/next", ahead, f"Next version, {item.sibling} of {item.siblings}", key),
     ]
-

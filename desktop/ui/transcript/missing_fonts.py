@@ -29,9 +29,14 @@ class MissingFonts(QObject):
     on any page and in any start; ``keep`` remembers them."""
 
     def __init__(
-        self, shown: Iterable[Any], say: Callable[[str], None], told: Callable[[], str], keep: Callable[[str], None],
-        parent: QObject, font: Callable[[], QFont] = lambda: theme().font("reading"),
-    ) -> None:  # fmt: skip
+        self,
+        shown: Iterable[Any],
+        say: Callable[[str], None],
+        told: Callable[[], str],
+        keep: Callable[[str], None],
+        parent: QObject,
+        font: Callable[[], QFont] = lambda: theme().font("reading"),
+    ) -> None:
         super().__init__(parent)
         self._say, self._kept, self._keep, self._font = say, told, keep, font
         self._told: set[str] = set()

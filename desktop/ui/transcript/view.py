@@ -9,10 +9,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from PySide6.QtCore import QPointF, QRectF, Signal
-from PySide6.QtGui import (
-    QContextMenuEvent,
-    QPainter,
-)
+from PySide6.QtGui import QContextMenuEvent, QPainter
 from PySide6.QtWidgets import QWidget
 
 from desktop.presenter.transcript.items import TranscriptItem

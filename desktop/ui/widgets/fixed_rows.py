@@ -115,9 +115,15 @@ class FixedRows(RowList):
         count, row = self._count(), self.currentIndex().row()
         page = max(1, self.viewport().height() // self.row_height - 1)
         steps = {
-            Action.MoveUp: -1, Action.MovePrevious: -1, Action.MoveDown: 1, Action.MoveNext: 1,
-            Action.MovePageUp: -page, Action.MovePageDown: page, Action.MoveHome: -count, Action.MoveEnd: count,
-        }  # fmt: skip
+            Action.MoveUp: -1,
+            Action.MovePrevious: -1,
+            Action.MoveDown: 1,
+            Action.MoveNext: 1,
+            Action.MovePageUp: -page,
+            Action.MovePageDown: page,
+            Action.MoveHome: -count,
+            Action.MoveEnd: count,
+        }
         if not count:
             return QModelIndex()
         wanted = row + steps.get(action, 0) if row >= 0 else 0

@@ -98,9 +98,11 @@ class JsEngine:
             await ready.result().end()
 
     def _warm(self) -> None:
-        gone = self._ready is not None and self._ready.done() and (
-            self._ready.cancelled() or self._ready.exception() is not None
-        )  # fmt: skip
+        gone = (
+            self._ready is not None
+            and self._ready.done()
+            and (self._ready.cancelled() or self._ready.exception() is not None)
+        )
         if (self._ready is None or gone) and not self._closed:
             self._ready = asyncio.get_running_loop().create_task(self._start(), name="code worker")
             self._starting.add(self._ready)

@@ -25,9 +25,7 @@ MAX_ID = 2**53
 MANY = 8
 _SIMPLE = frozenset({str, int, bool, type(None)})
 _HALVES = dict.fromkeys(range(0xD800, 0xE000), 0xFFFD)
-FAILURES = frozenset({
-    "code.raised", "code.syntax", "code.memory", "code.stack", "code.message", "code.unfinished",
-})  # fmt: skip
+FAILURES = frozenset({"code.raised", "code.syntax", "code.memory", "code.stack", "code.message", "code.unfinished"})
 """What a worker can say of a failure; that it took too long or died is found out here."""
 
 
@@ -64,10 +62,15 @@ def asked(message: Mapping[str, Any]) -> tuple[CodeCall, int]:
     op, number, line = message.get("op"), message.get("id"), message.get("line")
     ref, args, options = message.get("ref", ""), message.get("args"), message.get("options")
     good = (
-        op in OPS and type(number) is int and 0 < number <= MAX_ID and type(line) is int and 0 <= line <= MAX_ID
-        and isinstance(ref, str) and (args is None or isinstance(args, dict))
+        op in OPS
+        and type(number) is int
+        and 0 < number <= MAX_ID
+        and type(line) is int
+        and 0 <= line <= MAX_ID
+        and isinstance(ref, str)
+        and (args is None or isinstance(args, dict))
         and (options is None or isinstance(options, dict))
-    )  # fmt: skip
+    )
     if not good:
         raise Violation("a request of the wrong shape")
     assert isinstance(number, int)
@@ -145,10 +148,11 @@ def failure_of(message: Mapping[str, Any]) -> CodeFailure:
     """What a worker says that the code raised."""
     line, code = message.get("line"), message.get("code")
     return CodeFailure(
-        str(message.get("name"))[:100], str(message.get("message"))[:2000],
+        str(message.get("name"))[:100],
+        str(message.get("message"))[:2000],
         line if type(line) is int and 0 <= line <= MAX_ID else 0,
         code if isinstance(code, str) and code in FAILURES else "code.raised",
-    )  # fmt: skip
+    )
 
 
 def _no_number(name: str) -> Any:

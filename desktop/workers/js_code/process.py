@@ -47,16 +47,35 @@ class CodeProcess:
     @classmethod
     async def start(cls, spec: WorkerSpec, limits: CodeLimits) -> CodeProcess:
         """Ready for code. Raises ChildDied."""
-        given = json.dumps({
-            "heap": limits.heap_bytes, "stack": limits.stack_bytes, "message": limits.message_bytes,
-            "output": limits.output_bytes, "process": limits.heap_bytes + PROCESS_BYTES, "cpu": limits.cpu_s,
-        })  # fmt: skip
+        given = json.dumps(
+            {
+                "heap": limits.heap_bytes,
+                "stack": limits.stack_bytes,
+                "message": limits.message_bytes,
+                "output": limits.output_bytes,
+                "process": limits.heap_bytes + PROCESS_BYTES,
+                "cpu": limits.cpu_s,
+            }
+        )
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(
-            spec.python, "-I", "-B", "-X", "utf8", str(SCRIPT), spec.launcher, spec.program, given,
-            stdin=pipe, stdout=pipe, stderr=asyncio.subprocess.DEVNULL, env={}, cwd=spec.folder,
-            start_new_session=True, limit=limits.message_bytes + ENVELOPE,
-        )  # fmt: skip
+            spec.python,
+            "-I",
+            "-B",
+            "-X",
+            "utf8",
+            str(SCRIPT),
+            spec.launcher,
+            spec.program,
+            given,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=asyncio.subprocess.DEVNULL,
+            env={},
+            cwd=spec.folder,
+            start_new_session=True,
+            limit=limits.message_bytes + ENVELOPE,
+        )
         worker = cls(process)
         try:
             async with asyncio.timeout(START_S):

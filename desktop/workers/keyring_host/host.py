@@ -24,9 +24,12 @@ IDLE = 120.0
 
 UNAVAILABLE = "keyring.unavailable"
 _TRUSTED = (
-    "keyring.backends.SecretService", "keyring.backends.libsecret", "keyring.backends.kwallet",
-    "keyring.backends.macOS", "keyring.backends.Windows",
-)  # fmt: skip
+    "keyring.backends.SecretService",
+    "keyring.backends.libsecret",
+    "keyring.backends.kwallet",
+    "keyring.backends.macOS",
+    "keyring.backends.Windows",
+)
 
 T = TypeVar("T")
 
@@ -133,8 +136,13 @@ def _delete(backend: Any, service: str, name: str) -> None:
 
 def failure(error: Exception) -> str:
     """Says which kind of failure, never the backend's own text, which could quote what was to be stored."""
-    kinds = {"KeyringLocked": "is locked", "PromptDismissedException": "was not unlocked", "InitError": "did not start",
-             "NoKeyringError": "is missing", "ItemNotFoundException": "lost the entry"}  # fmt: skip
+    kinds = {
+        "KeyringLocked": "is locked",
+        "PromptDismissedException": "was not unlocked",
+        "InitError": "did not start",
+        "NoKeyringError": "is missing",
+        "ItemNotFoundException": "lost the entry",
+    }
     what = kinds.get(type(error).__name__, "failed")
     return f"The keyring {what}."
 

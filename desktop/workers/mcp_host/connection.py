@@ -129,9 +129,7 @@ class McpConnection:
     # -- greeting and tools -------------------------------------------------------------------------------------------
 
     async def _greet(self) -> None:
-        params = {
-            "protocolVersion": NEWEST, "capabilities": {}, "clientInfo": {"name": "Assent", "version": "1"},
-        }  # fmt: skip
+        params = {"protocolVersion": NEWEST, "capabilities": {}, "clientInfo": {"name": "Assent", "version": "1"}}
         options = {"cancel_on_abandon": False}
         answer = await self._dispatcher.send_raw_request("initialize", params, options)
         version = answer.get("protocolVersion")
@@ -144,10 +142,15 @@ class McpConnection:
         capabilities = answer.get("capabilities")
         self._logs = isinstance(capabilities, dict) and isinstance(capabilities.get("logging"), dict)
         instructions = _cut(answer.get("instructions"), limits.INSTRUCTIONS_MAX)
-        self._tell({
-            "event": "ready", "protocol": version, "instructions": instructions,
-            "name": _cut(info.get("title") or info.get("name"), 200), "version": _cut(info.get("version"), 100),
-        })  # fmt: skip
+        self._tell(
+            {
+                "event": "ready",
+                "protocol": version,
+                "instructions": instructions,
+                "name": _cut(info.get("title") or info.get("name"), 200),
+                "version": _cut(info.get("version"), 100),
+            }
+        )
         if isinstance(capabilities, dict) and capabilities.get("tools") is not None:
             self._listed.set()
         else:

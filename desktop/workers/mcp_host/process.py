@@ -67,9 +67,15 @@ class ServerProcess:
         pipe = asyncio.subprocess.PIPE
         try:
             process = await asyncio.create_subprocess_exec(
-                *self._argv, cwd=self._cwd, env=dict(self._env), stdin=pipe, stdout=pipe, stderr=pipe,
-                start_new_session=os.name == "posix", limit=limits.MESSAGE_MAX,
-            )  # fmt: skip
+                *self._argv,
+                cwd=self._cwd,
+                env=dict(self._env),
+                stdin=pipe,
+                stdout=pipe,
+                stderr=pipe,
+                start_new_session=os.name == "posix",
+                limit=limits.MESSAGE_MAX,
+            )
         except (OSError, ValueError) as error:
             raise CallError("mcp.not_started", getattr(error, "strerror", None) or str(error)) from error
         _unbounded(process.pid)

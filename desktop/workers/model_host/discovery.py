@@ -160,9 +160,12 @@ def _llamacpp_model(row: Mapping[str, Any], props: HttpAnswer | None = None) -> 
     elif props and settings and isinstance(modalities := props.body.get("modalities"), dict):
         vision = modalities.get("vision") is True
     return record(
-        name, title=_file_name(name) if name.endswith(".gguf") else name, vision=vision,
-        context=positive(meta.get("n_ctx")) or positive(settings.get("n_ctx")), size=positive(meta.get("size")),
-    )  # fmt: skip
+        name,
+        title=_file_name(name) if name.endswith(".gguf") else name,
+        vision=vision,
+        context=positive(meta.get("n_ctx")) or positive(settings.get("n_ctx")),
+        size=positive(meta.get("size")),
+    )
 
 
 async def _vllm(base: str) -> list[Record]:

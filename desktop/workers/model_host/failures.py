@@ -39,10 +39,7 @@ _NO_KEY = re.compile(
     r"|UnrecognizedClientException|InvalidSignatureException|security token included in the request is \w+",
     re.IGNORECASE,
 )
-_NO_ACCESS = re.compile(
-    r"(don't|doesn't|not|no) (have )?(access|authorized) to|access denied to model",
-    re.IGNORECASE,
-)
+_NO_ACCESS = re.compile(r"(don't|doesn't|not|no) (have )?(access|authorized) to|access denied to model", re.IGNORECASE)
 _NO_MODEL = re.compile(r"model identifier is invalid|on-demand throughput isn.t supported", re.IGNORECASE)
 _SAID_IN_STREAM = "openai.APIError:"  # the provider wrote an error into its stream
 _FLAGGED = re.compile(r"requires moderation|input was flagged|content_filter|content management policy", re.IGNORECASE)
@@ -117,9 +114,13 @@ def _by_status(status: int | None) -> str:
 
 
 _STATUSES = {
-    401: "model.key_refused", 402: "model.no_credit", 403: "model.key_refused", 404: "model.unknown",
-    424: "model.server_error", 429: "model.rate_limited",
-}  # fmt: skip
+    401: "model.key_refused",
+    402: "model.no_credit",
+    403: "model.key_refused",
+    404: "model.unknown",
+    424: "model.server_error",
+    429: "model.rate_limited",
+}
 _ANY = (None, 400, 401, 402, 403, 404, 413, 422, 429, 500, 503)
 _SAID: Sequence[tuple[Sequence[int | None], re.Pattern[str], str]] = (
     ((400, 413, 422, 500), _TOO_LONG, "model.context_too_long"),

@@ -178,9 +178,10 @@ def bound(response: httpx.Response) -> None:
     failed = response.status_code >= 400
     path = response.request.url.path
     lines = LineGuard(
-        events=not failed and not path.endswith(_LINES), lines=not failed and not path.endswith(_FRAMES),
+        events=not failed and not path.endswith(_LINES),
+        lines=not failed and not path.endswith(_FRAMES),
         most=ERROR_BODY_MAX if failed else RESPONSE_MAX,
-    )  # fmt: skip
+    )
     response.stream = Bounded(response.stream, encodings[::-1], lines, cut=failed)
 
 

@@ -46,10 +46,25 @@ def _openai(row: Mapping[str, Any]) -> Record | None:
 _CONTEXT = ("max_model_len", "max_context_length", "context_length", "context_window", "max_input_tokens")
 """What vLLM; Mistral and LM Studio; OpenRouter, Together and Fireworks; Groq; and LiteLLM call it."""
 _OUTPUT = ("max_output_tokens", "max_completion_tokens")
-_NO_TEXT = frozenset({
-    "embedding", "embeddings", "image", "image_generation", "audio", "audio_transcription", "audio_speech",
-    "transcribe", "moderation", "rerank", "video", "video_generation", "ocr", "search", "vector_store",
-})  # fmt: skip
+_NO_TEXT = frozenset(
+    {
+        "embedding",
+        "embeddings",
+        "image",
+        "image_generation",
+        "audio",
+        "audio_transcription",
+        "audio_speech",
+        "transcribe",
+        "moderation",
+        "rerank",
+        "video",
+        "video_generation",
+        "ocr",
+        "search",
+        "vector_store",
+    }
+)
 """Kinds of models (``type`` of Together, ``mode`` of LiteLLM) that nobody can chat with."""
 
 
@@ -71,9 +86,11 @@ def _mistral(row: Mapping[str, Any]) -> Record | None:
     if not able.get("completion_chat", True):
         return None
     return record(
-        str(row.get("id")), context=positive(row.get("max_context_length")),
-        tools=able.get("function_calling"), vision=able.get("vision"),
-    )  # fmt: skip
+        str(row.get("id")),
+        context=positive(row.get("max_context_length")),
+        tools=able.get("function_calling"),
+        vision=able.get("vision"),
+    )
 
 
 def _anthropic(row: Mapping[str, Any]) -> Record | None:
@@ -84,18 +101,24 @@ def _gemini(row: Mapping[str, Any]) -> Record | None:
     if "generateContent" not in (row.get("supportedGenerationMethods") or ()):
         return None
     return record(
-        str(row.get("name", "")).removeprefix("models/"), title=row.get("displayName") or row.get("name"),
-        context=positive(row.get("inputTokenLimit")), max_output=positive(row.get("outputTokenLimit")),
-    )  # fmt: skip
+        str(row.get("name", "")).removeprefix("models/"),
+        title=row.get("displayName") or row.get("name"),
+        context=positive(row.get("inputTokenLimit")),
+        max_output=positive(row.get("outputTokenLimit")),
+    )
 
 
 def _openrouter(row: Mapping[str, Any]) -> Record | None:
     prices = row.get("pricing") or {}
     return record(
-        str(row.get("id")), title=row.get("name") or row.get("id"), context=positive(row.get("context_length")),
-        tools="tools" in (row.get("supported_parameters") or ()), **_senses_of(row.get("architecture")),
-        input_price=_per_million(prices.get("prompt")), output_price=_per_million(prices.get("completion")),
-    )  # fmt: skip
+        str(row.get("id")),
+        title=row.get("name") or row.get("id"),
+        context=positive(row.get("context_length")),
+        tools="tools" in (row.get("supported_parameters") or ()),
+        **_senses_of(row.get("architecture")),
+        input_price=_per_million(prices.get("prompt")),
+        output_price=_per_million(prices.get("completion")),
+    )
 
 
 def _senses_of(about: Any) -> dict[str, bool]:
@@ -117,14 +140,20 @@ LISTINGS: Mapping[str, ModelListing] = {
     "mistral": ModelListing("https://api.mistral.ai/v1", "/models", _bearer, "data", _mistral),
     "openrouter": ModelListing("https://openrouter.ai/api/v1", "/models", _bearer, "data", _openrouter, "/key"),
     "anthropic": ModelListing(
-        "https://api.anthropic.com", "/v1/models?limit=1000",
-        lambda key: {"x-api-key": key, "anthropic-version": "2023-06-01"}, "data", _anthropic,
+        "https://api.anthropic.com",
+        "/v1/models?limit=1000",
+        lambda key: {"x-api-key": key, "anthropic-version": "2023-06-01"},
+        "data",
+        _anthropic,
     ),
     "gemini": ModelListing(
-        "https://generativelanguage.googleapis.com/v1beta", "/models?pageSize=1000",
-        lambda key: {"x-goog-api-key": key}, "models", _gemini,
+        "https://generativelanguage.googleapis.com/v1beta",
+        "/models?pageSize=1000",
+        lambda key: {"x-goog-api-key": key},
+        "models",
+        _gemini,
     ),
-}  # fmt: skip
+}
 
 
 SPECIAL = {"azure": azure_deployment, "bedrock": bedrock_models, "bedrock_access_key": bedrock_models}
@@ -192,8 +221,10 @@ async def _about(url: str, headers: Mapping[str, str]) -> dict[str, Record]:
             if size := positive(about.get(stated)):
                 known[name] = min(size, known.get(name, size))
         for name, stated in (
-            ("vision", "supports_vision"), ("tools", "supports_function_calling"), ("hearing", "supports_audio_input"),
-        ):  # fmt: skip
+            ("vision", "supports_vision"),
+            ("tools", "supports_function_calling"),
+            ("hearing", "supports_audio_input"),
+        ):
             if isinstance(about.get(stated), bool):
                 known[name] = about[stated] and known.get(name, True)
     return sizes

@@ -26,11 +26,25 @@ from desktop.workers.model_host.windows import Windows
 CLOSE_SECONDS = 1.0
 PROGRESS_SECONDS = 0.1
 PIECES_KEPT = 64
-OPTIONS = frozenset({
-    "temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "seed", "reasoning_effort", "thinking",
-    "tool_choice", "parallel_tool_calls", "frequency_penalty", "presence_penalty", "response_format", "num_ctx",
-    "top_k",
-})  # fmt: skip
+OPTIONS = frozenset(
+    {
+        "temperature",
+        "top_p",
+        "max_tokens",
+        "max_completion_tokens",
+        "stop",
+        "seed",
+        "reasoning_effort",
+        "thinking",
+        "tool_choice",
+        "parallel_tool_calls",
+        "frequency_penalty",
+        "presence_penalty",
+        "response_format",
+        "num_ctx",
+        "top_k",
+    }
+)
 EXTRA = frozenset({"api_version", "aws_region_name", "organization"})
 _STOPS = {"length": "length", "max_tokens": "length", "tool_calls": "tool_calls", "function_call": "tool_calls"}
 
@@ -286,10 +300,11 @@ def _cost(library: Any, usage: Any, most: Mapping[str, int], names: Sequence[str
 def _table_cost(library: Any, usage: Any, most: Mapping[str, int], name: str) -> float | None:
     try:
         whole = library.Usage(
-            prompt_tokens=most["prompt_tokens"], completion_tokens=most["completion_tokens"],
+            prompt_tokens=most["prompt_tokens"],
+            completion_tokens=most["completion_tokens"],
             prompt_tokens_details=getattr(usage, "prompt_tokens_details", None),
             completion_tokens_details=getattr(usage, "completion_tokens_details", None),
-        )  # fmt: skip
+        )
         parts = library.cost_per_token(model=name, usage_object=whole)
         cost = float(sum(parts))
     except Exception:  # the boundary of a foreign library: it raises a bare Exception for a model it has no price for

@@ -80,9 +80,12 @@ class SkillHost:
 def _view(given: Mapping[str, Any]) -> ProxyContext:
     made = Run(given["tool"], given["origin"], given["frontmatter"])
     return ProxyContext(
-        types.MappingProxyType(given["args"]), made, dict(given["locals"]), dict(given["nonlocals"]),
+        types.MappingProxyType(given["args"]),
+        made,
+        dict(given["locals"]),
+        dict(given["nonlocals"]),
         ProxyEnvelope(given["id"]),
-    )  # fmt: skip
+    )
 
 
 def _loaded(source: str, path: str, entry: str) -> Any:

@@ -58,9 +58,11 @@ class ProxyManager:
     """``ctx.manager``: each operation is a message to the app, which answers through the whole pipeline."""
 
     def __init__(
-        self, send: Callable[[Mapping[str, Any]], Awaitable[None]], nonlocals: Mapping[str, Any],
+        self,
+        send: Callable[[Mapping[str, Any]], Awaitable[None]],
+        nonlocals: Mapping[str, Any],
         own: dict[str, Any] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._send = send
         self.locals = {} if own is None else own
         self._nonlocals = nonlocals

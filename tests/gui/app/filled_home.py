@@ -30,21 +30,28 @@ def _config(home: Path) -> None:
     connections = [
         {"id": "lab", "provider": "openai_compatible", "title": LONG, "base_url": f"{nowhere}/{WORD}"},
         {"id": "openai", "provider": "openai", "title": "OpenAI", "secret_name": "connection/openai"},
-        {"id": "cloud", "provider": "azure", "title": WORD, "base_url": "https://x.openai.azure.com",
-         "secret_name": "connection/cloud", "options": {"api_version": "2024-10-21", "deployment": "gpt"}},
+        {
+            "id": "cloud",
+            "provider": "azure",
+            "title": WORD,
+            "base_url": "https://x.openai.azure.com",
+            "secret_name": "connection/cloud",
+            "options": {"api_version": "2024-10-21", "deployment": "gpt"},
+        },
         {"id": "ollama", "provider": "ollama", "title": "Ollama", "base_url": nowhere},
-    ]  # fmt: skip
+    ]
     project = home.parent / "project" / WORD
     config = {
         "models": {"default": "scripted/scripted", "connections": connections},
         "security": {
-            "allowed_paths": ["~/work", f"~/{WORD}/{WORD}", "/"], "denied_paths": ["~/.ssh", "/nowhere/at/all"],
+            "allowed_paths": ["~/work", f"~/{WORD}/{WORD}", "/"],
+            "denied_paths": ["~/.ssh", "/nowhere/at/all"],
             "blocklist_extra": [r"\bterraform\s+apply\b"],
         },
         "tools": {"timeouts": {"bash": 600, f"tickets-{WORD[:40]}": 20}},
         "skills": {"projects": [str(project)]},
         "nonsense": {"key": 1},
-    }  # fmt: skip
+    }
     (home / "config.yaml").write_text(json.dumps(config))
 
 
@@ -53,21 +60,35 @@ def _servers(home: Path) -> None:
         return {"name": name, "command": command[0], "args": command[1:], "enabled": True, **more}
 
     servers = [
-        entry("files", honest(), tools={"say": "read"}), entry("ends", hostile("dies")),
+        entry("files", honest(), tools={"say": "read"}),
+        entry("ends", hostile("dies")),
         {"name": "elsewhere-with-a-long-name-to-it", "url": f"https://{WORD}.example.org/mcp/{WORD}/{WORD}"},
-        {"name": "off", "command": "npx", "args": ["-y", f"@{WORD}/{WORD}"]}, {"name": "Broken", "command": "a b"},
-    ]  # fmt: skip
+        {"name": "off", "command": "npx", "args": ["-y", f"@{WORD}/{WORD}"]},
+        {"name": "Broken", "command": "a b"},
+    ]
     (home / "mcp.yaml").write_text(json.dumps({"servers": servers}))
 
 
 def _tools(home: Path) -> None:
     tools = [
-        {"name": f"look-up-{WORD[:30]}", "description": LONG, "category": "read", "cmd": sys.executable,
-         "args": ["-c", WORD, "{{text}}"], "parameters": {"text": {"type": "string"}}},
-        {"name": "kube", "description": "Lists pods.", "category": "write", "cmd": "kubectl", "args": ["get", "pods"],
-         "env": {"TOKEN": "${keyring:cluster/me}"}},
+        {
+            "name": f"look-up-{WORD[:30]}",
+            "description": LONG,
+            "category": "read",
+            "cmd": sys.executable,
+            "args": ["-c", WORD, "{{text}}"],
+            "parameters": {"text": {"type": "string"}},
+        },
+        {
+            "name": "kube",
+            "description": "Lists pods.",
+            "category": "write",
+            "cmd": "kubectl",
+            "args": ["get", "pods"],
+            "env": {"TOKEN": "${keyring:cluster/me}"},
+        },
         "broken",
-    ]  # fmt: skip
+    ]
     (home / "tools.yaml").write_text(json.dumps({"tools": tools}))
 
 

@@ -39,6 +39,7 @@ class Running:
 
     async def opened(self) -> None:
         """Until the thread that was open is shown again."""
+
         def done() -> bool:
             pages = self.startup._pages
             return pages is not None and pages._opened and "open thread" not in self.bridge.task_names

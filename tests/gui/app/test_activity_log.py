@@ -33,8 +33,9 @@ async def activity_of(app: Any) -> Any:
 async def test_from_an_entry_of_the_log_one_comes_to_the_card_of_its_call_and_to_its_file(start, tmp_path):
     app = await start(
         [*LONG, *call("write_file", path="notes.txt", content="hello")],
-        [*LONG, *call("read_file", path="/etc/shadow")], [*LONG, {"text": "the end"}],
-    )  # fmt: skip
+        [*LONG, *call("read_file", path="/etc/shadow")],
+        [*LONG, {"text": "the end"}],
+    )
     app.say("go")
     request = await app.asked()
     app.models.approvals.answer(request.request_id, "allow_once", digest=request.digest)
@@ -82,8 +83,9 @@ async def test_from_an_entry_of_the_log_one_comes_to_the_card_of_its_call_and_to
 @pytest.mark.spec("R-PRM-13")
 @pytest.mark.expects_log("the activity log is not as it was left")
 async def test_a_log_that_was_cut_and_changed_while_the_app_was_closed_is_told_at_the_start(start):
-    app = await start(call("list_directory", path="."), [{"text": "one"}], call("list_directory", path="."),
-                      [{"text": "two"}])  # fmt: skip
+    app = await start(
+        call("list_directory", path="."), [{"text": "one"}], call("list_directory", path="."), [{"text": "two"}]
+    )
     await app.until_true(lambda: app.models.approvals.activity.report is not None, "the check of the start")
     assert app.models.approvals.activity.report.whole
     for word in ("one", "two"):

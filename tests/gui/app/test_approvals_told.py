@@ -31,9 +31,11 @@ async def test_a_call_edited_onto_another_file_shows_that_files_loss_before_it_i
     app.say("write it")
     first = await app.asked()
     app.models.approvals.answer(
-        first.request_id, "allow_edited", digest=first.digest,
+        first.request_id,
+        "allow_edited",
+        digest=first.digest,
         edited_arguments={"path": "important.txt", "content": "short"},
-    )  # fmt: skip
+    )
     await app.until(lambda: [r for r in app.models.approvals.requests if r.original is not None], "the edited call")
     (second,) = app.models.approvals.requests
     assert important.read_text() == "years of work\n"
@@ -49,8 +51,10 @@ async def test_a_call_edited_onto_another_file_shows_that_files_loss_before_it_i
     assert "new.txt" in card.detail
     asked, ran = await log_of(app)
     assert (asked.decision, asked.outcome, asked.summary) == (
-        "allow_edited", "asked again", '{"path": "new.txt", "content": "short"}',
-    )  # fmt: skip
+        "allow_edited",
+        "asked again",
+        '{"path": "new.txt", "content": "short"}',
+    )
     assert (ran.decision, ran.outcome, ran.paths) == ("allow_once", "done", (str(important),))
     assert "new.txt" in ran.extra["original"]
     await app.end()
@@ -62,10 +66,15 @@ async def test_a_call_edited_onto_another_file_shows_that_files_loss_before_it_i
 @pytest.mark.spec("R-PRM-13", "R-BLK-1", "R-FS-7", "R-TOOL-2")
 async def test_the_log_lists_every_call_with_what_came_of_it(start):
     app = await start(
-        call("list_directory"), call("read_file", path="/etc/passwd"), call("bash", command="rm -rf /"),
-        call("read_file", path=7), unoffered("no_such_tool", x=1), call("write_file", path=".", content="x"),
-        call("bash", command="exit 3"), [{"text": "Done."}],
-    )  # fmt: skip
+        call("list_directory"),
+        call("read_file", path="/etc/passwd"),
+        call("bash", command="rm -rf /"),
+        call("read_file", path=7),
+        unoffered("no_such_tool", x=1),
+        call("write_file", path=".", content="x"),
+        call("bash", command="exit 3"),
+        [{"text": "Done."}],
+    )
     app.say("go")
     request = await app.asked()
     assert request.tool == "bash"

@@ -119,7 +119,7 @@ async def test_bytes_that_are_no_text_come_as_an_error_or_with_replacements_and_
         call("read_file", path="odd.txt"),
         call("bash", command=r"printf 'caf\xc3\xa9 \xff\xfe\xc3 end'"),
         [{"text": "Both seen."}],
-    )  # fmt: skip
+    )
     (app.home.path / "workspace" / "odd.txt").write_bytes(b"caf\xe9 \xff\xfe\n" * 3)
     app.say("look")
     request = await app.asked()
@@ -220,8 +220,17 @@ async def test_a_refused_setting_is_said_in_the_window_wherever_it_was_changed(s
 
 @pytest.mark.spec("R-LOOP-13", "R-LOOP-3", "R-TOOL-3")
 async def test_arguments_in_every_broken_shape_come_back_as_errors_and_nothing_runs(start):
-    shapes = ["{", "[1]", "null", '"text"', '{"path": "a.txt", "content": NaN}', "[" * 5_000, '{"path": "\\ud800"}',
-              '{"path": "a.txt"}{"path": "b.txt"}', '{"path": "a.txt", "content": "x", "mode": "777"}']  # fmt: skip
+    shapes = [
+        "{",
+        "[1]",
+        "null",
+        '"text"',
+        '{"path": "a.txt", "content": NaN}',
+        "[" * 5_000,
+        '{"path": "\\ud800"}',
+        '{"path": "a.txt"}{"path": "b.txt"}',
+        '{"path": "a.txt", "content": "x", "mode": "777"}',
+    ]
     garbled = [[{"call": {"tool": "write_file", "arguments": shape}}] for shape in shapes]
     app = await start(*garbled, [{"text": "Enough."}])
     app.say("go")
@@ -319,8 +328,6 @@ async def test_a_model_whose_arguments_never_end_is_stopped_by_the_person(start)
     assert not [c for c in app.calls if c.state in ("running", "waiting", "writing")]
     app.say("and now?")
     await app.answered("Hello there.")
-
-
 
 
 def picture(width: int, height: int) -> QMimeData:

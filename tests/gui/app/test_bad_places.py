@@ -26,6 +26,7 @@ def digest(path: Path) -> str:
 
 async def offered(app: Running) -> Dialog:
     """The dialog over the empty window."""
+
     def found() -> list[Dialog]:
         return [d for d in app.window.findChildren(Dialog) if d.isVisible()]
 

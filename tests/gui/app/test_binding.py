@@ -106,10 +106,13 @@ async def test_whatever_becomes_of_the_file_before_the_answer_is_asked_about_aga
 @pytest.mark.spec("R-PRM-5", "R-FS-2")
 async def test_a_link_that_leads_elsewhere_by_now_is_asked_about_again_or_refused(start, tmp_path):
     app = await start(
-        call("write_file", path="link/a.txt", content=NEW), [{"text": "k"}],
-        call("write_file", path="new.txt", content=NEW), [{"text": "k"}],
-        call("write_file", path="way/a.txt", content=NEW), [{"text": "k"}],
-    )  # fmt: skip
+        call("write_file", path="link/a.txt", content=NEW),
+        [{"text": "k"}],
+        call("write_file", path="new.txt", content=NEW),
+        [{"text": "k"}],
+        call("write_file", path="way/a.txt", content=NEW),
+        [{"text": "k"}],
+    )
     folder, outside = app.home.path / "workspace", tmp_path / "outside"
     for name in ("one", "two", "way"):
         (folder / name).mkdir()

@@ -29,10 +29,13 @@ async def put(app: Running, key: str, *more: str) -> None:
 @pytest.mark.spec("R-FS-12", "R-FS-3", "R-FS-7", "R-PRM-5")
 async def test_a_folder_that_is_denied_while_an_agent_works_is_closed_to_its_next_call(start: Any) -> None:
     app = await start(
-        call("read_file", path="notes/a.txt"), call("write_file", path="notes/b.txt", content="x"),
-        call("read_file", path="notes/a.txt"), call("list_directory", path="notes"),
-        call("bash", command="cat notes/a.txt"), DONE,
-    )  # fmt: skip
+        call("read_file", path="notes/a.txt"),
+        call("write_file", path="notes/b.txt", content="x"),
+        call("read_file", path="notes/a.txt"),
+        call("list_directory", path="notes"),
+        call("bash", command="cat notes/a.txt"),
+        DONE,
+    )
     notes = app.home.path / "workspace" / "notes"
     notes.mkdir(parents=True)
     (notes / "a.txt").write_text("words of the note")

@@ -104,8 +104,19 @@ async def test_a_set_up_that_was_not_started_comes_back_after_a_restart(start: A
     await at_rest(again)
 
 
-@pytest.mark.parametrize("bad", [None, 3, [], {"topic": "x", "max_turns": "many"}, {"a": {"label": 4}}, {"a": 7},
-                                 {"b": {"stop_on_response": "yes"}}, {"title": ["x"]}])  # fmt: skip
+@pytest.mark.parametrize(
+    "bad",
+    [
+        None,
+        3,
+        [],
+        {"topic": "x", "max_turns": "many"},
+        {"a": {"label": 4}},
+        {"a": 7},
+        {"b": {"stop_on_response": "yes"}},
+        {"title": ["x"]},
+    ],
+)
 def test_what_is_no_set_up_does_not_come_back(bad: Any) -> None:
     found = draft_of(bad)
     assert found is None or (found.a.prompt, found.topic) == ("", "")

@@ -49,9 +49,11 @@ async def test_a_model_calls_a_tool_that_the_person_has_looked_at(start, tmp_pat
         tmp_path, entry("files", honest(), tools={"say": "read"}), entry("off", hostile("plain"), enabled=False)
     )
     app = await start(
-        call("files_say", text="unasked"), call("files_add", a=1, b=2),
-        call("write_file", path=str(home / "mcp.yaml"), content="servers: []"), [{"text": "Done."}],
-    )  # fmt: skip
+        call("files_say", text="unasked"),
+        call("files_add", a=1, b=2),
+        call("write_file", path=str(home / "mcp.yaml"), content="servers: []"),
+        [{"text": "Done."}],
+    )
     mcp = app.models.mcp
     await app.until(lambda: mcp.rows and mcp.rows[0].state == "running", "the server")
     assert mcp.rows[1].state == "off"
@@ -253,9 +255,13 @@ async def test_what_a_servers_page_shows_can_be_pasted_where_its_program_is_aske
     assert page.stack.currentWidget() is form, "nothing is written that the file would refuse"
     form.pasted.button.click()
     assert form.entry() == {
-        "name": "everything", "command": "npx", "args": ["-y", "@modelcontextprotocol/server-everything"],
-        "env": {"TEAM": "blue"}, "enabled": False, "category": "admin",
-    }  # fmt: skip
+        "name": "everything",
+        "command": "npx",
+        "args": ["-y", "@modelcontextprotocol/server-everything"],
+        "env": {"TEAM": "blue"},
+        "enabled": False,
+        "category": "admin",
+    }
     assert "network" in form.pasted.words
     form.command.setText("npx x | tee log")
     assert "shell" in form.pasted.words
@@ -278,7 +284,9 @@ async def test_what_a_servers_page_shows_can_be_pasted_where_its_program_is_aske
     assert "Nothing was added" in form.pasted.words
     assert page.stack.currentWidget() is form
     form.args.clear()
-    block = {"mcpServers": {"Git": {"command": "uvx", "args": ["mcp-server-git"]}, "exa": {"url": "https://mcp.exa.ai"}}}
+    block = {
+        "mcpServers": {"Git": {"command": "uvx", "args": ["mcp-server-git"]}, "exa": {"url": "https://mcp.exa.ai"}}
+    }
     form.command.setText(json.dumps(block, indent=2))
     assert form.pasted.button.label == "Add all 2 to mcp.yaml"
     form.pasted.button.click()

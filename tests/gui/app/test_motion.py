@@ -96,8 +96,9 @@ async def test_the_portals_wish_holds_from_the_start_and_when_it_changes(
     await bridge.shutdown(5.0)
 
 
-@pytest.mark.parametrize(("answer", "less"), [("echo false", True), ("echo true", False), ("exec sleep 60", False),
-                                              ("exit 1", False)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("answer", "less"), [("echo false", True), ("echo true", False), ("exec sleep 60", False), ("exit 1", False)]
+)
 async def test_without_a_portal_gnomes_own_setting_is_asked(
     theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, less: bool
 ) -> None:

@@ -209,9 +209,10 @@ async def test_a_burst_is_one_notification_and_later_ones_take_its_place(room: R
     await until(lambda: len(listener.notes) == 3, "the smaller number")
     bodies = [(note[1], note[4]) for note in listener.notes]
     assert bodies == [
-        (0, "7 requests wait for your answer."), (7, "8 requests wait for your answer."),
+        (0, "7 requests wait for your answer."),
+        (7, "8 requests wait for your answer."),
         (7, "2 requests wait for your answer."),
-    ]  # fmt: skip
+    ]
     room.notifier.waiting(0, allowed=True)
     await until(lambda: listener.closed == 1, "the note taken back")
     await room.bridge.shutdown(1.0)

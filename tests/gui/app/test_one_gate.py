@@ -118,9 +118,15 @@ async def test_every_kind_of_tool_is_refused_by_each_gate_before_the_next_one_lo
 @pytest.mark.spec("R-PRM-1", "R-PRM-6", "R-INV-1", "R-TOOL-5")
 async def test_every_kind_of_tool_that_writes_waits_for_the_person_and_runs_nothing_when_they_say_no(app):
     given = {
-        "bash": {"command": "touch mark"}, "write-file": {"path": "mark", "content": "x"}, "cli-write": {"text": "x"},
-        "cli-admin": {"text": "x"}, "files-say": {"text": "x"}, "py-mark": {}, "js-mark": {}, "made-up": {},
-    }  # fmt: skip
+        "bash": {"command": "touch mark"},
+        "write-file": {"path": "mark", "content": "x"},
+        "cli-write": {"text": "x"},
+        "cli-admin": {"text": "x"},
+        "files-say": {"text": "x"},
+        "py-mark": {},
+        "js-mark": {},
+        "made-up": {},
+    }
     for name, arguments in given.items():
         caller = Caller("native", ("a",), ExactTools((name,)))
         doing = asyncio.ensure_future(invoke(app, name, arguments, caller))
@@ -143,15 +149,29 @@ HOSTILE: list[tuple[str, Any]] = [
     ("write_file", {"path": "x", "content": "x" * 10, "rules": {"allow": "*"}}),
     ("write_file", {"path": ["x"], "content": None}),
     ("write_file", {"path": "x" * 300_000, "content": "y"}),
-    ("write_file", []), ("write_file", None), ("list_directory", {"path": {"$ref": "file:///etc/passwd"}}),
-    ("../skills/py-mark", {}), ("file:///etc/passwd", {}), ("inline://js,1", {}), ("mcp://files/say", {"text": "x"}),
-    ("agent", {"prompt": "x"}), ("context_manager", {"op": "invoke", "ref": "bash", "args": {"command": "id"}}),
-    ("trust", {}), ("validate-allowed-tools", {}), ("", {}), ("bash\n", {"command": "id"}), ("Bash", {"command": "id"}),
-    ("b" * 100_000, {}), ("__class__", {}), ("agent-invoke", {}), ("bash;write_file", {}),
-    ("made_up", {"$context": {"caller": "library"}}), ("skill_invoke", {"ref": "bash", "$as_caller": True}),
+    ("write_file", []),
+    ("write_file", None),
+    ("list_directory", {"path": {"$ref": "file:///etc/passwd"}}),
+    ("../skills/py-mark", {}),
+    ("file:///etc/passwd", {}),
+    ("inline://js,1", {}),
+    ("mcp://files/say", {"text": "x"}),
+    ("agent", {"prompt": "x"}),
+    ("context_manager", {"op": "invoke", "ref": "bash", "args": {"command": "id"}}),
+    ("trust", {}),
+    ("validate-allowed-tools", {}),
+    ("", {}),
+    ("bash\n", {"command": "id"}),
+    ("Bash", {"command": "id"}),
+    ("b" * 100_000, {}),
+    ("__class__", {}),
+    ("agent-invoke", {}),
+    ("bash;write_file", {}),
+    ("made_up", {"$context": {"caller": "library"}}),
+    ("skill_invoke", {"ref": "bash", "$as_caller": True}),
     ("skill_invoke", {"ref": "trust", "args": {"$policy": "allow"}}),
     ("skill_invoke", {"ref": "bash", "frontmatter": {"metadata": {"trust": "allow"}}}),
-]  # fmt: skip
+]
 
 
 @pytest.mark.spec("R-INV-15", "R-TOOL-2", "R-TOOL-3", "R-LOOP-13", "R-FS-10")

@@ -56,11 +56,26 @@ def agreeing(window: QWidget) -> int:
 
 
 DIALOGS = (
-    "02-dialog-over-thread", "03-rules", "03-rules-harmless", "03-rules-edit", "03-rules-confirm", "03-rules-discard",
-    "03-rules-always", "03-rules-always-960", "06-import", "06-paste", "06-skills-new", "06-skills-leaving",
-    "07-boundaries-allowing", "07-boundaries-confirm", "07-mcp-add-filled", "07-mcp-look",
-    "08-first-run", "08-first-run-several", "09-report",
-)  # fmt: skip
+    "02-dialog-over-thread",
+    "03-rules",
+    "03-rules-harmless",
+    "03-rules-edit",
+    "03-rules-confirm",
+    "03-rules-discard",
+    "03-rules-always",
+    "03-rules-always-960",
+    "06-import",
+    "06-paste",
+    "06-skills-new",
+    "06-skills-leaving",
+    "07-boundaries-allowing",
+    "07-boundaries-confirm",
+    "07-mcp-add-filled",
+    "07-mcp-look",
+    "08-first-run",
+    "08-first-run-several",
+    "09-report",
+)
 """Pictures of everything else that is answered: rules, skills, boundaries, servers, the first start."""
 
 

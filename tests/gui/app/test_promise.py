@@ -72,9 +72,11 @@ async def test_a_file_that_changes_while_the_person_thinks_is_asked_about_again(
 @pytest.mark.spec("S6.5", "S6.10", "R-BLK-1", "R-FS-7")
 async def test_what_may_never_be_is_refused_without_a_question(start):
     app = await start(
-        call("bash", command="rm -rf /"), call("read_file", path="/etc/passwd"),
-        call("write_file", path="../config.yaml", content="x"), [{"text": "Refused."}],
-    )  # fmt: skip
+        call("bash", command="rm -rf /"),
+        call("read_file", path="/etc/passwd"),
+        call("write_file", path="../config.yaml", content="x"),
+        [{"text": "Refused."}],
+    )
     asked = []
     before = (await start_config(app)).read_text()
     app.say("try")
@@ -125,9 +127,11 @@ async def test_quitting_while_a_request_waits_runs_nothing_and_who_goes_on_is_as
 @pytest.mark.spec("R-LOOP-13", "R-LOOP-3", "R-TOOL-2")
 async def test_a_model_that_talks_nonsense_gets_errors_and_the_thread_goes_on(start):
     app = await start(
-        [{"call": {"tool": "read_file", "arguments": "{oops"}}], unoffered("no_such_tool", x=1),
-        call("read_file", path=7), [{"text": "I give up."}],
-    )  # fmt: skip
+        [{"call": {"tool": "read_file", "arguments": "{oops"}}],
+        unoffered("no_such_tool", x=1),
+        call("read_file", path=7),
+        [{"text": "I give up."}],
+    )
     app.say("go")
     await app.answered("I give up.")
     assert [c.state for c in app.calls] == ["failed"] * 3

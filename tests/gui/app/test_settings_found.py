@@ -15,12 +15,28 @@ from tests.harness.windows import activated
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 TYPED = {
-    "api key": "Models and keys", "ollama": "Models and keys", "keyring": "Keyring", "theme": "Appearance",
-    "font": "Appearance", "text size": "Appearance", "dark mode": "Appearance", "rounds": "Chats", "prompt": "Agents",
-    "permission": "Approvals", "timeout": "Tools", "environment var": "Tools", "tools.yaml": "CLI tools",
-    "mcp": "MCP servers", "server": "MCP servers", "skill.md": "Skills", "middleware": "Middleware",
-    "retry": "Middleware", "boundar": "Filesystem", "folder": "Filesystem", "workspace": "Filesystem",
-}  # fmt: skip
+    "api key": "Models and keys",
+    "ollama": "Models and keys",
+    "keyring": "Keyring",
+    "theme": "Appearance",
+    "font": "Appearance",
+    "text size": "Appearance",
+    "dark mode": "Appearance",
+    "rounds": "Chats",
+    "prompt": "Agents",
+    "permission": "Approvals",
+    "timeout": "Tools",
+    "environment var": "Tools",
+    "tools.yaml": "CLI tools",
+    "mcp": "MCP servers",
+    "server": "MCP servers",
+    "skill.md": "Skills",
+    "middleware": "Middleware",
+    "retry": "Middleware",
+    "boundar": "Filesystem",
+    "folder": "Filesystem",
+    "workspace": "Filesystem",
+}
 
 
 def test_the_page_of_settings_and_the_palette_have_the_same_pages() -> None:

@@ -37,9 +37,10 @@ def skills_of(tmp_path: Path, **files: str) -> Path:
 async def test_a_skill_in_code_runs_apart_and_its_write_is_asked_about_with_the_whole_chain(start, tmp_path):
     skills_of(tmp_path, word_count__skill__py=COUNT)
     app = await start(
-        call("skill_list", query="words"), call("skill_invoke", ref="word-count", args={"path": "text.txt"}),
+        call("skill_list", query="words"),
+        call("skill_invoke", ref="word-count", args={"path": "text.txt"}),
         [{"text": "Counted."}],
-    )  # fmt: skip
+    )
     (app.home.path / "workspace" / "text.txt").write_text("one two three")
     app.say("count it")
     request = await app.asked()

@@ -28,9 +28,13 @@ async def run(ctx, args):
     calls = (ctx.manager.invoke("write-file", {"path": name, "content": "for " + name}) for name in args["names"])
     return [str(done)[:60] for done in await asyncio.gather(*calls, return_exceptions=True)]
 """
-OUTER = MANY.replace('"many"', '"outer"').replace("Writes many", "Has many written").replace(
-    MANY[MANY.index("    calls = ") :], '    return await ctx.manager.invoke("many", {"names": args["names"]})\n'
-)  # fmt: skip
+OUTER = (
+    MANY.replace('"many"', '"outer"')
+    .replace("Writes many", "Has many written")
+    .replace(
+        MANY[MANY.index("    calls = ") :], '    return await ctx.manager.invoke("many", {"names": args["names"]})\n'
+    )
+)
 RUNS = {
     "alpha": ("many", ["a1", "a2", "a3", "a4"]),
     "beta": ("outer", ["b1", "b2", "b3"]),

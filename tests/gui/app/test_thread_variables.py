@@ -49,13 +49,21 @@ def test_lines_say_the_same_when_they_are_read_again() -> None:
         assert variables_in(lines_of(variables)) == variables
 
 
-@pytest.mark.parametrize(("text", "wrong"), [
-    ("A", "A: write NAME=value."), ("A=1\nA=2", "A is written twice."), ("a b=1", "a b: a name here is"),
-    ("=1", "a name here is"), ("PASSWORD=x", "PASSWORD: this looks like a secret"),
-    ("A=sk-" + "a1" * 20, "A: this looks like a secret"), ("A=" + "x" * 2001, "A: a value here is text"),
-    ("\n".join(f"A{n}=1" for n in range(51)), "there are 51 variables; 50 is the most"), ("x" * 700_000, "are allowed"),
-    ("A=1\n#x\n\n B = 2 ", ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("A", "A: write NAME=value."),
+        ("A=1\nA=2", "A is written twice."),
+        ("a b=1", "a b: a name here is"),
+        ("=1", "a name here is"),
+        ("PASSWORD=x", "PASSWORD: this looks like a secret"),
+        ("A=sk-" + "a1" * 20, "A: this looks like a secret"),
+        ("A=" + "x" * 2001, "A: a value here is text"),
+        ("\n".join(f"A{n}=1" for n in range(51)), "there are 51 variables; 50 is the most"),
+        ("x" * 700_000, "are allowed"),
+        ("A=1\n#x\n\n B = 2 ", ""),
+    ],
+)
 def test_each_line_that_is_none_is_named(text: str, wrong: str) -> None:
     assert wrong in problems_in(text)
     assert bool(problems_in(text)) is bool(wrong)

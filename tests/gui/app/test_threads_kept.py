@@ -178,7 +178,6 @@ async def test_a_toast_covers_neither_the_composer_nor_its_buttons(start):
     assert undo.bottom() < written.top()
     composer.text.setPlainText("one\n" * 8)
 
-
     def above() -> bool:
         return toast._undo.mapToGlobal(QPoint(0, undo.height())).y() < composer.mapToGlobal(QPoint(0, 0)).y()
 

@@ -119,9 +119,16 @@ async def test_an_export_is_json_lines_of_every_event_without_secrets(start: Any
     assert "0123456789" not in text
     assert "[REDACTED]" in text
     assert [line["type"] for line in lines] == [
-        "agent-start", "turn-start", "turn-end", "tool-call", "tool-result", "turn-start", "message", "turn-end",
+        "agent-start",
+        "turn-start",
+        "turn-end",
+        "tool-call",
+        "tool-result",
+        "turn-start",
+        "message",
+        "turn-end",
         "agent-complete",
-    ]  # fmt: skip
+    ]
     assert {line["runId"] for line in lines} == {trace.run_id}
     assert [line["sequence"] for line in lines] == list(range(1, len(lines) + 1))
 

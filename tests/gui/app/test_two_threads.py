@@ -161,5 +161,6 @@ async def test_the_activity_says_who_decided_what_in_which_thread(both):
     await app.answered("Done.")
     entries = [entry for _, entry in await app.startup._rooms.store.audit.list_entries(limit=10)]
     assert {(e.thread_id, e.tool, e.decision, e.by) for e in entries} == {
-        (second, "write-file", "allow_once", "user"), (first, "write-file", "deny", "user"),
-    }  # fmt: skip
+        (second, "write-file", "allow_once", "user"),
+        (first, "write-file", "deny", "user"),
+    }

@@ -39,6 +39,7 @@ class Desk:
 
     async def awake(self) -> None:
         """Until every answer of the shown request listens and looks like it, however long this machine takes."""
+
         def listens() -> bool:
             given = self.dialog.view.answers
             shown = () if given is None else [one for one in (given.allow, given.allow_run) if one.isVisible()]

@@ -142,9 +142,15 @@ class Room:
     def called(self, command: str, times: int = 1) -> None:
         """A command was asked about before."""
         facts = CallFacts(
-            "bash", Category.WRITE, command, BASH.tags, {"command": command}, "library", (CommandPart(command),),
+            "bash",
+            Category.WRITE,
+            command,
+            BASH.tags,
+            {"command": command},
+            "library",
+            (CommandPart(command),),
             thread_id="t1",
-        )  # fmt: skip
+        )
         for _ in range(times):
             self.book.decided(facts, None)
 

@@ -147,11 +147,18 @@ async def test_words_are_sought_once_typing_pauses_and_escape_takes_them_back(lo
     assert len(log.calls) == 10
 
 
-@pytest.mark.parametrize(("name", "value", "found"), [
-    ("decision", "denied", ["c0"]), ("decision", "unanswered", ["c8"]),
-    ("decision", "edited", ["c2"]), ("category", "read", ["c4", "c5", "c9"]),
-    ("tool", "list-directory", ["c9"]), ("by", "rule", ["c7"]), ("thread_id", "t1", [f"c{n}" for n in range(10)]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "value", "found"),
+    [
+        ("decision", "denied", ["c0"]),
+        ("decision", "unanswered", ["c8"]),
+        ("decision", "edited", ["c2"]),
+        ("category", "read", ["c4", "c5", "c9"]),
+        ("tool", "list-directory", ["c9"]),
+        ("by", "rule", ["c7"]),
+        ("thread_id", "t1", [f"c{n}" for n in range(10)]),
+    ],
+)
 async def test_each_choice_narrows_the_list_and_one_button_takes_all_away(log: Log, name, value, found) -> None:
     await log.write(*reversed(entries()))
     await log.shown()
@@ -168,8 +175,12 @@ async def test_each_choice_narrows_the_list_and_one_button_takes_all_away(log: L
 
 async def test_days_are_those_of_the_place_where_one_is(log: Log) -> None:
     today = midnight(time.time())
-    ages = {"now": today + 1, "yesterday": today - 60, "week": midnight(today - 6 * 86_400 + 43_200) + 1,
-            "older": today - 8 * 86_400}  # fmt: skip
+    ages = {
+        "now": today + 1,
+        "yesterday": today - 60,
+        "week": midnight(today - 6 * 86_400 + 43_200) + 1,
+        "older": today - 8 * 86_400,
+    }
     await log.write(*(replace(entries()[0], at=at, call_id=name) for name, at in ages.items()))
     await log.shown()
     for value, found in (("today", ["now"]), ("week", ["week", "yesterday", "now"]), ("", list(reversed(ages)))):
@@ -238,10 +249,20 @@ async def test_what_is_written_meanwhile_comes_in_while_the_top_is_in_sight(log:
     log.select("call1")
     number = await log.store.audit.add(entry=call(2, outcome=""))
     log.store.audit.settle(number=number, outcome="done")
-    log.bridge.sink(ToolCallFinished(
-        run_id="r", thread_id="t", message_id="m", call_id="call2", tool="bash", state="done", text="",
-        is_error=False, code="", elapsed_ms=1,
-    ))  # fmt: skip
+    log.bridge.sink(
+        ToolCallFinished(
+            run_id="r",
+            thread_id="t",
+            message_id="m",
+            call_id="call2",
+            tool="bash",
+            state="done",
+            text="",
+            is_error=False,
+            code="",
+            elapsed_ms=1,
+        )
+    )
     await log.until(lambda: log.calls == ["call2", "call1"], "the new entry")
     assert log.tab.list.current.entry.call_id == "call1"  # type: ignore[union-attr]
     assert "done" in log.words[0]
@@ -254,8 +275,16 @@ async def test_one_entry_is_shown_in_full_beside_the_list_and_followed_with_the_
     assert not log.tab.detail.isVisible()
     log.select("c1")
     assert log.tab.detail.geometry().left() >= 700
-    for words in ("Allowed once, by: You", "path: docs/runbook/nightly.md", "The model had asked for",
-                  "Workbench › march-cleanup", "Title of t1", "after 12.4 s", "run1", "9f2c"):  # fmt: skip
+    for words in (
+        "Allowed once, by: You",
+        "path: docs/runbook/nightly.md",
+        "The model had asked for",
+        "Workbench › march-cleanup",
+        "Title of t1",
+        "after 12.4 s",
+        "run1",
+        "9f2c",
+    ):
         assert words in log.detail, words
     QTest.keyClick(log.tab.list, Qt.Key.Key_Up)
     await settled()
@@ -416,8 +445,10 @@ def test_nothing_hidden_and_nothing_endless_is_shown_of_any_row(qtbot: QtBot, th
     model.replace(hostile())
     for at in range(model.rowCount()):
         index = model.index(at)
-        texts = [model.data(index, role) for role in (
-            Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole)]  # fmt: skip
+        texts = [
+            model.data(index, role)
+            for role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole)
+        ]
         texts += [fact.text for fact in facts(index.data(ROW), "a title")]
         for text in texts:
             assert not has_hidden(text), text[:80]
@@ -440,20 +471,32 @@ async def test_a_hostile_entry_breaks_no_pane(log: Log) -> None:
 @pytest.mark.parametrize(
     ("choice", "by", "word"),
     [
-        ("allow_run", "user", "allowed"), ("deny_run", "user", "denied"), ("odd", "user", "odd"),
-        ("allow_edited", "user", "edited"), ("unanswered", "cancelled", "not answered"),
-        ("deny", "closed", "not answered"), ("deny", "rule", "denied"),
+        ("allow_run", "user", "allowed"),
+        ("deny_run", "user", "denied"),
+        ("odd", "user", "odd"),
+        ("allow_edited", "user", "edited"),
+        ("unanswered", "cancelled", "not answered"),
+        ("deny", "closed", "not answered"),
+        ("deny", "rule", "denied"),
     ],
-)  # fmt: skip
+)
 def test_a_stored_choice_is_said_in_a_word(choice: str, by: str, word: str) -> None:
     assert decision_word(AuditEntry(0.0, "r", "t", "c", (), "bash", "admin", choice, by, "")) == word
 
 
-@pytest.mark.parametrize(("summary", "line"), [
-    ('{"path": "a/b", "content": "x"}', "a/b"), ('{"n": 1, "deep": [2]}', "n: 1, deep: [2]"), ("not json", "not json"),
-    ('{"command": "echo cut off', "echo cut off"), ("[1]", "[1]"), ('{"path": 7}', "path: 7"), ("", ""),
-    ("[" * 5000, "[" * 5000),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("summary", "line"),
+    [
+        ('{"path": "a/b", "content": "x"}', "a/b"),
+        ('{"n": 1, "deep": [2]}', "n: 1, deep: [2]"),
+        ("not json", "not json"),
+        ('{"command": "echo cut off', "echo cut off"),
+        ("[1]", "[1]"),
+        ('{"path": 7}', "path: 7"),
+        ("", ""),
+        ("[" * 5000, "[" * 5000),
+    ],
+)
 def test_a_row_says_what_a_call_was_about(summary: str, line: str) -> None:
     assert one_line(summary) == line
 

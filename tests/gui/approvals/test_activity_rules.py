@@ -30,8 +30,10 @@ async def room(qtbot: QtBot, theme: Theme, tmp_path: Path) -> AsyncIterator[Room
 async def test_the_rule_of_an_entry_is_shown_in_the_list_of_rules_and_a_revoked_one_is_told(room: Room) -> None:
     (rule,) = await room.keep("bash(command=git status*)")
     by_id, by_pattern, gone = (
-        {"rule_id": rule.rule_id}, {"pattern": rule.pattern}, {"pattern": "bash(command=no such rule)"}
-    )  # fmt: skip
+        {"rule_id": rule.rule_id},
+        {"pattern": rule.pattern},
+        {"pattern": "bash(command=no such rule)"},
+    )
     for number, named in enumerate((gone, by_pattern, by_id)):
         at = time.time() + number
         await room.store.audit.add(entry=replace(entries()[7], at=at, extra={"rule": named}))

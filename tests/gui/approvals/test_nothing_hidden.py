@@ -27,12 +27,22 @@ SMALL = ((960, 600), (1280, 800))
 
 def shell(command: str, *judged: Judgement, category: Category = Category.WRITE) -> PermissionRequest:
     return PermissionRequest(
-        request_id="h1", run_id="run", thread_id="t", call_id="c", tool="bash", description="Run a command",
-        category=category, raised_because="", chain=("Workbench",), arguments={"command": command}, paths=(),
+        request_id="h1",
+        run_id="run",
+        thread_id="t",
+        call_id="c",
+        tool="bash",
+        description="Run a command",
+        category=category,
+        raised_because="",
+        chain=("Workbench",),
+        arguments={"command": command},
+        paths=(),
         judgements=judged or (Judgement(command[:20], "writes"),),
         preview={"kind": "command", "command": command, "cwd": "/work/here", "confinement": "Confined."},
-        digest="dh", asked_at=0.0,
-    )  # fmt: skip
+        digest="dh",
+        asked_at=0.0,
+    )
 
 
 def in_sight(widget: QWidget, window: QWidget) -> bool:
@@ -75,10 +85,15 @@ async def test_twenty_blank_lines_hide_nothing(desk: Desk, size: tuple[int, int]
 def test_blanks_inside_a_line_and_lines_of_signs_that_do_nothing_are_folded_and_said() -> None:
     rows = folded_rows("ls" + " " * 200 + "; rm x\n" + "#\n\\\n:\n" + "echo\n\n\ndone", numbered=True)
     assert [(row.kind, row.number, row.text) for row in rows] == [
-        ("plain", 1, "ls"), ("fold", 0, "200 blanks in this line"), ("plain", 0, "; rm x"),
-        ("fold", 0, "3 lines of nothing but blanks and \\ # ; :"), ("plain", 5, "echo"), ("plain", 6, ""),
-        ("plain", 7, ""), ("plain", 8, "done"),
-    ]  # fmt: skip
+        ("plain", 1, "ls"),
+        ("fold", 0, "200 blanks in this line"),
+        ("plain", 0, "; rm x"),
+        ("fold", 0, "3 lines of nothing but blanks and \\ # ; :"),
+        ("plain", 5, "echo"),
+        ("plain", 6, ""),
+        ("plain", 7, ""),
+        ("plain", 8, "done"),
+    ]
 
 
 @pytest.mark.spec("R-PRM-2", "R-PRM-14")
@@ -143,9 +158,14 @@ def test_the_gist_counts_everything_and_takes_what_cannot_be_told_for_grave() ->
 def long_write(lines: int, *, stale: bool = False) -> PermissionRequest:
     after = "".join(f"line {n}\n" for n in range(lines)) + "import evil\n"
     return replace(
-        shell("x"), tool="write-file", judgements=(), arguments={"path": "notes.md", "content": after}, stale=stale,
-        paths=("/work/here/notes.md",), preview={"kind": "diff", "before": "", "after": after, "new": True},
-    )  # fmt: skip
+        shell("x"),
+        tool="write-file",
+        judgements=(),
+        arguments={"path": "notes.md", "content": after},
+        stale=stale,
+        paths=("/work/here/notes.md",),
+        preview={"kind": "diff", "before": "", "after": after, "new": True},
+    )
 
 
 def many_arguments(lines: int) -> PermissionRequest:

@@ -48,10 +48,18 @@ async def test_a_write_shows_tool_category_chain_thread_paths_reason_and_the_dif
     await desk.ask(write)
     words = words_of(desk.dialog)
     for part in (
-        "write-file", "Write a text file, replacing what is there", "write", "Writer asks nightly-runbook",
-        "Title of t3", "docs/runbook/nightly.md", "/home/ida/work/harbour-sensors/docs/runbook/nightly.md",
-        "Every write asks", "-The job starts at 02:00", "+The job starts at 02:10", "content: ",
-    ):  # fmt: skip
+        "write-file",
+        "Write a text file, replacing what is there",
+        "write",
+        "Writer asks nightly-runbook",
+        "Title of t3",
+        "docs/runbook/nightly.md",
+        "/home/ida/work/harbour-sensors/docs/runbook/nightly.md",
+        "Every write asks",
+        "-The job starts at 02:00",
+        "+The job starts at 02:10",
+        "content: ",
+    ):
         assert part in words, part
 
 

@@ -122,9 +122,13 @@ async def test_what_is_built_in_is_neither_edited_nor_revoked_and_says_why(room:
         assert room.editor.draft is None
     enabled = {action.text().split("\t")[0]: action.isEnabled() for action in room.tab.make_menu().actions()}
     assert enabled == {
-        "Edit": False, "Duplicate": True, "Allow instead…": False, "Deny instead": False, "Copy the pattern": True,
+        "Edit": False,
+        "Duplicate": True,
+        "Allow instead…": False,
+        "Deny instead": False,
+        "Copy the pattern": True,
         "Revoke": False,
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.spec("R-PRM-12")

@@ -27,8 +27,11 @@ async def test_each_of_the_four_answers(desk: Desk, write: PermissionRequest, bu
     assert f"{UNKNOWN} {LOOK}" in words
     assert "docs/runbook/nightly.md" in words
     found = answers(desk.dialog.view)
-    shown = [one for one in (found.deny, *found.more, found.reason, found.edit, found.always, found.allow_run,
-                             found.allow) if not one.isHidden()]  # fmt: skip
+    shown = [
+        one
+        for one in (found.deny, *found.more, found.reason, found.edit, found.always, found.allow_run, found.allow)
+        if not one.isHidden()
+    ]
     assert [one.text() for one in shown] == ["Skip it", "It was done", "Stop the run", "Do it again"]
     await desk.awake()
     QTest.mouseClick(next(one for one in shown if one.text() == button), Qt.MouseButton.LeftButton)

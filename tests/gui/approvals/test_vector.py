@@ -17,9 +17,12 @@ def test_the_request_of_a_declared_tool_shows_program_folder_paths_and_variables
     qtbot.addWidget(head)
     words = [label.text() for label in head.findChildren(QLabel)]
     for caption, value in (
-        ("Program", "/usr/local/bin/deploy"), ("Runs in", "/home/ida/.agent/workspace"), ("Touches", "/home/ida/a"),
-        ("", "/home/ida/b"), ("Variables", "DEPLOY_TOKEN"),
-    ):  # fmt: skip
+        ("Program", "/usr/local/bin/deploy"),
+        ("Runs in", "/home/ida/.agent/workspace"),
+        ("Touches", "/home/ida/a"),
+        ("", "/home/ida/b"),
+        ("Variables", "DEPLOY_TOKEN"),
+    ):
         assert caption in words
         assert value in words
     assert words.count("/usr/local/bin/deploy") == 1

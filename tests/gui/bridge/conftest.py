@@ -16,10 +16,22 @@ AT: dict[str, Any] = {"thread_id": "t", "run_id": "r"}
 
 def request(number: int, *, run: str = "r", category: Category = Category.WRITE) -> PermissionRequest:
     return PermissionRequest(
-        request_id=f"q{number}", run_id=run, thread_id="t", call_id=f"c{number}", tool="write-file", description="",
-        category=category, raised_because="", chain=("assistant",), arguments={"path": "a"}, paths=("/a",),
-        judgements=(), preview={}, digest=f"d{number}", asked_at=0.0,
-    )  # fmt: skip
+        request_id=f"q{number}",
+        run_id=run,
+        thread_id="t",
+        call_id=f"c{number}",
+        tool="write-file",
+        description="",
+        category=category,
+        raised_because="",
+        chain=("assistant",),
+        arguments={"path": "a"},
+        paths=("/a",),
+        judgements=(),
+        preview={},
+        digest=f"d{number}",
+        asked_at=0.0,
+    )
 
 
 @dataclass

@@ -252,10 +252,17 @@ async def test_a_burst_of_ten_thousand_tool_calls_is_handed_out_in_slices(bridge
     for number in range(10_000):
         bridge.sink(
             ToolCallFinished(
-                **AT, message_id="m", call_id=str(number), tool="t", state="done", text="", is_error=False, code="",
+                **AT,
+                message_id="m",
+                call_id=str(number),
+                tool="t",
+                state="done",
+                text="",
+                is_error=False,
+                code="",
                 elapsed_ms=1,
             )
-        )  # fmt: skip
+        )
     timer.start(0)
     end = time.monotonic() + PATIENCE_S
     while len(heard.events) < 10_000 and time.monotonic() < end:

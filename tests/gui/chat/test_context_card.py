@@ -74,8 +74,9 @@ def places(card: ContextCard) -> list[QRect]:
     """Where each line of text stands, seen from the card; in the scrolled part the whole of it."""
     return [
         QRect(one.mapTo(card, QPoint(0, 0)), one.size())
-        for one in card.findChildren(QLabel) if one.isVisibleTo(card) and one.text()
-    ]  # fmt: skip
+        for one in card.findChildren(QLabel)
+        if one.isVisibleTo(card) and one.text()
+    ]
 
 
 def free(card: ContextCard) -> list[IconButton]:

@@ -80,8 +80,9 @@ async def test_sides_follow_the_model_of_new_chats_until_one_is_chosen(theme: An
 
 @pytest.mark.spec("R-SES-3", "R-DEF-16")
 async def test_an_agent_of_two_sides_is_begun_with_beside_the_templates(theme: Any, tmp_path: Path) -> None:
-    duel = AgentDefinition("duel_agent", SideDefinition("pro", "Pro"), "The duel", "dual_ai", SideDefinition("con"),
-                           max_turns=2)  # fmt: skip
+    duel = AgentDefinition(
+        "duel_agent", SideDefinition("pro", "Pro"), "The duel", "dual_ai", SideDefinition("con"), max_turns=2
+    )
     model = ScriptedModel([says("for"), says("against")], repeat=True)
     async with watched(tmp_path, model, agents=AgentBook({"duel_agent": duel})) as w:
         page = w.page.setup
@@ -290,7 +291,7 @@ async def test_a_sides_prompt_is_written_in_the_set_up_and_switching_keeps_it(th
         here.click()
         assert w.setup.setup.a == replace(
             setup().a, prompt="", prompt_text="You are for tea.", tools=("look",), model=w.setup.setup.a.model
-        )  # fmt: skip
+        )
         await w.until(lambda: not w.setup.errors and page.start_button.isEnabled(), "all is well")
         page.start_button.click()
         await w.until(lambda: w.state is not None and w.state.status == "ended", "the debate ended")

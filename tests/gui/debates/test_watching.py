@@ -30,8 +30,11 @@ async def test_label_turn_rounds_calls_tokens_and_the_end_are_on_the_page(theme:
         thread, _ = await w.world.run(setup())
         await w.open(thread)
         assert [(t.author, t.number, said(t)) for t in w.turns] == [
-            ("Pro", 1, "a1"), ("Con", 2, "b1"), ("Pro", 3, "a2"), ("Con", 4, "b2"),
-        ]  # fmt: skip
+            ("Pro", 1, "a1"),
+            ("Con", 2, "b1"),
+            ("Pro", 3, "a2"),
+            ("Con", 4, "b2"),
+        ]
         assert all("1 round" in turn.time for turn in w.turns)
         assert w.running.header._count.text() == "4 / 4"
         assert "4 of 4 turns done" in w.running.header.pips.accessibleName()
@@ -146,9 +149,7 @@ async def test_each_side_can_be_looked_at_and_copied_exactly(theme: Any, tmp_pat
         seen = [(m.item.side, m.item.author, m.source()) for m in view.page.messages]
         assert seen[0][:2] == ("human", "system")
         assert seen[0][2].startswith("You are con.")
-        assert seen[1:] == [
-            ("human", "user", "Tea or coffee?"), ("human", "user", "**a1**"), ("b", "assistant", "b1")
-        ]  # fmt: skip
+        assert seen[1:] == [("human", "user", "Tea or coffee?"), ("human", "user", "**a1**"), ("b", "assistant", "b1")]
         view.act("b:2", "copy")
         assert QGuiApplication.clipboard().text() == seen[2][2], "exactly as it is sent"
         view.select_all()
@@ -196,9 +197,11 @@ async def test_a_fork_stands_beside_its_origin_and_shares_what_was_before(theme:
 @pytest.mark.spec("R-SES-22")
 async def test_a_verdict_is_a_card_and_an_end_by_turns_can_be_gone_on_from(theme: Any, tmp_path: Path) -> None:
     verdict = {
-        "winner": "a", "summary": "A had the facts.", "reasons": {"a": "Facts.", "b": "None."},
+        "winner": "a",
+        "summary": "A had the facts.",
+        "reasons": {"a": "Facts.", "b": "None."},
         "scores": {"a": {**MARKS, "honesty": 8}, "b": {**MARKS, "honesty": 3}},
-    }  # fmt: skip
+    }
     model = ScriptedModel([says("a1"), says("b1"), calls("finish", verdict), *(says(f"t{n}") for n in range(4))])
     async with watched(tmp_path, model) as w:
         thread, _ = await w.world.run(setup(max_turns=2))

@@ -287,7 +287,11 @@ print("closed", runner._loop)
 @pytest.mark.parametrize("options", [["-O"], ["-X", "dev", "-W", "error"]])
 def test_the_loop_works_without_asserts_and_in_development_mode(options: list[str]) -> None:
     done = subprocess.run(
-        [sys.executable, *options, "-c", OPTIMISED], cwd=ROOT, capture_output=True, text=True, timeout=60,
+        [sys.executable, *options, "-c", OPTIMISED],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+    )
     assert (done.stdout, done.stderr) == ("through a pipe b'' thread\nclosed None\n", "")

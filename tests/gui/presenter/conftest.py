@@ -109,9 +109,13 @@ async def make_page(tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
         pipeline = Pipeline(skills.table, owner.spawn, skills=skills.side)
         skills.runs.pipeline = pipeline
         runtime = Runtime(
-            store=store, bus=bus, client=model, pipeline=pipeline,
-            agents=load_agents(ROOT / "resources" / "agents"), skills=skills,
-        )  # fmt: skip
+            store=store,
+            bus=bus,
+            client=model,
+            pipeline=pipeline,
+            agents=load_agents(ROOT / "resources" / "agents"),
+            skills=skills,
+        )
         service = ConversationService(runtime, owner)
         chat, threads = ChatViewModel(service, bridge, board), ThreadsViewModel(service, bridge, board)
         bus.listen(bridge.sink)

@@ -81,13 +81,21 @@ def test_everything_about_the_chosen_agent(panel: Make) -> None:
     assert shown.rows.current.path == "0"
     shown.rows.select("0.2")
     said = words(shown.detail)
-    for text in ("plot", "write-file", "mistral/mistral-large", "8.2k (7,800 read, 420 written)", "$0.021", "12 s",
-                 "22 s for you, not counted as time"):  # fmt: skip
+    for text in (
+        "plot",
+        "write-file",
+        "mistral/mistral-large",
+        "8.2k (7,800 read, 420 written)",
+        "$0.021",
+        "12 s",
+        "22 s for you, not counted as time",
+    ):
         assert text in said
     assert shown.detail.accessibleName() == "plot, waiting for you"
     assert [button.label for button in (shown.detail.request, shown.detail.pause) if button.isVisible()] == [
-        "Show request", "Pause",
-    ]  # fmt: skip
+        "Show request",
+        "Pause",
+    ]
     said = words(shown.budget)
     assert "set by the agent plot" in said
     assert "set by you" in said
@@ -226,8 +234,12 @@ def test_what_comes_and_ends_moves_neither_the_rows_in_sight_nor_the_choice(pane
     shown.rows.scrollTo(shown.rows.currentIndex())
     place = shown.rows.visualRect(shown.rows.currentIndex()).y()
     assert shown.rows.verticalScrollBar().value() > 0
-    tell(shown, node("0.3.1", "late", NodeState.THINKING), node("0.5.1", "later", NodeState.THINKING),
-         replace(nodes[7], state=NodeState.COMPLETED))  # fmt: skip
+    tell(
+        shown,
+        node("0.3.1", "late", NodeState.THINKING),
+        node("0.5.1", "later", NodeState.THINKING),
+        replace(nodes[7], state=NodeState.COMPLETED),
+    )
     assert shown.rows.current.path == "0.30"
     assert shown.rows.visualRect(shown.rows.currentIndex()).y() == place
     assert names(shown).index("late") == names(shown).index("helper-3") + 1
@@ -304,8 +316,11 @@ def test_the_menu_of_an_agent_has_what_can_be_done_with_it(panel: Make) -> None:
     shown.rows.select("0.2")
     acts = {text.partition("\t")[0]: (act, enabled) for text, act, enabled in shown._acts(shown.rows.current)}
     assert {name: enabled for name, (_, enabled) in acts.items()} == {
-        "Show request": True, "Pause": True, "Cancel": True, "Open its chat": False,
-    }  # fmt: skip
+        "Show request": True,
+        "Pause": True,
+        "Cancel": True,
+        "Open its chat": False,
+    }
     acts["Pause"][0]("0.2")
     assert desk.done == [("pause", "0.2")]
 

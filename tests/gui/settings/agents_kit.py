@@ -41,9 +41,10 @@ class Shown:
         self.theirs = home / "proj" / ".agent" / "agents"
         self.theirs.mkdir(parents=True)
         folders = [
-            AgentFolder(str(self.mine)), AgentFolder(str(ROOT / "resources" / "agents"), "library"),
+            AgentFolder(str(self.mine)),
+            AgentFolder(str(ROOT / "resources" / "agents"), "library"),
             AgentFolder(str(self.theirs), "project"),
-        ]  # fmt: skip
+        ]
         self.files = AgentFiles(folders, pins=Pins(PinFile(home / "data" / "agent-pins.json")))
         self.desk = AgentService(self.files, lambda: made.runtime, mine=self.mine, trash=home / "trash")
         self.bridge = Bridge()

@@ -98,9 +98,11 @@ async def test_a_pattern_that_matches_no_tool_is_doubted_beside_its_field(shown:
     QTest.keyClicks(side.choice.area, "You count owls.")
     tools, label = side.lines["allowedTools"], side.labels["allowedTools"]
     for typed, said in (
-        ("read-* loop*", "loop* matches no tool that is here"), ("owl-tool loop*", "owl-tool, loop* match no tool"),
-        ("read_file", "matches no tool that is here; did you mean read-file?"), ("read-file bash(command=ls*)", ""),
-    ):  # fmt: skip
+        ("read-* loop*", "loop* matches no tool that is here"),
+        ("owl-tool loop*", "owl-tool, loop* match no tool"),
+        ("read_file", "matches no tool that is here; did you mean read-file?"),
+        ("read-file bash(command=ls*)", ""),
+    ):
         tools.setFocus()
         tools.selectAll()
         QTest.keyClicks(tools, typed)

@@ -278,9 +278,15 @@ async def test_the_name_of_a_title_is_one_that_a_file_can_have(shown: Shown) -> 
     (shown.mine / "gauge_agent.yaml").write_text("name: gauge_agent\nsideA: {prompt: assistant}\n")
     await asyncio.to_thread(shown.files.reload)
     for title, name in (
-        ("Zähler Nr. 2", "zahler_nr_2_agent"), ("Gauge", "gauge_2_agent"), ("My Agent", "my_agent"), ("日本語", ""),
-        ("../../etc/passwd", "etc_passwd_agent"), ("3 wise men", "wise_men_agent"), ("Agent", ""), ("", ""),
-    ):  # fmt: skip
+        ("Zähler Nr. 2", "zahler_nr_2_agent"),
+        ("Gauge", "gauge_2_agent"),
+        ("My Agent", "my_agent"),
+        ("日本語", ""),
+        ("../../etc/passwd", "etc_passwd_agent"),
+        ("3 wise men", "wise_men_agent"),
+        ("Agent", ""),
+        ("", ""),
+    ):
         assert shown.desk.name_for(title) == name
     assert len(shown.desk.name_for("long " * 40)) <= 64
 
@@ -293,8 +299,10 @@ async def test_a_prompt_is_written_in_place_and_saved_by_key(shown: Shown) -> No
     side.choice.way._group.button(1).click()
     await shown.rest()
     assert (side.choice.area.isVisible(), side.prompt.isVisible(), side.labels["allowedTools"].isVisible()) == (
-        True, False, True,
-    )  # fmt: skip
+        True,
+        False,
+        True,
+    )
     shown.page.activateWindow()
     assert shown.page.focusWidget() is side.choice.area
     QTest.keyClicks(side.choice.area, "You count owls.")
@@ -337,8 +345,10 @@ async def test_switching_the_kind_of_prompt_keeps_what_was_written_and_discardin
     here.click()
     await shown.rest()
     assert shown.agents.fields.values["sideA"] == {
-        "promptText": "You count owls.\n", "maxSteps": 12, "allowedTools": "read-file"
-    }  # fmt: skip
+        "promptText": "You count owls.\n",
+        "maxSteps": 12,
+        "allowedTools": "read-file",
+    }
     assert [tool.name for tool in shown.agents.fields.previews["a"].tools] == ["read-file"]
     shown.press("Discard changes")
     await shown.rest()
@@ -363,9 +373,7 @@ async def test_a_new_agent_begins_in_its_first_field_with_nothing_written_for_th
 def test_an_agent_that_can_come_to_call_itself_says_through_which_others() -> None:
     agent = AgentDefinition("night_agent", SideDefinition("night"))
     around = AgentRow("a.yaml", "mine", agent, cycle=("day-agent", "dusk"))
-    assert cycle_words(around) == (
-        "It can call itself through day-agent, dusk. Calls are nested at most 8 deep."
-    )
+    assert cycle_words(around) == ("It can call itself through day-agent, dusk. Calls are nested at most 8 deep.")
     itself = AgentRow("a.yaml", "mine", agent, cycle=("night-agent",))
     assert cycle_words(itself) == (
         "It can call itself directly, as its own list names it. Calls are nested at most 8 deep."

@@ -182,8 +182,13 @@ async def test_the_tester_says_what_the_boundary_says_for_reading_and_writing_an
     def commands(path: str) -> tuple[bool, bool]:
         return walls_of(policy, lambda: settings).reach(path, "landlock")
 
-    view_model = BoundariesViewModel(bridge, lambda name, entry: describe(name, entry, settings), policy.explain,
-                                     lambda path: first_link(path, lambda: settings), commands=commands)  # fmt: skip
+    view_model = BoundariesViewModel(
+        bridge,
+        lambda name, entry: describe(name, entry, settings),
+        policy.explain,
+        lambda path: first_link(path, lambda: settings),
+        commands=commands,
+    )
     tester = PathTester(view_model)
     qtbot.addWidget(tester)
     tester.resize(700, 300)
@@ -223,9 +228,11 @@ async def test_the_tester_says_what_the_boundary_says_for_reading_and_writing_an
 async def test_entries_are_described_by_the_function_that_resolves_them(tmp_path: Path) -> None:
     settings, bridge = SafetySettings(str(tmp_path)), Bridge()
     view_model = BoundariesViewModel(
-        bridge, lambda name, entry: describe(name, entry, settings),
-        BoundaryPolicy(str(tmp_path), lambda: settings).explain, lambda _path: "",
-    )  # fmt: skip
+        bridge,
+        lambda name, entry: describe(name, entry, settings),
+        BoundaryPolicy(str(tmp_path), lambda: settings).explain,
+        lambda _path: "",
+    )
     described, considered = [], []
     view_model.described.connect(lambda key, facts: described.append((key, facts)))
     view_model.considered.connect(lambda key, facts: considered.append((key, facts)))

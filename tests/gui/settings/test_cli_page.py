@@ -91,14 +91,22 @@ class Shown:
         self.confinement = SystemConfinement(world.policy, settings)
         self.consents = Consents(world.policy, State())
         services = CliServices(
-            world.reader, world.policy, self.confinement, AllowlistEnvironment(settings), GroupRunner(), settings,
+            world.reader,
+            world.policy,
+            self.confinement,
+            AllowlistEnvironment(settings),
+            GroupRunner(),
+            settings,
             self.consents,
-        )  # fmt: skip
+        )
         registry = ToolRegistry()
         self.service = CliTools(
-            self.path, registry, lambda definition: CliTool(definition, services), needs_admin=needs_admin,
+            self.path,
+            registry,
+            lambda definition: CliTool(definition, services),
+            needs_admin=needs_admin,
             opens=self.consents.judge,
-        )  # fmt: skip
+        )
         self.consents.on_change(self.service.retell)
         self.fabric = open_fabric([SearchRoot(str(ROOT / "skills"), "library", "skills")])
         skills = SkillWorld(self.fabric, registry)

@@ -74,8 +74,12 @@ def test_every_row_says_who_uses_it_and_how_it_stands(shown: Shown) -> None:
     for words in ("Used by deploy-app (DEPLOY_TOKEN).", "Used by gh-issues (GH_TOKEN), gh-pulls (GH_TOKEN)."):
         assert words in shown.words
     names = {card.accessibleName() for card in shown.page.findChildren(object) if hasattr(card, "accessibleName")}
-    assert {"assent/weather-station: missing", "login/ida@example.org: not allowed yet", "Mistral: in the keyring",
-            "assent/connection/mistral: never given to tools"} <= names  # fmt: skip
+    assert {
+        "assent/weather-station: missing",
+        "login/ida@example.org: not allowed yet",
+        "Mistral: in the keyring",
+        "assent/connection/mistral: never given to tools",
+    } <= names
     assert ("look",) in shown.keys.calls
 
 
@@ -332,8 +336,9 @@ async def test_the_page_follows_the_real_keyring(world: World) -> None:
     assert not world.redactor.contains_known("value-of-another"), "it was not looked at"
     assert await world.after(world.keys.test, world.mine) == (False, f"There is no {mine} in the keyring.")
     assert await world.after(world.keys.keep, world.mine, f" {SECRET}\n", ("gh",)) == (
-        True, "It is in the keyring: 20 characters.",
-    )  # fmt: skip
+        True,
+        "It is in the keyring: 20 characters.",
+    )
     assert await world.keyring.lookup("assent", "gui-test") == SECRET
     assert await world.after(world.keys.test, world.mine) == (True, "It is in the keyring: 20 characters.")
     assert await world.after(world.keys.agree, world.other, ["deploy"]) == (True, "deploy may read it.")
@@ -353,8 +358,9 @@ async def test_without_a_keyring_it_says_so_once_and_keeps_secrets_until_the_end
     assert set((await world.settled()).values()) == {"silent", "not_agreed", "never"}
     assert "found no safe keyring" in world.keys.note
     assert await world.after(world.keys.keep, world.mine, SECRET) == (
-        True, "No keyring could save it, so it is forgotten when Assent is closed.",
-    )  # fmt: skip
+        True,
+        "No keyring could save it, so it is forgotten when Assent is closed.",
+    )
     assert world.tools.only_here(world.mine)
     await world.keyring.close()
     await world.bridge.shutdown()

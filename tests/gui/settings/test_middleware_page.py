@@ -46,7 +46,11 @@ def words(page: MiddlewarePage) -> str:
 
 def test_each_chain_stands_in_its_order_and_what_is_needed_has_no_switch_to_turn(page: MiddlewarePage) -> None:
     assert [line.row.title for line in page.cards["chat"].lines()] == [
-        "Budget, pause and log", "content-filter", "customer-names", "response-cache", "Known secrets",
+        "Budget, pause and log",
+        "content-filter",
+        "customer-names",
+        "response-cache",
+        "Known secrets",
     ]
     needed = [line for card in page.cards.values() for line in card.lines() if not line.row.switchable]
     assert needed

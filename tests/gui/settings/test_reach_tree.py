@@ -163,7 +163,9 @@ def test_a_row_is_spoken_with_its_state_and_says_why() -> None:
     assert spoken(tree.shown(1)) == "docs, folder, closed, level 2: reads, writes ask"
     assert spoken(tree.shown(2)) == "keys, link, leads to /home/ida/.ssh, closed, level 2: denied"
     assert why(tree.shown(2)).splitlines() == [
-        "/r/keys", "leads to /home/ida/.ssh", "Reading: /r/keys is inside the denied path ~/.ssh.",
-    ]  # fmt: skip
+        "/r/keys",
+        "leads to /home/ida/.ssh",
+        "Reading: /r/keys is inside the denied path ~/.ssh.",
+    ]
     assert tree.index(2).data(ROW).path == "/r/keys"
     assert tree.shown(2).opened is False, "a link to a folder can be looked into"

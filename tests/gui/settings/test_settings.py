@@ -44,8 +44,12 @@ class Shown:
         self.middleware = SampleMiddleware()
         self.middleware.chains["chat"] = tuple(replace(row, on=True) for row in self.middleware.chains["chat"])
         self.page = SettingsPage(
-            self.settings, self.setup, self.boundaries, lambda: OPEN, middleware=self.middleware  # type: ignore[arg-type]
-        )  # fmt: skip
+            self.settings,
+            self.setup,
+            self.boundaries,
+            lambda: OPEN,
+            middleware=self.middleware,  # type: ignore[arg-type]
+        )
         self.page.resize(1216, 800)
         self.page.show()
         self.page.activateWindow()
@@ -110,9 +114,11 @@ def test_a_choice_a_switch_a_number_and_a_size_are_set(shown: Shown) -> None:
     QTest.keyClicks(field, "30")
     QTest.keyClick(field, Qt.Key.Key_Return)
     assert shown.sets() == [
-        ("appearance.theme", "dark"), ("appearance.text_scale", 2.0), ("chat.send_on_enter", False),
+        ("appearance.theme", "dark"),
+        ("appearance.text_scale", 2.0),
+        ("chat.send_on_enter", False),
         ("tools.bash.timeout_s", 30.0),
-    ]  # fmt: skip
+    ]
 
 
 def test_a_limit_that_is_none_says_so_in_words_and_is_emptied_to_be_so_again(shown: Shown) -> None:
@@ -179,9 +185,10 @@ def test_mistakes_of_the_file_are_named_with_their_line(shown: Shown) -> None:
     assert "the last good ones stay in force" in shown.words
 
 
-@pytest.mark.parametrize(("kind", "text", "value"), [
-    ("whole", "1 000", 1000), ("whole", "12x", "12x"), ("number", "1,5", 1.5), ("text", " a ", "a"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "text", "value"),
+    [("whole", "1 000", 1000), ("whole", "12x", "12x"), ("number", "1,5", 1.5), ("text", " a ", "a")],
+)
 def test_what_is_typed_becomes_a_value_of_its_kind(kind: str, text: str, value: object) -> None:
     assert parsed(kind, text) == value
 
@@ -445,7 +452,9 @@ def test_everything_that_takes_keys_has_a_name(shown: Shown) -> None:
     nameless = [
         child
         for child in shown.page.findChildren(QWidget)
-        if child.focusPolicy() & Qt.FocusPolicy.TabFocus and not child.accessibleName()
-        and not child.objectName().startswith("qt_") and child.window() is shown.page.window()
-    ]  # fmt: skip
+        if child.focusPolicy() & Qt.FocusPolicy.TabFocus
+        and not child.accessibleName()
+        and not child.objectName().startswith("qt_")
+        and child.window() is shown.page.window()
+    ]
     assert nameless == []

@@ -37,10 +37,11 @@ async def test_what_a_tried_tool_gives_is_seen_and_can_be_saved(theme: Theme, tm
     media = tuple(
         kind(media_type, base64.b64encode(data).decode(), name)
         for kind, media_type, data, name in (
-            (ImageBlock, "image/png", shot, "the shot"), (ImageBlock, "image/png", b"no picture", "broken"),
+            (ImageBlock, "image/png", shot, "the shot"),
+            (ImageBlock, "image/png", b"no picture", "broken"),
             (AudioBlock, "audio/wav", sound, "say"),
         )
-    )  # fmt: skip
+    )
 
     async def gives(_args: Any, _context: Any) -> ToolResult:
         return ToolResult("taken", media=media)

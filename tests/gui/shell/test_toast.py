@@ -1,6 +1,5 @@
 """The sentence at the foot of a page: it covers nothing one needs, and Undo is there for keys, too."""
 
-
 import pytest
 from PySide6.QtCore import QRect, QStringListModel, Qt
 from PySide6.QtTest import QTest

@@ -156,8 +156,7 @@ def test_a_window_left_maximized_is_shown_so_and_keeps_its_size_of_before(qtbot:
 
 
 @pytest.mark.parametrize(
-    "state",
-    [{"box": box} for box in ("wide", [1, 2, 3], [99_999, 99_999, 700, 500], [0, 0, 9, 9], [None] * 4)],
+    "state", [{"box": box} for box in ("wide", [1, 2, 3], [99_999, 99_999, 700, 500], [0, 0, 9, 9], [None] * 4)]
 )
 def test_an_odd_remembered_place_still_gives_a_window_on_the_screen(qtbot: QtBot, theme: Theme, state: dict) -> None:
     house = House(theme, {"shell.window": state})
@@ -266,8 +265,12 @@ def test_the_window_has_the_icon_of_the_app_which_can_be_seen_on_any_panel(
     for icon in (house.window.windowIcon(), QApplication.windowIcon()):
         assert {size.width() for size in icon.availableSizes()} >= {16, 32, 48, 128}
         seen = icon.pixmap(48, 48).toImage()
-        lights = [seen.pixelColor(x, y).lightness() for x in range(48) for y in range(48)
-                  if seen.pixelColor(x, y).alpha() > 250]  # fmt: skip
+        lights = [
+            seen.pixelColor(x, y).lightness()
+            for x in range(48)
+            for y in range(48)
+            if seen.pixelColor(x, y).alpha() > 250
+        ]
         assert len(lights) > 48 * 48 * 0.8, "a plate below the mark"
         assert max(lights) - min(lights) > 150, "the mark stands out from its plate"
     before = house.window.windowIcon().cacheKey()

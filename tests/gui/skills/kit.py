@@ -38,8 +38,14 @@ PARAMS = """\
 """
 
 
-def skill(name: str, description: str = "Does something useful.", *, tags: str = "data", extra: str = "",
-          body: str = "# Title\n\nDo it *well*.\n") -> str:  # fmt: skip
+def skill(
+    name: str,
+    description: str = "Does something useful.",
+    *,
+    tags: str = "data",
+    extra: str = "",
+    body: str = "# Title\n\nDo it *well*.\n",
+) -> str:
     return f"---\nname: {name}\ndescription: {description}\nmetadata:\n  tags: [{tags}]\n{extra}---\n{body}"
 
 
@@ -73,21 +79,30 @@ class Desk:
         """Read what is there, and make the view-models."""
         await self.settings.load()
         roots = conventional_roots(
-            home=str(self.person), agent_home=str(self.home), library=str(ROOT / "skills"),
+            home=str(self.person),
+            agent_home=str(self.home),
+            library=str(ROOT / "skills"),
             projects=[Project(str(self.project))],
-        )  # fmt: skip
+        )
         self.fabric = open_fabric(roots, pin_store=PinFile(self.home / "data" / "pins.json"))
         await asyncio.to_thread(self.fabric.refresh)
         self.world = SkillWorld(self.fabric, Table(*self._tools))
         pipeline = Pipeline(
-            self.world.table, self.owner.spawn, trust=self.person_answers, settings=CallSettings(margin_s=0.05),
+            self.world.table,
+            self.owner.spawn,
+            trust=self.person_answers,
+            settings=CallSettings(margin_s=0.05),
             skills=self.world.side,
-        )  # fmt: skip
+        )
         self.world.runs.pipeline = pipeline
         self.desk = SkillService(
-            self.world, pipeline, load_agents(ROOT / "resources" / "agents"), mine=self.mine,
-            trash=self.home / "data" / "deleted", host=self._host,
-        )  # fmt: skip
+            self.world,
+            pipeline,
+            load_agents(ROOT / "resources" / "agents"),
+            mine=self.mine,
+            trash=self.home / "data" / "deleted",
+            host=self._host,
+        )
         self.bridge = Bridge()
         self.bridge.failed.connect(self.broken.append)
         self.skills = SkillsViewModel(self.desk, self.bridge)

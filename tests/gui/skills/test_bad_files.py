@@ -9,9 +9,11 @@ from PySide6.QtWidgets import QWidget
 
 from tests.gui.skills.kit import Desk, skill, until
 
-BOMB = "---\nname: bomb\ndescription: Boom.\na: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
-    f"{chr(98 + n)}: &{chr(98 + n)} [{', '.join([f'*{chr(97 + n)}'] * 9)}]\n" for n in range(9)
-) + "---\nBody.\n"  # fmt: skip
+BOMB = (
+    "---\nname: bomb\ndescription: Boom.\na: &a [x, x, x, x, x, x, x, x, x]\n"
+    + "".join(f"{chr(98 + n)}: &{chr(98 + n)} [{', '.join([f'*{chr(97 + n)}'] * 9)}]\n" for n in range(9))
+    + "---\nBody.\n"
+)
 BAD: dict[str, str | bytes] = {
     "bomb": BOMB,
     "latin": b"---\nname: latin\ndescription: caf\xe9\n---\nBody.\n",

@@ -19,8 +19,10 @@ from PySide6.QtWidgets import QApplication, QWidget
 from tests.gui.skills.kit import Desk, skill, until
 
 TIDE = skill("tide", "Reads tide tables.", body="# Tide\n\nRun scripts/fit.py.\n")
-CODE = ('frontmatter = {"name": "count", "description": "Counts.", "metadata": {"category": "read"}}\n'
-        'async def run(ctx, args):\n    return 1\n')
+CODE = (
+    'frontmatter = {"name": "count", "description": "Counts.", "metadata": {"category": "read"}}\n'
+    "async def run(ctx, args):\n    return 1\n"
+)
 MARK = "import pathlib\npathlib.Path({place!r}).write_text('ran')\n"
 
 
@@ -250,8 +252,11 @@ async def test_the_menu_has_four_ways_that_keys_reach(open_page: Any, desk: Desk
     window = await open_page(desk)
     menu = window.page.make_new_menu()
     assert [action.text() for action in menu.actions()] == [
-        "Make a skill…", "Import from a folder…", "Import from an archive…", "Paste a SKILL.md…",
-    ]  # fmt: skip
+        "Make a skill…",
+        "Import from a folder…",
+        "Import from an archive…",
+        "Paste a SKILL.md…",
+    ]
     menu.actions()[3].trigger()
     assert window.dialog.accessibleName() == "Paste a skill"
 

@@ -89,8 +89,11 @@ async def test_the_page_opens_on_what_is_a_persons_and_what_assent_brings_is_beh
     open_page: Any, filled: Desk
 ) -> None:
     window = await open_page(filled)
-    shown = lambda: {row.source for place in range(filled.skills.model.rowCount())  # noqa: E731 - a word for it
-                     if (row := filled.skills.model.row_at(place)) is not None}  # fmt: skip
+
+    def shown() -> set[str]:
+        rows = (filled.skills.model.row_at(place) for place in range(filled.skills.model.rowCount()))
+        return {row.source for row in rows if row is not None}
+
     assert shown() == {"mine", "project", "shared"}
     rows = window.facets._rows
     assert rows["source", ""].isChecked()
@@ -416,9 +419,10 @@ async def test_everything_that_can_be_pressed_has_a_name(open_page: Any, filled:
     for tab in ("page", "form", "text", "callers", "try"):
         window.skill.show_tab(tab)
         nameless = [
-            button for button in window.page.findChildren(QAbstractButton)
+            button
+            for button in window.page.findChildren(QAbstractButton)
             if button.isVisible() and not (button.accessibleName() or button.text())
-        ]  # fmt: skip
+        ]
         assert not nameless
     assert window.list.rows.accessibleName() == "Skills"
     model = filled.skills.model
@@ -449,8 +453,11 @@ async def test_at_200_percent_nothing_is_cut(open_page: Any, filled: Desk, theme
     for tab in ("page", "form", "text", "callers", "try"):
         window.skill.show_tab(tab)
         await filled.rest()
-        cut = [w for w in window.skill.findChildren(Text) if w.isVisible() and w._elide == "none"
-               and w.width() < w.sizeHint().width()]  # fmt: skip
+        cut = [
+            w
+            for w in window.skill.findChildren(Text)
+            if w.isVisible() and w._elide == "none" and w.width() < w.sizeHint().width()
+        ]
         assert not [w.text() for w in cut]
 
 
@@ -472,10 +479,14 @@ async def test_an_agent_and_the_skill_that_it_works_by_are_told_apart(open_page:
     assert "agent Assistant; skill assistant" in said, said
 
 
-@pytest.mark.parametrize(("facet", "value", "title"), [
-    ("source", "mcp", "No tools of MCP servers"), ("look", "off", "Nothing is switched off"),
-    ("source", "shared", "Nothing installed"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("facet", "value", "title"),
+    [
+        ("source", "mcp", "No tools of MCP servers"),
+        ("look", "off", "Nothing is switched off"),
+        ("source", "shared", "Nothing installed"),
+    ],
+)
 async def test_a_filter_that_shows_nothing_says_what_would_be_there(
     open_page: Any, desk: Desk, facet: str, value: str, title: str
 ) -> None:

@@ -49,13 +49,26 @@ def test_an_svg_of_plain_shapes_is_drawn() -> None:
     assert image.pixelColor(SIDE // 2, SIDE // 2) == RED
 
 
-@pytest.mark.parametrize("inside", [
-    "<script>x</script>", '<image href="file:///etc/passwd" width="9" height="9"/>', '<use href="#a"/>',
-    "<style>@import 'x';</style>", '<rect onload="x()" width="9" height="9"/>', '<rect fill="url(#a)" width="9"/>',
-    '<rect style="fill:red" width="9"/>', "<foreignObject/>", '<a href="https://example.com"/>', "<text>words</text>",
-    '<image xmlns:xlink="http://www.w3.org/1999/xlink" xlink:href="http://127.0.0.1:9/a.png"/>', "<filter/>",
-    '<x:script xmlns:x="http://www.w3.org/2000/svg"/>', "<animate/>", "<g></svg>",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "<script>x</script>",
+        '<image href="file:///etc/passwd" width="9" height="9"/>',
+        '<use href="#a"/>',
+        "<style>@import 'x';</style>",
+        '<rect onload="x()" width="9" height="9"/>',
+        '<rect fill="url(#a)" width="9"/>',
+        '<rect style="fill:red" width="9"/>',
+        "<foreignObject/>",
+        '<a href="https://example.com"/>',
+        "<text>words</text>",
+        '<image xmlns:xlink="http://www.w3.org/1999/xlink" xlink:href="http://127.0.0.1:9/a.png"/>',
+        "<filter/>",
+        '<x:script xmlns:x="http://www.w3.org/2000/svg"/>',
+        "<animate/>",
+        "<g></svg>",
+    ],
+)
 def test_an_svg_with_anything_else_is_not(inside: str) -> None:
     assert decoded(SHAPE.format(CIRCLE + inside).encode()) is None
 
@@ -63,9 +76,17 @@ def test_an_svg_with_anything_else_is_not(inside: str) -> None:
 def test_what_is_too_large_broken_or_no_picture_is_none() -> None:
     bomb = '<!DOCTYPE svg [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>' + SHAPE.format("<title>&b;</title>")
     for data in (
-        picture("PNG", 3000, 3000), picture() + b"\0" * IMAGE_BYTES, picture()[:60], b"", b"GIF89a", b"<html/>",
-        bomb.encode(), SHAPE.format(CIRCLE * 2000).encode(), b"RIFF" + b"\0" * 40, b"\x89PNG\r\n\x1a\n" + b"\xff" * 99,
-    ):  # fmt: skip
+        picture("PNG", 3000, 3000),
+        picture() + b"\0" * IMAGE_BYTES,
+        picture()[:60],
+        b"",
+        b"GIF89a",
+        b"<html/>",
+        bomb.encode(),
+        SHAPE.format(CIRCLE * 2000).encode(),
+        b"RIFF" + b"\0" * 40,
+        b"\x89PNG\r\n\x1a\n" + b"\xff" * 99,
+    ):
         assert decoded(data) is None, data[:20]
 
 
@@ -76,12 +97,17 @@ def test_a_file_lies_below_the_folder_of_its_definition_or_is_not_read(tmp_path:
     (tmp_path / "secret.png").write_bytes(picture())
     (folder / "link.png").symlink_to(tmp_path / "secret.png")
     os.mkfifo(folder / "pipe.png")
-    looks = looks_of([
-        agent(folder, "/pictures/owl.png"), agent(folder, "/link.png", "link_agent", "Link"),
-        agent(folder, "/pipe.png", "pipe_agent", "1 pipe"), agent(folder, "/none.png", "none_agent", "«None»"),
-        agent(folder, "https://example.com/owl.png", "web_agent", "Web"),
-        agent(folder, "/icons/search.svg", "search_agent", "Search"), agent(folder, "/x.png", "late_agent", "Owl"),
-    ])  # fmt: skip
+    looks = looks_of(
+        [
+            agent(folder, "/pictures/owl.png"),
+            agent(folder, "/link.png", "link_agent", "Link"),
+            agent(folder, "/pipe.png", "pipe_agent", "1 pipe"),
+            agent(folder, "/none.png", "none_agent", "«None»"),
+            agent(folder, "https://example.com/owl.png", "web_agent", "Web"),
+            agent(folder, "/icons/search.svg", "search_agent", "Search"),
+            agent(folder, "/x.png", "late_agent", "Owl"),
+        ]
+    )
     assert looks["owl_agent"].image is not None
     assert looks["Owl"] is looks["owl_agent"], "the first that is called so, not the last"
     assert looks["search_agent"].bundled == "search"

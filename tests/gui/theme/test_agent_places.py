@@ -147,9 +147,7 @@ ELSEWHERE = {"desktop/ui/settings/agents/page.py": "tests/gui/settings/test_agen
 
 @pytest.mark.spec("R-DEF-10")
 @pytest.mark.parametrize("place", PLACES)
-def test_each_place_draws_the_picture_of_the_agent_and_follows_a_change(
-    place: str, theme: Theme, qtbot: QtBot
-) -> None:
+def test_each_place_draws_the_picture_of_the_agent_and_follows_a_change(place: str, theme: Theme, qtbot: QtBot) -> None:
     theme.set_agent_looks(looks())
     held, looked_at = PLACES[place]()
     qtbot.addWidget(held)

@@ -52,24 +52,32 @@ def test_scripts_that_nothing_draws_are_found_and_plain_text_asks_for_none(alone
     ("scripts", "system", "sentence"),
     [
         (("Thai",), DEBIAN, "No font here draws Thai. Install the package fonts-noto-core."),
-        (("Devanagari", "Thai"), UBUNTU,
-         "No font here draws Devanagari and Thai. Install the package fonts-noto-core."),
         (
-            ("emoji", "Devanagari", "Thai"), DEBIAN,
+            ("Devanagari", "Thai"),
+            UBUNTU,
+            "No font here draws Devanagari and Thai. Install the package fonts-noto-core.",
+        ),
+        (
+            ("emoji", "Devanagari", "Thai"),
+            DEBIAN,
             "No font here draws emoji, Devanagari and Thai. Install the packages fonts-noto-color-emoji and "
             "fonts-noto-core.",
         ),
         (
-            ("emoji", "Thai"), {"ID": "fedora"},
+            ("emoji", "Thai"),
+            {"ID": "fedora"},
             "No font here draws emoji and Thai. Install the packages google-noto-color-emoji-fonts and "
             "google-noto-sans-thai-fonts.",
         ),
-        (("emoji",), {"ID": "opensuse-leap", "ID_LIKE": "suse opensuse"},
-         "No font here draws emoji. Install the package google-noto-coloremoji-fonts."),
+        (
+            ("emoji",),
+            {"ID": "opensuse-leap", "ID_LIKE": "suse opensuse"},
+            "No font here draws emoji. Install the package google-noto-coloremoji-fonts.",
+        ),
         (("emoji",), None, "No font here draws emoji. Install the font Noto Color Emoji."),
         (("emoji",), {"ID": "other"}, "No font here draws emoji. Install the font Noto Color Emoji."),
     ],
-)  # fmt: skip
+)
 def test_the_package_has_the_name_that_it_has_on_this_system(
     scripts: tuple[str, ...], system: dict[str, str] | None, sentence: str
 ) -> None:

@@ -15,14 +15,7 @@ from PySide6.QtGui import QColor, QImage, QImageWriter
 from desktop.presenter.chat.attachments import AttachmentRefused
 from desktop.ui.chat.composer.pasted_image import png_of
 from desktop.ui.theme import raster_images
-from desktop.ui.theme.raster_images import (
-    MOST_CHUNKS,
-    MOST_PIXELS,
-    MOST_SCANS,
-    fitted,
-    raster_format,
-    raster_image,
-)
+from desktop.ui.theme.raster_images import MOST_CHUNKS, MOST_PIXELS, MOST_SCANS, fitted, raster_format, raster_image
 from desktop.ui.widgets.dialogs.held_image import held_image
 
 ROOM = QSize(720, 480)
@@ -90,15 +83,26 @@ def test_a_picture_that_covers_its_room_is_exactly_as_large(qapp: object, width:
 
 
 HOSTILE = {
-    "nothing": b"", "text": b"hello", "svg": SVG, "svg that begins like a png": b"\x89PNG\r\n\x1a\n" + SVG,
-    "half of a png": picture(300, 200)[:60], "half of a jpeg": picture(300, 200, b"jpeg")[:30],
-    "png of 60,000 by 60,000": bomb(60_000, 60_000), "png of 2,147,483,647 by 1": bomb(2**31 - 1, 1),
-    "png of 0 by 0": bomb(0, 0), "gif of 60,000 by 60,000": gif((60_000, 60_000), (1, 1)),
+    "nothing": b"",
+    "text": b"hello",
+    "svg": SVG,
+    "svg that begins like a png": b"\x89PNG\r\n\x1a\n" + SVG,
+    "half of a png": picture(300, 200)[:60],
+    "half of a jpeg": picture(300, 200, b"jpeg")[:30],
+    "png of 60,000 by 60,000": bomb(60_000, 60_000),
+    "png of 2,147,483,647 by 1": bomb(2**31 - 1, 1),
+    "png of 0 by 0": bomb(0, 0),
+    "gif of 60,000 by 60,000": gif((60_000, 60_000), (1, 1)),
     "gif that ends before its frame": gif((9, 9), (9, 9))[:15],
-    "bmp": picture(3, 2, b"bmp"), "ico": picture(3, 2, b"ico"), "ppm": picture(3, 2, b"ppm"),
-    "xbm": picture(3, 2, b"xbm"), "tiff": b"II*\0\x08\0\0\0\0\0", "pdf": b"%PDF-1.4\n1 0 obj <<>> endobj",
-    "wav": b"RIFF\x24\0\0\0WAVEfmt ", "webp without a picture": b"RIFF\x0c\0\0\0WEBPVP8 ",
-}  # fmt: skip
+    "bmp": picture(3, 2, b"bmp"),
+    "ico": picture(3, 2, b"ico"),
+    "ppm": picture(3, 2, b"ppm"),
+    "xbm": picture(3, 2, b"xbm"),
+    "tiff": b"II*\0\x08\0\0\0\0\0",
+    "pdf": b"%PDF-1.4\n1 0 obj <<>> endobj",
+    "wav": b"RIFF\x24\0\0\0WAVEfmt ",
+    "webp without a picture": b"RIFF\x0c\0\0\0WEBPVP8 ",
+}
 
 
 @pytest.mark.qt_log_ignore("JPEG", "Huffman", "SOS")

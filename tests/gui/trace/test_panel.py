@@ -66,15 +66,30 @@ def words(widget: QWidget) -> str:
 def test_the_tree_of_the_mock_up(panel: Make) -> None:
     shown = panel("live")
     assert lines(shown) == [
-        "Workbench", "round 1", "read-file 2026-03.csv", "round 2", "write-file 2026-03.clean.csv",
-        "maintenance-log-agent", "round 1", "round 2", "round 3", "bash python plot.py 07 08", "round 4",
-        "bash python plot.py --tz UTC 07 08", "round 5",
-    ]  # fmt: skip
+        "Workbench",
+        "round 1",
+        "read-file 2026-03.csv",
+        "round 2",
+        "write-file 2026-03.clean.csv",
+        "maintenance-log-agent",
+        "round 1",
+        "round 2",
+        "round 3",
+        "bash python plot.py 07 08",
+        "round 4",
+        "bash python plot.py --tz UTC 07 08",
+        "round 5",
+    ]
     assert shown.head.picker.accessibleName() == "run 7f3a"
     shown.rows.select(shown.model.rows[at(shown, "write-file")])
     said = words(shown.detail)
-    for text in ("write-file", "allowed once by you", "2 min 14 s, not counted as time",
-                 "data/gauge-07/2026-03.clean.csv", "241 KB written"):  # fmt: skip
+    for text in (
+        "write-file",
+        "allowed once by you",
+        "2 min 14 s, not counted as time",
+        "data/gauge-07/2026-03.clean.csv",
+        "241 KB written",
+    ):
         assert text in said
     assert (shown.detail.state.state, shown.detail.accessibleName()) == ("done", "write-file, done")
     assert "5 of 20, 2 more by agents | maxIterations, set by the loop's default" in words(shown.budget)
@@ -164,10 +179,11 @@ def test_a_whole_text_opens_in_place_is_copied_and_closed_with_escape(panel: Mak
 
 def test_of_a_huge_text_a_part_is_laid_out_and_the_rest_is_counted(panel: Make) -> None:
     entries = [
-        TraceEntry(0, "agent-start", shots.RUN, {}, "a"), TraceEntry(0, "turn-start", shots.RUN, {"turnNumber": 1}),
+        TraceEntry(0, "agent-start", shots.RUN, {}, "a"),
+        TraceEntry(0, "turn-start", shots.RUN, {"turnNumber": 1}),
         TraceEntry(1, "tool-call", shots.RUN, {"tool": "look", "callId": "c", "args": {}}),
         TraceEntry(2, "tool-result", shots.RUN, {"callId": "c", "result": "line\n" * 1_000_000, "isError": False}),
-    ]  # fmt: skip
+    ]
     shown = panel(shots.sample(entries))
     shown.rows.select(shown.model.rows[at(shown, "look")])
     shown.detail.result.click()

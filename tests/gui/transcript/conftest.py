@@ -101,9 +101,13 @@ def move_held(view: TranscriptView, point: QPoint) -> None:
     """A move with the left button down: QTest.mouseMove reports no buttons."""
     position = QPointF(point)
     event = QMouseEvent(
-        QEvent.Type.MouseMove, position, QPointF(view.viewport().mapToGlobal(point)), Qt.MouseButton.NoButton,
-        Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier,
-    )  # fmt: skip
+        QEvent.Type.MouseMove,
+        position,
+        QPointF(view.viewport().mapToGlobal(point)),
+        Qt.MouseButton.NoButton,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
     QApplication.sendEvent(view.viewport(), event)
 
 

@@ -219,8 +219,10 @@ def test_a_preview_of_a_huge_change_is_short_and_quick() -> None:
     lines = preview_lines({"kind": "diff", "before": old, "after": new})
     assert time.thread_time() - started < 1.5
     assert [(line.number, line.sign, line.text) for line in lines] == [
-        ("150001", "-", "line 150000"), ("150001", "+", "line changed"), ("150002", "+", "and more"),
-    ]  # fmt: skip
+        ("150001", "-", "line 150000"),
+        ("150001", "+", "line changed"),
+        ("150002", "+", "and more"),
+    ]
     assert (
         preview_lines({"kind": "diff", "before": "", "after": "a\nb\n", "new": True})[0].text
         == "new file, 2 lines, 4 bytes"
@@ -251,8 +253,12 @@ def test_the_actions_of_a_message_appear_under_the_pointer(view: TranscriptView)
     bar = view.overlays.bar
     assert bar.isVisible()
     assert [b.accessibleName() for b in bar.buttons()] == [
-        "Copy message", "Quote in the composer", "Answer again", "Branch from here", MESSAGE_ACTIONS["pin"][1],
-    ]  # fmt: skip
+        "Copy message",
+        "Quote in the composer",
+        "Answer again",
+        "Branch from here",
+        MESSAGE_ACTIONS["pin"][1],
+    ]
     view.overlays.show_pinned(frozenset({"m2"}))
     assert bar.buttons()[-1].accessibleName() == UNPIN
     for button in bar.buttons():
@@ -300,7 +306,7 @@ def test_attachments_are_decoded_small_or_not_at_all(qtbot: QtBot, view: Transcr
         AttachmentPart("a1", "big.png", "2 MB", base64.b64encode(data.data()).decode()),
         AttachmentPart("a2", "evil.png", "", base64.b64encode(b"\x89PNG nonsense").decode()),
         AttachmentPart("a3", "x.svg", "", base64.b64encode(b"<svg xmlns='http://www.w3.org/2000/svg'/>").decode()),
-    )  # fmt: skip
+    )
     view.set_items((TranscriptItem("m", "human", "You", "1", parts),))
     qtbot.waitUntil(lambda: next(view.page.messages[0].pieces())[0].height == 240, timeout=PATIENCE_S * 1000)
     pieces = [piece for piece, _, _ in view.page.messages[0].pieces()]

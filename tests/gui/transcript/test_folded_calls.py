@@ -15,11 +15,17 @@ from tests.gui.transcript.conftest import until
 def answer(count: int, *, folded: bool = True) -> TranscriptItem:
     parts = [
         ToolPart(
-            f"p{n}", f"c{n}", "bash" if n % 9 == 0 else "read-file", f"{n}.txt", "read",
-            "failed" if n % 50 == 0 else "done", "{}", f"result {n}",
+            f"p{n}",
+            f"c{n}",
+            "bash" if n % 9 == 0 else "read-file",
+            f"{n}.txt",
+            "read",
+            "failed" if n % 50 == 0 else "done",
+            "{}",
+            f"result {n}",
         )
         for n in range(count)
-    ]  # fmt: skip
+    ]
     return TranscriptItem("m", "a", "Agent", "12:00", tuple(fold_calls(parts) if folded else parts))
 
 

@@ -96,9 +96,11 @@ def test_a_call_that_did_not_get_as_far_as_a_category_has_no_eye_in_the_margin()
 def shell(command: str) -> ToolPart:
     judged = (Judgement("curl x", "network", "", ("evil.example",)), Judgement("rm x", "deletes", ";", ("/etc/x",)))
     request = replace(
-        scenes.request("c1", "bash", Category.WRITE), arguments={"command": command}, judgements=judged,
+        scenes.request("c1", "bash", Category.WRITE),
+        arguments={"command": command},
+        judgements=judged,
         preview={"kind": "command", "command": command, "cwd": "/work/here"},
-    )  # fmt: skip
+    )
     return ToolPart("p", "c1", "bash", command, "write", "waiting", "{}", request=request, chain=("Agent",))
 
 
@@ -107,8 +109,10 @@ def test_a_card_folds_blank_lines_and_says_what_the_command_comes_to(view: Trans
     card, _ = shown(view, shell("ls" + "\n" * 21 + "rm -rf ~/work"))
     assert [(line.sign, line.text) for line in card._preview] == [
         ("gist", "2 commands: deletes, network. Reaches evil.example; touches outside the workspace: /etc/x"),
-        ("", "ls"), ("fold", "20 blank lines not shown"), ("", "rm -rf ~/work"),
-    ]  # fmt: skip
+        ("", "ls"),
+        ("fold", "20 blank lines not shown"),
+        ("", "rm -rf ~/work"),
+    ]
     assert view.overlays.answers["c1"].allow is not None
 
 

@@ -10,12 +10,56 @@ from desktop.ui.transcript.markdown.blocks import Block, MarkdownSplitter, split
 from desktop.ui.transcript.markdown.model import CODE_LINE_CUT, PARAGRAPH_CUT, PARAGRAPH_LOOKAHEAD
 
 LINES = [
-    "", "", " ", "plain text", "more *words* here", "- item", "* star", "1. one", "2) two", "  - nested",
-    "    indented", "\ttab", "> quote", "> > deep", ">", "```", "```py", "~~~", "   ```", "  text", "===", "---",
-    "***", "# head", "## two ##", "| a | b |", "|---|--:|", "| 1 | 2 |", "a|b", "$$", "$$ x^2 $$", "\\[", "\\]",
-    "[ref]: http://x.y 'title'", "[ref]:", "<div>", "- [ ] task", "- [x] done", "-", "1.", "<http://y>", "\\",
-    "two  ", "word " * 90, "x" * 700, "漢字" * 300, "é👩‍👩‍👧 שלום", "| " + "c" * 1100 + " |", "word " * 500,
-]  # fmt: skip
+    "",
+    "",
+    " ",
+    "plain text",
+    "more *words* here",
+    "- item",
+    "* star",
+    "1. one",
+    "2) two",
+    "  - nested",
+    "    indented",
+    "\ttab",
+    "> quote",
+    "> > deep",
+    ">",
+    "```",
+    "```py",
+    "~~~",
+    "   ```",
+    "  text",
+    "===",
+    "---",
+    "***",
+    "# head",
+    "## two ##",
+    "| a | b |",
+    "|---|--:|",
+    "| 1 | 2 |",
+    "a|b",
+    "$$",
+    "$$ x^2 $$",
+    "\\[",
+    "\\]",
+    "[ref]: http://x.y 'title'",
+    "[ref]:",
+    "<div>",
+    "- [ ] task",
+    "- [x] done",
+    "-",
+    "1.",
+    "<http://y>",
+    "\\",
+    "two  ",
+    "word " * 90,
+    "x" * 700,
+    "漢字" * 300,
+    "é👩‍👩‍👧 שלום",
+    "| " + "c" * 1100 + " |",
+    "word " * 500,
+]
 TEXTS = st.lists(st.sampled_from(LINES), max_size=24).map("\n".join)
 
 
@@ -70,8 +114,13 @@ def test_fences_inside_lists_and_quotes_keep_exactly_their_code() -> None:
 
 def test_setext_headings_rules_and_lists_are_told_apart() -> None:
     assert kinds("Title\n===\nSub\n---\n\n---\n- a\n- - -\n* * *") == [
-        ("heading", "Title"), ("heading", "Sub"), ("rule", ""), ("paragraph", "a"), ("rule", ""), ("rule", ""),
-    ]  # fmt: skip
+        ("heading", "Title"),
+        ("heading", "Sub"),
+        ("rule", ""),
+        ("paragraph", "a"),
+        ("rule", ""),
+        ("rule", ""),
+    ]
 
 
 def test_lazy_lines_continue_a_quoted_paragraph_but_a_fence_does_not() -> None:

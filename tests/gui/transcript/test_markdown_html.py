@@ -78,7 +78,9 @@ def test_a_comment_that_does_not_end_or_is_too_long_hides_nothing(source):
 @pytest.mark.parametrize(
     "source",
     [
-        "[^1]: a\n[^2]: b\n\n    c\n\nd", "<!--\na\n\nb -->\nc", "\\[foo] x\n\\[\ny\n\\]",
+        "[^1]: a\n[^2]: b\n\n    c\n\nd",
+        "<!--\na\n\nb -->\nc",
+        "\\[foo] x\n\\[\ny\n\\]",
         "<details>\n\na\n\n</details>\n<br>",
     ],
 )

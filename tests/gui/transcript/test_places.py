@@ -30,8 +30,9 @@ def test_the_actions_of_a_message_do_not_cover_the_copy_of_its_code(view: Transc
         top = next(y for index, y in view.visible() if index == 0)
         spots = [
             rect.translated(QPoint(view.span(0)[0], top))
-            for spot, rect in view.page.messages[0].spots() if spot.kind == "copy"
-        ]  # fmt: skip
+            for spot, rect in view.page.messages[0].spots()
+            if spot.kind == "copy"
+        ]
         assert spots
         assert not [rect for rect in spots if rect.intersects(bar)], value
 

@@ -9,9 +9,17 @@ from desktop.ui.transcript import TranscriptView
 from desktop.ui.transcript.pieces.plain import CHUNK, chunks
 
 TEXTS = (
-    "", "\n", "\n\nx\n\n", "# no *Markdown*\n```\nat all", "word " * 2000, "x" * 9000, "short\n" + "y" * 5000 + "\nend",
-    "\n" * 5000, "\U0001f980 " * 3000, " " * 4500,
-)  # fmt: skip
+    "",
+    "\n",
+    "\n\nx\n\n",
+    "# no *Markdown*\n```\nat all",
+    "word " * 2000,
+    "x" * 9000,
+    "short\n" + "y" * 5000 + "\nend",
+    "\n" * 5000,
+    "\U0001f980 " * 3000,
+    " " * 4500,
+)
 
 
 @pytest.mark.parametrize("text", TEXTS)

@@ -150,7 +150,9 @@ def logs(number, text):
     for params in (
         {"level": "warning", "logger": "disk\n[error]", "data": "nearly\x1b[31m full\u202e"},
         {"level": level, "data": {"a": 1}},
-        {"level": 5, "data": 7}, ["x"], {"data": "y" * 9_000},
+        {"level": 5, "data": 7},
+        ["x"],
+        {"data": "y" * 9_000},
     ):
         send({"method": "notifications/message", "params": params})
     echo(number, text)
@@ -167,9 +169,7 @@ def floods_log(number, text):
     echo(number, text)
 
 
-PNG = (
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
-)
+PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 
 
 def many_images(number, text):
@@ -180,11 +180,15 @@ def many_images(number, text):
 def contents(number, text):
     wav = "UklGRiQAAABXQVZFZm10IA=="
     content = [
-        {"type": "text", "text": "words"}, {"type": "image", "mimeType": "image/png", "data": "aGVsbG8="},
+        {"type": "text", "text": "words"},
+        {"type": "image", "mimeType": "image/png", "data": "aGVsbG8="},
         {"type": "image", "mimeType": "text/html", "data": PNG},
         {"type": "audio", "mimeType": "audio/wav", "data": wav},
-        {"type": "image", "mimeType": "image/png", "data": 5}, {"type": "image", "data": "!" * 40},
-        {"type": "resource", "resource": {"uri": "file:///x", "text": "inside"}}, {"type": "odd"}, 5,
+        {"type": "image", "mimeType": "image/png", "data": 5},
+        {"type": "image", "data": "!" * 40},
+        {"type": "resource", "resource": {"uri": "file:///x", "text": "inside"}},
+        {"type": "odd"},
+        5,
         {"type": "resource", "resource": {"uri": "file:///y", "mimeType": "image/png", "blob": PNG}},
         {"type": "resource", "resource": {"uri": "file:///z", "mimeType": "application/zip", "blob": "UEs="}},
         {"type": "resource_link", "uri": "https://x", "name": "a link", "mimeType": "text/plain"},
@@ -213,9 +217,19 @@ def echo(number, text):
 
 
 CALLED = {
-    "exits": exits, "silent": lambda number, text: None, "garbage-answer": garbage_answer, "duplicates": duplicates,
-    "giant": giant, "flood": flood, "contents": contents, "wishes": wishes, "changing": changing,
-    "many-images": many_images, "paints": paints, "logs": logs, "floods-log": floods_log,
+    "exits": exits,
+    "silent": lambda number, text: None,
+    "garbage-answer": garbage_answer,
+    "duplicates": duplicates,
+    "giant": giant,
+    "flood": flood,
+    "contents": contents,
+    "wishes": wishes,
+    "changing": changing,
+    "many-images": many_images,
+    "paints": paints,
+    "logs": logs,
+    "floods-log": floods_log,
     "big": lambda number, text: echo(number, "b" * 5_000_000),
 }
 

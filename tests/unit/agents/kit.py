@@ -73,11 +73,13 @@ class Play:
         most = options.pop("max_characters", 1_000_000)
         retry = RetryPolicy(uniform=lambda low, high: high)
         self.loop = RoundLoop(
-            Answerer(script, retry=retry, max_characters=most, sleep=sleep), self.tools, recorder=self.ledger,
+            Answerer(script, retry=retry, max_characters=most, sleep=sleep),
+            self.tools,
+            recorder=self.ledger,
             listener=options.pop("listener", self.events.append),
             config=LoopConfig(limit=Limit("maxIterations", rounds, "the test"), max_calls=options.pop("max_calls", 64)),
             **options,
-        )  # fmt: skip
+        )
 
     async def _sleep(self, seconds: float) -> None:
         self.slept.append(seconds)

@@ -46,7 +46,7 @@ PINNED = Overlay("s" * 4_000, "m49", frozenset({"m10", "of another branch"}), Fa
         (talk(100, 400), 8_000, TOLD, 0, None),
         (talk(60, 4_000), 100_000, Overlay(), 0, None),
     ],
-)  # fmt: skip
+)
 def test_each_message_is_counted_once_and_what_is_sent_leaves_room_for_the_answer(
     messages: list[ChatMessage], size: int | None, overlay: Overlay, older: int, account: Account | None
 ) -> None:

@@ -120,18 +120,21 @@ def held(case: Case) -> list[list[ChatMessage]]:
     told = {m.source_id for m in case.messages[: case.told]}
     found = [g for g in groups(case.messages) if sendable(g)]
     return [
-        g for at, g in enumerate(found)
+        g
+        for at, g in enumerate(found)
         if not wanted.isdisjoint(m.source_id for m in g) or (at == len(found) - 1 and g[0].source_id not in told)
-    ]  # fmt: skip
+    ]
 
 
 def least(case: Case) -> int:
     """Tokens of what is held, with its results shortened: an estimate of a window's least, from below."""
     ids = [{c.call_id for c in g[0].tool_calls} for g in held(case)]
     kept = [
-        m for g, asked in zip(held(case), ids, strict=True) for m in shrink_results(g)
+        m
+        for g, asked in zip(held(case), ids, strict=True)
+        for m in shrink_results(g)
         if m.role != "tool" or m.blocks[0].call_id in asked
-    ]  # fmt: skip
+    ]
     return sum(estimate(replace(m, blocks=tuple(b for b in m.blocks if b.kind in SENT))) for m in kept)
 
 
@@ -202,9 +205,12 @@ def test_what_a_summary_takes_is_whole_rounds_in_order_and_never_the_last_one(ca
         if not sent[0].text.startswith(SUMMARY_HEAD):
             continue  # it left no room for what must stay
         assert not {m.source_id for m in sent if m.source_id} & {
-            m.source_id for m in old if m.role == "assistant" and m.source_id not in overlay.pins
+            m.source_id
+            for m in old
+            if m.role == "assistant"
+            and m.source_id not in overlay.pins
             and not any(r.source_id in overlay.pins for g in groups(messages) if g[0] is m for r in g)
-        }  # fmt: skip
+        }
     else:
         raise AssertionError("there is always more to summarise")
 

@@ -215,10 +215,19 @@ async def test_an_information_agent_adds_up_what_a_run_says():
         usage = Usage(100, 10, cost_usd=0.5) if number else Usage(100, 10)
         bus.publish(MessageClosed(**where, message_id="m", stop_reason="end", usage=usage))
     for failed in (False, True):
-        bus.publish(ToolCallFinished(
-            **where, message_id="m", call_id="c", tool="bash", state="done", text="", is_error=failed, code="",
-            elapsed_ms=20,
-        ))  # fmt: skip
+        bus.publish(
+            ToolCallFinished(
+                **where,
+                message_id="m",
+                call_id="c",
+                tool="bash",
+                state="done",
+                text="",
+                is_error=failed,
+                code="",
+                elapsed_ms=20,
+            )
+        )
     bus.publish(RetryScheduled(**where, attempt=1, delay_s=1.0, code="x", detail=""))
     bus.publish(RunEnded(thread_id="t", run_id="another", reason="error"))
     below = {"thread_id": "child", "run_id": "below"}
@@ -229,10 +238,19 @@ async def test_an_information_agent_adds_up_what_a_run_says():
     bus.publish(RunEnded(**where, reason="response"))
     outcome = await hosted(bench, agent)
     assert outcome.value == {
-        "runs_started": 2, "runs_ended": {"response": 2}, "rounds": {"end": 4}, "input_tokens": 301,
-        "output_tokens": 31, "cost_usd": 1.25, "cost_known": False, "tool_calls": {"bash": 2},
-        "tool_failures": {"bash": 1}, "tool_ms": {"bash": 40}, "retries": 1, "missed": 0,
-    }  # fmt: skip
+        "runs_started": 2,
+        "runs_ended": {"response": 2},
+        "rounds": {"end": 4},
+        "input_tokens": 301,
+        "output_tokens": 31,
+        "cost_usd": 1.25,
+        "cost_known": False,
+        "tool_calls": {"bash": 2},
+        "tool_failures": {"bash": 1},
+        "tool_ms": {"bash": 40},
+        "retries": 1,
+        "missed": 0,
+    }
     assert any(line.startswith("emit metrics") for line in bench.done)
     assert bus._listeners == []
     own = await hosted(Bench(), InformationAgent(ROOT, bus, "run"))

@@ -60,8 +60,12 @@ async def test_s5_2_a_tool_result_is_appended_and_a_second_round_answers() -> No
     assert play.script.requests[1].messages == tuple(result.messages[:3])
     assert play.kinds().count("ResultDone") == 1
     assert play.ledger.lines == [
-        "round 1", "message tool_calls ''", "result c1 executed", "round 2", "message end 'It says hi.'",
-    ]  # fmt: skip
+        "round 1",
+        "message tool_calls ''",
+        "result c1 executed",
+        "round 2",
+        "message end 'It says hi.'",
+    ]
 
 
 @pytest.mark.spec("C-27", "S-LOOP-2")

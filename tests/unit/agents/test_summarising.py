@@ -64,11 +64,13 @@ async def test_a_summary_lists_the_files_that_were_read_and_written_also_before_
 @pytest.mark.parametrize(
     ("model", "raised"),
     [
-        (Model(""), "gave no s"), (Model("half", "cut"), "gave no s"), (Model("half", "aborted"), "gave no s"),
+        (Model(""), "gave no s"),
+        (Model("half", "cut"), "gave no s"),
+        (Model("half", "aborted"), "gave no s"),
         (Model("", "error", ModelContextTooLong("too long")), "too long"),
         (Model("", "error", OSError("bug")), "gave no s"),
     ],
-)  # fmt: skip
+)
 async def test_what_is_no_whole_answer_is_no_summary(model: Model, raised: str) -> None:
     with pytest.raises(KnownError, match=raised):
         await summarise(model, MODEL, [user_message("a")], "")

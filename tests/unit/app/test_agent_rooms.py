@@ -70,9 +70,11 @@ async def test_only_trusted_projects_have_agents_and_they_take_no_name_away(tmp_
     await settings.load()
     folders = folders_of(settings, home, tmp_path / "library")
     assert [(folder.source, str(Path(folder.path).relative_to(tmp_path))) for folder in folders] == [
-        ("mine", "home/agents"), ("library", "library"), ("project", "trusted/.agent/agents"),
+        ("mine", "home/agents"),
+        ("library", "library"),
+        ("project", "trusted/.agent/agents"),
         ("project", "trusted/.agents/agents"),
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.spec("R-FS-10", "R-DEF-16")

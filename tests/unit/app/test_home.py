@@ -42,9 +42,12 @@ def test_a_home_that_cannot_be_written_is_told_in_words(foreign_home: Path) -> N
 
 def test_a_second_instance_on_the_same_home_is_refused_in_words_until_the_first_is_gone(tmp_path: Path) -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        [sys.executable, "-c", HOLDER, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
         cwd=ROOT,
-    ) as first:  # fmt: skip
+    ) as first:
         assert first.stdout is not None
         assert first.stdout.readline() == "held\n"
         with pytest.raises(HomeInUse, match=f"process {first.pid}") as caught:

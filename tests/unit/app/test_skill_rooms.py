@@ -50,9 +50,15 @@ class App:
         policy = BoundaryPolicy(str(self.home), safety)
         library = self.home.parent / "library"
         world = await asyncio.to_thread(
-            open_skills, self.home, library, self.settings, ToolRegistry([]), BoundaryFiles(policy),
-            SystemConfinement(policy, safety), safety,
-        )  # fmt: skip
+            open_skills,
+            self.home,
+            library,
+            self.settings,
+            ToolRegistry([]),
+            BoundaryFiles(policy),
+            SystemConfinement(policy, safety),
+            safety,
+        )
         await keep_current(world)
         follow_settings(world, self.settings, self.home, library, self._spawn)
         return world

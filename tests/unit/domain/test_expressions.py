@@ -16,11 +16,14 @@ from desktop.settings.schema import schema
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("(", "missing )"), ("[a", "unterminated character set"), ("a*", "fits the empty text"),
-        ("a{99999999}", "multiply to more than 10,000"), ("(a{200}){200}", "multiply to more than 10,000"),
+        ("(", "missing )"),
+        ("[a", "unterminated character set"),
+        ("a*", "fits the empty text"),
+        ("a{99999999}", "multiply to more than 10,000"),
+        ("(a{200}){200}", "multiply to more than 10,000"),
         ("a" * (MAX_LENGTH + 1), "more than 500 characters"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_used_is_refused_at_its_field_with_the_reason(text: str, said: str) -> None:
     assert said in fault_of(text)
     with pytest.raises(Unfit, match=r"middleware\.content_filter\.patterns"):
@@ -50,13 +53,24 @@ def test_what_begins_many_slices_before_the_end_is_held_from_there(behind: int) 
 
 
 TEXTS = (
-    "Call 0151-2345678 or write to ann@example.org, ok?", "secret-abc secret-", "no hits here at all", "xyxyxyxy",
-    "Titan titanic TITAN, and Titan", "1234 5678 9012 3456", "\n\nsecret-\nsecret-x\n",
-)  # fmt: skip
+    "Call 0151-2345678 or write to ann@example.org, ok?",
+    "secret-abc secret-",
+    "no hits here at all",
+    "xyxyxyxy",
+    "Titan titanic TITAN, and Titan",
+    "1234 5678 9012 3456",
+    "\n\nsecret-\nsecret-x\n",
+)
 PATTERNS = (
-    r"\d{4}-\d{4,}", r"[a-z]+@[a-z.]+", r"secret-[a-z]+", r"(xy)+", "a( ok)?.* [nt]|hit", r"\btitan\b", r"(\d{4} ?){4}",
+    r"\d{4}-\d{4,}",
+    r"[a-z]+@[a-z.]+",
+    r"secret-[a-z]+",
+    r"(xy)+",
+    "a( ok)?.* [nt]|hit",
+    r"\btitan\b",
+    r"(\d{4} ?){4}",
     "^secret",
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -7,9 +7,12 @@ from desktop.domain.safety import NetworkMode, ShellReading
 from desktop.domain.tools import Category, Judgement
 
 CURL = ShellReading(
-    Category.WRITE, uses_network=True, hosts=("a.example",), hosts_known=True,
+    Category.WRITE,
+    uses_network=True,
+    hosts=("a.example",),
+    hosts_known=True,
     judgements=(Judgement("curl https://a.example/x", "network", "", ("a.example", "/w/x")),),
-)  # fmt: skip
+)
 UNKNOWN = ShellReading(Category.WRITE, judgements=(Judgement("./build.sh", "unknown"),))
 UNREADABLE = ShellReading(Category.ADMIN)
 LS = ShellReading(Category.WRITE, judgements=(Judgement("ls", "reads"),))
@@ -19,9 +22,12 @@ TABLE: list[tuple[NetworkMode, ShellReading, tuple[bool, bool, bool]]] = [
     ("as asked", UNKNOWN, (False, False, True)),
     ("as asked", UNREADABLE, (False, False, True)),
     ("as asked", LS, (False, False, False)),
-    *((mode, reading, (mode == "always", False, False))
-      for mode in ("never", "always") for reading in (CURL, UNKNOWN, UNREADABLE, LS)),
-]  # fmt: skip
+    *(
+        (mode, reading, (mode == "always", False, False))
+        for mode in ("never", "always")
+        for reading in (CURL, UNKNOWN, UNREADABLE, LS)
+    ),
+]
 
 
 @pytest.mark.parametrize(("mode", "reading", "expected"), TABLE)

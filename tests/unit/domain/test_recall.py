@@ -23,8 +23,12 @@ def test_a_call_inside_names_the_call_of_the_thread_whatever_id_a_model_gave_tha
 def test_different_calls_have_different_names() -> None:
     odd = {"half": "\ud800", "set": {1, 2}}
     likes = [
-        likeness("append", {"a": 1}), likeness("append", {"a": 2}), likeness("append", {}), likeness("append", None),
-        likeness("remove", {"a": 1}), likeness("append", odd),
-    ]  # fmt: skip
+        likeness("append", {"a": 1}),
+        likeness("append", {"a": 2}),
+        likeness("append", {}),
+        likeness("append", None),
+        likeness("remove", {"a": 1}),
+        likeness("append", odd),
+    ]
     keys = {inside_key(above, like, number) for above in ("m:c", "m:d") for like in likes for number in (1, 2)}
     assert len(keys) == 2 * 2 * len(likes)

@@ -46,9 +46,10 @@ def test_a_block_survives_the_way_to_plain_data_and_back(block):
 def test_what_a_tool_gave_is_stored_beside_its_result_and_found_there_again():
     image, sound = ImageBlock("image/png", "AAAA", "a.png"), AudioBlock("audio/wav", "BB")
     results = [
-        ToolResultBlock("c1", "shot", "one", media=(image, sound)), ToolResultBlock("c2", "shot", "two"),
+        ToolResultBlock("c1", "shot", "one", media=(image, sound)),
+        ToolResultBlock("c2", "shot", "two"),
         ToolResultBlock("c3", "shot", "three", media=(image,)),
-    ]  # fmt: skip
+    ]
     stored = [block_from_plain(to_plain(block)) for block in apart(results)]
     assert [block.kind for block in stored] == ["tool_result", "image", "audio", "tool_result", "tool_result", "image"]
     assert "media" not in to_plain(stored[0]), "an older Assent reads the result all the same"
@@ -89,11 +90,15 @@ def test_nothing_used_adds_nothing_to_a_known_cost():
 @pytest.mark.parametrize(
     ("said", "taken"),
     [
-        ((7, 3, 0, 2, 0.5), Usage(7, 3, 0, 2, 0.5)), ((10**19, -4, True, "9", 10**30), Usage(10**9, 0, 0, 0, 10.0**6)),
-        ((1.5, None, [], {}, float("inf")), Usage()), ((0, 0, 0, 0, float("nan")), Usage()),
-        ((1, 1, 0, 0, True), Usage(1, 1)), ((1, 1, 0, 0, "0.1"), Usage(1, 1)), ((1, 1, 0, 0, -1), Usage(1, 1)),
+        ((7, 3, 0, 2, 0.5), Usage(7, 3, 0, 2, 0.5)),
+        ((10**19, -4, True, "9", 10**30), Usage(10**9, 0, 0, 0, 10.0**6)),
+        ((1.5, None, [], {}, float("inf")), Usage()),
+        ((0, 0, 0, 0, float("nan")), Usage()),
+        ((1, 1, 0, 0, True), Usage(1, 1)),
+        ((1, 1, 0, 0, "0.1"), Usage(1, 1)),
+        ((1, 1, 0, 0, -1), Usage(1, 1)),
     ],
-)  # fmt: skip
+)
 def test_usage_that_a_server_says_is_never_more_than_a_round_can_use(said, taken):
     *counts, cost = said
     assert Usage.told(*counts, cost=cost) == taken

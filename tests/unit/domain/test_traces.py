@@ -20,13 +20,23 @@ def piece(text: str, context: str = "c", kind: str = "message", message: str = "
 @pytest.mark.spec("R-TRC-1", "R-TRC-9")
 def test_pieces_of_one_text_are_one_entry_and_those_of_another_agent_or_message_are_not() -> None:
     log = TraceLog()
-    for entry in (piece("a"), piece("b"), piece("x", "other"), piece("c"), piece("r", kind="reasoning"), piece("d"),
-                  piece("e", message="n")):  # fmt: skip
+    for entry in (
+        piece("a"),
+        piece("b"),
+        piece("x", "other"),
+        piece("c"),
+        piece("r", kind="reasoning"),
+        piece("d"),
+        piece("e", message="n"),
+    ):
         log.add(entry)
     assert [(e.context, e.type, e.data["text"]) for e in log.entries] == [
-        ("c", "message", "abc"), ("other", "message", "x"), ("c", "reasoning", "r"), ("c", "message", "d"),
+        ("c", "message", "abc"),
+        ("other", "message", "x"),
+        ("c", "reasoning", "r"),
+        ("c", "message", "d"),
         ("c", "message", "e"),
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.spec("R-TRC-9")
@@ -61,10 +71,19 @@ def test_a_snapshot_is_bounded_has_no_cycle_and_no_live_object() -> None:
     assert "more characters" in shown
 
 
-@pytest.mark.parametrize("plain", [
-    None, 3, [], {}, {"type": "message"}, {"type": "message", "at": "now", "data": {}},
-    {"type": "rm -rf", "at": 1, "data": {}}, {"type": "message", "at": 1, "data": "text"},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "plain",
+    [
+        None,
+        3,
+        [],
+        {},
+        {"type": "message"},
+        {"type": "message", "at": "now", "data": {}},
+        {"type": "rm -rf", "at": 1, "data": {}},
+        {"type": "message", "at": 1, "data": "text"},
+    ],
+)
 def test_what_is_no_entry_is_none(plain: Any) -> None:
     assert TraceEntry.from_plain(plain) is None
 
@@ -80,25 +99,44 @@ def test_an_entry_comes_back_as_it_was_written() -> None:
 def test_events_of_the_run_and_of_agents_in_it_speak_one_vocabulary() -> None:
     usage = Usage(10, 2, 1, 5, None)
     traced = AgentTraced(
-        **WHERE, context_id="c", ancestor_context_id="a", call_id="k", agent="helper", sequence=3, type="turn-end",
-        at=7.0, data={"result": "all that was said", "turnNumber": 1},
-    )  # fmt: skip
-    found = [entry_of(event, 5.0) for event in (
-        RunStarted(**WHERE, agent="assistant", model="m/x", user_message_id="u"),
-        TextArrived(**WHERE, message_id="m", text="hi"),
-        ToolCallStarted(**WHERE, message_id="m", call_id="1", tool="bash", arguments={}, category="write"),
-        MessageClosed(**WHERE, message_id="m", stop_reason="end", usage=usage, elapsed_ms=12),
-        traced,
-        RunEnded(**WHERE, reason="limit", limit="maxSteps 3 (set by the agent x)"),
-    )]  # fmt: skip
+        **WHERE,
+        context_id="c",
+        ancestor_context_id="a",
+        call_id="k",
+        agent="helper",
+        sequence=3,
+        type="turn-end",
+        at=7.0,
+        data={"result": "all that was said", "turnNumber": 1},
+    )
+    found = [
+        entry_of(event, 5.0)
+        for event in (
+            RunStarted(**WHERE, agent="assistant", model="m/x", user_message_id="u"),
+            TextArrived(**WHERE, message_id="m", text="hi"),
+            ToolCallStarted(**WHERE, message_id="m", call_id="1", tool="bash", arguments={}, category="write"),
+            MessageClosed(**WHERE, message_id="m", stop_reason="end", usage=usage, elapsed_ms=12),
+            traced,
+            RunEnded(**WHERE, reason="limit", limit="maxSteps 3 (set by the agent x)"),
+        )
+    ]
     entries = [entry for entry in found if entry is not None]
     assert [entry.type for entry in entries] == [
-        "agent-start", "message", "tool-call", "turn-end", "turn-end", "agent-complete"
-    ]  # fmt: skip
+        "agent-start",
+        "message",
+        "tool-call",
+        "turn-end",
+        "turn-end",
+        "agent-complete",
+    ]
     assert {entry.context for entry in entries} == {"r", "c"}
     assert entries[3].value("usage") == {
-        "inputTokens": 10, "outputTokens": 2, "reasoningTokens": 1, "cachedTokens": 5, "costUsd": None
-    }  # fmt: skip
+        "inputTokens": 10,
+        "outputTokens": 2,
+        "reasoningTokens": 1,
+        "cachedTokens": 5,
+        "costUsd": None,
+    }
     assert (entries[4].at, entries[4].ancestor, entries[4].call, entries[4].data) == (7.0, "a", "k", {"turnNumber": 1})
     assert entries[5].data == {"status": "limit", "limit": "maxSteps 3 (set by the agent x)"}
 
@@ -106,9 +144,13 @@ def test_events_of_the_run_and_of_agents_in_it_speak_one_vocabulary() -> None:
 @pytest.mark.spec("R-TRC-9")
 def test_what_is_made_of_parts_is_kept_as_text_and_comes_back_whole() -> None:
     event = ToolCallStarted(
-        **WHERE, message_id="m", call_id="1", tool="bash", arguments={"command": "ls \u202e", "n": [1, {"a": None}]},
+        **WHERE,
+        message_id="m",
+        call_id="1",
+        tool="bash",
+        arguments={"command": "ls \u202e", "n": [1, {"a": None}]},
         category="write",
-    )  # fmt: skip
+    )
     entry = entry_of(event, 5.0)
     assert entry is not None
     assert not gc.is_tracked(entry.data)

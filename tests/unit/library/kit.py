@@ -32,9 +32,14 @@ class LibraryBench:
     what the run lends to agents (``Host``)."""
 
     def __init__(
-        self, folder: Path, *tools: FakeTool, person: Person | None = None, model: ScriptedModel | None = None,
-        pins: Any = None, **options: Any,
-    ) -> None:  # fmt: skip
+        self,
+        folder: Path,
+        *tools: FakeTool,
+        person: Person | None = None,
+        model: ScriptedModel | None = None,
+        pins: Any = None,
+        **options: Any,
+    ) -> None:
         self.mine = folder / "mine"
         self.mine.mkdir()
         roots = [SearchRoot(str(self.mine), "mine"), SearchRoot(str(LIBRARY), "library")]
@@ -71,10 +76,16 @@ class LibraryBench:
         """As a model's native call."""
         listed = self.world.allowed(allowed)
         host = Host(
-            pipeline=self.pipeline, client=self.model, model=ModelRef("test", "scripted"),
-            budget=self.budget, system=lambda prompt, _tools: prompt,
-            allowed_of=self.world.allowed, together=self.world.together, spawn=self.owner.spawn, **self.lent,
-        )  # fmt: skip
+            pipeline=self.pipeline,
+            client=self.model,
+            model=ModelRef("test", "scripted"),
+            budget=self.budget,
+            system=lambda prompt, _tools: prompt,
+            allowed_of=self.world.allowed,
+            together=self.world.together,
+            spawn=self.owner.spawn,
+            **self.lent,
+        )
         root = Invocation(
             RunMeta(run_id, self.token, "thread"), inherited={HOST: host, PERMISSIONS: listed}, shared=self.world.shared
         )

@@ -59,8 +59,9 @@ async def test_its_calls_pass_the_gates_and_its_list_governs_what_it_sees(tmp_pa
     ]
     assert ["denied by user" in results[0].text, "not among the tools" in results[1].text] == [True, True]
     assert [(call["tool"], call["state"], call["args"]) for call in outcome.facts["nested"]] == [
-        ("write_file", "denied", "a"), ("look", "denied", "b"),
-    ]  # fmt: skip
+        ("write_file", "denied", "a"),
+        ("look", "denied", "b"),
+    ]
 
 
 @pytest.mark.spec("R-AG-5")

@@ -32,9 +32,7 @@ async def test_two_skills_that_code_registered_do_not_share_results(bench: Libra
 
     bench.register("one", counter([]), metadata=CACHED)
     bench.register("two", other, metadata=CACHED)
-    assert [(await bench.call(name)).result.text for name in ("one", "two", "one")] == [
-        "answer 1", "other", "answer 1",
-    ]  # fmt: skip
+    assert [(await bench.call(name)).result.text for name in ("one", "two", "one")] == ["answer 1", "other", "answer 1"]
 
 
 @pytest.mark.spec("R-SK-13")

@@ -46,11 +46,13 @@ def world(tmp_path: Path, engine: JsEngine, person: Person) -> LibraryBench:
         await asyncio.sleep(3600)
 
     tools = (
-        FakeTool("look", body=lambda args, _c: f"saw {args['path']}"), FakeTool("write-file", Category.WRITE),
-        FakeTool("secret-tool", visibility="hidden"), FakeTool("other-tool"),
+        FakeTool("look", body=lambda args, _c: f"saw {args['path']}"),
+        FakeTool("write-file", Category.WRITE),
+        FakeTool("secret-tool", visibility="hidden"),
+        FakeTool("other-tool"),
         FakeTool("stuck", body=stuck, timeout_s=0.05),
         FakeTool("huge", body=lambda *_: ToolResult("x", structured={"all": "x" * 1_000_000})),
-    )  # fmt: skip
+    )
     bench = LibraryBench(tmp_path, *tools, person=person)
     bench.lent = {"code": engine}
     more = 'allowed-tools: "look write-file stuck huge"\n'

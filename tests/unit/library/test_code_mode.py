@@ -43,9 +43,10 @@ def bench_of(
     **options: Any,
 ) -> LibraryBench:
     tools = (
-        FakeTool("look", body=lambda args, _c: f"saw {args['path']}"), FakeTool("write-file", Category.WRITE),
+        FakeTool("look", body=lambda args, _c: f"saw {args['path']}"),
+        FakeTool("write-file", Category.WRITE),
         FakeTool("secret-tool", visibility="hidden"),
-    )  # fmt: skip
+    )
     tmp_path.mkdir(exist_ok=True)
     rounds = [runs(code) if isinstance(code, str) else code for code in codes]
     bench = LibraryBench(tmp_path, *tools, model=ScriptedModel([*rounds, says("end")]), **options)
@@ -77,7 +78,7 @@ async def test_there_is_one_tool_and_it_gives_value_output_and_whether_it_finish
 
 @pytest.mark.spec("R-COD-3")
 async def test_code_finds_the_arguments_of_the_task(tmp_path: Path, engine: JsEngine) -> None:
-    params = 'params: {type: object, properties: {city: {type: string}, days: {type: array}}}\n'
+    params = "params: {type: object, properties: {city: {type: string}, days: {type: array}}}\n"
     bench = bench_of(tmp_path, engine, "return args", "args.city = 'x'; return args.days.length", more=params)
     await bench.call("task", {"city": "Ålesund", "days": [1, 2]})
     assert [told(bench, at)["value"] for at in (1, 2)] == [{"city": "Ålesund", "days": [1, 2]}, 2]
@@ -128,10 +129,24 @@ async def test_each_nested_call_is_asked_about_with_the_line_it_comes_from(tmp_p
 @pytest.mark.parametrize(
     "ref",
     [
-        "inline://x,return 1", "file:///etc/passwd", "mcp://a/b", "../x", "./x.skill.md", "/x", "A", "a_b",
-        "write_file", "x" * 65, "", "secret-tool", "agent", "agent-litellm", "task", "nothing-here",
+        "inline://x,return 1",
+        "file:///etc/passwd",
+        "mcp://a/b",
+        "../x",
+        "./x.skill.md",
+        "/x",
+        "A",
+        "a_b",
+        "write_file",
+        "x" * 65,
+        "",
+        "secret-tool",
+        "agent",
+        "agent-litellm",
+        "task",
+        "nothing-here",
     ],
-)  # fmt: skip
+)
 async def test_code_names_tools_and_nothing_else(tmp_path: Path, engine: JsEngine, ref: str) -> None:
     code = f"try {{ return ['ran', await ctx.manager.invoke({json.dumps(ref)}, {{}})] }} catch (e) {{ return e.code }}"
     bench = bench_of(tmp_path, engine, code)
@@ -236,8 +251,10 @@ async def test_in_middleware_code_goes_on_with_the_served_call_once(tmp_path: Pa
 
 @pytest.mark.spec("R-COD-15", "R-LIM-8")
 async def test_one_piece_of_code_makes_fifty_calls(tmp_path: Path, engine: JsEngine) -> None:
-    code = "let n = 0, code = ''; try { for (;;) { await ctx.manager.invoke('look', {path: 'x'}); n++ } } " \
-        "catch (e) { code = e.code } return [n, code]"  # fmt: skip
+    code = (
+        "let n = 0, code = ''; try { for (;;) { await ctx.manager.invoke('look', {path: 'x'}); n++ } } "
+        "catch (e) { code = e.code } return [n, code]"
+    )
     bench = bench_of(tmp_path, engine, code)
     await bench.call("task")
     assert told(bench)["value"] == [50, "denied.limit"]

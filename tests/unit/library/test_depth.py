@@ -103,9 +103,9 @@ async def test_below_somebody_who_may_do_everything_a_list_that_names_itself_or_
     assert results[2].text == "quiet ran"  # hidden, and named exactly
     assert deep.offered("inner")[0] == ["inner", "agent", "quiet", "look"]
     deep.bench.write("other.skill.md", skill("other", "* look"))
-    deep.bench.model = ScriptedModel([
-        calls("other", {}, unoffered=True), calls("agent", {"prompt": "x"}, unoffered=True), says("out")
-    ])  # fmt: skip
+    deep.bench.model = ScriptedModel(
+        [calls("other", {}, unoffered=True), calls("agent", {"prompt": "x"}, unoffered=True), says("out")]
+    )
     await deep.bench.call("other")
     assert [one.blocks[0].is_error for one in deep.bench.model.requests[2].messages if one.role == "tool"] == [True] * 2
 

@@ -91,9 +91,14 @@ def declared(name: str, source: str = "library", text: str = "") -> FakeTool:
 @pytest.mark.spec("R-DSC-10")
 def test_without_a_list_what_is_declared_is_offered_and_skills_stay_to_be_found(tmp_path: Path) -> None:
     tools = (
-        declared("helper", "agent"), declared("zoo-look", "mcp"), declared("act", "mcp"), declared("kubectl", CLI),
-        declared("write-file"), declared("read-file"), declared("secret"),
-    )  # fmt: skip
+        declared("helper", "agent"),
+        declared("zoo-look", "mcp"),
+        declared("act", "mcp"),
+        declared("kubectl", CLI),
+        declared("write-file"),
+        declared("read-file"),
+        declared("secret"),
+    )
     tools[-1].spec = replace(tools[-1].spec, visibility="hidden")
     bench = LibraryBench(tmp_path, *tools)
     bench.write("task.skill.md", "---\nname: task\ndescription: x\n---\nDo it.\n")

@@ -77,9 +77,21 @@ async def test_no_guessed_ref_reaches_what_a_provider_may_not_call(
     elsewhere.parent.mkdir()
     elsewhere.write_text(SECRET.replace("NAME", "theirs").replace("VISIBLE", "public"))
     names = [
-        "quite-hidden", "plainly-there", "denied-one", "theirs", "task", "agent", "agent-default", "bash", "write-file",
-        "write_file", "skill_invoke", "skill-invoke", "skill-describe", "context-manager",
-    ]  # fmt: skip
+        "quite-hidden",
+        "plainly-there",
+        "denied-one",
+        "theirs",
+        "task",
+        "agent",
+        "agent-default",
+        "bash",
+        "write-file",
+        "write_file",
+        "skill_invoke",
+        "skill-invoke",
+        "skill-describe",
+        "context-manager",
+    ]
     refs = [*names, *(name.upper() for name in names), *(f"./{name}.skill.py" for name in names)]
     refs += [f"{place}{name}" for name in names for place in ("mcp://x/", "inline://", "library/", "assent:", "../")]
     refs += [str(path) for path in (*folder.rglob("*.skill.*"), elsewhere)]

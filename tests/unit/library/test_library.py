@@ -16,9 +16,16 @@ from tests.unit.library.kit import LIBRARY, LibraryBench
 from tests.unit.pipeline.kit import FakeTool, Person
 
 RESERVED = {
-    "meta-internal", "meta-middleware", "meta-metadata", "meta-directive-inline", "meta-directive-block",
-    "meta-runnable", "meta-action", "meta-action-text", "meta-action-code",
-}  # fmt: skip
+    "meta-internal",
+    "meta-middleware",
+    "meta-metadata",
+    "meta-directive-inline",
+    "meta-directive-block",
+    "meta-runnable",
+    "meta-action",
+    "meta-action-text",
+    "meta-action-code",
+}
 
 
 def library() -> Iterator[Any]:
@@ -50,11 +57,36 @@ def test_every_file_of_the_library_loads_without_a_problem_and_carries_reserved_
 def test_the_library_holds_what_it_has_to() -> None:
     names = {definition.name for file in library() for definition in file.definitions}
     assert names >= {
-        "agent", "assistant", "default", "skill-list", "skill-describe", "context-manager", "session", "delegate",
-        "retry", "cache", "timeout", "event-emit", "event-subscribe", "event-wait", "trust", "validate-args",
-        "validate-allowed-tools", "directives", "cwd", "workspace", "paths", "params", "returns", "model", "mcp",
-        "include", "role", "tags", "visibility",
-    }  # fmt: skip
+        "agent",
+        "assistant",
+        "default",
+        "skill-list",
+        "skill-describe",
+        "context-manager",
+        "session",
+        "delegate",
+        "retry",
+        "cache",
+        "timeout",
+        "event-emit",
+        "event-subscribe",
+        "event-wait",
+        "trust",
+        "validate-args",
+        "validate-allowed-tools",
+        "directives",
+        "cwd",
+        "workspace",
+        "paths",
+        "params",
+        "returns",
+        "model",
+        "mcp",
+        "include",
+        "role",
+        "tags",
+        "visibility",
+    }
 
 
 # -- listing ----------------------------------------------------------------------------------------------------------
@@ -197,8 +229,10 @@ async def test_session_remembers_over_calls_by_key(bench: LibraryBench, store: s
 
     config = {"key": "${args.who}", "capture": ["$args"], "maxEntries": 2, "store": store}
     bench.register("talk", talk, metadata={"session": config})
-    said = [(await bench.call("talk", {"who": who, "say": n})).result.structured for who, n in
-            (("ada", 1), ("ada", 2), ("bob", 3), ("ada", 4), ("ada", 5))]  # fmt: skip
+    said = [
+        (await bench.call("talk", {"who": who, "say": n})).result.structured
+        for who, n in (("ada", 1), ("ada", 2), ("bob", 3), ("ada", 4), ("ada", 5))
+    ]
     assert said == [[], [1], [], [1, 2], [2, 4]]
 
 
@@ -280,8 +314,9 @@ async def test_a_subscribed_skill_is_called_in_the_name_of_whoever_subscribed(be
     await bench.call("event-subscribe", {"topic": "news", "ref": "emits"}, allowed="event-subscribe")
     called = (await bench.call("emits")).result.structured["called"]
     assert [("hidden" in one.get("error", ""), "not among" in one.get("error", "")) for one in called] == [
-        (True, False), (False, True),
-    ]  # fmt: skip
+        (True, False),
+        (False, True),
+    ]
 
 
 @pytest.fixture

@@ -31,9 +31,14 @@ async def engine(tmp_path: Path) -> AsyncIterator[JsEngine]:
 
 
 def bench_of(
-    tmp_path: Path, engine: JsEngine | None, *rounds: Any, list_: str, mode: str = "code", metadata: str = "",
+    tmp_path: Path,
+    engine: JsEngine | None,
+    *rounds: Any,
+    list_: str,
+    mode: str = "code",
+    metadata: str = "",
     model: Any = None,
-) -> LibraryBench:  # fmt: skip
+) -> LibraryBench:
     folder = tmp_path / "w"
     folder.mkdir()
     bench = LibraryBench(folder, FakeTool("look"), model=model or ScriptedModel([*rounds, *[says("end")] * 5]))
@@ -44,9 +49,11 @@ def bench_of(
 
 
 DIRECT = {
-    "finish": "await ctx.manager.finish({n: 1})", "fail": "await ctx.manager.fail('no')",
-    "next": "await ctx.manager.next()", "invoke": "await ctx.manager.invoke('look', {path: 'a'})",
-}  # fmt: skip
+    "finish": "await ctx.manager.finish({n: 1})",
+    "fail": "await ctx.manager.fail('no')",
+    "next": "await ctx.manager.next()",
+    "invoke": "await ctx.manager.invoke('look', {path: 'a'})",
+}
 _GIVEN = "value: {n: 1}, ref: 'look', args: {path: 'a'}"
 BY_CALL = {op: f"await ctx.manager.invoke('context-manager', {{op: '{op}', {_GIVEN}}})" for op in DIRECT}
 

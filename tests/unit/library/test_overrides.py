@@ -19,35 +19,84 @@ from tests.unit.pipeline.kit import FakeTool
 
 OPENED = {"activatable": True}
 CONFIG = {"type": "object", "properties": {"how": {"type": "string"}}, "required": ["how"]}
-TASK = '---\nname: task\ndescription: x\n{more}metadata:\n  model: {{toolMode: code}}\n---\nDo it.\n'
+TASK = "---\nname: task\ndescription: x\n{more}metadata:\n  model: {{toolMode: code}}\n---\nDo it.\n"
 SUB = "---\nname: sub\ndescription: x\nmetadata:\n  timeout: 5\n  $remove: session\n---\nDo that.\n"
 EVIL = ("agent-hidden", "agent-denied")
 
 KERNEL = [
-    {"model": {"agent": "agent-hidden"}}, {"model": {"agent": "agent-denied"}}, {"model": {"maxTurns": 900}},
-    {"model": {"maxSteps": 900}}, {"model": {"persistent": True}}, {"model": {"toolMode": "code"}}, {"model": {}},
-    {"model": True}, {"returns": {"type": "object"}}, {"role": "middleware"}, {"tags": ["a"]}, {"trust": "*"},
-    {"visibility": "shown"}, {"paths": ["/"]}, {"cwd": "/"}, {"workspace": "/"}, {"include": "x"}, {"mcp": {}},
-    {"category": "read"}, {"main": True}, {"params": {}}, {"allowed-tools": "*"}, {"allowedTools": "*"},
-    {"allowed_tools": "*"}, {"delegate": "look"}, {"activatable": True}, {"order": {}}, {"hook": "$next"},
-    {"validate-args": False}, {"validate-allowed-tools": False}, {"limits": False}, {"safety": False},
-    {"directives": False}, {"$inherit": False}, {"$order": {}}, {"$remove": "timeout"}, {"$local": {}},
-]  # fmt: skip
+    {"model": {"agent": "agent-hidden"}},
+    {"model": {"agent": "agent-denied"}},
+    {"model": {"maxTurns": 900}},
+    {"model": {"maxSteps": 900}},
+    {"model": {"persistent": True}},
+    {"model": {"toolMode": "code"}},
+    {"model": {}},
+    {"model": True},
+    {"returns": {"type": "object"}},
+    {"role": "middleware"},
+    {"tags": ["a"]},
+    {"trust": "*"},
+    {"visibility": "shown"},
+    {"paths": ["/"]},
+    {"cwd": "/"},
+    {"workspace": "/"},
+    {"include": "x"},
+    {"mcp": {}},
+    {"category": "read"},
+    {"main": True},
+    {"params": {}},
+    {"allowed-tools": "*"},
+    {"allowedTools": "*"},
+    {"allowed_tools": "*"},
+    {"delegate": "look"},
+    {"activatable": True},
+    {"order": {}},
+    {"hook": "$next"},
+    {"validate-args": False},
+    {"validate-allowed-tools": False},
+    {"limits": False},
+    {"safety": False},
+    {"directives": False},
+    {"$inherit": False},
+    {"$order": {}},
+    {"$remove": "timeout"},
+    {"$local": {}},
+]
 SPELLINGS = [
     {"metadata": {"model": {"agent": "agent-hidden"}}},
     {"metadata": {"metadata": {"model": {"agent": "agent-hidden"}}}},
-    {"frontmatter": {"model": {"agent": "agent-hidden"}}}, {"metadata.model": {"agent": "agent-hidden"}},
-    {"metadata.model.agent": "agent-hidden"}, {"model.agent": "agent-hidden"}, {"Model": {"agent": "agent-hidden"}},
-    {"model ": {"agent": "agent-hidden"}}, {"metadata": {"mark": {"how": "x"}}, "model": {"agent": "agent-hidden"}},
-    {"metadata": {}, "model": {"agent": "agent-hidden"}}, {"mark": {"how": "x"}, "model": {"agent": "agent-hidden"}},
-    {"constructor": {}}, {"prototype": {}}, {"./mark.skill.py": {}}, {"file:///tmp/mark.skill.py": {}},
-    {"inline://mark": {}}, {"": {}}, {"nothing-of-this-name": {}}, {"look": {}}, {"sub": {}}, {"agent": {}},
-    {"ma_rk": {}}, {"MARK": {"how": "x"}},
-]  # fmt: skip
+    {"frontmatter": {"model": {"agent": "agent-hidden"}}},
+    {"metadata.model": {"agent": "agent-hidden"}},
+    {"metadata.model.agent": "agent-hidden"},
+    {"model.agent": "agent-hidden"},
+    {"Model": {"agent": "agent-hidden"}},
+    {"model ": {"agent": "agent-hidden"}},
+    {"metadata": {"mark": {"how": "x"}}, "model": {"agent": "agent-hidden"}},
+    {"metadata": {}, "model": {"agent": "agent-hidden"}},
+    {"mark": {"how": "x"}, "model": {"agent": "agent-hidden"}},
+    {"constructor": {}},
+    {"prototype": {}},
+    {"./mark.skill.py": {}},
+    {"file:///tmp/mark.skill.py": {}},
+    {"inline://mark": {}},
+    {"": {}},
+    {"nothing-of-this-name": {}},
+    {"look": {}},
+    {"sub": {}},
+    {"agent": {}},
+    {"ma_rk": {}},
+    {"MARK": {"how": "x"}},
+]
 SHUT = [
-    {"shut": {"how": "x"}}, {"concealed": {"how": "x"}}, {"bare": {}}, {"denied-one": {"how": "x"}}, {"no-role": {}},
-    {"timeout": {"seconds": 900}}, {"timeout": False}, {"session": {"key": "other"}},
-]  # fmt: skip
+    {"shut": {"how": "x"}},
+    {"concealed": {"how": "x"}},
+    {"bare": {}},
+    {"denied-one": {"how": "x"}},
+    {"no-role": {}},
+    {"timeout": {"seconds": 900}},
+    {"timeout": False},
+    {"session": {"key": "other"}},
+]
 
 
 @pytest.fixture
@@ -69,9 +118,12 @@ class World:
         for name in EVIL:
             self.bench.register(name, self._noting(name), visibility="hidden" if name == "agent-hidden" else "")
         for name, metadata, params, visibility in (
-            ("mark", OPENED, CONFIG, ""), ("shut", {}, CONFIG, ""), ("concealed", OPENED, CONFIG, "hidden"),
-            ("bare", OPENED, None, ""), ("denied-one", OPENED, CONFIG, ""),
-        ):  # fmt: skip
+            ("mark", OPENED, CONFIG, ""),
+            ("shut", {}, CONFIG, ""),
+            ("concealed", OPENED, CONFIG, "hidden"),
+            ("bare", OPENED, None, ""),
+            ("denied-one", OPENED, CONFIG, ""),
+        ):
             self.bench.register(
                 name, self._noting(name), role="middleware", metadata=metadata, params=params, visibility=visibility
             )
@@ -122,7 +174,7 @@ async def test_code_sets_nothing_for_a_call_but_what_was_opened_to_it(
 
 async def test_prototype_keys_are_no_keys(tmp_path: Path, engine: JsEngine) -> None:
     code = (
-        "const out = []; for (const text of ['{\"__proto__\": {\"model\": {\"agent\": \"agent-hidden\"}}}'])"
+        'const out = []; for (const text of [\'{"__proto__": {"model": {"agent": "agent-hidden"}}}\'])'
         "try { await ctx.manager.invoke('sub', {}, {frontmatter: JSON.parse(text)}); out.push('ran') }"
         "catch (e) { out.push(e.code) }"
         "const made = Object.create({model: {agent: 'agent-hidden'}});"
@@ -146,9 +198,15 @@ async def test_what_was_opened_stands_around_a_call_with_values_that_fit(tmp_pat
 @pytest.mark.spec("R-INV-15", "R-INV-3")
 @pytest.mark.parametrize(
     ("list_", "expected"),
-    [("sub", "denied.untrusted_ref"), ("sub mark", "ran"), ("sub concealed", "denied.untrusted_ref"),
-     ("sub mark(how=y)", "denied.allowed_tools"), ("* mark($deny)", "denied.untrusted_ref"), ("sub ma*", "ran")],
-)  # fmt: skip
+    [
+        ("sub", "denied.untrusted_ref"),
+        ("sub mark", "ran"),
+        ("sub concealed", "denied.untrusted_ref"),
+        ("sub mark(how=y)", "denied.allowed_tools"),
+        ("* mark($deny)", "denied.untrusted_ref"),
+        ("sub ma*", "ran"),
+    ],
+)
 async def test_what_code_activates_has_to_be_in_its_list(
     tmp_path: Path, engine: JsEngine, list_: str, expected: str
 ) -> None:
@@ -215,31 +273,47 @@ async def test_middleware_that_is_called_by_itself_says_what_it_is_for(tmp_path:
 @pytest.mark.parametrize(
     ("code", "expected"),
     [
-        ("ctx.manager.invoke('skill-invoke', {ref: 'sub', args: {$frontmatter: {model: {agent: 'agent-hidden'}}}})",
-         "denied.untrusted_ref"),
-        ("ctx.manager.invoke('skill-invoke', {ref: 'sub', frontmatter: {model: {agent: 'agent-hidden'}}})",
-         "tool.validation"),
-        ("ctx.manager.invoke('skill-invoke', {ref: 'sub', $frontmatter: {model: {agent: 'agent-hidden'}}})",
-         "denied.untrusted_ref"),
-        ("ctx.manager.invoke('skill-invoke', {ref: 'sub'}, {frontmatter: {model: {agent: 'agent-hidden'}}})",
-         "denied.untrusted_ref"),
+        (
+            "ctx.manager.invoke('skill-invoke', {ref: 'sub', args: {$frontmatter: {model: {agent: 'agent-hidden'}}}})",
+            "denied.untrusted_ref",
+        ),
+        (
+            "ctx.manager.invoke('skill-invoke', {ref: 'sub', frontmatter: {model: {agent: 'agent-hidden'}}})",
+            "tool.validation",
+        ),
+        (
+            "ctx.manager.invoke('skill-invoke', {ref: 'sub', $frontmatter: {model: {agent: 'agent-hidden'}}})",
+            "denied.untrusted_ref",
+        ),
+        (
+            "ctx.manager.invoke('skill-invoke', {ref: 'sub'}, {frontmatter: {model: {agent: 'agent-hidden'}}})",
+            "denied.untrusted_ref",
+        ),
         ("ctx.manager.invoke('skill-invoke', {ref: 'agent-hidden'})", "denied.visibility"),
         ("ctx.manager.invoke('skill-invoke', {ref: 'agent-denied'})", "denied.allowed_tools"),
-        ("ctx.manager.invoke('context-manager', {op: 'invoke', ref: 'sub', args: {$frontmatter: {}}})",
-         "denied.untrusted_ref"),
+        (
+            "ctx.manager.invoke('context-manager', {op: 'invoke', ref: 'sub', args: {$frontmatter: {}}})",
+            "denied.untrusted_ref",
+        ),
         ("ctx.manager.invoke('context-manager', {op: 'invoke', ref: 'agent-hidden'})", "denied.visibility"),
         ("ctx.manager.invoke('context-manager', {op: 'invoke', ref: 'agent-denied'})", "denied.allowed_tools"),
         ("ctx.manager.invoke('context-manager', {op: 'invoke', ref: 'sub', frontmatter: {}})", "tool.validation"),
         ("ctx.manager.invoke('agent', {prompt: 'x', config: {agent: 'agent-hidden'}})", "configuration"),
-        ("ctx.manager.invoke('agent', {prompt: 'x', config: {agent: 'agent-hidden'}, allowedTools: '*'})",
-         "configuration"),
-        ("ctx.manager.invoke('agent', {prompt: 'x', config: {agent: 'agent-hidden'}, allowedTools: 'agent-hidden'})",
-         "configuration"),
+        (
+            "ctx.manager.invoke('agent', {prompt: 'x', config: {agent: 'agent-hidden'}, allowedTools: '*'})",
+            "configuration",
+        ),
+        (
+            "ctx.manager.invoke('agent', {prompt: 'x', config: {agent: 'agent-hidden'}, allowedTools: 'agent-hidden'})",
+            "configuration",
+        ),
         ("ctx.manager.invoke('agent', {prompt: 'x', config: {agent: 'agent-demo'}})", "configuration"),
-        ("ctx.manager.invoke('agent', {prompt: 'x', config: {agent: 'agent-denied'}, allowedTools: '*'})",
-         "configuration"),
+        (
+            "ctx.manager.invoke('agent', {prompt: 'x', config: {agent: 'agent-denied'}, allowedTools: '*'})",
+            "configuration",
+        ),
     ],
-)  # fmt: skip
+)
 async def test_no_way_round_reaches_a_hidden_or_denied_agent(
     tmp_path: Path, engine: JsEngine, code: str, expected: str
 ) -> None:
@@ -266,7 +340,7 @@ async def test_a_callback_that_code_leaves_behind_gets_no_further(tmp_path: Path
 
 # -- providers --------------------------------------------------------------------------------------------------------
 
-BY_FILE = '---\nname: served\ndescription: x\n{more}metadata:\n  model: {{agent: {agent}}}\n---\nDo it.\n'
+BY_FILE = "---\nname: served\ndescription: x\n{more}metadata:\n  model: {{agent: {agent}}}\n---\nDo it.\n"
 
 
 @pytest.mark.spec("R-AG-3", "R-AG-5", "R-AG-7")

@@ -403,8 +403,15 @@ async def test_middleware_after_the_agent_reads_the_whole_trace_in_order(tmp_pat
     bench.register("watch", watch, role="middleware")
     await bench.call("task")
     assert [entry["type"] for entry in seen] == [
-        "turn-start", "message", "tool-call", "tool-result", "turn-end", "turn-start", "message", "turn-end",
-    ]  # fmt: skip
+        "turn-start",
+        "message",
+        "tool-call",
+        "tool-result",
+        "turn-end",
+        "turn-start",
+        "message",
+        "turn-end",
+    ]
     times = [entry["timestamp"] for entry in seen]
     assert times == sorted(times)
     assert [seen[2]["tool"], seen[2]["args"], seen[3]["result"]] == ["look", {"path": "a"}, "did look"]
@@ -414,8 +421,10 @@ async def test_middleware_after_the_agent_reads_the_whole_trace_in_order(tmp_pat
 @pytest.mark.spec("R-TRC-3", "R-TRC-4", "R-TRC-5", "R-TRC-6", "R-TRC-8")
 async def test_topics_hear_the_published_events_in_their_envelopes(tmp_path: Path) -> None:
     rounds = (
-        [{"reasoning": "hm"}, *calls("look", {"path": "a"}, text="Hm.")], calls("look", {"odd": 1}), says("Done."),
-    )  # fmt: skip
+        [{"reasoning": "hm"}, *calls("look", {"path": "a"}, text="Hm.")],
+        calls("look", {"odd": 1}),
+        says("Done."),
+    )
     bench = bench_of(tmp_path, *rounds)
     bench.register("start", lambda ctx, args: ctx.manager.invoke("agent", {"prompt": "Go.", "events": "mine"}))
     await bench.call("start")

@@ -82,8 +82,10 @@ async def test_the_named_provider_gets_plain_data_and_its_value_is_the_result(tm
     args = json.loads(json.dumps(given[0]))
     assert args == given[0]
     assert [args["prompt"].splitlines()[0], args["userMessage"], args["skillName"]] == [
-        "Do it.", "Execute the task.", "task",
-    ]  # fmt: skip
+        "Do it.",
+        "Execute the task.",
+        "task",
+    ]
     assert args["config"]["maxTurns"] == 30
     assert [tool["name"] for tool in args["tools"]] == ["look"]
     assert not bench.model.requests
@@ -210,9 +212,16 @@ async def test_every_event_comes_in_causal_order(tmp_path: Path) -> None:
     assert (await bench.call("driver")).result.text == "I look.\n\nDone."
     deduped = [kind for at, kind in enumerate(driver.types) if at == 0 or driver.types[at - 1] != kind]
     assert deduped == [
-        "turn-start", "reasoning", "message", "tool-call", "tool-result", "turn-end", "turn-start", "message",
+        "turn-start",
+        "reasoning",
+        "message",
+        "tool-call",
+        "tool-result",
         "turn-end",
-    ]  # fmt: skip
+        "turn-start",
+        "message",
+        "turn-end",
+    ]
     text = "".join(e["text"] for e in driver.events if e["type"] == "message")
     assert text == "I look.Done."
     ends = [e for e in driver.events if e["type"] == "turn-end"]

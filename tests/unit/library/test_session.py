@@ -78,10 +78,18 @@ async def test_a_file_that_grew_too_large_forgets_its_oldest_entries_and_not_all
 @pytest.mark.parametrize(
     "asked",
     [
-        {"key": 3}, 3, {"maxEntries": 0}, {"maxEntries": -1}, {"maxEntries": "many"}, {"maxEntries": float("nan")},
-        {"maxEntries": 1.5}, {"store": "cloud"}, {"capture": 3}, {"capture": [3]},
+        {"key": 3},
+        3,
+        {"maxEntries": 0},
+        {"maxEntries": -1},
+        {"maxEntries": "many"},
+        {"maxEntries": float("nan")},
+        {"maxEntries": 1.5},
+        {"store": "cloud"},
+        {"capture": 3},
+        {"capture": [3]},
     ],
-)  # fmt: skip
+)
 async def test_a_wrong_key_is_an_error_in_words_before_anything_runs(tmp_path: Path, asked: Any) -> None:
     bench = LibraryBench(tmp_path)
     ran: list[int] = []

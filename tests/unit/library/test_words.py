@@ -176,9 +176,10 @@ async def test_arguments_and_the_folder_are_put_in_and_never_read_for_directives
     assert "[file] [page]" in spec["params"]["properties"]["arguments"]["description"]
     _, text = await bench.said("skill-invoke", {"ref": "look", "args": {"arguments": ":env[HOME] '$1 b'"}})
     assert text.splitlines()[:3] == [
-        "All: :env[HOME] '$1 b'", "First: :env[HOME], second: $1 b, more: $2, price $5.",
+        "All: :env[HOME] '$1 b'",
+        "First: :env[HOME], second: $1 b, more: $2, price $5.",
         f"Run {bench.mine / 'look'}/x.py",
-    ]  # fmt: skip
+    ]
 
 
 def test_arguments_without_a_place_come_last_and_prices_stay() -> None:

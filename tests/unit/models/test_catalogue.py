@@ -19,11 +19,13 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 KINDS = ("ollama", "lmstudio", "llamacpp", "vllm")
 DEAD = "http://127.0.0.1:9"
 
-OLLAMA = {"models": [
-    {"name": "qwen3:30b", "size": 18_000_000_000, "context": 262_144, "loaded": 32_768},
-    {"name": "mistral-small:24b", "context": 131_072, "num_ctx": 16_384},
-    {"name": "gemma3:12b", "context": 131_072, "capabilities": ["completion", "vision"]},
-]}  # fmt: skip
+OLLAMA = {
+    "models": [
+        {"name": "qwen3:30b", "size": 18_000_000_000, "context": 262_144, "loaded": 32_768},
+        {"name": "mistral-small:24b", "context": 131_072, "num_ctx": 16_384},
+        {"name": "gemma3:12b", "context": 131_072, "capabilities": ["completion", "vision"]},
+    ]
+}
 
 
 def addresses(provider: ProviderSpace | None, *kinds: str) -> LocalAddresses:
@@ -52,11 +54,21 @@ async def test_ollama_is_found_with_the_context_it_really_gives(host: ChildProce
 
 
 async def test_lm_studio_is_found(host: ChildProcess, provider: ProviderSpace) -> None:
-    provider.local(lmstudio={"models": [
-        {"id": "a", "type": "llm", "state": "loaded", "max_context_length": 131072, "loaded_context_length": 8192},
-        {"id": "b", "type": "vlm", "state": "not-loaded", "max_context_length": 131072},
-        {"id": "c", "type": "embeddings"},
-    ]})  # fmt: skip
+    provider.local(
+        lmstudio={
+            "models": [
+                {
+                    "id": "a",
+                    "type": "llm",
+                    "state": "loaded",
+                    "max_context_length": 131072,
+                    "loaded_context_length": 8192,
+                },
+                {"id": "b", "type": "vlm", "state": "not-loaded", "max_context_length": 131072},
+                {"id": "c", "type": "embeddings"},
+            ]
+        }
+    )
     found = (await servers(models_over(host, addresses=addresses(provider, "lmstudio"))))["lmstudio"]
     assert contexts(found) == {"a": 8192, "b": None}
 
@@ -106,8 +118,12 @@ async def test_all_models_are_listed_together(host: ChildProcess, provider: Prov
     models = models_over(host, lab, addresses=addresses(provider, "ollama"))
     listed = {str(m.ref): m for m in await models.catalogue.models()}
     assert set(listed) == {
-        "lab/lab-model", "ollama/qwen3:30b", "ollama/mistral-small:24b", "ollama/gemma3:12b", "demo/demo",
-    }  # fmt: skip
+        "lab/lab-model",
+        "ollama/qwen3:30b",
+        "ollama/mistral-small:24b",
+        "ollama/gemma3:12b",
+        "demo/demo",
+    }
     assert listed["lab/lab-model"].input_price is None
     assert "not an AI" in listed["demo/demo"].title
     assert models.connections.find("ollama") == Connection("ollama", "ollama", "Ollama", base_url=provider.base_url)
@@ -116,6 +132,7 @@ async def test_all_models_are_listed_together(host: ChildProcess, provider: Prov
 async def test_a_list_is_asked_for_once(host: ChildProcess, provider: ProviderSpace) -> None:
     provider.local(list={"body": {"data": [{"id": "m"}]}})
     models = models_over(host, connection("openai_compatible", provider.openai_url))
+
     def lists() -> int:
         return sum(one["path"].endswith("/models") for one in provider.requests())
 
@@ -175,10 +192,15 @@ async def test_each_provider_gets_the_key_its_own_way(host: ChildProcess, provid
 
 
 @pytest.mark.spec("R-SEC-6", "R-UI-6")
-@pytest.mark.parametrize(("status", "kind"), [
-    (401, errors.ModelKeyRefused), (429, errors.ModelRateLimited), (500, errors.ModelServerError),
-    (302, errors.ModelRedirected),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (401, errors.ModelKeyRefused),
+        (429, errors.ModelRateLimited),
+        (500, errors.ModelServerError),
+        (302, errors.ModelRedirected),
+    ],
+)
 async def test_a_key_that_is_not_accepted_is_told_in_plain_words(
     host: ChildProcess, provider: ProviderSpace, status: int, kind: type[errors.ModelError]
 ) -> None:

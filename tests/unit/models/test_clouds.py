@@ -86,9 +86,7 @@ async def test_text_reasoning_a_call_usage_and_cost_arrive(
     assert [(c.tool, c.arguments, c.problem) for c in end.tool_calls] == [("read_file", {"path": "a.txt"}, "")]
     assert end.usage is not None
     assert (end.usage.input_tokens, end.usage.output_tokens) == (1000, 100)
-    cost = {
-        "gemini": 0.00055, "azure": 0.0035, "openrouter": 0.0123, "bedrock": 0.00495, BEDROCK_ACCESS: 0.00112,
-    }  # fmt: skip
+    cost = {"gemini": 0.00055, "azure": 0.0035, "openrouter": 0.0123, "bedrock": 0.00495, BEDROCK_ACCESS: 0.00112}
     assert end.usage.cost_usd == pytest.approx(cost[cloud])
     body = json.dumps(provider.requests()[-1]["body"])
     assert "Be brief." in body
@@ -113,9 +111,10 @@ async def test_a_tool_result_goes_back_in_the_providers_form(
     (call,) = finished(await collect(models, asked(cloud, tools=(TOOL,)))).tool_calls
     assert isinstance(call, ToolCallBlock)
     window = (
-        user_message("Read a.txt"), ChatMessage("assistant", (call,)),
+        user_message("Read a.txt"),
+        ChatMessage("assistant", (call,)),
         ChatMessage("tool", (ToolResultBlock(call.call_id, "read_file", "text of a"),)),
-    )  # fmt: skip
+    )
     items = await collect(models, asked(cloud, messages=window, tools=(TOOL,)))
     assert text(items) == "Done"
     assert "text of a" in json.dumps(provider.requests()[-1]["body"])
@@ -198,13 +197,17 @@ def _openai(code: Any, message: str) -> dict[str, Any]:
 
 
 WRONG_KEY: dict[str, tuple[int, Any]] = {
-    "gemini": (400, _google(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.",
-                            {"reason": "API_KEY_INVALID"})),
+    "gemini": (
+        400,
+        _google(
+            400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", {"reason": "API_KEY_INVALID"}
+        ),
+    ),
     "azure": (401, _openai("401", "Access denied due to invalid subscription key or wrong API endpoint.")),
     "openrouter": (401, _openai(401, "User not found.")),
     "bedrock": (403, {"Message": "Authentication failed: Please make sure your API Key is valid."}),
     BEDROCK_ACCESS: (403, {"message": "The security token included in the request is invalid."}),
-}  # fmt: skip
+}
 
 
 @every_cloud
@@ -238,13 +241,16 @@ async def test_a_rate_limit_says_how_long_to_wait_if_the_provider_does(
 
 
 TOO_LONG: dict[str, Any] = {
-    "gemini": _google(400, "INVALID_ARGUMENT",
-                      "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."),
+    "gemini": _google(
+        400,
+        "INVALID_ARGUMENT",
+        "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+    ),
     "azure": _openai("context_length_exceeded", "This model's maximum context length is 128000 tokens."),
     "openrouter": _openai(400, "This endpoint's maximum context length is 128000 tokens. However, you requested more"),
     "bedrock": {"message": "The model returned the following errors: Input is too long for requested model."},
     BEDROCK_ACCESS: {"message": "Too many input tokens. Max input tokens: 300000, request input token count: 310000"},
-}  # fmt: skip
+}
 
 
 @every_cloud
@@ -260,19 +266,39 @@ OTHERS: list[tuple[str, int, Any, type[ModelError], str]] = [
     ("gemini", 404, _google(404, "NOT_FOUND", "models/x is not found for API version v1beta"), errors.ModelUnknown, ""),
     ("gemini", 503, _google(503, "UNAVAILABLE", "The model is overloaded."), errors.ModelServerError, "overloaded"),
     ("azure", 404, _openai("DeploymentNotFound", "The API deployment does not exist."), errors.ModelUnknown, ""),
-    ("azure", 400, _openai("content_filter", "triggering Azure OpenAI's content management policy"),
-     errors.ModelBadRequest, "content management policy"),
+    (
+        "azure",
+        400,
+        _openai("content_filter", "triggering Azure OpenAI's content management policy"),
+        errors.ModelBadRequest,
+        "content management policy",
+    ),
     ("openrouter", 402, _openai(402, "Insufficient credits."), errors.ModelBadRequest, "no credit left"),
-    ("openrouter", 403, _openai(403, "openai/x requires moderation on OpenAI. Your input was flagged."),
-     errors.ModelBadRequest, "flagged"),
+    (
+        "openrouter",
+        403,
+        _openai(403, "openai/x requires moderation on OpenAI. Your input was flagged."),
+        errors.ModelBadRequest,
+        "flagged",
+    ),
     ("openrouter", 502, _openai(502, "Provider returned error"), errors.ModelServerError, "Provider returned error"),
-    ("bedrock", 403, {"message": "You don't have access to the model with the specified model ID."},
-     errors.ModelUnknown, "does not let this account use"),
+    (
+        "bedrock",
+        403,
+        {"message": "You don't have access to the model with the specified model ID."},
+        errors.ModelUnknown,
+        "does not let this account use",
+    ),
     ("bedrock", 400, {"message": "The provided model identifier is invalid."}, errors.ModelUnknown, "no model named"),
     ("bedrock", 424, {"message": "The model failed."}, errors.ModelServerError, "The model failed"),
-    (BEDROCK_ACCESS, 403, {"message": "User: arn:aws:iam::1:user/x is not authorized to perform: bedrock:Invoke"},
-     errors.ModelUnknown, "does not let this account use"),
-]  # fmt: skip
+    (
+        BEDROCK_ACCESS,
+        403,
+        {"message": "User: arn:aws:iam::1:user/x is not authorized to perform: bedrock:Invoke"},
+        errors.ModelUnknown,
+        "does not let this account use",
+    ),
+]
 
 
 @pytest.mark.parametrize(("cloud", "status", "body", "kind", "says"), OTHERS)
@@ -290,22 +316,34 @@ async def test_other_refusals_are_told_apart(
 
 def _models(*rows: tuple[str, str, tuple[str, ...]]) -> list[dict[str, Any]]:
     return [
-        {"modelId": name, "modelName": name, "outputModalities": [output], "inputModalities": ["TEXT"],
-         "inferenceTypesSupported": list(ways), "responseStreamingSupported": True}
+        {
+            "modelId": name,
+            "modelName": name,
+            "outputModalities": [output],
+            "inputModalities": ["TEXT"],
+            "inferenceTypesSupported": list(ways),
+            "responseStreamingSupported": True,
+        }
         for name, output, ways in rows
-    ]  # fmt: skip
+    ]
 
 
 FOUNDATION = _models(
-    ("amazon.nova-pro-v1:0", "TEXT", ("ON_DEMAND",)), ("anthropic.claude-sonnet-4-5", "TEXT", ("INFERENCE_PROFILE",)),
-    ("amazon.titan-embed", "EMBEDDING", ("ON_DEMAND",)), ("stability.sd3", "IMAGE", ("INFERENCE_PROFILE",)),
-)  # fmt: skip
+    ("amazon.nova-pro-v1:0", "TEXT", ("ON_DEMAND",)),
+    ("anthropic.claude-sonnet-4-5", "TEXT", ("INFERENCE_PROFILE",)),
+    ("amazon.titan-embed", "EMBEDDING", ("ON_DEMAND",)),
+    ("stability.sd3", "IMAGE", ("INFERENCE_PROFILE",)),
+)
 ARN = "arn:aws:bedrock:eu-west-1::foundation-model/"
 PROFILES = [
-    {"inferenceProfileId": f"eu.{name}", "inferenceProfileName": name, "status": "ACTIVE",
-     "models": [{"modelArn": ARN + name}]}
+    {
+        "inferenceProfileId": f"eu.{name}",
+        "inferenceProfileName": name,
+        "status": "ACTIVE",
+        "models": [{"modelArn": ARN + name}],
+    }
     for name in ("anthropic.claude-sonnet-4-5", "stability.sd3", "unheard.of")
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("cloud", ["bedrock", BEDROCK_ACCESS])
@@ -313,8 +351,9 @@ async def test_bedrock_offers_what_this_account_can_really_use(
     host: ChildProcess, provider: ProviderSpace, cloud: str
 ) -> None:
     """Newer models are reached through profiles only; a key that may not list those still works."""
-    provider.local(foundation={"body": {"modelSummaries": FOUNDATION}},
-                   profiles={"body": {"inferenceProfileSummaries": PROFILES}})  # fmt: skip
+    provider.local(
+        foundation={"body": {"modelSummaries": FOUNDATION}}, profiles={"body": {"inferenceProfileSummaries": PROFILES}}
+    )
     models = over(host, provider, cloud)
     found = [m.ref.model for m in await models.catalogue.test_saved(cloud)]
     assert found == ["eu.anthropic.claude-sonnet-4-5", "amazon.nova-pro-v1:0"]
@@ -372,14 +411,23 @@ async def test_an_openrouter_key_is_checked_although_its_list_is_public(
 # -- prices
 
 
-@pytest.mark.parametrize(("provider_kind", "address", "priced"), [
-    ("openai", "", True), ("openai", "https://gateway.example.com/v1", True),
-    ("openai", "http://127.0.0.1:1/v1", False), ("openai", "http://localhost:1/v1", False),
-    ("anthropic", "http://192.168.1.7", False), ("anthropic", "https://claude.example.com", True),
-    ("mistral", "http://box.local:8", False), ("openai", "http://[::1]:8/v1", False),
-    ("gemini", "http://127.0.0.1:1", True), ("azure", "https://x.openai.azure.com", True),
-    ("openai_compatible", "https://api.example.com/v1", False), ("ollama", "http://127.0.0.1:11434", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("provider_kind", "address", "priced"),
+    [
+        ("openai", "", True),
+        ("openai", "https://gateway.example.com/v1", True),
+        ("openai", "http://127.0.0.1:1/v1", False),
+        ("openai", "http://localhost:1/v1", False),
+        ("anthropic", "http://192.168.1.7", False),
+        ("anthropic", "https://claude.example.com", True),
+        ("mistral", "http://box.local:8", False),
+        ("openai", "http://[::1]:8/v1", False),
+        ("gemini", "http://127.0.0.1:1", True),
+        ("azure", "https://x.openai.azure.com", True),
+        ("openai_compatible", "https://api.example.com/v1", False),
+        ("ollama", "http://127.0.0.1:11434", False),
+    ],
+)
 async def test_a_price_is_known_where_the_provider_itself_answers(
     provider_kind: str, address: str, priced: bool
 ) -> None:

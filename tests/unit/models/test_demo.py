@@ -59,9 +59,10 @@ async def test_the_tour_reads_writes_and_runs_into_the_boundary() -> None:
     assert "Refused" in texts[3]
 
 
-@pytest.mark.parametrize(("result", "said_no"), [
-    ("Permission denied by user: not there", True), (NOT_ANSWERED, False), ("No space left on device", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("result", "said_no"),
+    [("Permission denied by user: not there", True), (NOT_ANSWERED, False), ("No space left on device", False)],
+)
 async def test_a_denial_is_taken_at_its_word_and_only_a_denial_for_one(result: str, said_no: bool) -> None:
     texts, calls = await tour(("", False), (result, True), ("outside", True))
     assert "othing was written" in texts[2]
@@ -86,10 +87,15 @@ async def test_it_never_calls_a_tool_that_is_not_there() -> None:
         assert end.tool_calls == ()
 
 
-@pytest.mark.parametrize(("words", "tool"), [
-    ("please write something", "write_file"), ("read", "list_directory"), ("go outside", "read_file"),
-    ("start again", "list_directory"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "tool"),
+    [
+        ("please write something", "write_file"),
+        ("read", "list_directory"),
+        ("go outside", "read_file"),
+        ("start again", "list_directory"),
+    ],
+)
 async def test_later_it_knows_a_few_words(words: str, tool: str) -> None:
     before = [user_message("x"), ChatMessage("assistant", (TextBlock("y"),))]
     _, end = await play([*before, user_message(words)])
@@ -110,11 +116,13 @@ def prompt_of(name: str) -> str:
 
 
 PAIRS = [
-    ("debate-for", "debate-against", 6, ""), ("red-team-planner", "red-team-attacker", 6, ""),
-    ("negotiator-a", "negotiator-b", 4, "agree"), ("author", "critic", 4, "accept"),
+    ("debate-for", "debate-against", 6, ""),
+    ("red-team-planner", "red-team-attacker", 6, ""),
+    ("negotiator-a", "negotiator-b", 4, "agree"),
+    ("author", "critic", 4, "accept"),
     ("worker", "reviewer", 4, "accept"),
     ("code-author", "code-critic", 4, "accept"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.spec("R-UI-11")
@@ -144,9 +152,12 @@ async def test_each_template_is_played_to_its_end_and_says_what_it_is(
 
 
 ALONE = [
-    ("judge", "finish"), ("intent-classifier", "classify"), ("researcher", "source_reader_agent"),
-    ("source-reader", "list_directory"), ("fact-checker", "list_directory"),
-]  # fmt: skip
+    ("judge", "finish"),
+    ("intent-classifier", "classify"),
+    ("researcher", "source_reader_agent"),
+    ("source-reader", "list_directory"),
+    ("fact-checker", "list_directory"),
+]
 
 
 @pytest.mark.spec("R-UI-11")

@@ -81,10 +81,13 @@ async def test_a_packed_answer_is_read(host: ChildProcess, provider: ProviderSpa
     data = [*(json.dumps({**chunk, "choices": [choice]}) for choice in choices), "[DONE]"]
     events = "".join(f"data: {one}\r\n\r\n" for one in data).encode()
     ways = {
-        "gzip": gzip.compress(events), "deflate": zlib.compress(events), "raw": zlib.compress(events, wbits=-15),
-        "gzip twice": gzip.compress(gzip.compress(events)), "letter by letter": gzip.compress(events),
+        "gzip": gzip.compress(events),
+        "deflate": zlib.compress(events),
+        "raw": zlib.compress(events, wbits=-15),
+        "gzip twice": gzip.compress(gzip.compress(events)),
+        "letter by letter": gzip.compress(events),
         "gzip in two parts": gzip.compress(events[:99]) + gzip.compress(events[99:]),
-    }  # fmt: skip
+    }
     encoding = {"deflate": "deflate", "raw": "deflate", "gzip twice": "gzip, gzip"}.get(packed, "gzip")
     sent = ways[packed]
     size = 1 if packed == "letter by letter" else len(sent)

@@ -6,14 +6,7 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.messages import (
-    AudioBlock,
-    ChatMessage,
-    ImageBlock,
-    ToolCallBlock,
-    ToolResultBlock,
-    user_message,
-)
+from desktop.domain.messages import AudioBlock, ChatMessage, ImageBlock, ToolCallBlock, ToolResultBlock, user_message
 from desktop.domain.models import Senses
 from desktop.models.client import HostModelClient
 from desktop.models.providers import LocalAddresses
@@ -33,7 +26,7 @@ SHOWN = (
     ChatMessage("tool", (ToolResultBlock("c1", "shot", "taken", media=(IMAGE, *SOUNDS)),)),
     ChatMessage("tool", (ToolResultBlock("c2", "shot", "nothing"),)),
     user_message("And?"),
-)  # fmt: skip
+)
 
 
 async def sent(host: ChildProcess, provider: ProviderSpace, senses: Senses, wire: str = "openai_compatible") -> Any:

@@ -22,14 +22,7 @@ from desktop.domain.messages import (
     ToolResultBlock,
     user_message,
 )
-from desktop.domain.models import (
-    Finished,
-    ModelRequest,
-    ReasoningDelta,
-    StreamItem,
-    TextDelta,
-    ToolCallProgress,
-)
+from desktop.domain.models import Finished, ModelRequest, ReasoningDelta, StreamItem, TextDelta, ToolCallProgress
 from desktop.models.client import ModelRoom
 from desktop.workers.child import ChildProcess
 from desktop.workers.model_host.prompt import to_wire
@@ -76,10 +69,13 @@ async def failing(models: ModelRoom, what: ModelRequest) -> tuple[ModelError, li
 @pytest.mark.spec("R-LOOP-5", "R-LOOP-15", "R-PRV-9")
 async def test_text_reasoning_calls_and_usage_arrive(host: ChildProcess, provider: ProviderSpace, wire: str) -> None:
     provider.steps(
-        {"reasoning": "Let me see."}, {"text": "Hel"}, {"text": "lo"},
+        {"reasoning": "Let me see."},
+        {"text": "Hel"},
+        {"text": "lo"},
         {"call": {"index": 0, "id": "call_1", "name": "read_file", "arguments": '{"path": "a.txt"}'}},
-        {"finish": "tool_calls"}, {"usage": {"input": 11, "output": 5}},
-    )  # fmt: skip
+        {"finish": "tool_calls"},
+        {"usage": {"input": 11, "output": 5}},
+    )
     items = await collect(over(host, provider, wire), asked(wire))
     end = finished(items)
     assert text(items) == "Hello"
@@ -323,14 +319,18 @@ def _call_chunk(index: int | None, call_id: str | None, name: str | None, argume
 async def test_calls_numbered_carelessly_are_told_apart(host: ChildProcess, provider: ProviderSpace) -> None:
     """Every call numbered 0 and no id at all, as some local servers do."""
     provider.steps(
-        {"raw": _call_chunk(0, "a", "read_file", '{"n": 1}')}, {"raw": _call_chunk(0, "b", "read_file", '{"n":')},
-        {"raw": _call_chunk(0, None, None, " 2}")}, {"raw": _call_chunk(5, "b", "list_directory", "")},
+        {"raw": _call_chunk(0, "a", "read_file", '{"n": 1}')},
+        {"raw": _call_chunk(0, "b", "read_file", '{"n":')},
+        {"raw": _call_chunk(0, None, None, " 2}")},
+        {"raw": _call_chunk(5, "b", "list_directory", "")},
         {"finish": "stop"},
-    )  # fmt: skip
+    )
     end = finished(await collect(over(host, provider), asked()))
     assert [(c.tool, c.arguments) for c in end.tool_calls] == [
-        ("read_file", {"n": 1}), ("read_file", {"n": 2}), ("list_directory", {}),
-    ]  # fmt: skip
+        ("read_file", {"n": 1}),
+        ("read_file", {"n": 2}),
+        ("list_directory", {}),
+    ]
     assert len({c.call_id for c in end.tool_calls}) == 3
     assert end.stop_reason == "tool_calls"
 
@@ -359,14 +359,20 @@ async def test_only_what_a_model_should_see_is_sent(host: ChildProcess, provider
         ChatMessage("tool", (ToolResultBlock("gone", "read_file", "orphan"),)),
         user_message("One"),
         user_message("Two", [FileBlock("a.txt", "content"), ImageBlock("image/png", "aGk=")]),
-        ChatMessage("assistant", (
-            ReasoningBlock("secret thought"), TextBlock("Looking."), NoticeBlock("limit"),
-            ToolCallBlock("c1", "read_file", {"path": "x"}), ToolCallBlock("c2", "read_file", None, "{bad", "bad"),
-            ToolCallBlock("c3", "read_file", {}),
-        )),
+        ChatMessage(
+            "assistant",
+            (
+                ReasoningBlock("secret thought"),
+                TextBlock("Looking."),
+                NoticeBlock("limit"),
+                ToolCallBlock("c1", "read_file", {"path": "x"}),
+                ToolCallBlock("c2", "read_file", None, "{bad", "bad"),
+                ToolCallBlock("c3", "read_file", {}),
+            ),
+        ),
         ChatMessage("tool", (ToolResultBlock("c1", "read_file", "text of x"),)),
         ChatMessage("tool", (ToolResultBlock("c2", "read_file", "not valid JSON", is_error=True),)),
-    )  # fmt: skip
+    )
     tool = {"name": "read_file", "description": "Reads.", "parameters": {"type": "object", "properties": {}}}
     await collect(over(host, provider), asked(messages=messages, system="Be brief.", tools=(tool,)))
     body = provider.requests()[-1]["body"]

@@ -13,18 +13,29 @@ from tests.servers.hosts import KEY, models_over
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 ROUTER = {
-    "role": "router", "max_instances": 4, "models_autoload": True, "model_alias": "llama-server", "model_path": "none",
+    "role": "router",
+    "max_instances": 4,
+    "models_autoload": True,
+    "model_alias": "llama-server",
+    "model_path": "none",
     "default_generation_settings": {"params": None, "n_ctx": 0},
-}  # fmt: skip
+}
 
 
 def routed(name: str, state: str, makes: str = "text", *takes: str, **more: Any) -> dict[str, Any]:
     """A row of a llama.cpp router's list."""
     return {
-        "id": name, "aliases": [], "tags": [], "object": "model", "owned_by": "llamacpp", "created": 1,
-        "status": {"value": state, "args": ["llama-server", "--ctx-size", "4096"]}, "source": "cache",
-        "architecture": {"input_modalities": ["text", *takes], "output_modalities": [makes]}, **more,
-    }  # fmt: skip
+        "id": name,
+        "aliases": [],
+        "tags": [],
+        "object": "model",
+        "owned_by": "llamacpp",
+        "created": 1,
+        "status": {"value": state, "args": ["llama-server", "--ctx-size", "4096"]},
+        "source": "cache",
+        "architecture": {"input_modalities": ["text", *takes], "output_modalities": [makes]},
+        **more,
+    }
 
 
 async def found(host: ChildProcess, provider: ProviderSpace, *kinds: str) -> dict[str, LocalServer]:
@@ -41,20 +52,28 @@ async def test_a_llama_cpp_router_has_the_models_of_its_list(host: ChildProcess,
     provider.local(
         llamacpp=ROUTER,
         props_of={"org/older:Q8_0": {"default_generation_settings": {"n_ctx": 16_384}}},
-        list={"body": {"object": "list", "data": [
-            routed("org/gemma:Q4_K_M", "loaded", "text", "image", meta={"n_ctx": 8192, "n_ctx_train": 131_072}),
-            routed("org/older:Q8_0", "sleeping"),
-            routed("qwen.gguf", "unloaded"),
-            routed("org/broken:Q2_K", "unloaded"),
-            routed("org/coming:Q4_0", "downloading"),
-            routed("a-decider", "loaded", "decisions"),
-        ]}},
-    )  # fmt: skip
+        list={
+            "body": {
+                "object": "list",
+                "data": [
+                    routed("org/gemma:Q4_K_M", "loaded", "text", "image", meta={"n_ctx": 8192, "n_ctx_train": 131_072}),
+                    routed("org/older:Q8_0", "sleeping"),
+                    routed("qwen.gguf", "unloaded"),
+                    routed("org/broken:Q2_K", "unloaded"),
+                    routed("org/coming:Q4_0", "downloading"),
+                    routed("a-decider", "loaded", "decisions"),
+                ],
+            }
+        },
+    )
     server = (await found(host, provider, "llamacpp"))["llamacpp"]
     assert server.running
     assert sizes(server.models) == {
-        "org/gemma:Q4_K_M": 8192, "org/older:Q8_0": 16_384, "qwen.gguf": None, "org/broken:Q2_K": None,
-    }  # fmt: skip
+        "org/gemma:Q4_K_M": 8192,
+        "org/older:Q8_0": 16_384,
+        "qwen.gguf": None,
+        "org/broken:Q2_K": None,
+    }
     assert [model.vision for model in server.models] == [True, False, False, False]
     asked = [one["path"] for one in provider.requests() if one["path"].endswith("/props")]
     assert len(asked) == 2, "of the router, and of the one loaded model whose context is not listed"
@@ -98,28 +117,63 @@ async def listed(host: ChildProcess, provider: ProviderSpace, kind: str = "opena
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        pytest.param([{"id": "org/chat", "object": "model", "type": "chat", "context_length": 32_768},
-                      {"id": "org/pictures", "type": "image", "context_length": None},
-                      {"id": "org/vectors", "type": "embedding", "context_length": 512}], {"org/chat": 32_768},
-                     id="Together: nothing around the list"),
-        pytest.param({"object": "list", "data": [
-            {"id": "llama", "owned_by": "Meta", "context_window": 131_072, "max_completion_tokens": 32_768},
-        ]}, {"llama": 131_072}, id="Groq"),
-        pytest.param({"data": [
-            {"id": "accounts/f/models/a", "context_length": 163_840, "supports_chat": True, "supports_tools": True},
-            {"id": "accounts/f/models/flux", "supports_chat": False},
-        ]}, {"accounts/f/models/a": 163_840}, id="Fireworks"),
+        pytest.param(
+            [
+                {"id": "org/chat", "object": "model", "type": "chat", "context_length": 32_768},
+                {"id": "org/pictures", "type": "image", "context_length": None},
+                {"id": "org/vectors", "type": "embedding", "context_length": 512},
+            ],
+            {"org/chat": 32_768},
+            id="Together: nothing around the list",
+        ),
+        pytest.param(
+            {
+                "object": "list",
+                "data": [
+                    {"id": "llama", "owned_by": "Meta", "context_window": 131_072, "max_completion_tokens": 32_768}
+                ],
+            },
+            {"llama": 131_072},
+            id="Groq",
+        ),
+        pytest.param(
+            {
+                "data": [
+                    {
+                        "id": "accounts/f/models/a",
+                        "context_length": 163_840,
+                        "supports_chat": True,
+                        "supports_tools": True,
+                    },
+                    {"id": "accounts/f/models/flux", "supports_chat": False},
+                ]
+            },
+            {"accounts/f/models/a": 163_840},
+            id="Fireworks",
+        ),
         pytest.param({"data": [{"id": "m", "owned_by": "vllm", "max_model_len": 40_960}]}, {"m": 40_960}, id="vLLM"),
-        pytest.param({"data": [
-            {"id": "fast", "mode": "chat", "max_input_tokens": 128_000, "max_output_tokens": 16_384},
-            {"id": "vectors", "owned_by": "openai", "mode": "embedding", "max_input_tokens": 8191},
-        ]}, {"fast": 128_000}, id="LiteLLM's proxy, a new one"),
-        pytest.param({"data": [{"id": "m", "owned_by": "llamacpp", "meta": {"n_ctx": 8192, "n_ctx_train": 131_072}}]},
-                     {"m": 8192}, id="llama.cpp behind another address"),
-        pytest.param({"data": [{"id": "m", "context_length": "many", "context_window": -1, "max_model_len": True}]},
-                     {"m": None}, id="nonsense"),
+        pytest.param(
+            {
+                "data": [
+                    {"id": "fast", "mode": "chat", "max_input_tokens": 128_000, "max_output_tokens": 16_384},
+                    {"id": "vectors", "owned_by": "openai", "mode": "embedding", "max_input_tokens": 8191},
+                ]
+            },
+            {"fast": 128_000},
+            id="LiteLLM's proxy, a new one",
+        ),
+        pytest.param(
+            {"data": [{"id": "m", "owned_by": "llamacpp", "meta": {"n_ctx": 8192, "n_ctx_train": 131_072}}]},
+            {"m": 8192},
+            id="llama.cpp behind another address",
+        ),
+        pytest.param(
+            {"data": [{"id": "m", "context_length": "many", "context_window": -1, "max_model_len": True}]},
+            {"m": None},
+            id="nonsense",
+        ),
     ],
-)  # fmt: skip
+)
 async def test_a_list_is_read_in_the_shape_it_has(
     host: ChildProcess, provider: ProviderSpace, body: Any, expected: dict[str, int | None]
 ) -> None:
@@ -144,16 +198,24 @@ async def test_what_models_of_a_litellm_proxy_can_do_stands_beside_its_list(
 
     provider.local(
         list={"body": {"data": [{"id": name, **row} for name in names], "object": "list"}},
-        info={"body": {"data": [
-            info("house-model", max_input_tokens=9, supports_vision=True, supports_function_calling=True),
-            info("blind", supports_vision=False), info("taking-turns", supports_vision=True),
-            info("taking-turns", supports_vision=False), info("a-stranger", supports_vision=True),
-        ]}},
-    )  # fmt: skip
+        info={
+            "body": {
+                "data": [
+                    info("house-model", max_input_tokens=9, supports_vision=True, supports_function_calling=True),
+                    info("blind", supports_vision=False),
+                    info("taking-turns", supports_vision=True),
+                    info("taking-turns", supports_vision=False),
+                    info("a-stranger", supports_vision=True),
+                ]
+            }
+        },
+    )
     found = await listed(host, provider)
     assert [(one.context_window, one.vision, one.hearing) for one in found] == [
-        (54_321, True, None), (54_321, False, None), (54_321, False, None),
-    ]  # fmt: skip
+        (54_321, True, None),
+        (54_321, False, None),
+        (54_321, False, None),
+    ]
 
 
 async def test_an_older_litellm_proxy_states_sizes_beside_its_list(host: ChildProcess, provider: ProviderSpace) -> None:
@@ -164,14 +226,19 @@ async def test_an_older_litellm_proxy_states_sizes_beside_its_list(host: ChildPr
 
     provider.local(
         list={"body": {"object": "list", "data": [{"id": name, "owned_by": "openai"} for name in ("fast", "own")]}},
-        info={"body": {"data": [
-            deployment("fast", max_input_tokens=128_000, max_output_tokens=16_384.0, mode="chat"),
-            deployment("fast", max_input_tokens=64_000, max_output_tokens=None),
-            deployment("own", max_input_tokens=None, max_tokens=4096),
-            deployment("openai/*", max_input_tokens=5),
-            "nonsense", {"model_name": "own", "model_info": []},
-        ]}},
-    )  # fmt: skip
+        info={
+            "body": {
+                "data": [
+                    deployment("fast", max_input_tokens=128_000, max_output_tokens=16_384.0, mode="chat"),
+                    deployment("fast", max_input_tokens=64_000, max_output_tokens=None),
+                    deployment("own", max_input_tokens=None, max_tokens=4096),
+                    deployment("openai/*", max_input_tokens=5),
+                    "nonsense",
+                    {"model_name": "own", "model_info": []},
+                ]
+            }
+        },
+    )
     models = await listed(host, provider)
     assert sizes(models) == {"fast": 64_000, "own": None}
     assert [model.max_output for model in models] == [16_384, None]

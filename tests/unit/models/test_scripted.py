@@ -27,8 +27,10 @@ async def test_rounds_are_played_in_order_and_requests_are_kept() -> None:
     end = first[-1]
     assert isinstance(end, Finished)
     assert (end.stop_reason, end.tool_calls[0].tool, end.tool_calls[0].arguments) == (
-        "tool_calls", "read_file", {"path": "a"},
-    )  # fmt: skip
+        "tool_calls",
+        "read_file",
+        {"path": "a"},
+    )
     assert [i.text for i in second if isinstance(i, TextDelta)] == ["Don", "e."]
     assert len(model.requests) == 2
     with pytest.raises(ModelError, match="script is over"):

@@ -67,9 +67,10 @@ def tools() -> tuple[FakeTool, ...]:
         return await forever() if args["path"] == "wait" else f"saw {args['path']}"
 
     return (
-        FakeTool("quick", body=lambda args, _c: f"saw {args['path']}"), FakeTool("slow", body=forever),
+        FakeTool("quick", body=lambda args, _c: f"saw {args['path']}"),
+        FakeTool("slow", body=forever),
         FakeTool("even", body=even, parallel_safe=True),
-    )  # fmt: skip
+    )
 
 
 async def stopped(w: World, thread: str, event: type[AnyEvent], count: int) -> None:
@@ -84,8 +85,11 @@ async def next_request(
     path: Path, steps: Steps, event: type[AnyEvent] | None, count: int
 ) -> tuple[ModelRequest, World]:
     """The request of the message after it."""
-    model = ScriptedModel([steps, says("after"), says("after")] if count < 2 or event is not MessageOpened else
-                          [steps, [HANGS], says("after")])  # fmt: skip
+    model = ScriptedModel(
+        [steps, says("after"), says("after")]
+        if count < 2 or event is not MessageOpened
+        else [steps, [HANGS], says("after")]
+    )
     async with world(path, model, *tools()) as w:
         thread = await w.thread()
         if event is None:

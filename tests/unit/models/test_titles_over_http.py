@@ -58,11 +58,17 @@ async def test_a_title_is_asked_with_a_limit_and_taken_after_what_was_thought(
     assert asked["body"]["max_tokens"] == MOST_TOKENS
 
 
-@pytest.mark.parametrize("said", [
-    {"status": 500, "body": {"error": {"message": "no"}}}, {"status": 400, "body": {"error": {"message": "no"}}},
-    {"steps": [*THINKS, {"finish": "length"}]}, {"steps": [{"cut": True}]}, {"steps": [{"reset": True}]},
-    {"status": 200, "body": "<html>", "bare": True},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"status": 500, "body": {"error": {"message": "no"}}},
+        {"status": 400, "body": {"error": {"message": "no"}}},
+        {"steps": [*THINKS, {"finish": "length"}]},
+        {"steps": [{"cut": True}]},
+        {"steps": [{"reset": True}]},
+        {"status": 200, "body": "<html>", "bare": True},
+    ],
+)
 async def test_one_that_fails_or_only_thinks_leaves_the_first_words_and_the_chat_goes_on(
     host: ChildProcess, provider: ProviderSpace, tmp_path: Path, said: dict[str, Any]
 ) -> None:

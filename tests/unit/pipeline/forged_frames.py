@@ -139,14 +139,24 @@ CLAIMS = {
     "as another caller": lambda: item({**INVOKE, "caller": "user", "options": {"caller": "user", "origin": "library"}}),
     "as another run": lambda: item({**INVOKE, "run_id": "other", "thread_id": "other", "options": {"run_id": "other"}}),
     "as unattended": lambda: item({**INVOKE, "options": {"unattended": True, "grants": True, "meta": {}}}),
-    "in the values that are passed on": lambda: item({**INVOKE, "nonlocals": {
-        **APPROVED, "host": "x", "permissions": ["write-file"], "internals": {"untrustedRef": False}, "agent": APPROVED,
-    }}),
+    "in the values that are passed on": lambda: item(
+        {
+            **INVOKE,
+            "nonlocals": {
+                **APPROVED,
+                "host": "x",
+                "permissions": ["write-file"],
+                "internals": {"untrustedRef": False},
+                "agent": APPROVED,
+            },
+        }
+    ),
     "again under the same number": lambda: item(INVOKE, INVOKE),
     "beside an answer that it gives itself": lambda: (
-        item(INVOKE), say(t="result", id=1, value={"value": "x", "finished": False, "locals": APPROVED}),
+        item(INVOKE),
+        say(t="result", id=1, value={"value": "x", "finished": False, "locals": APPROVED}),
     ),
-}  # fmt: skip
+}
 """Calls that are real, and say of themselves that they were allowed."""
 ENDS = {
     "a result that is a list": lambda: say(t="result", id=1, value=[1]),
@@ -154,12 +164,21 @@ ENDS = {
     "two results": lambda: (end("one"), end("two")),
     "a result, and calls": lambda: (end("one"), item(INVOKE)),
     "a result, and rubbish": lambda: (end("one"), raw(b"\xff" * 100)),
-    "own values of the app": lambda: end("x", locals={
-        "host": 1, "permissions": 1, "failure": "x", "prompt": "x", "config": {}, "internals": {"untrustedRef": False},
-    }),
+    "own values of the app": lambda: end(
+        "x",
+        locals={
+            "host": 1,
+            "permissions": 1,
+            "failure": "x",
+            "prompt": "x",
+            "config": {},
+            "internals": {"untrustedRef": False},
+        },
+    ),
     "own values that are a list": lambda: end("x", locals=[1]),
     "half a character": lambda: framed(
-        b'{"t":"result","id":1,"value":{"value":"\\ud800","finished":false,"locals":{"\\udfff":1}}}'),
+        b'{"t":"result","id":1,"value":{"value":"\\ud800","finished":false,"locals":{"\\udfff":1}}}'
+    ),
     "a value that is no number": lambda: framed(b'{"t":"result","id":1,"value":{"value":NaN,"finished":true}}'),
     "infinity": lambda: framed(b'{"t":"result","id":1,"value":{"value":[1e999,-Infinity]}}'),
     "finished, by a text": lambda: end("x", finished="yes"),
@@ -167,27 +186,44 @@ ENDS = {
     "a failure of the skill": lambda: say(t="error", id=1, code="skill.failed", message="m"),
     "a failure of a megabyte": lambda: say(t="error", id=1, code="skill.raised", message="m" * 1_000_000),
     "a failure with half a character": lambda: framed(
-        b'{"t":"error","id":1,"code":"skill.raised","message":"\\ud800"}'),
+        b'{"t":"error","id":1,"code":"skill.raised","message":"\\ud800"}'
+    ),
     "a failure with data that is deep": lambda: framed(
-        b'{"t":"error","id":1,"code":"x","message":"m","data":{"a":' + b"[" * 900 + b"]" * 900 + b"}}"),
-    "a call with half a character": lambda: (framed(
+        b'{"t":"error","id":1,"code":"x","message":"m","data":{"a":' + b"[" * 900 + b"]" * 900 + b"}}"
+    ),
+    "a call with half a character": lambda: framed(
         b'{"t":"items","id":1,"items":[{"number":1,"op":"invoke","ref":"write-file","options":{},'
-        b'"args":{"path":"\\ud800"},"nonlocals":{"\\ud801":"\\ud802"}}]}')),
-    "a call with no number in it": lambda: (framed(
+        b'"args":{"path":"\\ud800"},"nonlocals":{"\\ud801":"\\ud802"}}]}'
+    ),
+    "a call with no number in it": lambda: framed(
         b'{"t":"items","id":1,"items":[{"number":1,"op":"invoke","ref":"look","options":{},'
-        b'"args":{"path":NaN},"nonlocals":{"a":Infinity}}]}')),
-    "a call with a name of half a character": lambda: (framed(
+        b'"args":{"path":NaN},"nonlocals":{"a":Infinity}}]}'
+    ),
+    "a call with a name of half a character": lambda: framed(
         b'{"t":"items","id":1,"items":[{"number":1,"op":"invoke","ref":"\\ud800","options":{},"args":{},'
-        b'"nonlocals":{}}]}')),
+        b'"nonlocals":{}}]}'
+    ),
     "an answer to a call that the app asked itself": lambda: (
-        item(LOOK), time.sleep(0.2), say(t="result", id=2, value="forged"), item(LOOK, call=2)),
-}  # fmt: skip
+        item(LOOK),
+        time.sleep(0.2),
+        say(t="result", id=2, value="forged"),
+        item(LOOK, call=2),
+    ),
+}
 """Odd, but a result is a result."""
-REFUSED = frozenset({
-    "next with a name that is a list", "next with a name that is an object", "next, which serves nothing",
-    "a library's right to a name", "a served skill's right", "a caller made of words", "options among the arguments",
-    "a key of the kernel", "another category",
-})  # fmt: skip
+REFUSED = frozenset(
+    {
+        "next with a name that is a list",
+        "next with a name that is an object",
+        "next, which serves nothing",
+        "a library's right to a name",
+        "a served skill's right",
+        "a caller made of words",
+        "options among the arguments",
+        "a key of the kernel",
+        "another category",
+    }
+)
 """Calls in the right shape: they get an answer, that they may not be made, and the process goes on."""
 MODES = {**FRAMES, **ITEMS, **CLAIMS, **ENDS}
 

@@ -36,9 +36,14 @@ class FakeTool:
 
     def __post_init__(self) -> None:
         self.spec = ToolSpec(
-            self.name, f"the tool {self.name}", self.params, self.category, visibility=self.visibility,
-            parallel_safe=self.parallel_safe, timeout_s=self.timeout_s,
-        )  # fmt: skip
+            self.name,
+            f"the tool {self.name}",
+            self.params,
+            self.category,
+            visibility=self.visibility,
+            parallel_safe=self.parallel_safe,
+            timeout_s=self.timeout_s,
+        )
 
     async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
         self.prechecks += 1
@@ -78,10 +83,27 @@ class Person:
             return Decision("allow_once", "", by="setting")
         assert call.check is not None
         request = PermissionRequest(
-            "r", call.meta.run_id, call.meta.thread_id, call.request.block.call_id, call.tool, "", call.category,
-            call.check.raised_because, (), call.frozen, call.check.paths, (), {}, "digest", 0.0, call.stale,
-            call.original, unknown=call.request.again, node=call.meta.node, barred=call.barred,
-        )  # fmt: skip
+            "r",
+            call.meta.run_id,
+            call.meta.thread_id,
+            call.request.block.call_id,
+            call.tool,
+            "",
+            call.category,
+            call.check.raised_because,
+            (),
+            call.frozen,
+            call.check.paths,
+            (),
+            {},
+            "digest",
+            0.0,
+            call.stale,
+            call.original,
+            unknown=call.request.again,
+            node=call.meta.node,
+            barred=call.barred,
+        )
         self.asked.append(request)
         asking(request)
         await asyncio.sleep(self.wait)
@@ -102,9 +124,15 @@ class Bench:
         self.pipeline = Pipeline(Table(*tools), self.owner.spawn, trust=person, settings=settings, **options)
 
     async def call(
-        self, tool: str, arguments: Any = None, *, caller: Caller | None = None, parent: Invocation | None = None,
-        limits: Any = None, problem: str = "",
-    ) -> CallResult:  # fmt: skip
+        self,
+        tool: str,
+        arguments: Any = None,
+        *,
+        caller: Caller | None = None,
+        parent: Invocation | None = None,
+        limits: Any = None,
+        problem: str = "",
+    ) -> CallResult:
         given = {"path": "a"} if arguments is None and not problem else arguments
         block = ToolCallBlock("c1", tool, given, "", problem)
         request = CallRequest(block, caller or Caller(), parent or self.root, self.events.append, "m1", "m2", limits)

@@ -64,9 +64,14 @@ class SkillBench:
     """A pipeline over skills and plain tools."""
 
     def __init__(
-        self, *definitions: SkillDef, tools: tuple[FakeTool, ...] = (), person: Person | None = None,
-        authority: SkillDef | None = None, promoted: Promotions | None = None, **options: Any,
-    ) -> None:  # fmt: skip
+        self,
+        *definitions: SkillDef,
+        tools: tuple[FakeTool, ...] = (),
+        person: Person | None = None,
+        authority: SkillDef | None = None,
+        promoted: Promotions | None = None,
+        **options: Any,
+    ) -> None:
         self.finder = Finder(*definitions, authority=authority)
         self.runs = SkillRuns(**options.pop("runs", {}))
         self.cascades = Cascades(self.finder)
@@ -85,9 +90,14 @@ class SkillBench:
         return self.finder.body(definition).replace(":arg[name]", str(args.get("name", "")))
 
     async def call(
-        self, name: str, arguments: Mapping[str, Any] | None = None, *, origin: str = "native",
-        allowed: tuple[str, ...] | None = None, **values: Any,
-    ) -> CallResult:  # fmt: skip
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        origin: str = "native",
+        allowed: tuple[str, ...] | None = None,
+        **values: Any,
+    ) -> CallResult:
         caller = Caller(origin, ("agent",), ExactTools(allowed))  # type: ignore[arg-type]
         block = ToolCallBlock("c1", name, dict(arguments or {}))
         request = CallRequest(block, caller, self.root, self.events.append, "m1", "m2", **values)

@@ -71,17 +71,22 @@ def writer(**options: Any) -> FakeTool:
 
 @pytest.mark.spec("R-PRM-13")
 async def test_a_call_that_a_person_allowed_has_its_outcome_and_its_exit_code() -> None:
-    results = iter([
-        ToolResult("fine"), ToolResult("no", True, code="tool.exit", facts={"exit_code": 7}),
-        ToolResult("late", True, code="tool.timeout"),
-    ])  # fmt: skip
+    results = iter(
+        [
+            ToolResult("fine"),
+            ToolResult("no", True, code="tool.exit", facts={"exit_code": 7}),
+            ToolResult("late", True, code="tool.timeout"),
+        ]
+    )
     bench, log = desk(writer(body=lambda _a, _c: next(results)), person=Person(*["allow_once"] * 3, "deny"))
     for _ in range(4):
         await bench.call("write_file")
     assert log.rows == [
-        ("allow_once", "user", "done"), ("allow_once", "user", "failed, exit code 7"),
-        ("allow_once", "user", "failed, tool.timeout"), ("deny", "user", "denied"),
-    ]  # fmt: skip
+        ("allow_once", "user", "done"),
+        ("allow_once", "user", "failed, exit code 7"),
+        ("allow_once", "user", "failed, tool.timeout"),
+        ("deny", "user", "denied"),
+    ]
 
 
 @pytest.mark.spec("R-PRM-13", "R-BLT-1")
@@ -98,9 +103,11 @@ async def test_reads_are_listed_although_nobody_is_asked() -> None:
     [
         (BoundaryViolation("/etc/x is outside the allowed folders"), "boundary"),
         (Denied("Blocked: 'rm'", code="denied.blocklist"), "blocklist"),
-        (None, "schema"), ("list", "allowed tools"), ("unknown", "unknown tool"),
+        (None, "schema"),
+        ("list", "allowed tools"),
+        ("unknown", "unknown tool"),
     ],
-)  # fmt: skip
+)
 async def test_a_refused_call_is_listed_with_the_gate_that_refused_it_and_why(refusal: Any, by: str) -> None:
     tool = writer()
     if isinstance(refusal, Denied):

@@ -45,9 +45,9 @@ async def test_whatever_refuses_it_a_person_is_asked_who_cannot_have_it_made(why
     assert tool.calls == []
     assert outcome.result.text.startswith(text)
     assert outcome.state == ("done" if answer == "done" else "unknown")
-    assert bench.names == [kind.__name__ for kind in (
-        ToolCallStarted, ToolCallWaiting, ToolCallAnswered, ToolCallFinished
-    )]  # fmt: skip
+    assert bench.names == [
+        kind.__name__ for kind in (ToolCallStarted, ToolCallWaiting, ToolCallAnswered, ToolCallFinished)
+    ]
 
 
 @pytest.mark.spec("R-JRN-2", "R-PRM-5")

@@ -76,7 +76,7 @@ class Place:
         self.owner = TaskOwner()
         self.pipeline = Pipeline(
             self.registry, self.owner.spawn, trust=gate, layers=layers, settings=CallSettings(margin_s=0.5)
-        )  # fmt: skip
+        )
 
     async def write(self, path: str = "a.txt") -> CallResult:
         return await self.call("write_file", {"path": path, "content": NEW})

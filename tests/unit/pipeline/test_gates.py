@@ -163,8 +163,9 @@ async def test_the_category_is_raised_by_the_precheck_and_never_lowered() -> Non
     await bench.call("write_file")
     await bench.call("bash")
     assert [(r.category, r.raised_because) for r in person.asked] == [
-        (Category.ADMIN, "a system path"), (Category.WRITE, ""),
-    ]  # fmt: skip
+        (Category.ADMIN, "a system path"),
+        (Category.WRITE, ""),
+    ]
 
 
 @pytest.mark.spec("R-PRM-5", "R-INV-8")

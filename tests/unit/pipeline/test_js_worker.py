@@ -48,9 +48,12 @@ class Place:
         given = {"kind": "javascript", "category": "read", "entry": entry, **values}
         self.tools = (FakeTool("look"), FakeTool("write-file", WRITE))
         self.bench = SkillBench(
-            file_skill(self.path, skill("mine", **given)), *others, tools=self.tools, person=person,
+            file_skill(self.path, skill("mine", **given)),
+            *others,
+            tools=self.tools,
+            person=person,
             runs={"javascript": self.worker},
-        )  # fmt: skip
+        )
         return await self.bench.call("mine", args or {})
 
 
@@ -71,19 +74,26 @@ async def test_it_runs_in_the_sandbox_and_returns_its_value(place: Place) -> Non
         {"n": 21},
     )
     assert outcome.result.structured == {
-        "twice": 42, "again": 21, "name": "mine", "middleware": False, "self": True, "things": ["undefined"] * 3,
-    }  # fmt: skip
+        "twice": 42,
+        "again": 21,
+        "name": "mine",
+        "middleware": False,
+        "self": True,
+        "things": ["undefined"] * 3,
+    }
 
 
 @pytest.mark.spec("R-SK-14", "R-SK-6")
 @pytest.mark.parametrize(
     "source",
     [
-        "export default async (ctx, args) => args.n", "export default (ctx, args) => args.n;",
+        "export default async (ctx, args) => args.n",
+        "export default (ctx, args) => args.n;",
         "export default function (ctx, args) { return args.n }",
         "export default async function(ctx, args) { return args.n }",
         "export default function run(ctx, args) { return args.n }\nconst other = () => run",
-        "export async function run(ctx, args) { return args.n }", "export const run = (ctx, args) => args.n",
+        "export async function run(ctx, args) { return args.n }",
+        "export const run = (ctx, args) => args.n",
         "const f = (ctx, args) => args.n\nexport {\n  f as default,\n}",
         "function run(ctx, { n }) { return n }\nexport { run }",
         "export class Q { static go(ctx, args) { return args.n } }\nexport let z = 1, y = 2\nexport default Q.go",
@@ -93,7 +103,7 @@ async def test_it_runs_in_the_sandbox_and_returns_its_value(place: Place) -> Non
         "const wait = await Promise.resolve(1)\nexport default (ctx, args) => args.n * wait",
         "export default (ctx, args) => args.n // the end",
     ],
-)  # fmt: skip
+)
 async def test_whatever_way_it_exports_its_entry_is_called(place: Place, source: str) -> None:
     assert (await place.run(source, {"n": 7})).result.structured == 7
 
@@ -111,10 +121,12 @@ async def test_of_several_skills_in_one_file_each_has_its_own_entry(place: Place
     [
         (2, "import fs from 'fs'\nexport default () => 1"),
         (3, "\nimport { a,\n b } from './b.js'\nexport default () => 1"),
-        (2, "import 'x'\nexport default () => 1"), (2, "import * as x from 'x'\nexport default () => 1"),
-        (3, "export default () => 1\nexport * from 'x'"), (3, "export default () => 1\nexport { a } from 'x'"),
+        (2, "import 'x'\nexport default () => 1"),
+        (2, "import * as x from 'x'\nexport default () => 1"),
+        (3, "export default () => 1\nexport * from 'x'"),
+        (3, "export default () => 1\nexport { a } from 'x'"),
     ],
-)  # fmt: skip
+)
 async def test_an_import_is_a_clear_error_at_its_line(place: Place, line: int, text: str) -> None:
     outcome = await place.run(text, entry="default")
     assert outcome.result.code == "skill.raised"
@@ -141,9 +153,7 @@ async def test_its_calls_pass_every_gate(place: Place) -> None:
         "  return seen\n}\n"
     )
     outcome = await place.run(source, person=Person("deny"))
-    assert outcome.result.structured == [
-        "did look", "denied.permission", "tool.validation", "denied.untrusted_ref",
-    ]  # fmt: skip
+    assert outcome.result.structured == ["did look", "denied.permission", "tool.validation", "denied.untrusted_ref"]
     assert not place.tools[1].calls
 
 
@@ -202,8 +212,11 @@ async def test_only_the_source_that_was_approved_runs(place: Place) -> None:
         ("export default () => 7n", "skill.raised", "BigInt"),
         ("export default () => 'x'.repeat(300000)", "skill.raised", "larger than 262144"),
         ("export default (ctx) => ctx.manager.fail('on purpose')", "skill.failed", "on purpose"),
-        ("export default async (ctx) => { try { await ctx.manager.fail('on purpose') } catch {} return 1 }",
-         "skill.failed", "on purpose"),
+        (
+            "export default async (ctx) => { try { await ctx.manager.fail('on purpose') } catch {} return 1 }",
+            "skill.failed",
+            "on purpose",
+        ),
         ("export default () => { for (;;) {} }", "tool.timeout", "computed for more than"),
         ("export default () => { const a = []; for (;;) a.push(new ArrayBuffer(1 << 20)) }", "skill.raised", "memory"),
         ("export default () => new Promise(() => {})", "skill.raised", "never comes"),
@@ -211,7 +224,7 @@ async def test_only_the_source_that_was_approved_runs(place: Place) -> None:
         ("export default () => {\n  let = ;\n}", "skill.raised", "SyntaxError"),
         ("x = 1\nexport default () => x", "skill.raised", "x is not defined"),
     ],
-)  # fmt: skip
+)
 async def test_whatever_the_code_does_wrong_is_content(place: Place, source: str, code: str, words: str) -> None:
     outcome = await place.run(source, entry="default")
     assert outcome.result.code == code
@@ -256,8 +269,10 @@ async def test_it_can_be_middleware(place: Place) -> None:
     async def work(_ctx: Any, _args: Any) -> str:
         return "core"
 
-    around = file_skill(place.path, skill("mine", kind="javascript", category="read", role="middleware",
-                                          entry="default", metadata={"params": {}}))  # fmt: skip
+    around = file_skill(
+        place.path,
+        skill("mine", kind="javascript", category="read", role="middleware", entry="default", metadata={"params": {}}),
+    )
     bench = SkillBench(skill("work", work, metadata={"mine": "x"}), around, runs={"javascript": place.worker})
     assert (await bench.call("work", {"n": 5})).result.structured == [True, 5, "x", "core", "skill.next_twice"]
 

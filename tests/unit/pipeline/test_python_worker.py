@@ -49,9 +49,8 @@ class Place:
         given = {"kind": "python", "category": "read", **values}
         tools = (FakeTool("look"), FakeTool("write-file", WRITE))
         bench = SkillBench(
-            file_skill(path, skill("mine", **given)), *others, tools=tools, person=person,
-            runs={"python": self.worker},
-        )  # fmt: skip
+            file_skill(path, skill("mine", **given)), *others, tools=tools, person=person, runs={"python": self.worker}
+        )
         self.bench, self.tools = bench, tools
         return await bench.call("mine", args or {})
 
@@ -101,8 +100,9 @@ async def test_its_environment_is_empty_and_the_boundary_binds_it(place: Place) 
             f"        'database': attempt(lambda: open({str(world.home / 'data' / 'assent.db')!r}).read()),\n"
             "        'passwd': attempt(lambda: open('/etc/shadow').read()),\n"
             "    }\n",
-            category="write", person=Person("allow_once"),
-        )  # fmt: skip
+            category="write",
+            person=Person("allow_once"),
+        )
     finally:
         del os.environ["ASSENT_TEST_SECRET"]
     found = outcome.result.structured
@@ -485,10 +485,14 @@ async def test_no_way_leads_round_the_walls(place: Place, tmp_path: Path) -> Non
     server = await asyncio.start_unix_server(lambda _reader, writer: writer.close(), str(tmp_path / "service"))
     before = os.stat(world.outside / "secret.txt")
     async with server:
-        outcome = await place.run(ATTACKS.format(
-            outside=str(world.outside), workspace=str(world.workspace), app=os.getpid(),
-            socket=str(tmp_path / "service"),
-        ))  # fmt: skip
+        outcome = await place.run(
+            ATTACKS.format(
+                outside=str(world.outside),
+                workspace=str(world.workspace),
+                app=os.getpid(),
+                socket=str(tmp_path / "service"),
+            )
+        )
     found = outcome.result.structured
     after = os.stat(world.outside / "secret.txt")
     assert {name: value for name, value in found.items() if value != "refused"} == {}

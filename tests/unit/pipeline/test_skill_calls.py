@@ -94,9 +94,12 @@ async def test_every_way_to_a_tool_is_seen_by_a_spy_that_stands_around_the_pipel
 
     look = FakeTool("look")
     bench = SkillBench(
-        skill("outer", outer, metadata={"log": True}), skill("inner", inner), middleware("log", passing),
-        tools=(look,), layers=(Spy(),),
-    )  # fmt: skip
+        skill("outer", outer, metadata={"log": True}),
+        skill("inner", inner),
+        middleware("log", passing),
+        tools=(look,),
+        layers=(Spy(),),
+    )
     await bench.call("outer")
     assert seen == ["outer", "log", "inner", "look"]
     await bench.call("look", {"path": "y"}, origin="code")
@@ -113,9 +116,11 @@ async def test_the_list_consulted_is_the_invoking_skills_own() -> None:
         return ExactTools(None if definition.allowed_tools is None else tuple(definition.allowed_tools.split()))
 
     bench = SkillBench(
-        skill("free", run), skill("bound", run, allowed_tools="other"), tools=(FakeTool("look"),),
+        skill("free", run),
+        skill("bound", run, allowed_tools="other"),
+        tools=(FakeTool("look"),),
         runs={"allowed_of": allowed_of},
-    )  # fmt: skip
+    )
     assert not (await bench.call("free", allowed=("free",))).result.is_error
     refused = await bench.call("bound", allowed=("bound", "look"))
     assert refused.result.code == "denied.allowed_tools"
@@ -184,9 +189,8 @@ async def test_code_that_is_not_trusted_cannot_reach_a_hidden_tool() -> None:
         return await ctx.manager.invoke("secret")
 
     bench = SkillBench(
-        skill("trusted", run), skill("other", run, source="project"),
-        skill("secret", nothing, visibility="hidden"),
-    )  # fmt: skip
+        skill("trusted", run), skill("other", run, source="project"), skill("secret", nothing, visibility="hidden")
+    )
     assert not (await bench.call("trusted")).result.is_error
     assert (await bench.call("other")).result.code == "denied.visibility"
 
@@ -213,18 +217,19 @@ async def test_a_markdown_skill_is_an_ordinary_call_of_the_skill_named_agent() -
         return "an answer"
 
     greet = SkillDef(
-        "greet", "says hello", "markdown", "mine", allowed_tools="look",
+        "greet",
+        "says hello",
+        "markdown",
+        "mine",
+        allowed_tools="look",
         metadata={"params": FREE, "model": {"maxTurns": 3}},
-    )  # fmt: skip
+    )
     bench = SkillBench(greet, skill("agent", agent, source="library", visibility="hidden"))
     bench.finder.bodies["greet"] = "Say hello to :arg[name]."
     outcome = await bench.call("greet", {"name": "Ada"})
     assert outcome.result.text == "an answer"
     assert got == [
-        (
-            {"prompt": "Say hello to Ada.", "name": "greet", "config": {"maxTurns": 3}, "allowedTools": "look"},
-            "greet",
-        )
+        ({"prompt": "Say hello to Ada.", "name": "greet", "config": {"maxTurns": 3}, "allowedTools": "look"}, "greet")
     ]
 
 
@@ -247,9 +252,13 @@ async def test_nested_calls_are_quiet_until_a_person_has_to_look() -> None:
     bench = SkillBench(skill("work", run), tools=(FakeTool("look"), FakeTool("write-file", WRITE)), person=person)
     outcome = await bench.call("work")
     assert bench.names == [
-        "ToolCallStarted", "ToolCallStarted", "ToolCallWaiting", "ToolCallAnswered", "ToolCallFinished",
+        "ToolCallStarted",
+        "ToolCallStarted",
+        "ToolCallWaiting",
+        "ToolCallAnswered",
         "ToolCallFinished",
-    ]  # fmt: skip
+        "ToolCallFinished",
+    ]
     assert [call["tool"] for call in outcome.facts["nested"]] == ["look", "write-file"]
 
 
@@ -324,11 +333,16 @@ async def test_a_library_file_that_raises_at_import_is_an_error_in_words(tmp_pat
 @pytest.mark.parametrize(
     ("kind", "source", "declared", "category"),
     [
-        ("python", "mine", "", ADMIN), ("python", "mine", "read", READ), ("python", "shared", "read", WRITE),
-        ("python", "project", "", ADMIN), ("javascript", "shared", "admin", ADMIN), ("markdown", "shared", "", READ),
-        ("markdown", "mine", "write", WRITE), ("python", "library", "read", READ),
+        ("python", "mine", "", ADMIN),
+        ("python", "mine", "read", READ),
+        ("python", "shared", "read", WRITE),
+        ("python", "project", "", ADMIN),
+        ("javascript", "shared", "admin", ADMIN),
+        ("markdown", "shared", "", READ),
+        ("markdown", "mine", "write", WRITE),
+        ("python", "library", "read", READ),
     ],
-)  # fmt: skip
+)
 async def test_what_a_file_declares_never_grants_it_anything(
     kind: Any, source: Any, declared: str, category: Any
 ) -> None:

@@ -30,8 +30,9 @@ async def test_middleware_is_an_onion_in_a_fixed_order() -> None:
 
     bench = SkillBench(
         skill("work", core, metadata={"alpha": 1, "beta": 2}),
-        middleware("alpha", layer("alpha"), order={"after": ["beta"]}), middleware("beta", layer("beta")),
-    )  # fmt: skip
+        middleware("alpha", layer("alpha"), order={"after": ["beta"]}),
+        middleware("beta", layer("beta")),
+    )
     outcome = await bench.call("work")
     assert order == ["beta in", "alpha in", "core", "alpha out", "beta out"]
     assert outcome.result.text == "done"
@@ -74,11 +75,13 @@ async def test_going_on_twice_is_an_error_but_for_a_retry_layer_of_the_library()
         return await ctx.manager.next()
 
     bench = SkillBench(
-        skill("work", core, metadata={"twice": 1}), skill("again", core, metadata={"retry": 1}),
-        skill("foreign", core, metadata={"sly": 1}), middleware("twice", twice),
+        skill("work", core, metadata={"twice": 1}),
+        skill("again", core, metadata={"retry": 1}),
+        skill("foreign", core, metadata={"sly": 1}),
+        middleware("twice", twice),
         middleware("retry", twice, retries=True),
         skill("sly", twice, role="middleware", metadata={"retries": True}),
-    )  # fmt: skip
+    )
     assert (await bench.call("work")).result.code == "skill.next_twice"
     assert (await bench.call("again")).result.text == "core"
     assert (await bench.call("foreign")).result.code == "skill.next_twice"
@@ -194,9 +197,10 @@ async def test_middleware_finishes_the_served_call() -> None:
 @pytest.mark.spec("R-INV-10")
 async def test_an_order_in_a_circle_is_an_error_that_names_it() -> None:
     bench = SkillBench(
-        skill("work", nothing, metadata={"a": 1, "b": 1}), middleware("a", nothing, order={"after": ["b"]}),
+        skill("work", nothing, metadata={"a": 1, "b": 1}),
+        middleware("a", nothing, order={"after": ["b"]}),
         middleware("b", nothing, order={"after": ["a"]}),
-    )  # fmt: skip
+    )
     outcome = await bench.call("work")
     assert outcome.result.is_error
     assert "a before b before a" in outcome.result.text
@@ -238,9 +242,10 @@ async def test_a_next_hook_wraps_each_following_entry_and_knows_which() -> None:
         return "v"
 
     bench = SkillBench(
-        skill("work", core, metadata={"measure": 1, "layer": 1}), middleware("measure", hook, hook="$next"),
+        skill("work", core, metadata={"measure": 1, "layer": 1}),
+        middleware("measure", hook, hook="$next"),
         middleware("layer", layer),
-    )  # fmt: skip
+    )
     assert (await bench.call("work")).result.text == "v"
     assert seen == ["$next layer in", "layer", "$next $execute in", "core", "$execute out", "layer out"]
 

@@ -30,18 +30,21 @@ def line(
 
 
 async def cut_off(
-    w: World, calls: Sequence[tuple[str, str]], lines: Sequence[EffectRecord], done: str = "",
-    reason: StopReason = "tool_calls", arguments: Mapping[str, Any] | None = None, end: str = "interrupted",
-) -> str:  # fmt: skip
+    w: World,
+    calls: Sequence[tuple[str, str]],
+    lines: Sequence[EffectRecord],
+    done: str = "",
+    reason: StopReason = "tool_calls",
+    arguments: Mapping[str, Any] | None = None,
+    end: str = "interrupted",
+) -> str:
     """A thread as kill -9 leaves it: a message with calls, at most one result, the run's journal without an end."""
     thread = await w.thread()
     add = w.store.messages.add
     await w.store.runs.start(record=RunRecord(RUN, thread, 1.0, "assistant", MODEL))
     await add(record=MessageRecord("asked", thread, None, "user", (TextBlock("go"),), 1.0))
     blocks = tuple(ToolCallBlock(call, tool, arguments or {"path": call}) for call, tool in calls)
-    await add(record=MessageRecord(
-        ANSWER, thread, "asked", "assistant", blocks, 2.0, stop_reason=reason, run_id=RUN
-    ))  # fmt: skip
+    await add(record=MessageRecord(ANSWER, thread, "asked", "assistant", blocks, 2.0, stop_reason=reason, run_id=RUN))
     if done:
         result = ToolResultBlock(done, WRITE, "stored before")
         await add(record=MessageRecord("result", thread, ANSWER, "tool", (result,), 3.0, run_id=RUN))

@@ -74,15 +74,29 @@ class World:
             options |= {"agent_layers": (levels.agent,)}
         budget = options.pop("budget", ExecutionBudget())
         pipeline = Pipeline(
-            self.skills.table, self.owner.spawn, trust=person, settings=CallSettings(margin_s=0.05),
-            skills=self.skills.side, layers=(self.live.calls,), journal=logged(self.live), memory=self.live.memory,
-        )  # fmt: skip
+            self.skills.table,
+            self.owner.spawn,
+            trust=person,
+            settings=CallSettings(margin_s=0.05),
+            skills=self.skills.side,
+            layers=(self.live.calls,),
+            journal=logged(self.live),
+            memory=self.live.memory,
+        )
         self.skills.runs.pipeline = pipeline
         self.slots = options.pop("slots", None) or RunSlots()
         self.runtime = Runtime(
-            store=self.store, bus=self.bus, client=client, pipeline=pipeline, agents=agents, skills=self.skills,
-            slots=self.slots, retry=options.pop("retry", RetryPolicy(retries=0)), bounds=lambda: budget, **options,
-        )  # fmt: skip
+            store=self.store,
+            bus=self.bus,
+            client=client,
+            pipeline=pipeline,
+            agents=agents,
+            skills=self.skills,
+            slots=self.slots,
+            retry=options.pop("retry", RetryPolicy(retries=0)),
+            bounds=lambda: budget,
+            **options,
+        )
         self.service = ConversationService(self.runtime, self.owner)
         self.recovery = Recovery()
 

@@ -38,12 +38,18 @@ def test_every_setting_is_there_with_all_that_a_page_needs():
 
 
 CAREFUL = {
-    "tools.bash.network": "as asked", "tools.offered": 40, "tools.offered_share": 10,
-    "security.auto_approve_workspace_writes": False, "security.auto_approve_reading_commands": False,
-    "security.admin_jobs": False, "security.rm_without_recursion": "block",
-    "limits.run_rounds": 250, "limits.concurrent_runs": 4, "middleware.rate_limit.per_minute": 10,
+    "tools.bash.network": "as asked",
+    "tools.offered": 40,
+    "tools.offered_share": 10,
+    "security.auto_approve_workspace_writes": False,
+    "security.auto_approve_reading_commands": False,
+    "security.admin_jobs": False,
+    "security.rm_without_recursion": "block",
+    "limits.run_rounds": 250,
+    "limits.concurrent_runs": 4,
+    "middleware.rate_limit.per_minute": 10,
     "middleware.switched_on": (),
-}  # fmt: skip
+}
 """What bounds an agent before a person has changed anything: decisions, each of them."""
 
 
@@ -89,12 +95,21 @@ def test_the_docs_tell_every_setting_with_its_default():
     ("written", "read"),
     [
         ({"bash": 300, "kubectl_get": 2.5}, (("bash", 300), ("kubectl-get", 2.5))),
-        ([], ()), ({}, ()), ({"bash": 0}, None), ({"bash": 90_000}, None), ({"bash": "5"}, None),
+        ([], ()),
+        ({}, ()),
+        ({"bash": 0}, None),
+        ({"bash": 90_000}, None),
+        ({"bash": "5"}, None),
         ({"bash": True}, None),
-        ({"Bash": 5}, None), ({7: 5}, None), ({"../x": 5}, None), ("bash", None), ([["bash", 5]], None),
-        ({"bash": float("inf")}, None), ({"bash": None}, None),
+        ({"Bash": 5}, None),
+        ({7: 5}, None),
+        ({"../x": 5}, None),
+        ("bash", None),
+        ([["bash", 5]], None),
+        ({"bash": float("inf")}, None),
+        ({"bash": None}, None),
     ],
-)  # fmt: skip
+)
 def test_time_limits_of_single_tools_are_names_with_seconds(written, read):
     setting = schema()["tools.timeouts"]
     if read is None:

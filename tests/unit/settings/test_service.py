@@ -95,17 +95,20 @@ async def test_a_reset_takes_the_key_out_of_the_file(tmp_path):
     assert "hologram" in text
 
 
-@pytest.mark.parametrize(("text", "line", "says"), [
-    ("appearance:\n  theme: [dark\n", 3, "line 3"),
-    ("appearance:\n\ttheme: dark\n", 2, "line 2"),
-    ("a: b: c\n", 1, "line 1"),
-    ("- one\n- two\n", 1, "must hold names"),
-    ("just words\n", 1, "must hold names"),
-    ("chat: &a\n  max_iterations: 3\nmore: *a\n", 1, "anchors and aliases"),
-    ("chat: !!python/object/apply:os.system ['true']\n", 1, "could not determine a constructor"),
-    ("? [a, b]\n: 1\n", 1, "plain word"),
-    ("chat: " + "[" * 5_000, None, ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("appearance:\n  theme: [dark\n", 3, "line 3"),
+        ("appearance:\n\ttheme: dark\n", 2, "line 2"),
+        ("a: b: c\n", 1, "line 1"),
+        ("- one\n- two\n", 1, "must hold names"),
+        ("just words\n", 1, "must hold names"),
+        ("chat: &a\n  max_iterations: 3\nmore: *a\n", 1, "anchors and aliases"),
+        ("chat: !!python/object/apply:os.system ['true']\n", 1, "could not determine a constructor"),
+        ("? [a, b]\n: 1\n", 1, "plain word"),
+        ("chat: " + "[" * 5_000, None, ""),
+    ],
+)
 async def test_a_mistake_is_told_with_its_line_and_the_last_good_values_stay(tmp_path, text, line, says):
     service = await loaded(tmp_path, EDITED)
     before = service.current
@@ -138,27 +141,30 @@ async def test_a_file_of_a_megabyte_is_refused(tmp_path):
     assert "larger than a megabyte" in service.problems[0].message
 
 
-@pytest.mark.parametrize(("text", "key", "line", "says"), [
-    ("appearance:\n  theme: drak\n", "appearance.theme", 2, "Did you mean dark?"),
-    ("appearance:\n  text_scale: big\n", "appearance.text_scale", 2, "must be a number"),
-    ("appearance:\n  text_scale: 5\n", "appearance.text_scale", 2, "from 0.8 to 2"),
-    ("appearance:\n  text_scale: .nan\n", "appearance.text_scale", 2, "must be a number"),
-    ("chat:\n  max_iterations: true\n", "chat.max_iterations", 2, "whole number"),
-    ("chat:\n  max_iterations: 1.5\n", "chat.max_iterations", 2, "whole number"),
-    ("chat:\n  send_on_enter: maybe\n", "chat.send_on_enter", 2, "true or false"),
-    ("chat: 5\n", "chat", 1, "is a group"),
-    ("tools:\n  bash: 10\n", "tools.bash", 2, "is a group"),
-    ("security:\n  allowed_paths: /tmp\n", "security.allowed_paths", 2, "must be a list"),
-    ("security:\n  allowed_paths: [work]\n", "security.allowed_paths", 2, "begin with / or ~"),
-    ("security:\n  denied_paths: ['']\n", "security.denied_paths", 2, "empty entry"),
-    ("security:\n  blocklist_extra: ['(']\n", "security.blocklist_extra", 2, "no regular expression"),
-    ("tools:\n  env_allowlist: [A B]\n", "tools.env_allowlist", 2, "no name of an environment variable"),
-    ("models:\n  connections: [{id: a}]\n", "models.connections", 2, "needs a provider"),
-    ("models:\n  connections: [{id: a, provider: b, base_url: 'ftp://x'}]\n", "models.connections", 2, "http://"),
-    ("models:\n  connections: [{id: a, provider: b, titel: c}]\n", "models.connections", 2, "Did you mean title?"),
-    ("models:\n  connections: [{id: a, provider: b}, {id: a, provider: c}]\n", "models.connections", 2, "two conn"),
-    ("models:\n  connections: [{id: a, provider: b, options: {n: 1}}]\n", "models.connections", 2, "quotes"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "key", "line", "says"),
+    [
+        ("appearance:\n  theme: drak\n", "appearance.theme", 2, "Did you mean dark?"),
+        ("appearance:\n  text_scale: big\n", "appearance.text_scale", 2, "must be a number"),
+        ("appearance:\n  text_scale: 5\n", "appearance.text_scale", 2, "from 0.8 to 2"),
+        ("appearance:\n  text_scale: .nan\n", "appearance.text_scale", 2, "must be a number"),
+        ("chat:\n  max_iterations: true\n", "chat.max_iterations", 2, "whole number"),
+        ("chat:\n  max_iterations: 1.5\n", "chat.max_iterations", 2, "whole number"),
+        ("chat:\n  send_on_enter: maybe\n", "chat.send_on_enter", 2, "true or false"),
+        ("chat: 5\n", "chat", 1, "is a group"),
+        ("tools:\n  bash: 10\n", "tools.bash", 2, "is a group"),
+        ("security:\n  allowed_paths: /tmp\n", "security.allowed_paths", 2, "must be a list"),
+        ("security:\n  allowed_paths: [work]\n", "security.allowed_paths", 2, "begin with / or ~"),
+        ("security:\n  denied_paths: ['']\n", "security.denied_paths", 2, "empty entry"),
+        ("security:\n  blocklist_extra: ['(']\n", "security.blocklist_extra", 2, "no regular expression"),
+        ("tools:\n  env_allowlist: [A B]\n", "tools.env_allowlist", 2, "no name of an environment variable"),
+        ("models:\n  connections: [{id: a}]\n", "models.connections", 2, "needs a provider"),
+        ("models:\n  connections: [{id: a, provider: b, base_url: 'ftp://x'}]\n", "models.connections", 2, "http://"),
+        ("models:\n  connections: [{id: a, provider: b, titel: c}]\n", "models.connections", 2, "Did you mean title?"),
+        ("models:\n  connections: [{id: a, provider: b}, {id: a, provider: c}]\n", "models.connections", 2, "two conn"),
+        ("models:\n  connections: [{id: a, provider: b, options: {n: 1}}]\n", "models.connections", 2, "quotes"),
+    ],
+)
 async def test_a_value_that_does_not_fit_is_told_by_key_and_the_others_hold(tmp_path, text, key, line, says):
     service = await loaded(tmp_path, text + "limits:\n  concurrent_runs: 9\n")
     (problem,) = service.problems
@@ -180,8 +186,10 @@ async def test_a_value_that_does_not_fit_leaves_the_last_good_one_in_force(tmp_p
 async def test_unknown_keys_are_reported_with_what_was_meant(tmp_path):
     service = await loaded(tmp_path, "apearance:\n  theme: dark\nchat:\n  max_iteration: 3\nzzz: 1\n")
     assert [(p.key, p.line, p.severity) for p in service.problems] == [
-        ("apearance", 1, "warning"), ("chat.max_iteration", 4, "warning"), ("zzz", 5, "warning"),
-    ]  # fmt: skip
+        ("apearance", 1, "warning"),
+        ("chat.max_iteration", 4, "warning"),
+        ("zzz", 5, "warning"),
+    ]
     assert "Did you mean chat.max_iterations?" in service.problems[1].message
     assert "Did you mean" not in service.problems[2].message
 
@@ -214,15 +222,18 @@ SECRET = "sk-" + "proj-" + "a1B2" * 8
 
 
 @pytest.mark.spec("R-SEC-1")
-@pytest.mark.parametrize("text", [
-    f"models:\n  default: {SECRET}\n",
-    f"models:\n  connections:\n    - {{id: a, provider: openai, options: {{x: {SECRET}}}}}\n",
-    "models:\n  connections:\n    - {id: a, provider: openai, api_key: hunter2hunter2}\n",
-    "models:\n  connections:\n    - {id: a, provider: openai, base_url: 'https://me:hunter2hunter2@host/v1'}\n",
-    f"something:\n  deep: [[{SECRET}]]\n",
-    "openai_api_key: hunter2hunter2\n",
-    f"tools:\n  env_allowlist: ['{SECRET}']\n",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"models:\n  default: {SECRET}\n",
+        f"models:\n  connections:\n    - {{id: a, provider: openai, options: {{x: {SECRET}}}}}\n",
+        "models:\n  connections:\n    - {id: a, provider: openai, api_key: hunter2hunter2}\n",
+        "models:\n  connections:\n    - {id: a, provider: openai, base_url: 'https://me:hunter2hunter2@host/v1'}\n",
+        f"something:\n  deep: [[{SECRET}]]\n",
+        "openai_api_key: hunter2hunter2\n",
+        f"tools:\n  env_allowlist: ['{SECRET}']\n",
+    ],
+)
 async def test_what_looks_like_a_secret_is_refused_with_the_way_to_the_keyring_and_not_repeated(tmp_path, text):
     service = await loaded(tmp_path, text)
     errors = [p for p in service.problems if p.severity == "error"]
@@ -268,10 +279,18 @@ async def test_connections_come_back_as_they_were_saved(tmp_path):
     assert service.current.models.connections == made
 
 
-@pytest.mark.parametrize(("key", "value"), [
-    ("appearance.theme", "pink"), ("chat.max_iterations", 0), ("appearence.theme", "dark"), ("chat", {}),
-    ("models.default", "x\x00y"), ("models.default", "x" * 5_000), ("security.allowed_paths", "/tmp"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("appearance.theme", "pink"),
+        ("chat.max_iterations", 0),
+        ("appearence.theme", "dark"),
+        ("chat", {}),
+        ("models.default", "x\x00y"),
+        ("models.default", "x" * 5_000),
+        ("security.allowed_paths", "/tmp"),
+    ],
+)
 async def test_a_change_that_does_not_fit_changes_nothing(tmp_path, key, value):
     service = await loaded(tmp_path, EDITED)
     with pytest.raises(SettingsError):

@@ -47,7 +47,7 @@ async def text_of(body: str) -> str:
     [
         ("Hi :arg[name]!", "Hi <arg|name|inline|>!"),
         (":arg[a] :skill[b] (:tool[c])", "<arg|a|inline|> <skill|b|inline|> (<tool|c|inline|>)"),
-        ("_:arg[x]_ **:arg[y]** \":arg[z]\"", '_<arg|x|inline|>_ **<arg|y|inline|>** "<arg|z|inline|>"'),
+        ('_:arg[x]_ **:arg[y]** ":arg[z]"', '_<arg|x|inline|>_ **<arg|y|inline|>** "<arg|z|inline|>"'),
         ("[text](:path[a/b.md])", "[text](<path|a/b.md|inline|>)"),
         (":arg[a [b] c]", "<arg|a [b] c|inline|>"),
         (r":arg[a \] b \\ c]", r"<arg|a ] b \ c|inline|>"),
@@ -55,8 +55,10 @@ async def text_of(body: str) -> str:
         (":arg[`]`]", "<arg|`]`|inline|>"),
         (":arg[ spaced ]", "<arg|spaced|inline|>"),
         (":arg[]", "<arg||inline|>"),
-        (':arg[x]{#i .a .b k=v w="two words" e=\'q\' flag}',
-         "<arg|x|inline id=i class=a b k=v w=two words e=q flag=|>"),
+        (
+            ":arg[x]{#i .a .b k=v w=\"two words\" e='q' flag}",
+            "<arg|x|inline id=i class=a b k=v w=two words e=q flag=|>",
+        ),
         (":arg{k=v}", "<arg||inline k=v|>"),
         (":arg[x]{not an = attribute}", "<arg|x|inline|>{not an = attribute}"),
         ("你好:arg[x]。", "你好<arg|x|inline|>。"),
@@ -74,7 +76,7 @@ async def text_of(body: str) -> str:
         (":::box\n:arg[x]\n```\n:::\n```\n:::\n", "<box||block|<arg|x|inline|>\n```\n:::\n```\n>\n"),
         (":::box\r\na\r\n:::\r\nb\r:arg[x]\r", "<box||block|a\r\n>\nb\r<arg|x|inline|>\r"),
     ],
-)  # fmt: skip
+)
 async def test_a_directive_is_read_as_remark_reads_it(body: str, text: str) -> None:
     assert await text_of(body) == text
 
@@ -199,8 +201,12 @@ async def test_what_cannot_be_expanded_stays_with_a_problem_at_its_place() -> No
     found = await expand(body, {"inline": refuse}, first_line=5)
     assert found.text == body
     assert problems_of(found) == [
-        (5, 3, "unknown"), (7, 3, "unknown"), (8, 1, "unknown"), (9, 1, "failed"), (9, 12, "missing"),
-    ]  # fmt: skip
+        (5, 3, "unknown"),
+        (7, 3, "unknown"),
+        (8, 1, "unknown"),
+        (9, 1, "failed"),
+        (9, 12, "missing"),
+    ]
     assert found.problems[3].message == ":inline[f]: the file is outside"
     assert found.problems[0].message == "there is no directive :what"
 
@@ -307,13 +313,44 @@ async def test_only_listed_environment_variables_are_read() -> None:
 
 pieces = st.lists(
     st.sampled_from(
-        [":", "::", ":::", "::::", "a", "arg", "[", "]", "{", "}", "x", "`", "```", "~~~", "\n", "\r\n", " ",
-         "    ", "- ",
-         "> ", "<!--", "-->", "#", "=", '"', ":arg[x]", ":::box\n", ":::\n", "::: b\n", "::note\n", "é", "\u2028",
-         "\t"]
+        [
+            ":",
+            "::",
+            ":::",
+            "::::",
+            "a",
+            "arg",
+            "[",
+            "]",
+            "{",
+            "}",
+            "x",
+            "`",
+            "```",
+            "~~~",
+            "\n",
+            "\r\n",
+            " ",
+            "    ",
+            "- ",
+            "> ",
+            "<!--",
+            "-->",
+            "#",
+            "=",
+            '"',
+            ":arg[x]",
+            ":::box\n",
+            ":::\n",
+            "::: b\n",
+            "::note\n",
+            "é",
+            "\u2028",
+            "\t",
+        ]
     ),
     max_size=40,
-).map("".join)  # fmt: skip
+).map("".join)
 
 
 def written(parts: tuple[Any, ...]) -> str:

@@ -12,10 +12,21 @@ from desktop.store import Store
 
 def entry(number: int, **more) -> AuditEntry:
     """A decision about the call ``c<number>``."""
-    values = {"at": 1000.0 + number, "run_id": "r", "thread_id": "t", "call_id": f"c{number}",
-              "chain": ("assistant", "tidy"), "tool": "bash", "category": "write", "decision": "allow_once",
-              "by": "user", "digest": "abc", "summary": '{"command": "ls"}', "paths": ("/tmp/a",),
-              "extra": {"waited_s": 1.5}}  # fmt: skip
+    values = {
+        "at": 1000.0 + number,
+        "run_id": "r",
+        "thread_id": "t",
+        "call_id": f"c{number}",
+        "chain": ("assistant", "tidy"),
+        "tool": "bash",
+        "category": "write",
+        "decision": "allow_once",
+        "by": "user",
+        "digest": "abc",
+        "summary": '{"command": "ls"}',
+        "paths": ("/tmp/a",),
+        "extra": {"waited_s": 1.5},
+    }
     return AuditEntry(**values | more)
 
 

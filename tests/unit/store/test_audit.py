@@ -19,10 +19,23 @@ LAST = 21
 """The last line of ten calls with outcomes."""
 
 CHANGES = {
-    "at": 5.0, "run": "x", "thread": "x", "call": "x", "chain": ["x"], "tool": "x", "category": "read",
-    "decision": "deny", "by": "rule", "digest": "x", "summary": "x", "paths": [], "outcome": "x",
-    "extra": {"waited_s": 2.5}, "kind": "outcome", "more": 1,
-}  # fmt: skip
+    "at": 5.0,
+    "run": "x",
+    "thread": "x",
+    "call": "x",
+    "chain": ["x"],
+    "tool": "x",
+    "category": "read",
+    "decision": "deny",
+    "by": "rule",
+    "digest": "x",
+    "summary": "x",
+    "paths": [],
+    "outcome": "x",
+    "extra": {"waited_s": 2.5},
+    "kind": "outcome",
+    "more": 1,
+}
 
 
 def found(report) -> list[tuple[str, int, int]]:
@@ -43,16 +56,19 @@ async def test_an_untouched_log_is_whole_now_and_after_the_next_start(tmp_path):
 
 
 @pytest.mark.spec("R-PRM-13")
-@pytest.mark.parametrize("statement", [
-    "UPDATE audit SET line = replace(line, 'bash', 'true') WHERE seq = 2",
-    "UPDATE audit SET seq = 99 WHERE seq = 2",
-    "DELETE FROM audit WHERE seq = 21",
-    "DELETE FROM audit",
-    "INSERT OR REPLACE INTO audit (seq, line, hash) SELECT 2, line, hash FROM audit WHERE seq = 4",
-    "REPLACE INTO audit (seq, line, hash) SELECT 21, line, hash FROM audit WHERE seq = 4",
-    "INSERT INTO audit (seq, line, hash) SELECT 99, '{\"kind\":\"x\",\"at\":1.0}', 'x'",
-    "INSERT INTO audit (line, hash) SELECT '{\"kind\":\"x\",\"at\":1.0}', 'x'",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE audit SET line = replace(line, 'bash', 'true') WHERE seq = 2",
+        "UPDATE audit SET seq = 99 WHERE seq = 2",
+        "DELETE FROM audit WHERE seq = 21",
+        "DELETE FROM audit",
+        "INSERT OR REPLACE INTO audit (seq, line, hash) SELECT 2, line, hash FROM audit WHERE seq = 4",
+        "REPLACE INTO audit (seq, line, hash) SELECT 21, line, hash FROM audit WHERE seq = 4",
+        'INSERT INTO audit (seq, line, hash) SELECT 99, \'{"kind":"x","at":1.0}\', \'x\'',
+        'INSERT INTO audit (line, hash) SELECT \'{"kind":"x","at":1.0}\', \'x\'',
+    ],
+)
 async def test_the_database_itself_refuses_to_change_a_line(tmp_path, statement):
     store = await filled(tmp_path / "a.db")
     with sqlite3.connect(tmp_path / "a.db") as connection, pytest.raises(sqlite3.IntegrityError, match="activity log"):
@@ -63,27 +79,52 @@ async def test_the_database_itself_refuses_to_change_a_line(tmp_path, statement)
 
 
 @pytest.mark.spec("R-PRM-13")
-@pytest.mark.parametrize(("statements", "shows"), [
-    (("DELETE FROM audit WHERE seq = 8",), [("missing", 8, 8)]),
-    (("DELETE FROM audit WHERE seq BETWEEN 8 AND 11",), [("missing", 8, 11)]),
-    (("DELETE FROM audit WHERE seq = 1",), [("missing", 1, 1)]),
-    (("DELETE FROM audit WHERE seq = 8", "UPDATE audit SET seq = -seq WHERE seq > 8",
-      "UPDATE audit SET seq = -seq - 1 WHERE seq < 0"), [("altered", 8, 8), ("cut", 21, 21)]),
-    (("DELETE FROM audit WHERE seq = 21",), [("cut", 21, 21)]),
-    (("DELETE FROM audit WHERE seq > 11",), [("cut", 12, 21)]),
-    (("DELETE FROM audit",), [("cut", 1, 21)]),
-    (("UPDATE audit SET line = (SELECT line FROM audit WHERE seq = 6) WHERE seq = 4",), [("altered", 4, 4)]),
-    (("CREATE TEMP TABLE kept AS SELECT line FROM audit WHERE seq = 4",
-      "UPDATE audit SET line = (SELECT line FROM audit WHERE seq = 8) WHERE seq = 4",
-      "UPDATE audit SET line = (SELECT line FROM kept) WHERE seq = 8"), [("altered", 4, 4), ("altered", 8, 8)]),
-    (("UPDATE audit SET seq = -4 WHERE seq = 4", "UPDATE audit SET seq = 4 WHERE seq = 8",
-      "UPDATE audit SET seq = 8 WHERE seq = -4"), [("altered", 4, 5), ("altered", 8, 9)]),
-    (("UPDATE audit SET seq = -seq - 1 WHERE seq >= 8", "UPDATE audit SET seq = -seq WHERE seq < 0",
-      "INSERT INTO audit (seq, line, hash) SELECT 8, line, hash FROM audit WHERE seq = 6"),
-     [("altered", 8, 9), ("cut", 21, 21)]),
-    (("UPDATE audit SET hash = 'x' WHERE seq = 8",), [("altered", 8, 9)]),
-    (("UPDATE audit SET hash = upper(hash) WHERE seq = 21",), [("altered", 21, 21), ("cut", 21, 21)]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("statements", "shows"),
+    [
+        (("DELETE FROM audit WHERE seq = 8",), [("missing", 8, 8)]),
+        (("DELETE FROM audit WHERE seq BETWEEN 8 AND 11",), [("missing", 8, 11)]),
+        (("DELETE FROM audit WHERE seq = 1",), [("missing", 1, 1)]),
+        (
+            (
+                "DELETE FROM audit WHERE seq = 8",
+                "UPDATE audit SET seq = -seq WHERE seq > 8",
+                "UPDATE audit SET seq = -seq - 1 WHERE seq < 0",
+            ),
+            [("altered", 8, 8), ("cut", 21, 21)],
+        ),
+        (("DELETE FROM audit WHERE seq = 21",), [("cut", 21, 21)]),
+        (("DELETE FROM audit WHERE seq > 11",), [("cut", 12, 21)]),
+        (("DELETE FROM audit",), [("cut", 1, 21)]),
+        (("UPDATE audit SET line = (SELECT line FROM audit WHERE seq = 6) WHERE seq = 4",), [("altered", 4, 4)]),
+        (
+            (
+                "CREATE TEMP TABLE kept AS SELECT line FROM audit WHERE seq = 4",
+                "UPDATE audit SET line = (SELECT line FROM audit WHERE seq = 8) WHERE seq = 4",
+                "UPDATE audit SET line = (SELECT line FROM kept) WHERE seq = 8",
+            ),
+            [("altered", 4, 4), ("altered", 8, 8)],
+        ),
+        (
+            (
+                "UPDATE audit SET seq = -4 WHERE seq = 4",
+                "UPDATE audit SET seq = 4 WHERE seq = 8",
+                "UPDATE audit SET seq = 8 WHERE seq = -4",
+            ),
+            [("altered", 4, 5), ("altered", 8, 9)],
+        ),
+        (
+            (
+                "UPDATE audit SET seq = -seq - 1 WHERE seq >= 8",
+                "UPDATE audit SET seq = -seq WHERE seq < 0",
+                "INSERT INTO audit (seq, line, hash) SELECT 8, line, hash FROM audit WHERE seq = 6",
+            ),
+            [("altered", 8, 9), ("cut", 21, 21)],
+        ),
+        (("UPDATE audit SET hash = 'x' WHERE seq = 8",), [("altered", 8, 9)]),
+        (("UPDATE audit SET hash = upper(hash) WHERE seq = 21",), [("altered", 21, 21), ("cut", 21, 21)]),
+    ],
+)
 async def test_whatever_is_done_to_the_lines_shows_with_their_numbers(tmp_path, statements, shows):
     path = tmp_path / "a.db"
     store = await filled(path)
@@ -277,8 +318,10 @@ async def test_what_cannot_be_written_down_is_an_error_for_who_decides_and_no_li
     store = await filled(path, 2)
     await checked(store)
     with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TRIGGER full BEFORE INSERT ON audit WHEN new.line LIKE '%c77%' "
-                           "BEGIN SELECT RAISE(ABORT, 'no more'); END")  # fmt: skip
+        connection.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON audit WHEN new.line LIKE '%c77%' "
+            "BEGIN SELECT RAISE(ABORT, 'no more'); END"
+        )
     connection.close()
     outcomes = await asyncio.gather(
         *(store.audit.add(entry=entry(number)) for number in (5, 77, 6)), return_exceptions=True
@@ -338,8 +381,10 @@ async def _old(path, entries: int) -> None:
         connection.executescript(script.read_text())
     values = ("r", "t", "bash", "write", "allow_once", "user", "d", "summary ü", "done", '["a"]', '["/x"]', '{"n":1.5}')
     for number in range(entries):
-        connection.execute("INSERT INTO audit VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                           (number * 3 + 2, number + 0.25, *values[:2], f"c{number}", *values[2:]))  # fmt: skip
+        connection.execute(
+            "INSERT INTO audit VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            (number * 3 + 2, number + 0.25, *values[:2], f"c{number}", *values[2:]),
+        )
     connection.execute("PRAGMA user_version = 2")
     connection.close()
 
@@ -361,8 +406,12 @@ async def test_entries_of_an_old_log_enter_the_chain_as_what_they_are(tmp_path, 
     if entries:
         oldest = old[-1].entry
         assert (oldest.at, oldest.summary, oldest.outcome, oldest.chain, oldest.extra) == (
-            0.25, "summary ü", "done", ("a",), {"n": 1.5}
-        )  # fmt: skip
+            0.25,
+            "summary ü",
+            "done",
+            ("a",),
+            {"n": 1.5},
+        )
     await store.close()
 
 
@@ -382,8 +431,13 @@ async def test_an_outcome_is_kept_once_and_only_for_a_call_that_waits_for_one(tm
 
 
 async def test_odd_texts_and_numbers_come_back_and_keep_the_chain(tmp_path):
-    odd = entry(1, summary="\ud800 \u202e \x00 ü 😀 \"'\\ \n", tool="a\u200bb", paths=("/tmp/\udcff", "x" * 5000),
-                extra={"rule": {"n": float("nan"), "deep": [1, None, True, {"a": ("b",)}]}})  # fmt: skip
+    odd = entry(
+        1,
+        summary="\ud800 \u202e \x00 ü 😀 \"'\\ \n",
+        tool="a\u200bb",
+        paths=("/tmp/\udcff", "x" * 5000),
+        extra={"rule": {"n": float("nan"), "deep": [1, None, True, {"a": ("b",)}]}},
+    )
     store = await filled(tmp_path / "a.db", 0)
     await store.audit.add(entry=odd)
     (row, _) = (await store.audit.page(AuditFilter())).rows

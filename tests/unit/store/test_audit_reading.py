@@ -21,10 +21,13 @@ from tests.harness.help_pages import samples
 from tests.unit.store.auditing import checked, entry, filled, unguarded
 
 MIXED = (
-    {}, {"decision": "allow_edited"}, {"decision": "deny", "by": "rule"}, {"decision": "deny_run"},
+    {},
+    {"decision": "allow_edited"},
+    {"decision": "deny", "by": "rule"},
+    {"decision": "deny_run"},
     {"decision": "refused", "by": "boundary", "category": "read", "tool": "read-file", "paths": ("/etc/Größe 100%_x",)},
     {"decision": "allow_run", "by": "remembered", "thread_id": "u", "at": 5000.0, "extra": {"reason": "too wide"}},
-)  # fmt: skip
+)
 
 
 async def mixed(tmp_path):
@@ -41,15 +44,28 @@ async def exported(store, target: Path, fmt="jsonl", wanted=AuditFilter(), **mor
 
 
 @pytest.mark.spec("R-PRM-13")
-@pytest.mark.parametrize(("wanted", "calls"), [
-    (AuditFilter(decision="allowed"), "05"), (AuditFilter(decision="edited"), "1"),
-    (AuditFilter(decision="denied"), "23"), (AuditFilter(decision="refused"), "4"),
-    (AuditFilter(category="read"), "4"), (AuditFilter(tool="bash"), "01235"), (AuditFilter(thread_id="u"), "5"),
-    (AuditFilter(by="rule"), "2"), (AuditFilter(since=5000.0), "5"), (AuditFilter(until=1001.0), "0"),
-    (AuditFilter(text="EXIT CODE 7"), "0"), (AuditFilter(text="größe 100%_"), "4"), (AuditFilter(text="too WIDE"), "5"),
-    (AuditFilter(text="tidy", decision="denied", by="rule"), "2"), (AuditFilter(text="'; DROP TABLE audit; --"), ""),
-    (AuditFilter(text="\ud800"), ""), (AuditFilter(tool="bash' OR 1=1 --"), ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("wanted", "calls"),
+    [
+        (AuditFilter(decision="allowed"), "05"),
+        (AuditFilter(decision="edited"), "1"),
+        (AuditFilter(decision="denied"), "23"),
+        (AuditFilter(decision="refused"), "4"),
+        (AuditFilter(category="read"), "4"),
+        (AuditFilter(tool="bash"), "01235"),
+        (AuditFilter(thread_id="u"), "5"),
+        (AuditFilter(by="rule"), "2"),
+        (AuditFilter(since=5000.0), "5"),
+        (AuditFilter(until=1001.0), "0"),
+        (AuditFilter(text="EXIT CODE 7"), "0"),
+        (AuditFilter(text="größe 100%_"), "4"),
+        (AuditFilter(text="too WIDE"), "5"),
+        (AuditFilter(text="tidy", decision="denied", by="rule"), "2"),
+        (AuditFilter(text="'; DROP TABLE audit; --"), ""),
+        (AuditFilter(text="\ud800"), ""),
+        (AuditFilter(tool="bash' OR 1=1 --"), ""),
+    ],
+)
 async def test_each_filter_lets_through_what_it_says(tmp_path, wanted, calls):
     store = await mixed(tmp_path)
     rows = [row for row in (await store.audit.page(wanted)).rows if row.kind == "call"]
@@ -99,9 +115,11 @@ async def test_a_call_is_found_in_its_thread_and_a_nested_one_beside_it(tmp_path
     await store.threads.create(record=ThreadRecord("t", "First", 1.0, 1.0))
     for number, at in ((1, 10.0), (2, 20.0)):
         block = ToolCallBlock(f"c{number}", "bash", {"command": "ls"}, "{}")
-        await store.messages.add(record=MessageRecord(
-            f"m{number}", "t", f"m{number - 1}" if number > 1 else None, "assistant", (block,), at, run_id="r",
-        ))  # fmt: skip
+        await store.messages.add(
+            record=MessageRecord(
+                f"m{number}", "t", f"m{number - 1}" if number > 1 else None, "assistant", (block,), at, run_id="r"
+            )
+        )
     for call, at, place in (("c1", 50.0, "c1"), ("c2", 50.0, "c2"), ("inner", 15.0, "c1"), ("inner", 25.0, "c2")):
         found = await store.audit.place(entry(0, call_id=call, at=at))
         assert found is not None
@@ -169,12 +187,15 @@ CHANGES = {
     "a decision is another": lambda lines: [line.replace(b'"deny"', b'"allow_once"') for line in lines],
     "a time is another": lambda lines: [line.replace(b"1002.0", b"1002.5") for line in lines],
     "a line is put in": lambda lines: [
-        *lines, written({"number": 9, "link": "0" * 64, "content": {"kind": "call", "at": 1.0}})],
+        *lines,
+        written({"number": 9, "link": "0" * 64, "content": {"kind": "call", "at": 1.0}}),
+    ],
     "the end in the head is another": lambda lines: [lines[0].replace(b'"number":8', b'"number":7'), *lines[1:]],
     "the beginning is taken out": lambda lines: [lines[0], *lines[2:]],
     "a hash is another": lambda lines: [
-        line.replace(b'"link":"', b'"link":"0', 1).replace(b'","number":4', b'"number":4') for line in lines],
-}  # fmt: skip
+        line.replace(b'"link":"', b'"link":"0', 1).replace(b'","number":4', b'"number":4') for line in lines
+    ],
+}
 
 
 @pytest.mark.spec("R-PRM-13")
@@ -193,22 +214,39 @@ async def test_what_was_done_to_an_exported_file_shows(tmp_path, change, capsys)
     assert "whole" not in capsys.readouterr().out.splitlines()[-1]
 
 
-@pytest.mark.parametrize("data", [
-    b"", b"\n", b"{}\n", b"[]\n", b"\xff\xfe\n", b'{"format":"something else"}\n', b"[" * 100_000 + b"\n",
-    b'{"format":"assent activity log, 1","head":{"link":7,"number":"x"}}\n', b"x" * 5_000_000,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\n",
+        b"{}\n",
+        b"[]\n",
+        b"\xff\xfe\n",
+        b'{"format":"something else"}\n',
+        b"[" * 100_000 + b"\n",
+        b'{"format":"assent activity log, 1","head":{"link":7,"number":"x"}}\n',
+        b"x" * 5_000_000,
+    ],
+)
 def test_a_file_that_is_no_export_is_refused_in_words(tmp_path, data, capsys):
     (tmp_path / "x").write_bytes(data)
     assert main([str(tmp_path / "x")]) == UNREADABLE
     assert capsys.readouterr().out == "This is no activity log that Assent exported as JSON Lines.\n"
 
 
-@pytest.mark.parametrize("record", [
-    b'{"content":{"at":1.0},"content":{"at":2.0},"link":"x","number":1}\n', b'{"link":"x","number":1}\n',
-    b'{"content":{"at":1.0},"hash":"x","link":"x","number":1}\n', b'{"hash":"x","link":"x","number":true}\n',
-    b'{"hash":"x", "link":"x","number":1}\n', b'{"content":{"at":"now"},"link":"x","number":1}\n',
-    b'{"content":[],"link":"x","number":1}\n', b'{"content":{"at":NaN},"link":"x","number":1}\n',
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "record",
+    [
+        b'{"content":{"at":1.0},"content":{"at":2.0},"link":"x","number":1}\n',
+        b'{"link":"x","number":1}\n',
+        b'{"content":{"at":1.0},"hash":"x","link":"x","number":1}\n',
+        b'{"hash":"x","link":"x","number":true}\n',
+        b'{"hash":"x", "link":"x","number":1}\n',
+        b'{"content":{"at":"now"},"link":"x","number":1}\n',
+        b'{"content":[],"link":"x","number":1}\n',
+        b'{"content":{"at":NaN},"link":"x","number":1}\n',
+    ],
+)
 def test_a_line_that_is_not_exactly_as_it_is_written_is_refused(record):
     """A second key of the same name, for one, would show one thing to a reader and prove another."""
     head = written({"format": "assent activity log, 1", "head": {"link": "x", "number": 1}})
@@ -221,9 +259,11 @@ async def test_a_file_is_checked_from_the_command_line_without_a_home(tmp_path):
     await store.close()
     home = tmp_path / "home"
     done = subprocess.run(
-        [sys.executable, "-m", "desktop", "audit-check", str(tmp_path / "log.jsonl")], capture_output=True, text=True,
+        [sys.executable, "-m", "desktop", "audit-check", str(tmp_path / "log.jsonl")],
+        capture_output=True,
+        text=True,
         env={**os.environ, "AGENT_HOME": str(home)},
-    )  # fmt: skip
+    )
     assert (done.returncode, done.stderr) == (WHOLE, "")
     assert "8 lines, 8 with content; the end is 8 " in done.stdout
     assert not home.exists()

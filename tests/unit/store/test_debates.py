@@ -19,7 +19,7 @@ def turn(number: int, message_id: str, thread_id: str = "d") -> TurnRecord:
     usage = Usage(10, 5, 0, 0, 0.01)
     return TurnRecord(
         thread_id, number, side, message_id, message_id, f"said {number}", "response", 1, 0, usage, 1.0, 2.0, "m", "r"
-    )  # fmt: skip
+    )
 
 
 async def debate(store: Store, thread_id: str = "d", turns: int = 4) -> list[str]:
@@ -41,9 +41,12 @@ async def say_turn(store: Store, thread_id: str, number: int, parent: str) -> st
 
 async def fork(store: Store, thread_id: str, origin: str, at: int, message_id: str) -> None:
     await store.debates.fork(
-        thread=ThreadRecord(thread_id, "F", 2.0, 2.0), setup={"topic": "t"}, origin=origin, turn=at,
+        thread=ThreadRecord(thread_id, "F", 2.0, 2.0),
+        setup={"topic": "t"},
+        origin=origin,
+        turn=at,
         message_id=message_id,
-    )  # fmt: skip
+    )
 
 
 async def shown(store: Store, thread_id: str) -> list[str]:
@@ -71,7 +74,7 @@ async def test_a_debate_is_kept_with_its_turns_and_is_no_chat(store: Store) -> N
     assert await store.threads.list_all() == []
     assert [(h.thread_id, h.message_id, h.debate) for h in await store.search.messages(text="topic")] == [
         ("d", ids[0], True)
-    ]  # fmt: skip
+    ]
     assert [(h.thread_id, h.debate) for h in await store.search.titles(text="d")] == [("d", True)]
     with pytest.raises(NotFound):
         await store.debates.get(thread_id="nothing")
@@ -161,8 +164,11 @@ async def test_set_up_status_and_verdict_change_alone(store: Store) -> None:
     await store.debates.set_verdict(thread_id="d", verdict={"winner": "a"})
     found = await store.debates.get(thread_id="d")
     assert (found.status, found.end_reason, found.setup, found.verdict) == (
-        "ended", "error", {"topic": "other"}, {"winner": "a"}
-    )  # fmt: skip
+        "ended",
+        "error",
+        {"topic": "other"},
+        {"winner": "a"},
+    )
     with pytest.raises(NotFound):
         await store.debates.set_status(thread_id="no", status="ended")
     assert await shown(store, "d") == ["d0"]

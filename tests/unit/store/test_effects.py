@@ -63,8 +63,10 @@ async def test_unfinished_runs_are_found_after_a_restart_and_of_what_a_finished_
     assert await store.effects.unfinished() == ["late", "early"]
     await store.effects.forget("done")
     assert [(line.phase, line.value) for line in await store.effects.load("done")] == [
-        ("begun", ""), ("completed", '"sha256:44136fa355b3678a"'), ("completed", ""),
-    ]  # fmt: skip
+        ("begun", ""),
+        ("completed", '"sha256:44136fa355b3678a"'),
+        ("completed", ""),
+    ]
     assert (await store.effects.load("late"))[1].value == "{}"
     await store.close()
 

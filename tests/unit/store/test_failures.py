@@ -232,8 +232,9 @@ async def test_a_full_disk_leaves_nothing_half_written_and_a_retry_works_when_th
 async def test_an_answer_that_streams_while_the_disk_is_full_is_kept_and_saved_later(tmp_path):
     store = await filled(tmp_path / "assent.db")
     problems: list[BaseException] = []
-    writer = await store.messages.open(record=MessageRecord("m2", "t", "m1", "assistant", (), 3.0, "open"),
-                                       on_problem=problems.append)  # fmt: skip
+    writer = await store.messages.open(
+        record=MessageRecord("m2", "t", "m1", "assistant", (), 3.0, "open"), on_problem=problems.append
+    )
     await limit_pages(store, 1)
     writer.add_text("long " * 100_000)
     with pytest.raises(StoreFull):

@@ -24,12 +24,16 @@ from tests.samples import make_messages
 from tests.unit.store.conftest import say
 
 EVERY_KIND = (
-    TextBlock("# Title\n\x00 after a zero"), ReasoningBlock("hm"), ImageBlock("image/png", "aGVsbG8=", "a.png"),
-    FileBlock("notes.txt", "content"), ToolCallBlock("c1", "bash", {"command": "ls", "n": [1, None, {"a": 2.5}]}),
+    TextBlock("# Title\n\x00 after a zero"),
+    ReasoningBlock("hm"),
+    ImageBlock("image/png", "aGVsbG8=", "a.png"),
+    FileBlock("notes.txt", "content"),
+    ToolCallBlock("c1", "bash", {"command": "ls", "n": [1, None, {"a": 2.5}]}),
     ToolCallBlock("c2", "bash", None, raw="{not json", problem="no JSON"),
     ToolResultBlock("c1", "bash", "out", is_error=True, structured={"a": [1]}, facts={"elapsed_ms": 3}),
-    NoticeBlock("stopped", "limit", "go on", "warning"), UnknownBlock({"kind": "hologram", "depth": 3}),
-)  # fmt: skip
+    NoticeBlock("stopped", "limit", "go on", "warning"),
+    UnknownBlock({"kind": "hologram", "depth": 3}),
+)
 
 
 async def ids(store, **more):
@@ -40,9 +44,22 @@ async def ids(store, **more):
 async def test_a_message_comes_back_as_it_was_stored_with_every_kind_of_block(store, thread):
     await store.messages.add(record=say("m1", None))
     record = MessageRecord(
-        "m2", "t", "m1", "assistant", EVERY_KIND, 7.5, "interrupted", "a", "Assistant", "demo/demo", "r1", 3,
-        "tool_calls", Usage(1, 2, 3, 4, 0.125), 900,
-    )  # fmt: skip
+        "m2",
+        "t",
+        "m1",
+        "assistant",
+        EVERY_KIND,
+        7.5,
+        "interrupted",
+        "a",
+        "Assistant",
+        "demo/demo",
+        "r1",
+        3,
+        "tool_calls",
+        Usage(1, 2, 3, 4, 0.125),
+        900,
+    )
     await store.messages.add(record=record)
     assert await store.messages.get(message_id="m2") == record
     assert (await store.messages.path(thread_id="t"))[1] == record

@@ -53,11 +53,14 @@ async def test_an_older_database_is_copied_and_brought_up_to_date(tmp_path, newe
     await copy.close()
 
 
-@pytest.mark.parametrize("script", [
-    "CREATE TABLE colours (name TEXT);\nINSERT INTO nowhere VALUES (1);\n",
-    "CREATE TABLE colours (name TEXT);\nINSERT INTO runs SELECT 'r','gone','','',1,2,'','',0,0,0,0,0,'{}';\n",
-    "CREATE TABLE colours (name TEXT);\nCREATE TABLE unfinished (",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "script",
+    [
+        "CREATE TABLE colours (name TEXT);\nINSERT INTO nowhere VALUES (1);\n",
+        "CREATE TABLE colours (name TEXT);\nINSERT INTO runs SELECT 'r','gone','','',1,2,'','',0,0,0,0,0,'{}';\n",
+        "CREATE TABLE colours (name TEXT);\nCREATE TABLE unfinished (",
+    ],
+)
 async def test_a_migration_that_fails_changes_nothing(tmp_path, newer, script):
     path = tmp_path / "data" / "assent.db"
     await old(path)
@@ -121,23 +124,26 @@ async def test_two_logs_of_a_run_become_one_in_the_order_in_which_things_happene
     thread = "INSERT INTO threads VALUES (1,'t','T','none','','','',0,'',1,1,NULL,NULL,0,0,0,0,NULL)"
     connection.execute(thread)
     runs = {"both": "response", "old": "response", "cut": "interrupted", "lost": "error"}
-    connection.executemany(
-        "INSERT INTO runs VALUES (?,'t','a','m',1,9,?,'',0,0,0,0,NULL,'{}')", list(runs.items())
-    )  # fmt: skip
+    connection.executemany("INSERT INTO runs VALUES (?,'t','a','m',1,9,?,'',0,0,0,0,NULL,'{}')", list(runs.items()))
     ask, end = ("llm", 1.0, 2.0, "completed"), ("end", 5.0, 5.0, "completed")
     told = {
         "both": [ask, ("tool", 2.1, 3.0, "completed"), ("llm", 3.1, 4.0, "failed"), end],
-        "old": [ask, ("tool", 2.1, 3.0, "failed"), end], "cut": [ask, ("end", 5.0, 5.0, "cancelled")],
+        "old": [ask, ("tool", 2.1, 3.0, "failed"), end],
+        "cut": [ask, ("end", 5.0, 5.0, "cancelled")],
         "lost": [("summary", 1.0, 1.0, "completed"), end],
-    }  # fmt: skip
+    }
     for run, entries in told.items():
         for number, (kind, started, ended, status) in enumerate(entries, 1):
-            plain = {"name": f"the {kind}", "arguments_digest": "a1", "result_digest": "b2", "summary": "words",
-                     "started": started, "ended": ended,
-                     "value": {"upto": "m"} if kind == "summary" else None}  # fmt: skip
-            connection.execute(
-                "INSERT INTO journal VALUES (?,?,?,?,?)", (run, number, kind, status, json.dumps(plain))
-            )
+            plain = {
+                "name": f"the {kind}",
+                "arguments_digest": "a1",
+                "result_digest": "b2",
+                "summary": "words",
+                "started": started,
+                "ended": ended,
+                "value": {"upto": "m"} if kind == "summary" else None,
+            }
+            connection.execute("INSERT INTO journal VALUES (?,?,?,?,?)", (run, number, kind, status, json.dumps(plain)))
     effect = "INSERT INTO effects VALUES (?,?,'m:c',1,?,'write','d',?,?,?,'')"
     for run in ("both", "cut", "lost"):
         connection.execute(effect, (run, 1, "tool", "begun", 2.2, ""))
@@ -152,12 +158,18 @@ async def test_two_logs_of_a_run_become_one_in_the_order_in_which_things_happene
     await store.close()
     asked = ["1 llm begun 1", "2 llm completed 2"]
     assert {run: [f"{e.sequence} {e.kind} {e.phase} {e.at:g}" for e in log] for run, log in logs.items()} == {
-        "both": [*asked, "3 tool begun 2.2", "4 tool completed 2.9", "5 llm begun 3.1", "6 llm failed 4",
-                 "7 end completed 4.9"],
+        "both": [
+            *asked,
+            "3 tool begun 2.2",
+            "4 tool completed 2.9",
+            "5 llm begun 3.1",
+            "6 llm failed 4",
+            "7 end completed 4.9",
+        ],
         "old": [*asked, "3 tool begun 2.1", "4 tool failed 3", "5 end completed 5"],
         "cut": [*asked, "3 tool begun 2.2"],
         "lost": ["1 summary completed 1", "2 tool begun 2.2", "3 end completed 5"],
-    }  # fmt: skip
+    }
     first = logs["both"][1]
     assert (first.name, first.digest, first.value, first.summary) == ("the llm", "a1", '"sha256:b2"', "words")
     assert logs["both"][3].value == '{"text":"x"}'

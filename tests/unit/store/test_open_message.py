@@ -78,13 +78,20 @@ async def test_thinking_and_text_keep_their_order_and_the_rest_comes_at_the_end(
     opened.add_text("")
     call = ToolCallBlock("c", "bash", {"command": "ls"})
     stored = await opened.close(
-        stop_reason="tool_calls", blocks=(call, NoticeBlock("note")), usage=Usage(1, 2, 3, 4, 0.5), elapsed_ms=70,
+        stop_reason="tool_calls",
+        blocks=(call, NoticeBlock("note")),
+        usage=Usage(1, 2, 3, 4, 0.5),
+        elapsed_ms=70,
         model="demo/other",
-    )  # fmt: skip
+    )
     assert stored.blocks == (
-        ReasoningBlock("let me think"), TextBlock("First. "), ReasoningBlock("more"), TextBlock("Second\x00 \ufffd."),
-        call, NoticeBlock("note"),
-    )  # fmt: skip
+        ReasoningBlock("let me think"),
+        TextBlock("First. "),
+        ReasoningBlock("more"),
+        TextBlock("Second\x00 \ufffd."),
+        call,
+        NoticeBlock("note"),
+    )
     assert (stored.status, stored.stop_reason, stored.model) == ("complete", "tool_calls", "demo/other")
     assert await store.messages.get(message_id="m2") == stored
 

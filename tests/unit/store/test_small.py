@@ -11,10 +11,21 @@ from desktop.store import Store
 
 
 def entry(number: int, **more) -> AuditEntry:
-    values = {"at": float(number), "run_id": "r", "thread_id": "t", "call_id": f"c{number}",
-              "chain": ("assistant", "bash"), "tool": "bash",
-              "category": "write", "decision": "allow_once", "by": "user", "digest": "abc",
-              "summary": "ls", "paths": ("/tmp/a",), "extra": {"waited_s": 1.5}}  # fmt: skip
+    values = {
+        "at": float(number),
+        "run_id": "r",
+        "thread_id": "t",
+        "call_id": f"c{number}",
+        "chain": ("assistant", "bash"),
+        "tool": "bash",
+        "category": "write",
+        "decision": "allow_once",
+        "by": "user",
+        "digest": "abc",
+        "summary": "ls",
+        "paths": ("/tmp/a",),
+        "extra": {"waited_s": 1.5},
+    }
     return AuditEntry(**values | more)
 
 

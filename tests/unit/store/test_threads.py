@@ -16,9 +16,19 @@ from tests.unit.store.conftest import say
 
 async def test_a_thread_comes_back_as_it_was_stored(store):
     record = ThreadRecord(
-        "t", "Naïve \udcff \x00 数据", 1.5, 2.5, agent="writer", model="lab/qwen", pinned=True, deleted_at=None,
-        titled_by="person", usage=Usage(1, 2, 3, 4, 0.5), label="demo", state="failed",
-    )  # fmt: skip
+        "t",
+        "Naïve \udcff \x00 数据",
+        1.5,
+        2.5,
+        agent="writer",
+        model="lab/qwen",
+        pinned=True,
+        deleted_at=None,
+        titled_by="person",
+        usage=Usage(1, 2, 3, 4, 0.5),
+        label="demo",
+        state="failed",
+    )
     await store.threads.create(record=record)
     found = await store.threads.get(thread_id="t")
     assert found.title == "Naïve \ufffd \x00 数据"
@@ -110,10 +120,13 @@ async def test_model_agent_and_label_are_changed_one_by_one(store, thread):
 
 async def test_a_thread_that_does_not_exist_is_told_in_words(store):
     for call in (
-        store.threads.get(thread_id="x"), store.threads.rename(thread_id="x", title="", by_person=True),
-        store.threads.pin(thread_id="x", pinned=True), store.threads.set_leaf(thread_id="x", message_id=None),
-        store.messages.path(thread_id="x"), store.messages.add(record=say("m1", None, thread_id="x")),
-    ):  # fmt: skip
+        store.threads.get(thread_id="x"),
+        store.threads.rename(thread_id="x", title="", by_person=True),
+        store.threads.pin(thread_id="x", pinned=True),
+        store.threads.set_leaf(thread_id="x", message_id=None),
+        store.messages.path(thread_id="x"),
+        store.messages.add(record=say("m1", None, thread_id="x")),
+    ):
         with pytest.raises((NotFound,), match="no longer exists"):
             await call
     await store.threads.purge(thread_id="x")
@@ -131,12 +144,16 @@ async def test_a_job_s_thread_says_whose_run_it_is_and_how_that_ended(store, tmp
     await store.jobs.delete(job_id="j", at=3.0)
     found = {thread.thread_id: thread.job for thread in await store.threads.list_all()}
     assert found == {
-        "a": ThreadJob("j", "Report", "done", deleted=True), "b": ThreadJob("j", "Report", "limit", deleted=True),
-        "lost": ThreadJob("", "", "", deleted=True), "mine": None,
-    }  # fmt: skip
+        "a": ThreadJob("j", "Report", "done", deleted=True),
+        "b": ThreadJob("j", "Report", "limit", deleted=True),
+        "lost": ThreadJob("", "", "", deleted=True),
+        "mine": None,
+    }
     assert [(await store.threads.get(thread_id=one)).job for one in ("b", "lost", "mine")] == [
-        found["b"], found["lost"], None
-    ]  # fmt: skip
+        found["b"],
+        found["lost"],
+        None,
+    ]
     broken = sqlite3.connect(tmp_path / "data" / "assent.db")
     broken.execute("UPDATE jobs SET job_json = '{'")
     broken.commit()

@@ -38,9 +38,11 @@ async def test_only_the_messages_of_the_run_are_read_and_of_a_long_result_only_t
     for number, run_id in enumerate(("", "r", "other", "r")):
         long = ToolResultBlock("c", "look", "y" * 200_000, facts={"bytes": 1})
         blocks = (long,) if number == 3 else (TextBlock("a"),)
-        await store.messages.add(record=MessageRecord(
-            f"m{number}", "t", parent, "tool" if number == 3 else "assistant", blocks, float(number), run_id=run_id
-        ))  # fmt: skip
+        await store.messages.add(
+            record=MessageRecord(
+                f"m{number}", "t", parent, "tool" if number == 3 else "assistant", blocks, float(number), run_id=run_id
+            )
+        )
         parent = f"m{number}"
     first, last = await store.traces.messages(run_id="r")
     assert (first.message_id, first.parent_id, first.text) == ("m1", "m0", "a")

@@ -83,9 +83,11 @@ class Bench:
 
     async def host(self, kinds: Mapping[str, Body]) -> RunHost:
         ports = EffectPorts(
-            self._llm, self._tool, lambda name, _arguments: name.startswith("read"),
+            self._llm,
+            self._tool,
+            lambda name, _arguments: name.startswith("read"),
             lambda topic, event, key: self.done.append(f"emit {topic} {event} {key}"),
-        )  # fmt: skip
+        )
         node = Supervision.root(ROOT, session_id="t", spawn_budget=self.spawn, execution_budget=self.budget)
         self.token = self.above.child() if self.above is not None else CancellationToken()
         self.tree = RunTree(ROOT, node, self.token, publish=self.told.extend)
@@ -94,9 +96,14 @@ class Bench:
         made = AgentKinds({name: _maker(body) for name, body in kinds.items()})
         meta = RunMeta(self.run_id, self.token, "t", node)
         return RunHost(
-            tree=self.tree, meta=meta, journal=journal, ports=self.ports(ports), kinds=made, queue=self.queue,
+            tree=self.tree,
+            meta=meta,
+            journal=journal,
+            ports=self.ports(ports),
+            kinds=made,
+            queue=self.queue,
             **self.options,
-        )  # fmt: skip
+        )
 
     def ports(self, made: EffectPorts) -> EffectPorts:
         return made

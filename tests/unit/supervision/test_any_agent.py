@@ -62,10 +62,15 @@ async def exits(_ctx, _inbox):
 
 
 BAD = {
-    "cyclic": (cyclic, "agent.value"), "deep": (deep, "agent.value"), "tuple key": (keyed, "agent.value"),
-    "unsayable": (unsayable, "agent.value"), "huge": (huge, "agent.value"), "cancels itself": (cancels_itself, "bug"),
-    "raises CancelledError": (raises_cancelled, "bug"), "exits": (exits, "bug"),
-}  # fmt: skip
+    "cyclic": (cyclic, "agent.value"),
+    "deep": (deep, "agent.value"),
+    "tuple key": (keyed, "agent.value"),
+    "unsayable": (unsayable, "agent.value"),
+    "huge": (huge, "agent.value"),
+    "cancels itself": (cancels_itself, "bug"),
+    "raises CancelledError": (raises_cancelled, "bug"),
+    "exits": (exits, "bug"),
+}
 
 
 @pytest.mark.spec("R-SUP-15", "R-JRN-5", "R-CAN-11")

@@ -69,9 +69,14 @@ async def test_a_call_is_written_before_it_is_done_and_its_outcome_after():
     await journal.end("completed", "said s3cret")
     await world.call("c4", "write")
     assert world.log.told() == [
-        "c1.1 tool write begun", "c1.1 tool write completed", "c2.1 tool write begun", "c2.1 tool write failed",
-        "c3.1 tool look begun", "c3.1 tool look completed", ".0 end completed",
-    ]  # fmt: skip
+        "c1.1 tool write begun",
+        "c1.1 tool write completed",
+        "c2.1 tool write begun",
+        "c2.1 tool write failed",
+        "c3.1 tool look begun",
+        "c3.1 tool look completed",
+        ".0 end completed",
+    ]
     assert "s3cret" not in world.log.records[0].summary
     assert world.log.records[-1].summary == "said ***"
 

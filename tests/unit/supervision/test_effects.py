@@ -66,13 +66,23 @@ async def test_each_effect_is_written_before_it_is_done_and_the_run_ends_once():
     assert outcome.value[-1] == "read donedo"
     log = bench.log.told()
     assert [line for line in log if line.startswith("0.") and "0.6." not in line.split(" ")[0]][:2] == [
-        "0.1 llm m/m begun", "0.1 llm m/m completed",
-    ]  # fmt: skip
-    assert {"0.5 tool write begun", "0.6 spawn child begun", "0.7 emit news begun", "0.8 sleep_until begun",
-            "0.9 join 0.6 begun", "0.6.1 tool write begun", "0.6.2 tool read completed"} <= set(log)  # fmt: skip
+        "0.1 llm m/m begun",
+        "0.1 llm m/m completed",
+    ]
+    assert {
+        "0.5 tool write begun",
+        "0.6 spawn child begun",
+        "0.7 emit news begun",
+        "0.8 sleep_until begun",
+        "0.9 join 0.6 begun",
+        "0.6.1 tool write begun",
+        "0.6.2 tool read completed",
+    } <= set(log)
     assert [line for line in log if " return" in line or " end" in line] == [
-        "0.6.0 return completed", "0.0 return completed", ".0 end completed",
-    ]  # fmt: skip
+        "0.6.0 return completed",
+        "0.0 return completed",
+        ".0 end completed",
+    ]
     assert [r.sequence for r in bench.log.records] == list(range(1, len(log) + 1))
     with pytest.raises(BugError, match="over"):
         await bench.run(everything, child=child)
@@ -103,10 +113,15 @@ async def test_a_run_cut_off_at_any_line_goes_on_without_doing_again_what_is_don
 
 
 @pytest.mark.spec("R-JRN-2")
-@pytest.mark.parametrize(("said_so", "done", "status", "text"), [
-    ("repeat", ["write a"], "completed", "write done"), ("done", [], "completed", "This was done before"),
-    ("skip", [], "completed", "This was not done"), ("stop", [], "failed", ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("said_so", "done", "status", "text"),
+    [
+        ("repeat", ["write a"], "completed", "write done"),
+        ("done", [], "completed", "This was done before"),
+        ("skip", [], "completed", "This was not done"),
+        ("stop", [], "failed", ""),
+    ],
+)
 async def test_a_write_whose_outcome_nobody_knows_is_asked_about_and_the_answer_is_kept(said_so, done, status, text):
     async def body(ctx, inbox):
         return (await ctx.tool("write", {"of": "a"})).text

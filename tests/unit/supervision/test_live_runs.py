@@ -72,9 +72,14 @@ async def test_a_chats_calls_are_journaled_and_its_tree_is_told():
     result = await chat.chat()
     assert result.end == "response"
     assert chat.log.told() == [
-        "0.1 llm m/m begun", "0.1 llm m/m completed", "c1.1 tool write-file begun", "c1.1 tool write-file completed",
-        "0.2 llm m/m begun", "0.2 llm m/m completed", ".0 end completed",
-    ]  # fmt: skip
+        "0.1 llm m/m begun",
+        "0.1 llm m/m completed",
+        "c1.1 tool write-file begun",
+        "c1.1 tool write-file completed",
+        "0.2 llm m/m begun",
+        "0.2 llm m/m completed",
+        ".0 end completed",
+    ]
     (last,) = chat.events[-1].nodes
     assert (last.state, last.rounds, last.input_tokens, last.model) == (NodeState.COMPLETED, 2, 200, "m/m")
     assert (chat.events[-1].thread_id, chat.events[-1].run_id) == ("t", "run")

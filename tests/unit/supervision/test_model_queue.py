@@ -42,10 +42,19 @@ async def test_the_heavier_goes_first_and_equals_in_order():
     queue, got = ModelQueue(1), []
     async with asyncio.TaskGroup() as group:
         async with queue.place(Priority.BACKGROUND, CancellationToken()):
-            await in_queue(queue, group, [
-                ("low", Priority.LOW), ("a", Priority.NORMAL), ("idle", Priority.BACKGROUND), ("b", Priority.NORMAL),
-                ("critical", Priority.CRITICAL), ("high", Priority.HIGH),
-            ], got)  # fmt: skip
+            await in_queue(
+                queue,
+                group,
+                [
+                    ("low", Priority.LOW),
+                    ("a", Priority.NORMAL),
+                    ("idle", Priority.BACKGROUND),
+                    ("b", Priority.NORMAL),
+                    ("critical", Priority.CRITICAL),
+                    ("high", Priority.HIGH),
+                ],
+                got,
+            )
             assert (queue.waiting, queue.full) == (6, True)
     assert got == ["critical", "high", "a", "b", "low", "idle"]
     assert not queue.full

@@ -155,8 +155,13 @@ async def test_a_budget_stops_before_the_next_model_call_and_says_which_and_wher
 
     outcome = await bench.run(body, eager=eager)
     assert outcome.value == [
-        "limit", "max_rounds 2 (set by the agent eager/0.1)", 2, "limit", "max_rounds 5 (set by the run's budget)", 3,
-    ]  # fmt: skip
+        "limit",
+        "max_rounds 2 (set by the agent eager/0.1)",
+        2,
+        "limit",
+        "max_rounds 5 (set by the run's budget)",
+        3,
+    ]
     assert len(bench.done) == 5
     tree = await Bench(budget=ExecutionBudget(max_tokens=20)).run(eager)
     assert (tree.status, tree.limit, tree.rounds) == ("limit", "max_tokens 20 (set by the run's budget)", 2)
@@ -295,8 +300,9 @@ async def test_a_person_pauses_resumes_and_cancels_a_branch():
 
     outcome = await bench.run(body, worker=worker)
     assert outcome.value == [["cancelled", "not needed"], ["cancelled", "cancelled"]] or outcome.value == [
-        ("cancelled", "not needed"), ("cancelled", "cancelled"),
-    ]  # fmt: skip
+        ("cancelled", "not needed"),
+        ("cancelled", "cancelled"),
+    ]
     with pytest.raises(NotFound):
         bench.tree.find("0.9")
 

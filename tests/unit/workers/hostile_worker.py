@@ -125,10 +125,12 @@ ODD = {
     "half a character": lambda: (raw(b'{"t":"done","value":"\\ud800"}\n'), say({"t": "idle"})),
     "a number beyond all": lambda: (raw(b'{"t":"done","value":[1e999]}\n'), say({"t": "idle"})),
     "a failure of numbers": lambda: (
-        say({"t": "failed", "name": 1, "message": [2], "line": "3", "code": {"a": 1}}), say({"t": "idle"}),
+        say({"t": "failed", "name": 1, "message": [2], "line": "3", "code": {"a": 1}}),
+        say({"t": "idle"}),
     ),
     "a failure with a code of ours": lambda: (
-        say({"t": "failed", "name": "x", "message": "m", "line": 1, "code": "denied.permission"}), say({"t": "idle"}),
+        say({"t": "failed", "name": "x", "message": "m", "line": 1, "code": "denied.permission"}),
+        say({"t": "idle"}),
     ),
     "a failure of megabytes": lambda: (
         say({"t": "failed", "name": "x" * 99_999, "message": "m" * 99_999, "line": 10**300, "code": "code.stack"}),
@@ -136,7 +138,7 @@ ODD = {
     ),
     "a second request with the same id": lambda: (say(ASK), say(ASK), hear(), hear(), end()),
     "an ending that nobody waits for": lambda: (say({"t": "ask", "id": 1, "op": "finish", "line": 1}), end()),
-}  # fmt: skip
+}
 
 
 def main() -> None:

@@ -97,7 +97,19 @@ async def chatter(call: WorkerCall) -> object:
 METHODS = {
     f.__name__: f
     for f in (
-        echo, parts, count, text, refuse, break_down, hang, cancelled, die, deafen, offspring, environment, chatter,
+        echo,
+        parts,
+        count,
+        text,
+        refuse,
+        break_down,
+        hang,
+        cancelled,
+        die,
+        deafen,
+        offspring,
+        environment,
+        chatter,
     )
 }
 

@@ -197,8 +197,13 @@ class TakenOver(worker.Worker):  # type: ignore[name-defined,misc]
             elif message["code"] == "environment":
                 value = sorted(os.environ)
             elif message["code"] == "names":
-                value = {"files": [*FILES], "processes": [*PROCESSES], "network": [*NETWORK], "memory": [*MEMORY],
-                         "handles": [*HANDLES]}  # fmt: skip
+                value = {
+                    "files": [*FILES],
+                    "processes": [*PROCESSES],
+                    "network": [*NETWORK],
+                    "memory": [*MEMORY],
+                    "handles": [*HANDLES],
+                }
             else:
                 value = attempt(message["code"])
             self._say(json.dumps({"t": "done", "value": value}))

@@ -280,12 +280,22 @@ async def test_a_program_that_does_not_exist_is_an_error_not_a_crash() -> None:
     await it.stop()
 
 
-@pytest.mark.parametrize("how", [
-    "huge", "no json", "[1]", '{"t":"items","id":1}', '{"t":"items","id":"x","items":[]}',
-    '{"t":"items","id":99,"items":[1]}', '{"t":"hello","protocol":1,"service":"test","version":"1"}',
-    '{"t":"error","id":1,"code":3,"message":""}', '{"t":"other"}', '{"t":"items","id":1,"items":[]}',
-    '{"t":"items","id":1,"items":[1]}',
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "how",
+    [
+        "huge",
+        "no json",
+        "[1]",
+        '{"t":"items","id":1}',
+        '{"t":"items","id":"x","items":[]}',
+        '{"t":"items","id":99,"items":[1]}',
+        '{"t":"hello","protocol":1,"service":"test","version":"1"}',
+        '{"t":"error","id":1,"code":3,"message":""}',
+        '{"t":"other"}',
+        '{"t":"items","id":1,"items":[]}',
+        '{"t":"items","id":1,"items":[1]}',
+    ],
+)
 @pytest.mark.expects_log("sent something it may not")
 async def test_a_child_that_breaks_the_protocol_is_ended(how: str) -> None:
     async with child(how) as it:

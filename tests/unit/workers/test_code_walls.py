@@ -40,8 +40,11 @@ async def session(tmp_path: Path) -> AsyncIterator[JsSession]:
 async def test_every_way_out_of_the_process_is_refused(session: JsSession, tmp_path: Path) -> None:
     names = (await session.run("names", Host())).value
     assert {kind: len(some) for kind, some in names.items() if kind != "handles"} == {
-        "files": 35, "processes": 30, "network": 20, "memory": 6,
-    }  # fmt: skip
+        "files": 35,
+        "processes": 30,
+        "network": 20,
+        "memory": 6,
+    }
     assert len(names["handles"]) == 253
     got = {}
     for name in [name for some in names.values() for name in some]:

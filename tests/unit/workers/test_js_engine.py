@@ -354,8 +354,7 @@ async def test_refusals_are_answered_as_such(engine_of: Make) -> None:
         raise Denied("no: \ud800\0", code="denied.limit")
 
     code = (
-        "try { await ctx.manager.invoke('x', {}) }"
-        "catch (e) { return [e.name, e.code, e.message, e instanceof Error] }"
+        "try { await ctx.manager.invoke('x', {}) }catch (e) { return [e.name, e.code, e.message, e instanceof Error] }"
     )
     value = (await engine_of().session().run(code, serve)).value
     assert value == ["ToolError", "denied.limit", "no: ?\0", True]

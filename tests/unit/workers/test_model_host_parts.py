@@ -59,9 +59,10 @@ def test_a_call_without_result_and_a_result_without_call_are_left_out() -> None:
     assert [c["id"] for c in wire[1]["tool_calls"]] == ["b"]
 
 
-@pytest.mark.parametrize(("provider", "given_id", "sent"), [
-    ("openai", "call_1", "call_1"), ("gemini", "call__thought__" + "x" * 500, "call__thought__" + "x" * 500),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("provider", "given_id", "sent"),
+    [("openai", "call_1", "call_1"), ("gemini", "call__thought__" + "x" * 500, "call__thought__" + "x" * 500)],
+)
 def test_ids_that_fit_stay(provider: str, given_id: str, sent: str) -> None:
     asking = {"role": "assistant", "blocks": [call(given_id)]}
     wire = to_wire([text("user", "x"), asking, result(given_id)], "", provider)
@@ -96,10 +97,14 @@ def test_a_window_is_continued_from_what_is_kept() -> None:
     assert two[:2] == one[:2]
 
 
-@pytest.mark.parametrize("change", [
-    {"key": "other", "base": 1, "keep": 1, "version": 2}, {"key": "k", "base": 9, "keep": 1, "version": 2},
-    {"key": "k", "base": 1, "keep": 2, "version": 2},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"key": "other", "base": 1, "keep": 1, "version": 2},
+        {"key": "k", "base": 9, "keep": 1, "version": 2},
+        {"key": "k", "base": 1, "keep": 2, "version": 2},
+    ],
+)
 def test_a_window_that_is_not_known_is_lost(change: dict[str, Any]) -> None:
     windows = Windows()
     windows.apply({"key": "k", "base": 0, "keep": 0, "version": 1}, [["m", {"role": "user"}]])
@@ -108,10 +113,17 @@ def test_a_window_that_is_not_known_is_lost(change: dict[str, Any]) -> None:
     assert lost.value.code == "window.lost"
 
 
-@pytest.mark.parametrize("parts", [
-    [["b", {}]], [["+", "text", "x"]], [["m", {"role": "wizard"}]], [["m"]], [3],
-    [["m", {"role": "user"}], ["+", "t", "x"]],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [["b", {}]],
+        [["+", "text", "x"]],
+        [["m", {"role": "wizard"}]],
+        [["m"]],
+        [3],
+        [["m", {"role": "user"}], ["+", "t", "x"]],
+    ],
+)
 def test_parts_that_do_not_fit_together_are_refused(parts: list[Any]) -> None:
     with pytest.raises(CallError):
         assemble(parts)
@@ -124,10 +136,17 @@ def delta(index: Any = None, call_id: Any = None, name: Any = None, arguments: A
     return SimpleNamespace(index=index, id=call_id, function=SimpleNamespace(name=name, arguments=arguments))
 
 
-@given(st.lists(st.builds(
-    delta, st.none() | st.integers(-1, 3), st.none() | st.sampled_from("abc"), st.none() | st.sampled_from("fg"),
-    st.none() | st.text(max_size=5),
-)))  # fmt: skip
+@given(
+    st.lists(
+        st.builds(
+            delta,
+            st.none() | st.integers(-1, 3),
+            st.none() | st.sampled_from("abc"),
+            st.none() | st.sampled_from("fg"),
+            st.none() | st.text(max_size=5),
+        )
+    )
+)
 def test_whatever_is_streamed_calls_have_ids_of_their_own_and_nothing_is_lost(deltas: list[Any]) -> None:
     collector = Collector()
     collector.add(deltas)
@@ -170,10 +189,16 @@ def test_an_error_without_status_is_our_own_code() -> None:
     assert failure(ValueError("odd"), (), streaming=False).code == "model.failed"
 
 
-@pytest.mark.parametrize(("headers", "seconds"), [
-    ({"retry-after": "7"}, 7.0), ({"retry-after-ms": "1500", "retry-after": "2"}, 1.5), ({"retry-after": "soon"}, None),
-    ({}, None), ({"retry-after": "999999"}, 3600.0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after-ms": "1500", "retry-after": "2"}, 1.5),
+        ({"retry-after": "soon"}, None),
+        ({}, None),
+        ({"retry-after": "999999"}, 3600.0),
+    ],
+)
 def test_the_time_to_wait_is_read_in_every_form(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after(headers) == seconds
 
@@ -192,11 +217,19 @@ def test_the_librarys_dressing_is_taken_off() -> None:
 
 
 @pytest.mark.spec("R-SEC-4", "R-SEC-6")
-@pytest.mark.parametrize(("secret", "value"), [
-    ("sk-proj-abcdefghij1234567890", "abcdefghij"), ("Bearer abcdef123456", "abcdef"), ("api_key=hello12345", "hello"),
-    ("'x-api-key': 'zzzzzzzz1'", "zzz"), ("AKIAIOSFODNN7EXAMPLE", "AKIA"), ("OPENAI_API_KEY=abcdefgh", "abcd"),
-    ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc", "eyJ"), ("authorization: Basic dXNlcjpwYXNz", "dXNl"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("secret", "value"),
+    [
+        ("sk-proj-abcdefghij1234567890", "abcdefghij"),
+        ("Bearer abcdef123456", "abcdef"),
+        ("api_key=hello12345", "hello"),
+        ("'x-api-key': 'zzzzzzzz1'", "zzz"),
+        ("AKIAIOSFODNN7EXAMPLE", "AKIA"),
+        ("OPENAI_API_KEY=abcdefgh", "abcd"),
+        ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc", "eyJ"),
+        ("authorization: Basic dXNlcjpwYXNz", "dXNl"),
+    ],
+)
 def test_what_looks_like_a_secret_is_taken_out(secret: str, value: str) -> None:
     cleaned = scrub(f"before {secret} after")
     assert value not in cleaned
@@ -234,10 +267,13 @@ def test_the_hosts_environment_holds_no_key_whatever_ours_holds() -> None:
 # -- signatures
 
 
-@pytest.mark.parametrize(("query", "signed"), [
-    ("", "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"),
-    ("?Param2=value2&Param1=value1", "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("query", "signed"),
+    [
+        ("", "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"),
+        ("?Param2=value2&Param1=value1", "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500"),
+    ],
+)
 def test_a_request_is_signed_as_amazons_published_examples_are(query: str, signed: str) -> None:
     key = AccessKey("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
     at = datetime(2015, 8, 30, 12, 36, tzinfo=UTC)

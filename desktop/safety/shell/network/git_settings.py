@@ -24,11 +24,13 @@ _HARMLESS = frozenset(
 """Sections none of whose settings says where git goes when it is given an address."""
 _LEADING_KEYS = {
     "core": frozenset(("sshcommand", "gitproxy", "alternaterefscommand")),
-    "push": frozenset(("recursesubmodules",)), "fetch": frozenset(("recursesubmodules", "bundleuri")),
-    "transfer": frozenset(("bundleuri",)), "extensions": frozenset(("partialclone",)),
+    "push": frozenset(("recursesubmodules",)),
+    "fetch": frozenset(("recursesubmodules", "bundleuri")),
+    "transfer": frozenset(("bundleuri",)),
+    "extensions": frozenset(("partialclone",)),
     "submodule": frozenset(("recurse", "url", "active", "update")),
     "remote": frozenset(("promisor", "partialclonefilter", "vcs")),
-}  # fmt: skip
+}
 """Of other sections the settings that do; the rest of them does not."""
 _HTTP_HARMLESS = frozenset(
     "sslverify sslbackend sslversion sslcainfo sslcapath sslcert sslkey sslcipherlist postbuffer lowspeedlimit "

@@ -47,15 +47,20 @@ WGET_ELSEWHERE = "-i --input-file --config -H --span-hosts"
 GIT_VALUED = dict.fromkeys(
     "--depth --branch --origin --reference --reference-if-able --jobs --config --filter --shallow-since "
     "--shallow-exclude --upload-pack --receive-pack --server-option --push-option --refmap --deepen --strategy "
-    "--strategy-option --separate-git-dir --template --repo --negotiation-tip --sort --exec".split(), True,
-) | dict.fromkeys(("--recursive", "--recurse-submodules"), False)  # fmt: skip
+    "--strategy-option --separate-git-dir --template --repo --negotiation-tip --sort --exec".split(),
+    True,
+) | dict.fromkeys(("--recursive", "--recurse-submodules"), False)
 DIG_TYPES = frozenset(
     "A AAAA AFSDB ANY AXFR CAA CDS CERT CH CNAME DNAME DNSKEY DS HINFO HS HTTPS IN IXFR LOC MX NAPTR NS NSEC NSEC3 PTR "
     "RRSIG SOA SPF SRV SSHFP SVCB TLSA TXT URI".split()
 )
-OFFLINE = READS | DELETES | frozenset(
-    "rm touch mkdir cp mv ln tee install tar unzip zip gzip gunzip bzip2 bunzip2 xz unxz zstd 7z patch chmod chown "
-    "chgrp mkfifo mktemp dos2unix unix2dos csplit rename sponge sqlite3 ed ex".split()
-)  # fmt: skip
+OFFLINE = (
+    READS
+    | DELETES
+    | frozenset(
+        "rm touch mkdir cp mv ln tee install tar unzip zip gzip gunzip bzip2 bunzip2 xz unxz zstd 7z patch chmod chown "
+        "chgrp mkfifo mktemp dos2unix unix2dos csplit rename sponge sqlite3 ed ex".split()
+    )
+)
 """Programs that do all they do on this computer; so do those of ``OFFLINE_GIT`` of git's sub-commands."""
 OFFLINE_GIT = SUBCOMMANDS

@@ -21,7 +21,7 @@ from desktop.safety.shell.network.host_tables import (
     OFFLINE_GIT,
     WGET_ELSEWHERE,
     WGET_VALUED,
-)  # fmt: skip
+)
 from desktop.safety.shell.network.own_settings import OwnSettings, reads_no_file
 from desktop.safety.shell.programs.blocklist import git_command, may_mean
 from desktop.safety.shell.programs.git import git_words
@@ -292,53 +292,73 @@ _SSH_OPTIONS = {"-J": _list_of(_address), "-o": _ssh_option, "-W": _field(0), "-
 _SSH_ELSEWHERE = frozenset(("-F", "-D", "-w", "-S"))
 _SCP = _Program(
     _each(_remote), _OF("346ABCpqRrTvO", "cDFiJloPSX"), options=_SSH_OPTIONS, elsewhere=frozenset(("-F", "-S"))
-)  # fmt: skip
+)
 _BROWSER = _Program(_each(_address), _OF(""), complete=False, redirects=ALWAYS)
 _PING = _Program(_each(_address), _OF("", "cIilmMpQsStTwW"))
 _CALLS = _Program(
-    _first(_address), _OF("46bCDdFhkNnrStUuvZz", "iIOPpqsTVwWxXmMgG"),
+    _first(_address),
+    _OF("46bCDdFhkNnrStUuvZz", "iIOPpqsTVwWxXmMgG"),
     _flags("--proxy --proxy-type --proxy-auth --wait --source --source-port --idle-timeout --delay"),
-    {"-x": _address, "--proxy": _address}, silent=frozenset(("-l", "--listen")),
-)  # fmt: skip
+    {"-x": _address, "--proxy": _address},
+    silent=frozenset(("-l", "--listen")),
+)
 _PROGRAMS: dict[str, _Program] = {
     "curl": _Program(
-        _each(_address), LETTERS["curl"],
+        _each(_address),
+        LETTERS["curl"],
         {**_flags(CURL_VALUED), **_flags(_CURL_PROXIES[3:]), **dict.fromkeys(CURL_FLAGS.split(), False)},
-        {**dict.fromkeys(_CURL_PROXIES.split(), _address), "-H": _header, "--header": _header,
-         "--connect-to": _field(0, 2), "--resolve": _resolved,
-         "--dns-servers": _list_of(_address)},
+        {
+            **dict.fromkeys(_CURL_PROXIES.split(), _address),
+            "-H": _header,
+            "--header": _header,
+            "--connect-to": _field(0, 2),
+            "--resolve": _resolved,
+            "--dns-servers": _list_of(_address),
+        },
         frozenset(CURL_ELSEWHERE.split()),
     ),
     "wget": _Program(
-        _each(_address), LETTERS["wget"], _flags(WGET_VALUED),
+        _each(_address),
+        LETTERS["wget"],
+        _flags(WGET_VALUED),
         {"-e": _wget_order, "--execute": _wget_order, "--header": _header, "-B": _address, "--base": _address},
-        frozenset(WGET_ELSEWHERE.split()), redirects="--max-redirect",
+        frozenset(WGET_ELSEWHERE.split()),
+        redirects="--max-redirect",
     ),
     "ssh": _Program(
-        _first(_address), _OF("46AaCfGgKkMNnqsTtVvXxYy", "BbcDEeFIiJLlmOopQRSWw"), options=_SSH_OPTIONS,
+        _first(_address),
+        _OF("46AaCfGgKkMNnqsTtVvXxYy", "BbcDEeFIiJLlmOopQRSWw"),
+        options=_SSH_OPTIONS,
         elsewhere=_SSH_ELSEWHERE,
     ),
     "scp": _SCP,
     "sftp": _Program(
-        _first(_address), _OF("46AaCfNpqrv", "BbcDFiJlooPRSsX"), options=_SSH_OPTIONS, elsewhere=_SSH_ELSEWHERE,
+        _first(_address), _OF("46AaCfNpqrv", "BbcDFiJlooPRSsX"), options=_SSH_OPTIONS, elsewhere=_SSH_ELSEWHERE
     ),
     "rsync": _Program(
-        _each(_remote), LETTERS["rsync"], {"--rsh": True, "--address": True}, elsewhere=frozenset(("-e", "--rsh")),
+        _each(_remote), LETTERS["rsync"], {"--rsh": True, "--address": True}, elsewhere=frozenset(("-e", "--rsh"))
     ),
     **dict.fromkeys(("nc", "ncat", "netcat", "telnet", "ftp", "tftp", "lftp"), _CALLS),
     **dict.fromkeys(("ping", "ping6", "traceroute", "traceroute6", "tracepath", "mtr"), _PING),
     "dig": _Program(
-        _asked_of_names, _OF("46muvri", "bcfkpqtxy"), options={"-x": _address, "-q": _address},
+        _asked_of_names,
+        _OF("46muvri", "bcfkpqtxy"),
+        options={"-x": _address, "-q": _address},
         elsewhere=frozenset(("-f",)),
     ),
     "host": _Program(_each(_address), _OF("aACdlnrsTUvVw46", "cmNRtW")),
     "nslookup": _Program(_each(_address), _OF("")),
     "whois": _Program(_each(_address), _OF("", "hp"), options={"-h": _address}, redirects=ALWAYS),
     **dict.fromkeys(("w3m", "lynx", "elinks", "links", "aria2c"), _BROWSER),
-    **dict.fromkeys(("http", "https", "httpie"), _Program(
-        _by_method, _OF("bfhjvFdS", "aAopPs"), _flags("--auth --auth-type --output --print --proxy --verify --style"),
-        {"--proxy": lambda text: _address(text.partition(":")[2])},
-        frozenset(("-F", "--follow", "-d", "--download")),
-    )),
+    **dict.fromkeys(
+        ("http", "https", "httpie"),
+        _Program(
+            _by_method,
+            _OF("bfhjvFdS", "aAopPs"),
+            _flags("--auth --auth-type --output --print --proxy --verify --style"),
+            {"--proxy": lambda text: _address(text.partition(":")[2])},
+            frozenset(("-F", "--follow", "-d", "--download")),
+        ),
+    ),
     "socat": _Program(_socat, _OF("dDuUvxhV", "bltTL")),
-}  # fmt: skip
+}

@@ -137,20 +137,43 @@ def _among_options(*names: str) -> Callable[[Sequence[str]], bool]:
 _SSH_TABLE = _Table(("~/.ssh/config", "/etc/ssh/ssh_config"), _ssh, reads_no_file, "-F none")
 _SSH_BELOW = {"~/.ssh/config": "~/.ssh", "/etc/ssh/ssh_config": "/etc/ssh"}
 _HTTPIE = _Table(
-    ("$HTTPIE_CONFIG_DIR/config.json", "$XDG_CONFIG_HOME/httpie/config.json", "~/.config/httpie/config.json",
-     "~/.httpie/config.json"), _without('"-'),
-)  # fmt: skip
+    (
+        "$HTTPIE_CONFIG_DIR/config.json",
+        "$XDG_CONFIG_HOME/httpie/config.json",
+        "~/.config/httpie/config.json",
+        "~/.httpie/config.json",
+    ),
+    _without('"-'),
+)
 _TABLES: dict[str, tuple[_Table, ...]] = {
-    "curl": (_Table(
-        tuple(f"{place}/{name}" for place in ("$CURL_HOME", "$XDG_CONFIG_HOME", "~", "~/.config")
-              for name in (".curlrc", "curlrc", "_curlrc")),
-        _CURL, lambda words: bool(words) and (words[0].startswith("-q") or words[0] == "--disable"), "curl -q",
-    ),),
-    "wget": (_Table(
-        ("$WGETRC", "$SYSTEM_WGETRC", "~/.wgetrc", "/etc/wgetrc", "~/.config/wget/wget2rc", "~/.wget2rc",
-         "/etc/wget2rc"),
-        _WGET, _among_options("--no-config"), "wget --no-config",
-    ),),
+    "curl": (
+        _Table(
+            tuple(
+                f"{place}/{name}"
+                for place in ("$CURL_HOME", "$XDG_CONFIG_HOME", "~", "~/.config")
+                for name in (".curlrc", "curlrc", "_curlrc")
+            ),
+            _CURL,
+            lambda words: bool(words) and (words[0].startswith("-q") or words[0] == "--disable"),
+            "curl -q",
+        ),
+    ),
+    "wget": (
+        _Table(
+            (
+                "$WGETRC",
+                "$SYSTEM_WGETRC",
+                "~/.wgetrc",
+                "/etc/wgetrc",
+                "~/.config/wget/wget2rc",
+                "~/.wget2rc",
+                "/etc/wget2rc",
+            ),
+            _WGET,
+            _among_options("--no-config"),
+            "wget --no-config",
+        ),
+    ),
     **dict.fromkeys(("ssh", "scp", "sftp"), (_SSH_TABLE,)),
     "rsync": (
         _Table(_SSH_TABLE.files, _ssh),
@@ -158,12 +181,16 @@ _TABLES: dict[str, tuple[_Table, ...]] = {
     ),
     "dig": (_Table(("~/.digrc",), _lines(r"(\+\w+(=\d+)?\s*)+"), _among_options("-r"), "dig -r"),),
     "ftp": (_Table(("~/.netrc", "$NETRC"), _without("macdef"), _among_options("-n"), "ftp -n"),),
-    "lftp": (_Table(
-        ("~/.lftprc", "~/.lftp/rc", "~/.config/lftp/rc", "/etc/lftp.conf"), _lines(r"(?!)"),
-        _among_options("--norc"), "lftp --norc",
-    ),),
+    "lftp": (
+        _Table(
+            ("~/.lftprc", "~/.lftp/rc", "~/.config/lftp/rc", "/etc/lftp.conf"),
+            _lines(r"(?!)"),
+            _among_options("--norc"),
+            "lftp --norc",
+        ),
+    ),
     **dict.fromkeys(("http", "https", "httpie"), (_HTTPIE,)),
-}  # fmt: skip
+}
 _GIT_VARIABLES = re.compile(r"GIT_(?:CONFIG|SSH|PROXY|DIR|COMMON_DIR|EXEC_PATH|ALLOW_PROTOCOL)\w*")
 _GIT_OVER_SSH = _Table(_SSH_TABLE.files, _ssh)
 
@@ -195,8 +222,12 @@ class OwnSettings:
         """Why a command may go elsewhere than its words say, as sentences; none: it does not."""
         program = base_name(words[0].text) if words else ""
         arguments = [word.text for word in words[1:]]
-        return [why for table in _TABLES.get(program, ()) if not table.untold(arguments)
-                for why in self._by_table(program, table)][:_MOST_SAID]  # fmt: skip
+        return [
+            why
+            for table in _TABLES.get(program, ())
+            if not table.untold(arguments)
+            for why in self._by_table(program, table)
+        ][:_MOST_SAID]
 
     def lead_git(self, given: Sequence[Word], *, over_ssh: bool) -> list[str]:
         """The same of git; ``given`` are the words in front of its sub-command."""
@@ -212,8 +243,9 @@ class OwnSettings:
         """Whether git follows a server's redirect to another computer: it does, unless ``http.followRedirects`` says
         false and nothing says otherwise."""
         said = [value for _, text in self._git(given) for value in said_in(text).redirects]
-        said += [word.text.partition("=")[2] for word in given
-                 if word.text.casefold().startswith("http.followredirects=")]  # fmt: skip
+        said += [
+            word.text.partition("=")[2] for word in given if word.text.casefold().startswith("http.followredirects=")
+        ]
         return not said or any(value.casefold() not in ("false", "no", "off", "0") for value in said)
 
     def _git(self, given: Sequence[Word]) -> list[tuple[str, str]]:

@@ -55,6 +55,9 @@ class Talk:
         """Once all are read."""
         known = self.hosts.complete and not self.unclear
         return NetworkReading(
-            uses_network=self.network, may_need_network=self.unclear, hosts=tuple(self.hosts.names), hosts_known=known,
+            uses_network=self.network,
+            may_need_network=self.unclear,
+            hosts=tuple(self.hosts.names),
+            hosts_known=known,
             astray=tuple(dict.fromkeys(self.hosts.because))[:_MOST_SAID],
-        )  # fmt: skip
+        )

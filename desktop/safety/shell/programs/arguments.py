@@ -216,9 +216,7 @@ def _pytest(words: Sequence[Word], found: Found) -> None:
 def _rg(words: Sequence[Word], found: Found) -> None:
     """``-z`` runs the programs that unpack, by their names."""
     letters = LETTERS["rg"]
-    if any(
-        one == "z" for w in words if re.match(r"-[^-]", w.text) for one, _, _ in letters.split(w.text)
-    ):  # fmt: skip
+    if any(one == "z" for w in words if re.match(r"-[^-]", w.text) for one, _, _ in letters.split(w.text)):
         found.say("-z")
 
 
@@ -256,15 +254,41 @@ def _loads(words: Sequence[Word], found: Found) -> None:
 
 
 MORE: dict[str, Callable[[Sequence[Word], Found], None]] = {
-    "git": _git, "scp": _values, "sftp": _values, "ssh": _values, "make": _make, "gmake": _make,
-    "less": _less, "more": _less,
-    "dc": _dc, "man": _man, "uniq": _second_writes("uniq", permutes=True),
-    "xxd": _second_writes("xxd", permutes=False), "tar": _tar, "bsdtar": _tar,
-    "unzip": _unpacks_unless("ltvZp"), "patch": _unpacks_unless("\0"), "cpio": _unpacks_unless("ot"),
-    **dict.fromkeys(("7z", "7za", "7zz", "ar", "jar", "unrar", "rar"), _packer), "unsquashfs": _unpacks_unless("ls"),
-    "zip": _zip, "rsync": _rsync, "curl": _curl, "date": _date, "rg": _rg, "pytest": _pytest, "py.test": _pytest,
-    **dict.fromkeys(("gcc", "g++", "cc", "c++", "clang", "clang++"), _compiler), "go": _go,
-    **dict.fromkeys(("npm", "npx", "pnpm", "yarn", "bun"), _npm), "history": _history, "strace": _traced,
-    "ltrace": _traced, "gh": _gh, "exiftool": _named_value, **dict.fromkeys(("pip", "pip3"), _pip),
-    "enable": _loads, **BUILTINS,
-}  # fmt: skip
+    "git": _git,
+    "scp": _values,
+    "sftp": _values,
+    "ssh": _values,
+    "make": _make,
+    "gmake": _make,
+    "less": _less,
+    "more": _less,
+    "dc": _dc,
+    "man": _man,
+    "uniq": _second_writes("uniq", permutes=True),
+    "xxd": _second_writes("xxd", permutes=False),
+    "tar": _tar,
+    "bsdtar": _tar,
+    "unzip": _unpacks_unless("ltvZp"),
+    "patch": _unpacks_unless("\0"),
+    "cpio": _unpacks_unless("ot"),
+    **dict.fromkeys(("7z", "7za", "7zz", "ar", "jar", "unrar", "rar"), _packer),
+    "unsquashfs": _unpacks_unless("ls"),
+    "zip": _zip,
+    "rsync": _rsync,
+    "curl": _curl,
+    "date": _date,
+    "rg": _rg,
+    "pytest": _pytest,
+    "py.test": _pytest,
+    **dict.fromkeys(("gcc", "g++", "cc", "c++", "clang", "clang++"), _compiler),
+    "go": _go,
+    **dict.fromkeys(("npm", "npx", "pnpm", "yarn", "bun"), _npm),
+    "history": _history,
+    "strace": _traced,
+    "ltrace": _traced,
+    "gh": _gh,
+    "exiftool": _named_value,
+    **dict.fromkeys(("pip", "pip3"), _pip),
+    "enable": _loads,
+    **BUILTINS,
+}

@@ -176,6 +176,12 @@ def _fc(words: Sequence[Word], found: Found) -> None:
 
 
 BUILTINS: dict[str, Callable[[Sequence[Word], Found], None]] = {
-    **{name: _names(name) for name in _NAMED}, "let": _let, "test": _test, "[": _test, "compgen": _compgen,
-    "set": _modes(_MODES), "shopt": _modes(_SWITCHES), "fc": _fc,
-}  # fmt: skip
+    **{name: _names(name) for name in _NAMED},
+    "let": _let,
+    "test": _test,
+    "[": _test,
+    "compgen": _compgen,
+    "set": _modes(_MODES),
+    "shopt": _modes(_SWITCHES),
+    "fc": _fc,
+}

@@ -107,10 +107,15 @@ _CODE_OPTIONS = frozenset(
     "-encodedcommand -es -ex -lisp".split()
 )
 _CODE_LETTERS: dict[str, tuple[str, str]] = {
-    **dict.fromkeys(("python", "pypy"), ("c", "mWX")), "perl": ("eE", "ImMDF"), "ruby": ("e", "rICFTKE"),
-    **dict.fromkeys(("node", "nodejs", "bun"), ("ep", "r")), "deno": ("", ""), "php": ("rBRE", "dcfFtz"),
-    **dict.fromkeys(("lua", "luajit"), ("e", "l")), "osascript": ("e", "l"),
-}  # fmt: skip
+    **dict.fromkeys(("python", "pypy"), ("c", "mWX")),
+    "perl": ("eE", "ImMDF"),
+    "ruby": ("e", "rICFTKE"),
+    **dict.fromkeys(("node", "nodejs", "bun"), ("ep", "r")),
+    "deno": ("", ""),
+    "php": ("rBRE", "dcfFtz"),
+    **dict.fromkeys(("lua", "luajit"), ("e", "l")),
+    "osascript": ("e", "l"),
+}
 """Interpreter -> (letters of options that hold a program, letters that take the rest of the word for their value)."""
 _CODE_ACTS = re.compile(
     r"(system|exec|popen|subprocess|spawn|fork|unlink|remove|rmtree|rmdir|truncate|kill|eval|shutil|child_process|"
@@ -147,8 +152,12 @@ def effect_of(name: str, words: Sequence[Word]) -> Effect:
 
 def _kind(name: str) -> str:
     for kind, names in (
-        ("privileged", PRIVILEGED), ("deletes", DELETES), ("network", NETWORK), ("writes", WRITES), ("reads", READS),
-    ):  # fmt: skip
+        ("privileged", PRIVILEGED),
+        ("deletes", DELETES),
+        ("network", NETWORK),
+        ("writes", WRITES),
+        ("reads", READS),
+    ):
         if name in names:
             return kind
     return "unknown"
@@ -411,6 +420,10 @@ _SPECIAL: dict[str, Callable[[str, list[Word]], Effect]] = {
     **dict.fromkeys(("tar", "unzip"), _archive),
     **dict.fromkeys(("rsync", "scp", "ssh", "sftp"), _network_copy),
     **dict.fromkeys(("hostname", "domainname", "nisdomainname", "ypdomainname"), _name_of_host),
-    "sed": _sed, "find": _find, "git": _git, "hwclock": _clock_of_board,
-    "dmesg": _shows, "journalctl": _shows,
-}  # fmt: skip
+    "sed": _sed,
+    "find": _find,
+    "git": _git,
+    "hwclock": _clock_of_board,
+    "dmesg": _shows,
+    "journalctl": _shows,
+}

@@ -44,19 +44,37 @@ _CONFIG_KNOWN = frozenset(
 )
 _CONFIG_LETTERS = Letters.of("l z e", "f t")
 _CONFIG_LONG = {
-    **dict.fromkeys((*_CONFIG_READS, *_CONFIG_KNOWN, "--add", "--unset", "--unset-all", "--replace-all", "--edit",
-                     "--rename-section", "--remove-section", "--append", "--get-color", "--get-colorbool"), False),
+    **dict.fromkeys(
+        (
+            *_CONFIG_READS,
+            *_CONFIG_KNOWN,
+            "--add",
+            "--unset",
+            "--unset-all",
+            "--replace-all",
+            "--edit",
+            "--rename-section",
+            "--remove-section",
+            "--append",
+            "--get-color",
+            "--get-colorbool",
+        ),
+        False,
+    ),
     **dict.fromkeys(("--file", "--blob", "--type", "--default", "--value", "--comment"), True),
-}  # fmt: skip
+}
 _PUBLISHES = re.compile(r"send-pack|http-push|remote-\w+")
 """Other names of ``push``, beside those of two words."""
 _PUBLISHING = {"subtree": "push", "svn": "dcommit", "p4": "submit", "lfs": "push"}
 _NETWORK = frozenset("push pull fetch clone ls-remote fetch-pack http-fetch send-email imap-send".split())
 _NETWORK_BELOW = {
-    "submodule": ("update", "add"), "lfs": ("pull", "fetch", "push", "clone", "lock", "unlock", "locks"),
-    "remote": ("update", "prune"), "subtree": ("add", "pull", "push"), "p4": ("clone", "sync", "rebase", "submit"),
+    "submodule": ("update", "add"),
+    "lfs": ("pull", "fetch", "push", "clone", "lock", "unlock", "locks"),
+    "remote": ("update", "prune"),
+    "subtree": ("add", "pull", "push"),
+    "p4": ("clone", "sync", "rebase", "submit"),
     "svn": ("clone", "fetch", "rebase", "dcommit"),
-}  # fmt: skip
+}
 _SETTINGS = "it changes settings of git that can start programs or lead elsewhere"
 _COMMAND = "it gives git a command of its own to run"
 
@@ -194,23 +212,29 @@ def _only(firsts: str = "", options: str | None = None, marks: str = "", *, bare
     return _Form(chosen, frozenset(firsts.split()), any_operand=False, marks=frozenset(marks.split()), bare=bare)
 
 
-_LISTS = "-a -r -v -vv -q --all --remotes --verbose --show-current --sort --format --color --no-color --column " \
-    "--no-column --abbrev --no-abbrev --ignore-case -i -n"  # fmt: skip
+_LISTS = (
+    "-a -r -v -vv -q --all --remotes --verbose --show-current --sort --format --color --no-color --column "
+    "--no-column --abbrev --no-abbrev --ignore-case -i -n"
+)
 _SELECTS = "-l --list --contains --no-contains --merged --no-merged --points-at"
 READS: dict[str, _Form] = {
     **dict.fromkeys(
         "status log diff show rev-parse ls-files ls-tree describe blame annotate grep shortlog rev-list cat-file "
         "show-ref name-rev merge-base for-each-ref count-objects check-ignore diff-tree diff-index diff-files "
-        "whatchanged range-diff cherry version fsck".split(), _Form(),
+        "whatchanged range-diff cherry version fsck".split(),
+        _Form(),
     ),
-    "branch": _only(options=_LISTS, marks=_SELECTS), "tag": _only(options=_LISTS, marks=_SELECTS),
-    "remote": _only("get-url", "-v --verbose --all --push"), "reflog": _only("show"),
+    "branch": _only(options=_LISTS, marks=_SELECTS),
+    "tag": _only(options=_LISTS, marks=_SELECTS),
+    "remote": _only("get-url", "-v --verbose --all --push"),
+    "reflog": _only("show"),
     "stash": _only("list show", bare=False),
-    "worktree": _only("list", "-v --verbose --porcelain -z", bare=False), "notes": _only("list show", "--ref"),
+    "worktree": _only("list", "-v --verbose --porcelain -z", bare=False),
+    "notes": _only("list show", "--ref"),
     "bisect": _only("log view", "", bare=False),
     "submodule": _only("status summary", "--cached --recursive --quiet -q"),
     "config": _Form(),
-}  # fmt: skip
+}
 """Sub-commands that only read, and how; whatever is not such a form changes something (R-BLK-8)."""
 
 

@@ -120,14 +120,21 @@ def _terminal(words: Sequence[Word]) -> Carried:
 
 
 CARRIERS: dict[str, Callable[[Sequence[Word]], Carried]] = {
-    "screen": _screen, "git": _git, "tar": _tar, "rsync": _options("-e", "--rsh"),
-    **dict.fromkeys(("tmux", "byobu", "zellij"), _tmux), **dict.fromkeys(("gdb", "lldb", "rr"), _debugger),
-    "sort": _options("--compress-program"), "split": _options("--filter"), "man": _options("-P", "--pager", "-H"),
-    "zip": _options("-TT", "--unzip-command"), "wget": _options("--use-askpass"),
+    "screen": _screen,
+    "git": _git,
+    "tar": _tar,
+    "rsync": _options("-e", "--rsh"),
+    **dict.fromkeys(("tmux", "byobu", "zellij"), _tmux),
+    **dict.fromkeys(("gdb", "lldb", "rr"), _debugger),
+    "sort": _options("--compress-program"),
+    "split": _options("--filter"),
+    "man": _options("-P", "--pager", "-H"),
+    "zip": _options("-TT", "--unzip-command"),
+    "wget": _options("--use-askpass"),
     **dict.fromkeys(
         ("xterm", "konsole", "gnome-terminal", "alacritty", "kitty", "foot", "urxvt", "x-terminal-emulator"), _terminal
     ),
-}  # fmt: skip
+}
 
 
 def carried(name: str, words: Sequence[Word]) -> Carried:

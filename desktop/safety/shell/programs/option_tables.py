@@ -67,9 +67,15 @@ class Options:
 
 
 def _of(
-    starts: str = "", writes: str = "", changes: str = "", orders: str = "", sends: str = "", *, grouped: bool = False,
+    starts: str = "",
+    writes: str = "",
+    changes: str = "",
+    orders: str = "",
+    sends: str = "",
+    *,
+    grouped: bool = False,
     glued: bool = False,
-) -> Options:  # fmt: skip
+) -> Options:
     first, second, third, fourth, fifth = (
         frozenset(names.split()) for names in (starts, writes, changes, orders, sends)
     )
@@ -98,37 +104,59 @@ _SSH = _of("-S", orders="-F")
 _COMPILER = _of("-wrapper -fplugin -B -specs --specs --wrapper", glued=True)
 OPTIONS: dict[str, Options] = {
     "git": _git(orders="-C"),
-    "git grep": _git("-O"), "git clone": _git("-u", orders="-c"), "git rebase": _git("-x"), "git difftool": _git("-x"),
-    "git archive": _git("", "-o"), "git format-patch": _git("", "-o"),
+    "git grep": _git("-O"),
+    "git clone": _git("-u", orders="-c"),
+    "git rebase": _git("-x"),
+    "git difftool": _git("-x"),
+    "git archive": _git("", "-o"),
+    "git format-patch": _git("", "-o"),
     "rg": _of("--pre --hostname-bin", orders="--search-zip --ignore-file"),
-    "ag": _of("--pager"), "ack": _of("--pager", "--output", "", "--ackrc"),
+    "ag": _of("--pager"),
+    "ack": _of("--pager", "--output", "", "--ackrc"),
     "less": _of("-k --lesskey-file --lesskey-src --lesskey-content", "-o -O --log-file --LOG-FILE"),
     "man": _of("-P --pager -H --html -X", orders="-C --config-file"),
     "tar": _of(
         "--to-command -I --use-compress-program -F --info-script --new-volume-script --rmt-command --rsh-command "
-        "--checkpoint-action", "--index-file --volno-file -g --listed-incremental",
-        "-P --absolute-names --remove-files", "-T --files-from",
+        "--checkpoint-action",
+        "--index-file --volno-file -g --listed-incremental",
+        "-P --absolute-names --remove-files",
+        "-T --files-from",
     ),
-    "zip": _of("--unzip-command", "-b --temp-path --out -O", "-m --move"), "split": _of("--filter"),
+    "zip": _of("--unzip-command", "-b --temp-path --out -O", "-m --move"),
+    "split": _of("--filter"),
     "sort": _of("--compress-program", "-o --output", "-T --temporary-directory", "--files0-from"),
-    "shuf": _of("", "-o --output"), "tree": _of("", "-o", "-R"), "fd": _of("", "", "", "-x -X --exec --exec-batch"),
-    "iconv": _of("", "-o --output"), "xmllint": _of("--shell", "-o --output", "", "--load-trace"),
+    "shuf": _of("", "-o --output"),
+    "tree": _of("", "-o", "-R"),
+    "fd": _of("", "", "", "-x -X --exec --exec-batch"),
+    "iconv": _of("", "-o --output"),
+    "xmllint": _of("--shell", "-o --output", "", "--load-trace"),
     "yq": _of("", "", "-i --inplace --in-place -s --split-exp", "--from-file --split-exp-file"),
-    "info": _of("", "-o --output --dribble", "", "--restore"), "diff": _of("", "--output"),
+    "info": _of("", "-o --output --dribble", "", "--restore"),
+    "diff": _of("", "--output"),
     "sed": _of("", "", "-i --in-place", "-f --file"),
-    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _of(
-        "-l --load -D --debug -W", "-o --pretty-print -p --profile -d --dump-variables", "-i --include",
-        "-f --file -E --exec",
-    )),
+    **dict.fromkeys(
+        ("awk", "gawk", "mawk", "nawk"),
+        _of(
+            "-l --load -D --debug -W",
+            "-o --pretty-print -p --profile -d --dump-variables",
+            "-i --include",
+            "-f --file -E --exec",
+        ),
+    ),
     "find": _of("", "-fprint -fprintf -fls -fprint0", "", "-files0-from"),
-    **dict.fromkeys(("scp", "sftp"), _SSH), "ssh": _SSH,
+    **dict.fromkeys(("scp", "sftp"), _SSH),
+    "ssh": _SSH,
     "rsync": _of(
-        "--rsync-path --daemon", "--log-file --write-batch --only-write-batch --temp-dir -T --backup-dir --partial-dir",
-        "--remove-source-files --remove-sent-files", "--files-from --read-batch --config -M --remote-option",
+        "--rsync-path --daemon",
+        "--log-file --write-batch --only-write-batch --temp-dir -T --backup-dir --partial-dir",
+        "--remove-source-files --remove-sent-files",
+        "--files-from --read-batch --config -M --remote-option",
     ),
     "curl": _of(
-        "", "-o --output -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr --libcurl --etag-save --hsts "
-        "--alt-svc --output-dir", "-O --remote-name --remote-name-all -J --remote-header-name",
+        "",
+        "-o --output -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr --libcurl --etag-save --hsts "
+        "--alt-svc --output-dir",
+        "-O --remote-name --remote-name-all -J --remote-header-name",
         "-K --config --resolve --connect-to --doh-url --dns-servers "
         "--unix-socket --abstract-unix-socket -x --proxy --preproxy --socks4 --socks4a --socks5 "
         "--socks5-hostname -b --cookie -E --cert --key -n --netrc --netrc-file --netrc-optional -u --user -Q --quote "
@@ -137,8 +165,10 @@ OPTIONS: dict[str, Options] = {
         "--json --url-query --mail-from",
     ),
     "wget": _of(
-        "--use-askpass", "-O --output-document -o --output-file -a --append-output --save-cookies -P "
-        "--directory-prefix --warc-file --hsts-file --rejected-log", "",
+        "--use-askpass",
+        "-O --output-document -o --output-file -a --append-output --save-cookies -P "
+        "--directory-prefix --warc-file --hsts-file --rejected-log",
+        "",
         "-i --input-file -e --execute -H --span-hosts --config --load-cookies --certificate --private-key -U --method",
         "--post-data --post-file --body-data --body-file",
     ),
@@ -146,68 +176,98 @@ OPTIONS: dict[str, Options] = {
     "openssl": _of("-engine -provider", "-out -writerand", "", "-config"),
     **dict.fromkeys(("gcc", "g++", "cc", "c++", "clang", "clang++"), _COMPILER),
     "go": _of(
-        "-exec -toolexec -vettool --exec --toolexec --vettool", "-coverprofile -cpuprofile -memprofile", "",
+        "-exec -toolexec -vettool --exec --toolexec --vettool",
+        "-coverprofile -cpuprofile -memprofile",
+        "",
         "-C -overlay --overlay -modfile --modfile -pkgdir -ldflags --ldflags -gcflags -asmflags",
     ),
     "cargo": _of("--config", "", "--target-dir", "--manifest-path -C"),
-    **dict.fromkeys(("make", "gmake"), _of(
-        "--eval -E", orders="-f --file --makefile -C --directory -I --include-dir",
-    )),
-    **dict.fromkeys(("npm", "npx", "pnpm", "yarn", "bun"), _of(
-        "--script-shell --node-options --git --editor --viewer --browser --shell --init-module --onload-script -c "
-        "--call --use-yarnrc --shell-mode", "--cache",
-        "", "--prefix -C --userconfig --globalconfig --cwd --dir --modules-dir --registry --config --pnpmfile",
-    )),
+    **dict.fromkeys(("make", "gmake"), _of("--eval -E", orders="-f --file --makefile -C --directory -I --include-dir")),
+    **dict.fromkeys(
+        ("npm", "npx", "pnpm", "yarn", "bun"),
+        _of(
+            "--script-shell --node-options --git --editor --viewer --browser --shell --init-module --onload-script -c "
+            "--call --use-yarnrc --shell-mode",
+            "--cache",
+            "",
+            "--prefix -C --userconfig --globalconfig --cwd --dir --modules-dir --registry --config --pnpmfile",
+        ),
+    ),
     "pytest": _of(
-        "--pdbcls --pastebin", "--junitxml --junit-xml --log-file --resultlog --report-log --debug",
-        "--basetemp --html", "-c --config-file --rootdir --confcutdir -o --override-ini -W --pythonwarnings "
+        "--pdbcls --pastebin",
+        "--junitxml --junit-xml --log-file --resultlog --report-log --debug",
+        "--basetemp --html",
+        "-c --config-file --rootdir --confcutdir -o --override-ini -W --pythonwarnings "
         "--import-mode --pythonpath --tx --cov-config",
     ),
     "psql": _of("", "-o --output -L --log-file", "", "-f --file"),
-    **dict.fromkeys(("mysql", "mariadb"), _of(
-        "--pager --plugin-dir", "--tee", "", "--init-command --defaults-file --defaults-extra-file",
-    )),
-    **dict.fromkeys(("sqlite3", "sqlite"), _of(
-        "", "", "-A -archive --archive --A -append --append", "-init --init",
-    )),
-    **dict.fromkeys(("mapfile", "readarray"), _of("-C")), "compgen": _of("-C -F"),
-    "history": _of("", "", "-w -a", "-r -n"), "jq": _of("", "", "", "-f --from-file -L"),
-    "file": _of("", "", "-C --compile", "-m --magic-file"), "date": NONE, "ld": _of("-plugin"),
+    **dict.fromkeys(
+        ("mysql", "mariadb"),
+        _of("--pager --plugin-dir", "--tee", "", "--init-command --defaults-file --defaults-extra-file"),
+    ),
+    **dict.fromkeys(("sqlite3", "sqlite"), _of("", "", "-A -archive --archive --A -append --append", "-init --init")),
+    **dict.fromkeys(("mapfile", "readarray"), _of("-C")),
+    "compgen": _of("-C -F"),
+    "history": _of("", "", "-w -a", "-r -n"),
+    "jq": _of("", "", "", "-f --from-file -L"),
+    "file": _of("", "", "-C --compile", "-m --magic-file"),
+    "date": NONE,
+    "ld": _of("-plugin"),
     "start-stop-daemon": _of("-x --exec -a --startas"),
-    **dict.fromkeys(("diff3", "sdiff"), _of("--diff-program", "-o --output")), "ptx": _of("", "", "-G --traditional"),
-    "ss": _of("", "-D --diag", "-K --kill", "-F --filter"), "lsof": _of("", "", "-D"), "nm": _of("--plugin"),
+    **dict.fromkeys(("diff3", "sdiff"), _of("--diff-program", "-o --output")),
+    "ptx": _of("", "", "-G --traditional"),
+    "ss": _of("", "-D --diag", "-K --kill", "-F --filter"),
+    "lsof": _of("", "", "-D"),
+    "nm": _of("--plugin"),
     "dmesg": _of("", "", "-C --clear -c --read-clear -n --console-level -D --console-off -E --console-on", "-F --file"),
-    "hostname": _of("", "", "-b --boot", "-F --file"), "wc": _of(orders="--files0-from"),
-    "du": _of(orders="--files0-from"), "install": _of("--strip-program", changes="-s --strip"),
-    **dict.fromkeys(("pip", "pip3"), _of(
-        "--python", "--log --report --cache-dir -t --target --root --prefix --src --build -d --dest -w --wheel-dir", "",
-        "-r --requirement -c --constraint -e --editable -i --index-url --extra-index-url -f --find-links --proxy "
-        "--global-option --build-option --config-settings --install-option",
-    )),
+    "hostname": _of("", "", "-b --boot", "-F --file"),
+    "wc": _of(orders="--files0-from"),
+    "du": _of(orders="--files0-from"),
+    "install": _of("--strip-program", changes="-s --strip"),
+    **dict.fromkeys(
+        ("pip", "pip3"),
+        _of(
+            "--python",
+            "--log --report --cache-dir -t --target --root --prefix --src --build -d --dest -w --wheel-dir",
+            "",
+            "-r --requirement -c --constraint -e --editable -i --index-url --extra-index-url -f --find-links --proxy "
+            "--global-option --build-option --config-settings --install-option",
+        ),
+    ),
     **dict.fromkeys(("bat", "batcat"), _of("--pager --diff-so-fancy", "", "--generate-config-file", "--config-file")),
     "delta": _of("--pager --diff-program", "", "", "--config"),
     "mypy": _of(
-        "--python-executable", "--html-report --txt-report --xml-report --junit-xml --cobertura-xml-report --any-exprs-"
-        "report --linecount-report --linecoverage-report --lineprecision-report --cache-dir", "--install-types",
+        "--python-executable",
+        "--html-report --txt-report --xml-report --junit-xml --cobertura-xml-report --any-exprs-"
+        "report --linecount-report --linecoverage-report --lineprecision-report --cache-dir",
+        "--install-types",
         "--config-file --shadow-file --custom-typeshed-dir --custom-typing-module",
     ),
     "eslint": _of(
-        "", "-o --output-file --cache-file --cache-location", "--fix --fix-type --init --cache",
+        "",
+        "-o --output-file --cache-file --cache-location",
+        "--fix --fix-type --init --cache",
         "-c --config -f --format --rulesdir --plugin --parser --resolve-plugins-relative-to --ignore-path",
     ),
     "prettier": _of(
-        "", "--cache-location", "-w --write --cache", "--plugin --plugin-search-dir --config --ignore-path",
+        "", "--cache-location", "-w --write --cache", "--plugin --plugin-search-dir --config --ignore-path"
     ),
-    "clang-format": _of("", "", "-i", "--files", glued=True), "tcpdump": _of("-z", "-w", "", "-F -V"),
+    "clang-format": _of("", "", "-i", "--files", glued=True),
+    "tcpdump": _of("-z", "-w", "", "-F -V"),
     "exiftool": _of("-if -userParam -config -execute", "-o -w -W -csv -tagsFromFile", "-overwrite_original", "-@"),
     "pandoc": _of(
-        "-F --filter -L --lua-filter --pdf-engine", "-o --output --extract-media --log", "",
+        "-F --filter -L --lua-filter --pdf-engine",
+        "-o --output --extract-media --log",
+        "",
         "-d --defaults --template -H -B -A --include-in-header --include-before-body --include-after-body "
         "--syntax-definition --data-dir --metadata-file --csl --bibliography",
     ),
     **dict.fromkeys(("strace", "ltrace", "time"), _of("", "-o --output")),
     "valgrind": _of("--db-command", "--log-file --xml-file --log-socket --massif-out-file --callgrind-out-file"),
-    "unset": NONE, "uniq": NONE, "base64": NONE, "grep": NONE,
-}  # fmt: skip
+    "unset": NONE,
+    "uniq": NONE,
+    "base64": NONE,
+    "grep": NONE,
+}
 for _same, _as in (("fdfind", "fd"), ("ginfo", "info"), ("gsed", "sed"), ("py.test", "pytest")):
     OPTIONS[_same] = OPTIONS[_as]

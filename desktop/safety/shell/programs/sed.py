@@ -13,11 +13,24 @@ from desktop.safety.shell.syntax.words import Word
 
 MAX_SED = 4_000
 _LONG = {
-    "--quiet": False, "--silent": False, "--debug": False, "--expression": True, "--file": True,
-    "--follow-symlinks": False, "--in-place": False, "--line-length": True, "--null-data": False, "--posix": False,
-    "--regexp-extended": False, "--separate": False, "--sandbox": False, "--unbuffered": False,
-    "--zero-terminated": False, "--help": False, "--version": False,
-}  # fmt: skip
+    "--quiet": False,
+    "--silent": False,
+    "--debug": False,
+    "--expression": True,
+    "--file": True,
+    "--follow-symlinks": False,
+    "--in-place": False,
+    "--line-length": True,
+    "--null-data": False,
+    "--posix": False,
+    "--regexp-extended": False,
+    "--separate": False,
+    "--sandbox": False,
+    "--unbuffered": False,
+    "--zero-terminated": False,
+    "--help": False,
+    "--version": False,
+}
 _BARE = frozenset("=dDgGhHnNpPxzF")
 _NUMBERED = frozenset("lLqQ")
 _LABELLED = frozenset(":btT")

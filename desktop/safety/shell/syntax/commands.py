@@ -20,17 +20,35 @@ from desktop.safety.shell.syntax.words import UNREAD, Word, joined_by_quotes, li
 MAX_DEPTH = 200
 _RESERVED = frozenset("function { } if then elif else fi do done case esac select for while until in (( [[".split())
 _WORDS = (
-    "word", "string", "raw_string", "ansi_c_string", "concatenation", "number", "simple_expansion", "expansion",
-    "command_substitution", "process_substitution", "arithmetic_expansion", "translated_string",
-)  # fmt: skip
+    "word",
+    "string",
+    "raw_string",
+    "ansi_c_string",
+    "concatenation",
+    "number",
+    "simple_expansion",
+    "expansion",
+    "command_substitution",
+    "process_substitution",
+    "arithmetic_expansion",
+    "translated_string",
+)
 _TIGHT = ("simple_expansion", "variable_assignment", "concatenation", "command_name", "subscript")
 _DELIMITER = re.compile(r"""[\w.+\-]+|'[\w.+\- ]+'|"[\w.+\- ]+"|\\\w+""")
 _ENDS_WORD = (b"", b" ", b"\t", b"\n", b";", b"&", b"|", b"<", b">", b"(", b")")
 # Nodes that hold text between their parts.
 _WITH_TEXT = (
-    "string", "translated_string", "heredoc_body", "heredoc_redirect", "regex", "arithmetic_expansion", "expansion",
-    "comment", "test_command", "redirected_statement",
-)  # fmt: skip
+    "string",
+    "translated_string",
+    "heredoc_body",
+    "heredoc_redirect",
+    "regex",
+    "arithmetic_expansion",
+    "expansion",
+    "comment",
+    "test_command",
+    "redirected_statement",
+)
 _OPERATORS = {"&&", "||", "|", "|&", ";", ";;", "&", "\n"}
 _HIDDEN_RUN = re.compile(r"\$\(|`")
 _CONTINUED = re.compile(r"\\\n")

@@ -25,8 +25,14 @@ from desktop.ui.widgets.text import Text
 FILTER_PAUSE = 200
 """Milliseconds after a keystroke before the log is searched."""
 DAYS = (("", "All"), ("week", "7 days"), ("today", "Today"))
-DECISIONS = (("Any decision", ""), ("Allowed", "allowed"), ("Edited", "edited"), ("Denied", "denied"),
-             ("Not answered", "unanswered"), ("Refused", "refused"))  # fmt: skip
+DECISIONS = (
+    ("Any decision", ""),
+    ("Allowed", "allowed"),
+    ("Edited", "edited"),
+    ("Denied", "denied"),
+    ("Not answered", "unanswered"),
+    ("Refused", "refused"),
+)
 TITLE_SHOWN = 60
 FORMATS = {"JSON Lines, which can be checked later (*.jsonl)": "jsonl", "A table for spreadsheets (*.csv)": "csv"}
 
@@ -45,11 +51,15 @@ class ActivityBar(QFrame):
         self.field.setToolTip("Search tools, paths, decisions and reasons (Ctrl+F)")
         self.days = Segmented("Days", DAYS, small=True)
         self.choosers = {
-            name: Chooser(words) for name, words in (
-                ("decision", "Decision"), ("category", "Category"), ("tool", "Tool"), ("by", "By whom"),
+            name: Chooser(words)
+            for name, words in (
+                ("decision", "Decision"),
+                ("category", "Category"),
+                ("tool", "Tool"),
+                ("by", "By whom"),
                 ("thread_id", "Chat"),
             )
-        }  # fmt: skip
+        }
         self.count = Text("", "small", "3")
         self.clear_button = Button("Show all", "quiet", small=True, tip="Clear all filters")
         self._lay_out()

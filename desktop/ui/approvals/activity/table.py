@@ -54,8 +54,15 @@ def columns(box: QRect) -> ActivityColumns:
             break
         kept[name] = px(width)
         room -= px(width)
-    widths = (px(TIME), px(DECISION), kept["tool"], kept["category"], px(LEAST) + max(0, room), kept["outcome"],
-              kept["who"])  # fmt: skip
+    widths = (
+        px(TIME),
+        px(DECISION),
+        kept["tool"],
+        kept["category"],
+        px(LEAST) + max(0, room),
+        kept["outcome"],
+        kept["who"],
+    )
     x, rects = box.x() + px(EDGE), []
     for width in widths:
         rects.append(QRect(x, box.y(), width, box.height()))

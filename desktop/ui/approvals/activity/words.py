@@ -148,7 +148,7 @@ def facts(row: AuditRow, thread_title: str) -> list[EntryFact]:
         EntryFact("Call", entry.call_id, machine=True),
         EntryFact("Digest of the arguments", entry.digest, machine=True),
         _number(row),
-    ]  # fmt: skip
+    ]
     return [fact._replace(text=_cut(shown(fact.text))) for fact in found if fact.text.strip()]
 
 

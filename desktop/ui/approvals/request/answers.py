@@ -62,18 +62,26 @@ class Answers(QWidget):
         self._allow_tip = AGAIN_TIP if request.unknown else ALLOW_TIP
         always = always and not request.unknown and may_always(request)
         offered: tuple[tuple[Button, bool], ...] = (
-            (self.deny, True), *((one, True) for one in self.more), (self.reason, not request.unknown),
-            (self.edit, "allow_edited" in request.choices), (self.always, always),
-            (self.allow_run, "allow_run" in request.choices), (self.allow, "allow_once" in request.choices),
-        )  # fmt: skip
+            (self.deny, True),
+            *((one, True) for one in self.more),
+            (self.reason, not request.unknown),
+            (self.edit, "allow_edited" in request.choices),
+            (self.always, always),
+            (self.allow_run, "allow_run" in request.choices),
+            (self.allow, "allow_once" in request.choices),
+        )
         for button, is_offered in offered:
             button.setParent(self)
             button.setVisible(is_offered)
         self._is_short = False
         self._offered = [button for button, is_offered in offered if is_offered]
         self._careful: tuple[PatientButton | AllowButton, ...] = (
-            self.deny, self.reason, *self.more, self.allow_run, self.allow,
-        )  # fmt: skip
+            self.deny,
+            self.reason,
+            *self.more,
+            self.allow_run,
+            self.allow,
+        )
         self._connect()
         theme().changed.connect(self._place)
 

@@ -96,7 +96,6 @@ class RequestHead(QWidget):
         deny_all.clicked.connect(self.deny_all)
         lower.addWidget(deny_all, 0, Qt.AlignmentFlag.AlignTop)
 
-
     def _rule(self, pattern: str, *, linked: bool) -> QWidget:
         """The rule that says to ask; beside the list of rules with a way there."""
         if not linked:

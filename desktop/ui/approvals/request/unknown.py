@@ -25,9 +25,7 @@ def unknown_words(request: PermissionRequest) -> str:
     return f"{request.unknown}{edited} " + (f"{request.barred} {LOOK_ONLY}" if request.barred else LOOK)
 
 
-def ask_unknown(
-    deny: PatientButton, allow: AllowButton, chosen: Callable[[str], None]
-) -> list[PatientButton]:
+def ask_unknown(deny: PatientButton, allow: AllowButton, chosen: Callable[[str], None]) -> list[PatientButton]:
     """Skip and Do it again in the places of Deny and Allow, and two more answers. None looks like the harmless one."""
     deny.set_label("Skip it")
     deny.setToolTip(SKIP_TIP)

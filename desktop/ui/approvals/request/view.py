@@ -63,9 +63,13 @@ class RequestView(QWidget):
     rule_wanted = Signal(str)
 
     def __init__(
-        self, approvals: ApprovalsViewModel, thread_title: ThreadTitle, *, compact: bool = False,
+        self,
+        approvals: ApprovalsViewModel,
+        thread_title: ThreadTitle,
+        *,
+        compact: bool = False,
         rules: RulesModels | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__()
         self._approvals = approvals
         self._rules = rules
@@ -302,9 +306,13 @@ class RequestView(QWidget):
         at = self._answers.pressed_at if self._answers is not None else None
         self._approvals.last_answer.note(request.request_id, at)
         self._approvals.answer(
-            request.request_id, choice, digest=request.digest, reason=reason, edited_arguments=edited,
+            request.request_id,
+            choice,
+            digest=request.digest,
+            reason=reason,
+            edited_arguments=edited,
             with_network=_is_ticked(self._network),
-        )  # fmt: skip
+        )
         self.answered.emit(choice)
 
 

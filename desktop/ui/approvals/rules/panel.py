@@ -40,9 +40,14 @@ class RuleForm(QWidget):
     """Pattern, decision, threads and the trial, in a page that scrolls. ``fixed``: it can only allow."""
 
     def __init__(
-        self, editor: RuleEditor, thread: Callable[[], str], thread_title: Callable[[str], str], *, fixed: bool = False,
+        self,
+        editor: RuleEditor,
+        thread: Callable[[], str],
+        thread_title: Callable[[str], str],
+        *,
+        fixed: bool = False,
         side: int = 24,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__()
         self._editor, self._thread, self._thread_title = editor, thread, thread_title
         self.field = Field("Pattern", mono=True)
@@ -265,9 +270,12 @@ def confirm(window: QWidget, editor: RuleEditor) -> Dialog:
         words = f"So it is not known which calls it would allow. {editor.trouble}"
     more = f" and {number - len(lines):,} more" if number > len(lines) else ""
     pieces = (
-        (words, ""), ("; ".join(lines), "mono"), (f"{more}. The rule is " if lines else " The rule is ", ""),
-        (pattern, "mono"), (".", ""),
-    )  # fmt: skip
+        (words, ""),
+        ("; ".join(lines), "mono"),
+        (f"{more}. The rule is " if lines else " The rule is ", ""),
+        (pattern, "mono"),
+        (".", ""),
+    )
     verb = "Save and allow" if editor.answers else "Save anyway"
     answers = (DialogAnswer("no", "Keep editing", key="Esc"), DialogAnswer("save", verb, "danger"))
     dialog = Dialog(window, title, pieces, answers, width=480)

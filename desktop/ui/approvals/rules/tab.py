@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QModelIndex, QRect, Qt, QTimer
-from PySide6.QtGui import (
-    QAction,
-    QGuiApplication,
-    QHideEvent,
-    QKeyEvent,
-    QResizeEvent,
-    QShowEvent,
-)
+from PySide6.QtGui import QAction, QGuiApplication, QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QMenu, QStackedLayout, QWidget
 
 from desktop.domain.rules import RuleView
@@ -141,12 +134,18 @@ class RulesTab(QWidget):
         rule = self.current
         saved = rule is not None and rule.rule_id != DRAFT
         mine = saved and rule is not None and rule.editable
-        turns = [(f"{word} instead…" if value == "allow" else f"{word} instead", "", value, mine)
-                 for value, word in DECISIONS if rule is not None and value != rule.decision]  # fmt: skip
+        turns = [
+            (f"{word} instead…" if value == "allow" else f"{word} instead", "", value, mine)
+            for value, word in DECISIONS
+            if rule is not None and value != rule.decision
+        ]
         for text, keys, what, enabled in (
-            ("Edit", "Return", "edit", mine), ("Duplicate", "Ctrl+D", "duplicate", saved), *turns,
-            ("Copy the pattern", "Ctrl+C", "copy", rule is not None), ("Revoke", "Del", "revoke", mine),
-        ):  # fmt: skip
+            ("Edit", "Return", "edit", mine),
+            ("Duplicate", "Ctrl+D", "duplicate", saved),
+            *turns,
+            ("Copy the pattern", "Ctrl+C", "copy", rule is not None),
+            ("Revoke", "Del", "revoke", mine),
+        ):
             action = QAction(f"{text}\t{keys}" if keys else text, menu)
             action.setEnabled(enabled)
             action.triggered.connect(lambda _=False, what=what: self.act(what))

@@ -28,9 +28,12 @@ STROKE = 0.7
 """Pixels at 100 % around the letters of what makes a trick one: the typeface has no bold face."""
 NEW = "Write which tool the rule is about, and in parentheses what its arguments must fit."
 EXAMPLES: tuple[Piece, ...] = (
-    ("For example ", ""), ("bash(command=git status*)", "mono"), (" or ", ""), ("write-file(path=docs/**)", "mono"),
+    ("For example ", ""),
+    ("bash(command=git status*)", "mono"),
+    (" or ", ""),
+    ("write-file(path=docs/**)", "mono"),
     (". While you write, it is tested on your recorded calls and on known tricks.", ""),
-)  # fmt: skip
+)
 
 
 class Tile(Ringed, QAbstractButton):
@@ -291,8 +294,9 @@ class RuleTrialView(QWidget):
         self.figure.setText(f"{_count(found.recorded, 'recorded call')}, {_count(found.tricks, 'trick')}")
         self.figure.updateGeometry()
         stops = decision != "allow" or (found.stopped_count > 0 and not found.passing_count)
-        self.first.show_count(*((found.stopped_count, _STOPS[decision]) if stops else
-                                (found.passing_count, "would stop asking")))  # fmt: skip
+        self.first.show_count(
+            *((found.stopped_count, _STOPS[decision]) if stops else (found.passing_count, "would stop asking"))
+        )
         self.through.show_count(found.through_count, _tricks(found.through_count), alarm=found.through_count > 0)
         self.held.show_count(found.held_count, "tricks still stopped")
         self._add("through", "These would run without asking", found.through, found.through_count, loud=True)
@@ -309,16 +313,21 @@ class RuleTrialView(QWidget):
             self._list.addWidget(self._sections[name])
 
     def _go(self, name: str) -> None:
-        found = self._sections.get(name) if name != "first" else (
-            self._sections.get("passing") or self._sections.get("stopped"))  # fmt: skip
+        found = (
+            self._sections.get(name)
+            if name != "first"
+            else (self._sections.get("passing") or self._sections.get("stopped"))
+        )
         if found is not None:
             self.reveal.emit(found)
 
 
 _STOPS: dict[RuleDecision, str] = {"allow": "would ask again", "ask": "would ask", "deny": "would be denied"}
 _STOPPED: dict[RuleDecision, str] = {
-    "allow": "These would ask again", "ask": "These would ask", "deny": "These would be denied",
-}  # fmt: skip
+    "allow": "These would ask again",
+    "ask": "These would ask",
+    "deny": "These would be denied",
+}
 
 
 def _tricks(count: int) -> str:

@@ -75,8 +75,13 @@ class ComposerText(UndoText):
         """Enter, the keys that the list of offers takes, and the rest as usual."""
         enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if self.offers_open and event.key() in (
-            Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Tab, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape,
-        ):  # fmt: skip
+            Qt.Key.Key_Up,
+            Qt.Key.Key_Down,
+            Qt.Key.Key_Tab,
+            Qt.Key.Key_Return,
+            Qt.Key.Key_Enter,
+            Qt.Key.Key_Escape,
+        ):
             self.key_for_offers.emit(event.key())
             return
         if enter and not self._composing:

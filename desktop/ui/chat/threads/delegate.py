@@ -16,9 +16,11 @@ from desktop.ui.theme.paint import glyph
 from desktop.ui.widgets.rows import Index
 
 STATE_GLYPHS = {
-    "waiting": ("ask", "ask"), "running": ("running", "running"), "failed": ("failed", "failed"),
+    "waiting": ("ask", "ask"),
+    "running": ("running", "running"),
+    "failed": ("failed", "failed"),
     "interrupted": ("pause", "ask"),
-}  # fmt: skip
+}
 """State of a thread -> (icon, colour token)."""
 
 

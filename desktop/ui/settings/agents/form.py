@@ -103,17 +103,22 @@ class _Side(QWidget):
         self.lines = {
             name: _Line(f"{title}: {caption}", number=name == "maxSteps", mono="ool" in name)
             for name, caption in (
-                ("label", "Label"), ("maxSteps", "Round limit"), ("stopTool", "Stop tool"),
-                ("stopToolResponseProperty", "Part of its result"), ("endSessionTool", "Tool that ends the session"),
+                ("label", "Label"),
+                ("maxSteps", "Round limit"),
+                ("stopTool", "Stop tool"),
+                ("stopToolResponseProperty", "Part of its result"),
+                ("endSessionTool", "Tool that ends the session"),
                 ("allowedTools", "Tools"),
             )
-        }  # fmt: skip
+        }
         for name, line in self.lines.items():
             line.done.connect(lambda value, name=name: self.changed.emit((key, name), value))
         self.reply = CheckBox("A reply without a tool call ends its turn")
         self.reply.clicked.connect(lambda on: self.changed.emit((key, "stopOnResponse"), None if on else False))
-        labels = {name: Labelled(line.accessibleName().partition(": ")[2], line, HELP[name])
-                  for name, line in self.lines.items()}  # fmt: skip
+        labels = {
+            name: Labelled(line.accessibleName().partition(": ")[2], line, HELP[name])
+            for name, line in self.lines.items()
+        }
         self.labels = {"prompt": Labelled("Prompt", self.choice, PROMPT_HELP), **labels}
         column.addWidget(self.labels["prompt"])
         column.addWidget(self.labels["allowedTools"])
@@ -226,10 +231,13 @@ class AgentForm(Scroller):
         self.lines = {
             name: _Line(caption, number=name == "maxSessionTurns", mono=name == "name")
             for name, caption in (
-                ("name", "Name"), ("title", "Title"), ("maxSessionTurns", "Turn limit"), ("icon", "Icon"),
+                ("name", "Name"),
+                ("title", "Title"),
+                ("maxSessionTurns", "Turn limit"),
+                ("icon", "Icon"),
                 ("toolDescription", "What it does as a tool"),
             )
-        }  # fmt: skip
+        }
         for name, line in self.lines.items():
             line.done.connect(lambda value, name=name: self.changed.emit((name,), value))
         self.description = sized(TextArea("Description", hint="What it is for, in a sentence."), height=60)
@@ -311,9 +319,14 @@ class AgentForm(Scroller):
         self.changed.emit(("type",), value)
 
     def load(
-        self, values: Mapping[str, Any], prompts: Sequence[str], wrong: Mapping[str, str],
-        doubtful: Mapping[str, str], *, writable: bool,
-    ) -> None:  # fmt: skip
+        self,
+        values: Mapping[str, Any],
+        prompts: Sequence[str],
+        wrong: Mapping[str, str],
+        doubtful: Mapping[str, str],
+        *,
+        writable: bool,
+    ) -> None:
         """Show what the text says; ``wrong`` and ``doubtful`` have a sentence by the path of its field."""
         for name, line in self.lines.items():
             line.show_value(values.get(name))
@@ -358,4 +371,3 @@ def _row(*parts: QWidget) -> Row:
     for part in parts:
         row.addWidget(part, 1, Qt.AlignmentFlag.AlignTop)
     return row
-

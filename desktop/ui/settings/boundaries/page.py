@@ -87,9 +87,13 @@ class BoundariesPage(QWidget):
     """``reach`` None: without the tree."""
 
     def __init__(
-        self, settings: SettingsViewModel, boundaries: BoundariesViewModel,
-        confinement: Callable[[], ConfinementReport], offer: UndoOffer, reach: ReachViewModel | None,
-    ) -> None:  # fmt: skip
+        self,
+        settings: SettingsViewModel,
+        boundaries: BoundariesViewModel,
+        confinement: Callable[[], ConfinementReport],
+        offer: UndoOffer,
+        reach: ReachViewModel | None,
+    ) -> None:
         super().__init__()
         self._settings, self._boundaries, self._offer = settings, boundaries, offer
         self._lists: dict[str, BoundaryList] = {}

@@ -81,10 +81,12 @@ def _verdicts(read: PathVerdict, write: PathVerdict) -> QFrame:
     rules = list(dict.fromkeys(_rule(verdict) for verdict in (read, write)))
     rule = Text(shown_line(" and ".join(rules)), "code", "2", elide="middle")
     row.addWidget(rule, 2, Qt.AlignmentFlag.AlignVCenter)
-    holder.setAccessibleName(". ".join(
-        f"{what}: {'allowed' if verdict.allowed else 'denied'} by {_rule(verdict)}"
-        for what, verdict in (("Read", read), ("Write", write))
-    ))  # fmt: skip
+    holder.setAccessibleName(
+        ". ".join(
+            f"{what}: {'allowed' if verdict.allowed else 'denied'} by {_rule(verdict)}"
+            for what, verdict in (("Read", read), ("Write", write))
+        )
+    )
     return holder
 
 

@@ -24,16 +24,22 @@ LOOK_AFTER = 25
 TYPED_WITHIN = 900
 """Milliseconds within which letters belong to one word."""
 LOOKS = {
-    "rule": ("allow", "allow"), "asks": ("ask", "ask"), "read_only": ("read", "read"), "denied": ("deny", "deny"),
-    "protected": ("deny", "deny"), "special": ("deny", "deny"),
-}  # fmt: skip
+    "rule": ("allow", "allow"),
+    "asks": ("ask", "ask"),
+    "read_only": ("read", "read"),
+    "denied": ("deny", "deny"),
+    "protected": ("deny", "deny"),
+    "special": ("deny", "deny"),
+}
 """State -> (icon, token); what cannot be reached has none."""
 ICONS = {"dir": "folder", "file": "file", "link": "link", "special": "unknown"}
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
 _STEPS = {
-    QAbstractItemView.CursorAction.MoveUp: -1, QAbstractItemView.CursorAction.MovePrevious: -1,
-    QAbstractItemView.CursorAction.MoveDown: 1, QAbstractItemView.CursorAction.MoveNext: 1,
-}  # fmt: skip
+    QAbstractItemView.CursorAction.MoveUp: -1,
+    QAbstractItemView.CursorAction.MovePrevious: -1,
+    QAbstractItemView.CursorAction.MoveDown: 1,
+    QAbstractItemView.CursorAction.MoveNext: 1,
+}
 
 
 class ReachDelegate(RowDelegate):
@@ -231,10 +237,12 @@ class ReachList(RowList):
         count, at = self._tree.rowCount(), self.currentIndex().row()
         page = max(1, self.viewport().height() // self._pitch() - 1)
         steps = {
-            **_STEPS, QAbstractItemView.CursorAction.MovePageUp: -page,
-            QAbstractItemView.CursorAction.MovePageDown: page, QAbstractItemView.CursorAction.MoveHome: -count,
+            **_STEPS,
+            QAbstractItemView.CursorAction.MovePageUp: -page,
+            QAbstractItemView.CursorAction.MovePageDown: page,
+            QAbstractItemView.CursorAction.MoveHome: -count,
             QAbstractItemView.CursorAction.MoveEnd: count,
-        }  # fmt: skip
+        }
         return self._tree.index(min(count - 1, max(0, at + steps.get(action, 0))))
 
     # -- painting -----------------------------------------------------------------------------------------------------

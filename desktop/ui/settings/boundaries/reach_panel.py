@@ -89,9 +89,10 @@ class ProveBox(QFrame):
             return [("Choose something in the tree.", "")]
         name = os.path.basename(self._path.rstrip(os.sep)) or self._path
         pieces = [
-            ("Tries to read and write ", ""), (shown_line(name[:SHOWN_NAME]), "mono"),
+            ("Tries to read and write ", ""),
+            (shown_line(name[:SHOWN_NAME]), "mono"),
             (" from inside the confinement, and as the file tools do. What is there stays as it is.", ""),
-        ]  # fmt: skip
+        ]
         last = self._reach.last
         if last is not None:
             of = "" if last.path == self._path else f" of {shown_line(os.path.basename(last.path)[:SHOWN_NAME])}"

@@ -110,9 +110,13 @@ class KeysPage(Scroller):
         name, keys, dialogs = row.connection_id, self._keys, self.dialogs
         there = row.state != "missing"
         acts: list[Act] = [
-            ("Replace…" if there else "Add…", f"Enter another key for {row.title}", "quiet",
-             partial(dialogs.replace_provider, row)),
-        ]  # fmt: skip
+            (
+                "Replace…" if there else "Add…",
+                f"Enter another key for {row.title}",
+                "quiet",
+                partial(dialogs.replace_provider, row),
+            )
+        ]
         if there:
             acts.insert(0, ("Test", f"Make one request to {row.title}", "quiet", partial(keys.test_provider, name)))
             acts.append(("Delete…", f"Delete the key of {row.title}", "danger", partial(dialogs.delete_provider, row)))

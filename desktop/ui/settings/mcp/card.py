@@ -26,9 +26,12 @@ TOOLS_AT_FIRST = 20
 LAST_LINES = 4
 """Of the log, with a server that does not run."""
 STATES = {
-    "off": ("aborted", "off"), "starting": ("running", "starting"), "running": ("done", "running"),
-    "waiting": ("failed", "failed, will start again"), "failed": ("failed", "failed"),
-}  # fmt: skip
+    "off": ("aborted", "off"),
+    "starting": ("running", "starting"),
+    "running": ("done", "running"),
+    "waiting": ("failed", "failed, will start again"),
+    "failed": ("failed", "failed"),
+}
 
 
 class ServerCard(QFrame):
@@ -80,8 +83,7 @@ class ServerCard(QFrame):
     def _head_widgets(self, row: McpRow) -> list[QWidget]:
         self.setAccessibleName(f"{row.name}, {STATES[row.state][1]}: {shown_line(row.where)}")
         widgets: list[QWidget] = [self._head(row), Text(shown_line(row.where), "code", "2", elide="right")]
-        said = (row.confinement, row.weak and f"Every call asks you, as an admin call: {row.weak}.", row.note,
-                row.says)  # fmt: skip
+        said = (row.confinement, row.weak and f"Every call asks you, as an admin call: {row.weak}.", row.note, row.says)
         widgets += [Paragraph(shown(words), "small", "2") for words in said if words]
         if row.state in ("waiting", "failed"):
             widgets.append(_trouble(row))

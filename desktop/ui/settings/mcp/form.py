@@ -20,8 +20,10 @@ from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
 CATEGORIES = (
-    ("admin", "admin: asks each time, never remembered"), ("write", "write: asks each time"), ("read", "read: runs"),
-)  # fmt: skip
+    ("admin", "admin: asks each time, never remembered"),
+    ("write", "write: asks each time"),
+    ("read", "read: runs"),
+)
 NAME_HELP = "a to z, 0 to 9 and hyphens; the names of its tools begin with it, as in tickets-search"
 IN_KEYRING = "it goes into the keyring, not into mcp.yaml"
 CATEGORY_HELP = "one for all of them; in mcp.yaml each tool can have its own"
@@ -179,9 +181,10 @@ class ServerForm(QFrame):
         area, sign = (self.env, "=") if secret.kind == "env" else (self.headers, ":")
         written = [
             f"{secret.name}{sign}{' ' if sign == ':' else ''}{entry.reference}"
-            if line.partition(sign)[0].strip() == secret.name else line
+            if line.partition(sign)[0].strip() == secret.name
+            else line
             for line in area.toPlainText().splitlines()
-        ]  # fmt: skip
+        ]
         area.setPlainText("\n".join(written))
 
     def add_all(self, servers: tuple[PastedServer, ...]) -> None:

@@ -31,9 +31,7 @@ INTRO = (
 KEPT = "mcp.yaml has a mistake. The servers below keep working as they were."
 SOME = "Some entries of mcp.yaml have mistakes and are not used."
 SEEN_TITLE = "What is new or changed"
-SEEN_WORDS = (
-    "This is what the server says about itself and its tools. Models read it too."
-)
+SEEN_WORDS = "This is what the server says about itself and its tools. Models read it too."
 
 
 class McpPage(QFrame):

@@ -17,9 +17,13 @@ from desktop.ui.widgets.text import Paragraph, Selectable, Text
 LEVELS: tuple[tuple[Level, str, str], ...] = (
     ("agent", "Around an agent's work", "Each answer of a chat, turn of a debate, and agent that is called as a tool."),
     ("chat", "Around a request to a model", "Each round of an agent, and each summary."),
-    ("call", "Around a tool call", "Those that Assent needs run around every call, the others around skills that ask "
-     "for them, for example with retry: 3."),
-)  # fmt: skip
+    (
+        "call",
+        "Around a tool call",
+        "Those that Assent needs run around every call, the others around skills that ask "
+        "for them, for example with retry: 3.",
+    ),
+)
 WORDS = (
     "Middleware runs around what agents do, and may delay, watch, change or refuse it. The first of a list begins "
     "first and ends last. To add your own, write a skill with role: middleware and level: agent, chat or call."

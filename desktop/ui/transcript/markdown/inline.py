@@ -122,9 +122,14 @@ def _style_of(style: QTextCharFormat) -> _Style:
     if style.isImageFormat():
         instead = str(style.property(QTextFormat.Property.ImageAltText) or style.toImageFormat().name())
     run = TextRun(
-        0, 0, style.fontWeight() > 500, style.fontItalic(), style.fontStrikeOut(), style.fontFixedPitch(),
+        0,
+        0,
+        style.fontWeight() > 500,
+        style.fontItalic(),
+        style.fontStrikeOut(),
+        style.fontFixedPitch(),
         _safe(style.anchorHref()),
-    )  # fmt: skip
+    )
     return _Style(run, instead)
 
 
@@ -149,9 +154,7 @@ def _read_block(
     return at
 
 
-def _add(
-    text: str, style: _Style, at: int, pieces: list[str], runs: list[TextRun], formulas: list[str]
-) -> int:
+def _add(text: str, style: _Style, at: int, pieces: list[str], runs: list[TextRun], formulas: list[str]) -> int:
     base = style.run
     for piece in _by_formula(text, len(formulas)) if formulas else (text,):
         math = formulas[ord(piece) - _PRIVATE] if formulas and _is_formula(piece, len(formulas)) else ""

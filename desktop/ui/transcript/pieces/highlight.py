@@ -43,13 +43,16 @@ _PY_STRINGS = (
 
 LANGUAGES: dict[str, Language] = {
     "python": Language(
-        r"\#[^\n]*", _PY_STRINGS,
+        r"\#[^\n]*",
+        _PY_STRINGS,
         "and as assert async await break case class continue def del elif else except finally for from global if import"
-        " in is lambda match nonlocal not or pass raise return try while with yield True False None", "def class",
+        " in is lambda match nonlocal not or pass raise return try while with yield True False None",
+        "def class",
         r"(?P<d2>@[\w.]+)",
     ),
     "javascript": Language(
-        _C_LIKE, f"{_DOUBLE}|{_SINGLE}|{_BACKTICK}",
+        _C_LIKE,
+        f"{_DOUBLE}|{_SINGLE}|{_BACKTICK}",
         "abstract any as async await boolean break case catch class const continue debugger declare default delete do"
         " else enum export extends false finally for from function get if implements import in instanceof interface"
         " keyof let namespace new null number of private protected public readonly return set static string super"
@@ -57,72 +60,129 @@ LANGUAGES: dict[str, Language] = {
         "function class interface type enum",
     ),
     "bash": Language(
-        r"(?<![\w$&])\#[^\n]*", r'"(?:[^"\\]|\\.)*"?|\'[^\']*\'?',
+        r"(?<![\w$&])\#[^\n]*",
+        r'"(?:[^"\\]|\\.)*"?|\'[^\']*\'?',
         "if then else elif fi for while until do done case esac in function return local export readonly set unset"
-        " source exit break continue shift trap eval exec", "function", r"(?P<d2>\$\{?[\w@#?*!-]+\}?)",
+        " source exit break continue shift trap eval exec",
+        "function",
+        r"(?P<d2>\$\{?[\w@#?*!-]+\}?)",
     ),
     "json": Language(r"//[^\n]*", _DOUBLE, "true false null", "", r'(?P<d2>"(?:[^"\\\n]|\\.)*"(?=\s*:))'),
     "yaml": Language(
-        r"(?<!\S)\#[^\n]*", f"{_DOUBLE}|{_SINGLE}", "true false null yes no on off", "",
+        r"(?<!\S)\#[^\n]*",
+        f"{_DOUBLE}|{_SINGLE}",
+        "true false null yes no on off",
+        "",
         r"(?P<d2>(?m:^[ \t]*(?:-[ \t]+)?[\w./-]+)(?=:(?:\s|$)))",
     ),
     "sql": Language(
-        rf"--[^\n]*|{_BLOCK}", f"{_DOUBLE}|{_SINGLE}",
+        rf"--[^\n]*|{_BLOCK}",
+        f"{_DOUBLE}|{_SINGLE}",
         "add all alter and any as asc begin between by case cast check column commit constraint create cross default"
         " delete desc distinct drop else end exists foreign from full group having if in index inner insert into is"
         " join key left like limit not null offset on or order outer primary references replace returning right"
         " rollback select set table then transaction true false union unique update using values view when where with"
-        " int integer text real blob varchar boolean date timestamp", "", "", re.IGNORECASE,
+        " int integer text real blob varchar boolean date timestamp",
+        "",
+        "",
+        re.IGNORECASE,
     ),
     "rust": Language(
-        _C_LIKE, rf"b?{_DOUBLE}|b?'(?:[^'\\\n]|\\.)'",
+        _C_LIKE,
+        rf"b?{_DOUBLE}|b?'(?:[^'\\\n]|\\.)'",
         "as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod move"
         " mut pub ref return self Self static struct super trait true type unsafe use where while i8 i16 i32 i64 i128"
         " u8 u16 u32 u64 u128 usize isize f32 f64 bool char str String Vec Option Result",
-        "fn struct enum trait mod type", r"(?P<d2>\b\w+!)",
+        "fn struct enum trait mod type",
+        r"(?P<d2>\b\w+!)",
     ),
     "go": Language(
-        _C_LIKE, f"{_DOUBLE}|{_SINGLE}|{_BACKTICK}",
+        _C_LIKE,
+        f"{_DOUBLE}|{_SINGLE}|{_BACKTICK}",
         "break case chan const continue default defer else fallthrough for func go goto if import interface map package"
         " range return select struct switch type var nil true false string int int64 bool byte error float64 rune",
         "func type",
     ),
     "c": Language(
-        _C_LIKE, f"{_DOUBLE}|{_SINGLE}",
+        _C_LIKE,
+        f"{_DOUBLE}|{_SINGLE}",
         "alignas auto bool break case catch char class const constexpr continue default delete do double else enum"
         " explicit extern false final float for friend goto if inline int long mutable namespace new noexcept nullptr"
         " operator override private protected public register return short signed sizeof static struct switch template"
         " this throw true try typedef typename union unsigned using virtual void volatile while NULL",
-        "class struct enum namespace", r"(?P<k2>(?m:^[ \t]*\#[ \t]*\w+))",
+        "class struct enum namespace",
+        r"(?P<k2>(?m:^[ \t]*\#[ \t]*\w+))",
     ),
     "java": Language(
-        _C_LIKE, rf'"""(?:[^\\]|\\.)*?(?:"""|\Z)|{_DOUBLE}|{_SINGLE}',
+        _C_LIKE,
+        rf'"""(?:[^\\]|\\.)*?(?:"""|\Z)|{_DOUBLE}|{_SINGLE}',
         "abstract assert boolean break byte case catch char class const continue default do double else enum extends"
         " false final finally float for fun if implements import instanceof int interface long native new null package"
         " private protected public record return short static super switch synchronized this throw throws transient"
-        " true try val var void volatile when while yield", "class interface enum record fun", r"(?P<d2>@\w+)",
+        " true try val var void volatile when while yield",
+        "class interface enum record fun",
+        r"(?P<d2>@\w+)",
     ),
     "html": Language(
-        r"<!--(?:.|\n)*?(?:-->|\Z)", f"{_DOUBLE}|{_SINGLE}", "", "",
+        r"<!--(?:.|\n)*?(?:-->|\Z)",
+        f"{_DOUBLE}|{_SINGLE}",
+        "",
+        "",
         r"(?P<k2></?[A-Za-z][\w:-]*|/?>)|(?P<d2>\b[\w:-]+(?==))",
     ),
     "css": Language(
-        _BLOCK, f"{_DOUBLE}|{_SINGLE}", "important and not only from to", "",
+        _BLOCK,
+        f"{_DOUBLE}|{_SINGLE}",
+        "important and not only from to",
+        "",
         r"(?P<k2>@[\w-]+)|(?P<d2>(?<![\w-])[\w-]+(?=\s{0,9}:))",
     ),
     "toml": Language(
-        r"\#[^\n]*", rf'"""(?:[^\\]|\\.)*?(?:"""|\Z)|{_DOUBLE}|{_SINGLE}', "true false", "",
+        r"\#[^\n]*",
+        rf'"""(?:[^\\]|\\.)*?(?:"""|\Z)|{_DOUBLE}|{_SINGLE}',
+        "true false",
+        "",
         r"(?P<k2>(?m:^[ \t]*\[\[?[^\]\n]*\]\]?))|(?P<d2>(?m:^[ \t]*[\w.\"-]+)(?=[ \t]*=))",
     ),
-}  # fmt: skip
+}
 ALIASES = {
-    "py": "python", "python3": "python", "js": "javascript", "ts": "javascript", "typescript": "javascript",
-    "jsx": "javascript", "tsx": "javascript", "node": "javascript", "sh": "bash", "shell": "bash", "zsh": "bash",
-    "console": "bash", "yml": "yaml", "rs": "rust", "golang": "go", "cpp": "c", "c++": "c", "h": "c", "hpp": "c",
-    "cc": "c", "csharp": "java", "cs": "java", "kotlin": "java", "kt": "java", "xml": "html", "svg": "html",
-    "vue": "html", "scss": "css", "less": "css", "patch": "diff", "jsonc": "json", "json5": "json", "ini": "toml",
-    "sqlite": "sql", "postgresql": "sql", "mysql": "sql",
-}  # fmt: skip
+    "py": "python",
+    "python3": "python",
+    "js": "javascript",
+    "ts": "javascript",
+    "typescript": "javascript",
+    "jsx": "javascript",
+    "tsx": "javascript",
+    "node": "javascript",
+    "sh": "bash",
+    "shell": "bash",
+    "zsh": "bash",
+    "console": "bash",
+    "yml": "yaml",
+    "rs": "rust",
+    "golang": "go",
+    "cpp": "c",
+    "c++": "c",
+    "h": "c",
+    "hpp": "c",
+    "cc": "c",
+    "csharp": "java",
+    "cs": "java",
+    "kotlin": "java",
+    "kt": "java",
+    "xml": "html",
+    "svg": "html",
+    "vue": "html",
+    "scss": "css",
+    "less": "css",
+    "patch": "diff",
+    "jsonc": "json",
+    "json5": "json",
+    "ini": "toml",
+    "sqlite": "sql",
+    "postgresql": "sql",
+    "mysql": "sql",
+}
 _RESUME = {"/*": "*/", '"""': '"""', "'''": "'''", "`": "`", "<!--": "-->"}
 """What may stay open over the end of a part, and what closes it."""
 

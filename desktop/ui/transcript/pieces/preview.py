@@ -63,9 +63,11 @@ def preview_of(request: PermissionRequest) -> Preview:
 def _command(text: str) -> tuple[list[PreviewLine], bool]:
     parts = list(folded(lines_of(text)))
     lines = [
-        PreviewLine("", "fold", f"{part.text} not shown") if part.fold
-        else PreviewLine("", "", shown(part.text[:LONGEST_LINE])) for part in parts[:SHOWN]
-    ]  # fmt: skip
+        PreviewLine("", "fold", f"{part.text} not shown")
+        if part.fold
+        else PreviewLine("", "", shown(part.text[:LONGEST_LINE]))
+        for part in parts[:SHOWN]
+    ]
     rest = len(parts) - SHOWN
     if rest > 0:
         lines.append(PreviewLine("", "fold", f"{count_words(rest, 'more line')}: open the request"))

@@ -64,7 +64,7 @@ class ToolCard(Piece):
         "part",
         "pictures",
         "whole",
-    )  # fmt: skip
+    )
 
     def __init__(self, key: str, part: ToolPart) -> None:
         super().__init__(key)

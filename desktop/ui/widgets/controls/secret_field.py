@@ -16,14 +16,20 @@ from desktop.ui.widgets.controls.fields import Field
 SHOWN_MS = 10_000
 
 _HINTS = (
-    Qt.InputMethodHint.ImhHiddenText | Qt.InputMethodHint.ImhSensitiveData | Qt.InputMethodHint.ImhNoPredictiveText
+    Qt.InputMethodHint.ImhHiddenText
+    | Qt.InputMethodHint.ImhSensitiveData
+    | Qt.InputMethodHint.ImhNoPredictiveText
     | Qt.InputMethodHint.ImhNoAutoUppercase
-)  # fmt: skip
+)
 
-_TEXTS = frozenset((
-    Qt.InputMethodQuery.ImSurroundingText, Qt.InputMethodQuery.ImCurrentSelection,
-    Qt.InputMethodQuery.ImTextBeforeCursor, Qt.InputMethodQuery.ImTextAfterCursor,
-))  # fmt: skip
+_TEXTS = frozenset(
+    (
+        Qt.InputMethodQuery.ImSurroundingText,
+        Qt.InputMethodQuery.ImCurrentSelection,
+        Qt.InputMethodQuery.ImTextBeforeCursor,
+        Qt.InputMethodQuery.ImTextAfterCursor,
+    )
+)
 
 Cleaner = Callable[[str], tuple[str, str]]
 """What was pasted -> (what is kept of it, what was taken out in words)."""

@@ -10,9 +10,10 @@ from PySide6.QtGui import QAccessible, QAccessibleInterface
 from PySide6.QtWidgets import QAbstractButton, QAccessibleWidget
 
 ROLES = {
-    "page tab": QAccessible.Role.PageTab, "list item": QAccessible.Role.ListItem,
+    "page tab": QAccessible.Role.PageTab,
+    "list item": QAccessible.Role.ListItem,
     "radio button": QAccessible.Role.RadioButton,
-}  # fmt: skip
+}
 
 
 class ChoiceInterface(QAccessibleWidget):

@@ -21,9 +21,12 @@ class DropZone(QWidget):
     to ``files`` (paths) or ``image``; without ``image`` pictures are not taken."""
 
     def __init__(
-        self, host: QWidget, words: str, files: Callable[[tuple[str, ...]], None],
+        self,
+        host: QWidget,
+        words: str,
+        files: Callable[[tuple[str, ...]], None],
         image: Callable[[object], None] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(host)
         self._host, self._words, self._files, self._image = host, words, files, image
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)

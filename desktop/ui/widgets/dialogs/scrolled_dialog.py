@@ -20,9 +20,14 @@ class ScrolledDialog(Dialog):
     """Put widgets into ``scroller.column``, and say ``resized`` when they changed."""
 
     def __init__(
-        self, window: QWidget, title: str, text: str | Sequence[Piece] = "", answers: Sequence[DialogAnswer] = CLOSE, *,
+        self,
+        window: QWidget,
+        title: str,
+        text: str | Sequence[Piece] = "",
+        answers: Sequence[DialogAnswer] = CLOSE,
+        *,
         width: int = 400,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(window, title, text, answers, width=width)
         self.scroller = Scroller(margins=(0, 0, BAR, 0), spacing=8)
         self.body.addWidget(self.scroller)

@@ -169,4 +169,3 @@ def caption_value(caption: str, value: QWidget, *, column: int = 104) -> Row:
     row.addWidget(name, 0, Qt.AlignmentFlag.AlignTop)
     row.addWidget(value, 1)
     return row
-

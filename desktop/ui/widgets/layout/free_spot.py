@@ -22,9 +22,7 @@ from PySide6.QtWidgets import (
 
 from desktop.ui.widgets.controls.fields import Labelled
 
-CONTROLS = (
-    QAbstractButton, QComboBox, QLineEdit, QAbstractSpinBox, QPlainTextEdit, QTextEdit, QAbstractSlider,
-)  # fmt: skip
+CONTROLS = (QAbstractButton, QComboBox, QLineEdit, QAbstractSpinBox, QPlainTextEdit, QTextEdit, QAbstractSlider)
 
 
 FIELDS = (QComboBox, QLineEdit, QAbstractSpinBox, QPlainTextEdit, QTextEdit)

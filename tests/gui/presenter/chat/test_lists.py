@@ -26,14 +26,24 @@ def thread(name, hours, **more):
 def test_threads_are_grouped_by_day_with_the_pinned_ones_on_top():
     rows = arrange(
         [
-            thread("old", 24 * 400), thread("month", 24 * 30), thread("week", 24 * 3), thread("yesterday", 20),
-            thread("today", 1), thread("pinned", 24 * 90, pinned=True), thread("newest", 0),
+            thread("old", 24 * 400),
+            thread("month", 24 * 30),
+            thread("week", 24 * 3),
+            thread("yesterday", 20),
+            thread("today", 1),
+            thread("pinned", 24 * 90, pinned=True),
+            thread("newest", 0),
         ],
         NOW,
-    )  # fmt: skip
+    )
     assert [r.title for r in rows if not r.thread_id] == [
-        "Pinned", "Today", "Yesterday", "Last 7 days", "October", "October 2025",
-    ]  # fmt: skip
+        "Pinned",
+        "Today",
+        "Yesterday",
+        "Last 7 days",
+        "October",
+        "October 2025",
+    ]
     assert [r.thread_id for r in rows if r.thread_id][:3] == ["pinned", "newest", "today"]
 
 
@@ -80,14 +90,20 @@ def test_the_runs_of_a_job_are_one_row_at_the_newest_that_unfolds_and_says_how_e
     threads = [*runs, thread("mine", 1), run_of("kept", "1", 2, pinned=True), run_of("other", "2", 20, "running")]
     rows = arrange(threads, NOW)
     assert [(row.title, len(row.runs), row.state) for row in rows] == [
-        ("Pinned", 0, ""), ("Job 1, kept", 0, ""), ("Today", 0, ""), ("Job 1", 50, "failed"), ("mine", 0, ""),
-        ("Yesterday", 0, ""), ("Job 2", 1, ""),
-    ]  # fmt: skip
+        ("Pinned", 0, ""),
+        ("Job 1, kept", 0, ""),
+        ("Today", 0, ""),
+        ("Job 1", 50, "failed"),
+        ("mine", 0, ""),
+        ("Yesterday", 0, ""),
+        ("Job 2", 1, ""),
+    ]
     opened = arrange(threads, NOW, {"1"})
     assert [row.title for row in opened[4:54]] == [f"r{at}" for at in range(50)]
     assert {(row.inside, row.icon, row.time_text) for row in opened[4:54]} == {
-        (True, "failed", "Failed"), (True, "allow", "Done"),
-    }  # fmt: skip
+        (True, "failed", "Failed"),
+        (True, "allow", "Done"),
+    }
     assert opened[3].spoken == "Job Job 1, 50 runs, unfolded"
 
 

@@ -135,14 +135,23 @@ def test_an_agent_under_a_paused_one_says_who_is_paused() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "value"),
     [
-        ("max_tokens", "50k", 50_000), ("max_tokens", "1.5 M", 1_500_000), ("max_tokens", "200,000", 200_000),
-        ("max_cost_usd", "$0.50", 0.5), ("max_cost_usd", "2", 2.0), ("max_rounds", " 7 ", 7),
-        ("max_cost_usd", "0,50", 0.5), ("max_cost_usd", "$0,5", 0.5), ("max_cost_usd", "1,234.50", 1_234.5),
-        ("max_cost_usd", "0,125", 0.125), ("max_cost_usd", "12,5", 12.5),
-        ("deadline_s", "90 s", 90.0), ("deadline_s", "1 h 30 min", 5_400.0), ("deadline_s", "2m", 120.0),
+        ("max_tokens", "50k", 50_000),
+        ("max_tokens", "1.5 M", 1_500_000),
+        ("max_tokens", "200,000", 200_000),
+        ("max_cost_usd", "$0.50", 0.5),
+        ("max_cost_usd", "2", 2.0),
+        ("max_rounds", " 7 ", 7),
+        ("max_cost_usd", "0,50", 0.5),
+        ("max_cost_usd", "$0,5", 0.5),
+        ("max_cost_usd", "1,234.50", 1_234.5),
+        ("max_cost_usd", "0,125", 0.125),
+        ("max_cost_usd", "12,5", 12.5),
+        ("deadline_s", "90 s", 90.0),
+        ("deadline_s", "1 h 30 min", 5_400.0),
+        ("deadline_s", "2m", 120.0),
         ("deadline_s", "", None),
     ],
-)  # fmt: skip
+)
 def test_a_limit_as_it_is_typed(name: str, text: str, value: float | None) -> None:
     assert read_limit(name, text) == value
     if value is not None:
@@ -153,13 +162,28 @@ def test_a_limit_as_it_is_typed(name: str, text: str, value: float | None) -> No
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("max_tokens", "many"), ("max_cost_usd", "1,234"), ("max_cost_usd", "1.234,50"), ("max_tokens", "1.000"),
-        ("max_tokens", "1,5"), ("max_tokens", "10,00"), ("max_rounds", "1,5"), ("max_tokens", "0,500"),
-        ("max_tokens", "1.5"), ("max_rounds", "0"), ("max_rounds", "-3"), ("max_rounds", "1e3"),
-        ("max_cost_usd", "0"), ("max_cost_usd", "inf"), ("max_cost_usd", "€5"), ("deadline_s", "90"),
-        ("deadline_s", "0 s"), ("deadline_s", "5 min soon"), ("max_tokens", "9" * 40), ("max_rounds", "٣x"),
+        ("max_tokens", "many"),
+        ("max_cost_usd", "1,234"),
+        ("max_cost_usd", "1.234,50"),
+        ("max_tokens", "1.000"),
+        ("max_tokens", "1,5"),
+        ("max_tokens", "10,00"),
+        ("max_rounds", "1,5"),
+        ("max_tokens", "0,500"),
+        ("max_tokens", "1.5"),
+        ("max_rounds", "0"),
+        ("max_rounds", "-3"),
+        ("max_rounds", "1e3"),
+        ("max_cost_usd", "0"),
+        ("max_cost_usd", "inf"),
+        ("max_cost_usd", "€5"),
+        ("deadline_s", "90"),
+        ("deadline_s", "0 s"),
+        ("deadline_s", "5 min soon"),
+        ("max_tokens", "9" * 40),
+        ("max_rounds", "٣x"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_limit_is_refused_with_how_to_write_it(name: str, text: str) -> None:
     with pytest.raises(ConfigurationError, match=r"such as|at least"):
         read_limit(name, text)
@@ -185,16 +209,25 @@ def test_less_than_is_used_is_refused_with_the_reason_and_what_was_not_touched_s
 def test_each_limit_says_who_set_it_and_which_one_above_holds_where_there_is_none() -> None:
     tree = tree_of(
         node("0", "boss", J, rounds=20, budget=ExecutionBudget(max_rounds=30)),
-        node("0.1", "a", T, rounds=4, budget=ExecutionBudget(max_tokens=90_000, deadline_s=60), where="the agent a",
-             budget_changed=(("deadline_s", "you"),)),
-    )  # fmt: skip
+        node(
+            "0.1",
+            "a",
+            T,
+            rounds=4,
+            budget=ExecutionBudget(max_tokens=90_000, deadline_s=60),
+            where="the agent a",
+            budget_changed=(("deadline_s", "you"),),
+        ),
+    )
     facts = tree.get("0.1")
     assert facts is not None
     where = {one.name: one.where for one in limit_lines(facts, tree.above("0.1"))}
     assert where == {
-        "max_tokens": "set by the agent a", "deadline_s": "set by you", "max_cost_usd": "",
+        "max_tokens": "set by the agent a",
+        "deadline_s": "set by you",
+        "max_cost_usd": "",
         "max_rounds": "30 for all of boss, 10 left",
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.spec("R-LIM-5")
@@ -202,11 +235,14 @@ def test_each_limit_says_who_set_it_and_which_one_above_holds_where_there_is_non
     ("rounds", "by", "where"),
     [
         (None, "", "20 for an answer, set by the loop's default; a number here replaces that"),
-        (30, "the policy of the job x",
-         "set by the policy of the job x; 20 for an answer, set by the loop's default; a number here replaces that"),
+        (
+            30,
+            "the policy of the job x",
+            "set by the policy of the job x; 20 for an answer, set by the loop's default; a number here replaces that",
+        ),
         (30, BY_HAND, f"set by {BY_HAND}"),
     ],
-)  # fmt: skip
+)
 def test_the_rounds_that_an_agent_brings_along_are_said_until_a_person_sets_others(
     rounds: int | None, by: str, where: str
 ) -> None:
@@ -224,8 +260,9 @@ def test_whoever_waits_for_an_agent_names_it_as_its_row_does() -> None:
     made.open_thread(THREAD)
     made.take((RunTreeChanged(thread_id=THREAD, run_id=RUN, nodes=tuple(desk.nodes.values())),))
     assert [(one.facts.agent, word_of(one)) for one in made.lines()] == [
-        ("Boss", "waiting for Source reader"), ("Source reader", "thinking"),
-    ]  # fmt: skip
+        ("Boss", "waiting for Source reader"),
+        ("Source reader", "thinking"),
+    ]
     root = made.line("0")
     assert root is not None
     assert next(fact.text for fact in facts_of(root) if fact.name == "Tool calls") == "6, with the agents below"
@@ -288,8 +325,12 @@ def test_runs_that_are_over_are_kept_in_a_bounded_number(qapp: Any) -> None:
     model, _ = sample([node("0", "one", T)])
     for number in range(100):
         where = {"thread_id": f"t{number}", "run_id": f"r{number}"}
-        model.take((told(node("0", "x", T, thread_id=f"t{number}"), run=f"r{number}", thread=f"t{number}"),
-                    RunEnded(**where, reason="response")))  # fmt: skip
+        model.take(
+            (
+                told(node("0", "x", T, thread_id=f"t{number}"), run=f"r{number}", thread=f"t{number}"),
+                RunEnded(**where, reason="response"),
+            )
+        )
     assert len(model._trees) == KEPT + 1
     assert set(model._run_of.values()) == set(model._trees)
 
@@ -425,6 +466,8 @@ async def test_what_comes_while_the_kept_run_is_read_counts_more() -> None:
 def test_a_short_line_of_an_agent_keeps_what_was_used_to_the_last() -> None:
     side = node("0.1", "Caution", NodeState.CALLING, rounds=4, side="b")
     assert [figures(side, without=n) for n in range(4)] == [
-        "Side B · mistral-large · 4 rounds · 16.4k tokens · $0.041", "Side B · 4 rounds · 16.4k tokens · $0.041",
-        "4 rounds · 16.4k tokens · $0.041", "16.4k tokens · $0.041",
-    ]  # fmt: skip
+        "Side B · mistral-large · 4 rounds · 16.4k tokens · $0.041",
+        "Side B · 4 rounds · 16.4k tokens · $0.041",
+        "4 rounds · 16.4k tokens · $0.041",
+        "16.4k tokens · $0.041",
+    ]

@@ -29,8 +29,9 @@ async def test_a_connection_is_named_changed_and_keeps_its_key(page: Page, provi
     fields = {"base_url": bare, "key": KEY, "name": "The lab"}
     outcome = await page.done(lambda: page.setup.test_and_keep("openai_compatible", fields))
     assert outcome == (
-        "new:openai_compatible", True,
-        "The lab works: 1 model. No keyring could save the key, so it is forgotten when Assent is closed."
+        "new:openai_compatible",
+        True,
+        "The lab works: 1 model. No keyring could save the key, so it is forgotten when Assent is closed.",
     )
     (made,) = page.connections
     assert (made.title, made.base_url) == ("The lab", provider.openai_url), "the address was completed"
@@ -67,13 +68,23 @@ async def test_the_field_that_is_wrong_is_known(page: Page, provider: ProviderSp
     assert (worked, page.setup.wrong_field) == (False, "base_url")
 
 
-@pytest.mark.parametrize(("typed", "tried"), [
-    ("http://lab:8000/v1", ["http://lab:8000/v1"]),
-    ("localhost:8000", ["http://localhost:8000", "http://localhost:8000/v1", "https://localhost:8000",
-                        "https://localhost:8000/v1"]),
-    ("192.168.1.5:8000/v1", ["http://192.168.1.5:8000/v1", "https://192.168.1.5:8000/v1"]),
-    ("api.example.com/v1", ["https://api.example.com/v1"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("typed", "tried"),
+    [
+        ("http://lab:8000/v1", ["http://lab:8000/v1"]),
+        (
+            "localhost:8000",
+            [
+                "http://localhost:8000",
+                "http://localhost:8000/v1",
+                "https://localhost:8000",
+                "https://localhost:8000/v1",
+            ],
+        ),
+        ("192.168.1.5:8000/v1", ["http://192.168.1.5:8000/v1", "https://192.168.1.5:8000/v1"]),
+        ("api.example.com/v1", ["https://api.example.com/v1"]),
+    ],
+)
 def test_a_key_never_goes_in_the_clear_because_http_was_guessed(typed: str, tried: list[str]) -> None:
     assert list(addresses_to_try("openai_compatible", typed)) == tried
 

@@ -22,9 +22,13 @@ from tests.servers.signed import ACCESS_KEY_ID, SECRET_ACCESS_KEY
 __all__ = ["provider", "provider_process"]
 
 TYPED = {
-    "key": KEY, "api_version": "2024-10-21", "deployment": "prod", "region": "eu-central-1",
-    "access_key_id": ACCESS_KEY_ID, "secret_access_key": SECRET_ACCESS_KEY,
-}  # fmt: skip
+    "key": KEY,
+    "api_version": "2024-10-21",
+    "deployment": "prod",
+    "region": "eu-central-1",
+    "access_key_id": ACCESS_KEY_ID,
+    "secret_access_key": SECRET_ACCESS_KEY,
+}
 PATHS = {"openai_compatible": "/v1"}
 ASKED_FOR_AN_ADDRESS = [p.provider for p in PROVIDERS if "base_url" in p.needs and p.locality == "provider"]
 NOVA = {"modelId": "amazon.nova-pro-v1:0", "outputModalities": ["TEXT"], "inferenceTypesSupported": ["ON_DEMAND"]}
@@ -39,10 +43,19 @@ class Page:
         self.bridge = Bridge()
         self.models: ModelRoom = build(child, self.secrets, lambda: self.connections, addresses=LocalAddresses({}))
         self.setup = ModelSetupViewModel(
-            self.models.catalogue, self.secrets, self.bridge,
-            Saved(lambda: self.connections, self._keep, lambda: "", self._nothing, self._no_note,
-                  lambda name: "kept" if name in self.secrets.values else "missing", lambda: False),
-        )  # fmt: skip
+            self.models.catalogue,
+            self.secrets,
+            self.bridge,
+            Saved(
+                lambda: self.connections,
+                self._keep,
+                lambda: "",
+                self._nothing,
+                self._no_note,
+                lambda name: "kept" if name in self.secrets.values else "missing",
+                lambda: False,
+            ),
+        )
         self.outcomes: list[tuple[str, bool, str]] = []
         self.setup.tested.connect(lambda *outcome: self.outcomes.append(outcome))
 
@@ -89,9 +102,7 @@ async def test_what_a_person_fills_in_is_enough_for_a_first_answer(provider: Pro
             await page.bridge.shutdown(5.0)
 
 
-async def test_an_access_key_lies_in_the_keyring_in_parts_and_goes_with_its_connection(
-    provider: ProviderSpace,
-) -> None:
+async def test_an_access_key_lies_in_the_keyring_in_parts_and_goes_with_its_connection(provider: ProviderSpace) -> None:
     provider.local(foundation={"body": {"modelSummaries": [NOVA]}})
     async with running_host() as host:
         page = Page(host)
@@ -102,8 +113,9 @@ async def test_an_access_key_lies_in_the_keyring_in_parts_and_goes_with_its_conn
         outcome = await page.done(lambda: page.setup.replace_key(kind, given))
         assert outcome[1:] == (True, "The new key works: 1 model." + NOT_KEPT)
         assert page.secrets.values == {
-            f"connection/{kind}": SECRET_ACCESS_KEY, f"connection/{kind}/access_key_id": ACCESS_KEY_ID,
-        }  # fmt: skip
+            f"connection/{kind}": SECRET_ACCESS_KEY,
+            f"connection/{kind}/access_key_id": ACCESS_KEY_ID,
+        }
         items = await collect(page.models, request(f"{kind}/amazon.nova-pro-v1:0"))
         assert isinstance(items[-1], Finished)
         assert {r["signed_well"] for r in provider.requests()} == {True}
@@ -115,12 +127,17 @@ async def test_an_access_key_lies_in_the_keyring_in_parts_and_goes_with_its_conn
         await page.bridge.shutdown(5.0)
 
 
-@pytest.mark.parametrize(("kind", "leaves_out", "says"), [
-    ("mistral", "key", "There is no key yet."), ("azure", "api_version", "The API version is missing."),
-    ("azure", "deployment", "The deployment is missing."), ("bedrock", "region", "The region is missing."),
-    ("bedrock_access_key", "access_key_id", "The access key ID is missing."),
-    ("openai_compatible", "base_url", "The address is missing."),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("kind", "leaves_out", "says"),
+    [
+        ("mistral", "key", "There is no key yet."),
+        ("azure", "api_version", "The API version is missing."),
+        ("azure", "deployment", "The deployment is missing."),
+        ("bedrock", "region", "The region is missing."),
+        ("bedrock_access_key", "access_key_id", "The access key ID is missing."),
+        ("openai_compatible", "base_url", "The address is missing."),
+    ],
+)
 async def test_a_field_that_is_needed_and_empty_is_named_before_anything_is_asked(
     kind: str, leaves_out: str, says: str
 ) -> None:
@@ -184,13 +201,21 @@ async def test_a_good_test_and_a_late_keyring_have_the_models_read_again() -> No
 async def test_a_model_of_ones_own_is_offered_only_while_new_chats_use_the_demo() -> None:
     own = Connection("p", "mistral", "Mistral", "", "")
     for default, connections, offered in (
-        (DEMO_MODEL, (own,), "p/dear"), (DEMO_MODEL, (), None), ("p/half", (own,), None), ("", (own,), None),
-    ):  # fmt: skip
+        (DEMO_MODEL, (own,), "p/dear"),
+        (DEMO_MODEL, (), None),
+        ("p/half", (own,), None),
+        ("", (own,), None),
+    ):
         page = Page(None)
         saved = Saved(
-            lambda connections=connections: connections, page._keep, lambda default=default: default, page._nothing,
-            page._no_note, lambda _: "kept", lambda: False,
-        )  # fmt: skip
+            lambda connections=connections: connections,
+            page._keep,
+            lambda default=default: default,
+            page._nothing,
+            page._no_note,
+            lambda _: "kept",
+            lambda: False,
+        )
         setup = ModelSetupViewModel(Listed(), page.secrets, page.bridge, saved)  # type: ignore[arg-type]
         setup.look()
         async with asyncio.timeout(PATIENCE_S):

@@ -84,14 +84,17 @@ async def test_line_ends_of_windows_stay_where_the_text_is_edited(desk: Desk) ->
     assert data.count(b"\n") == data.count(b"\r\n")
 
 
-@pytest.mark.parametrize(("before", "edited", "after"), [
-    ("a\r\nb\nc\r\nd", "a\nX\nY\nc\nd", "a\r\nX\r\nY\r\nc\r\nd"),
-    ("a\r\nb", "a", "a"),
-    ("a\r\nb", "a\nb\n", "a\r\nb\r\n"),
-    ("a\rb\r\nc", "a\nb\nc", "a\rb\r\nc"),
-    ("", "a\nb", "a\nb"),
-    ("a\u2029b\n", "a\nb\nc\n", "a\u2029b\nc\n"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("before", "edited", "after"),
+    [
+        ("a\r\nb\nc\r\nd", "a\nX\nY\nc\nd", "a\r\nX\r\nY\r\nc\r\nd"),
+        ("a\r\nb", "a", "a"),
+        ("a\r\nb", "a\nb\n", "a\r\nb\r\n"),
+        ("a\rb\r\nc", "a\nb\nc", "a\rb\r\nc"),
+        ("", "a\nb", "a\nb"),
+        ("a\u2029b\n", "a\nb\nc\n", "a\u2029b\nc\n"),
+    ],
+)
 @pytest.mark.spec("R-SK-11")
 def test_lines_that_were_not_touched_keep_their_ends(before: str, edited: str, after: str) -> None:
     assert LineEnds(before).restore(edited) == after

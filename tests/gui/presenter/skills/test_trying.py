@@ -136,9 +136,13 @@ async def test_text_for_a_model_is_worked_on_by_the_model_that_is_lent(tmp_path:
     async with world(tmp_path, model, roots=roots) as made:
         runtime = made.runtime
         desk = SkillService(
-            made.skills, runtime.pipeline, runtime.agents, mine=tmp_path / "skills", trash=tmp_path / "trash",
+            made.skills,
+            runtime.pipeline,
+            runtime.agents,
+            mine=tmp_path / "skills",
+            trash=tmp_path / "trash",
             host=lambda: host_of(runtime, ModelRef("test", "scripted"), BudgetTracker(runtime.budget)),
-        )  # fmt: skip
+        )
         bridge = Bridge()
         trials = SkillTrials(desk, bridge, lambda: "Scripted")
         trials.run("poem", {})
@@ -179,20 +183,48 @@ def test_every_kind_of_argument_has_its_control() -> None:
 
 def test_what_was_filled_in_becomes_arguments_and_what_is_empty_is_left_out() -> None:
     fields = fields_of(SCHEMA) or ()
-    raw = {"path": "a", "depth": "3", "share": "0.5", "dry": True, "mode": 2, "names": "a\n\nb", "sizes": "1\n2",
-           "place": {"x": "1", "y": ""}, "any": '{"a": [1]}'}  # fmt: skip
+    raw = {
+        "path": "a",
+        "depth": "3",
+        "share": "0.5",
+        "dry": True,
+        "mode": 2,
+        "names": "a\n\nb",
+        "sizes": "1\n2",
+        "place": {"x": "1", "y": ""},
+        "any": '{"a": [1]}',
+    }
     assert read(fields, raw) == (
-        {"path": "a", "depth": 3, "share": 0.5, "dry": True, "mode": 3, "names": ["a", "b"], "sizes": [1, 2],
-         "place": {"x": 1}, "any": {"a": [1]}}, {},
-    )  # fmt: skip
+        {
+            "path": "a",
+            "depth": 3,
+            "share": 0.5,
+            "dry": True,
+            "mode": 3,
+            "names": ["a", "b"],
+            "sizes": [1, 2],
+            "place": {"x": 1},
+            "any": {"a": [1]},
+        },
+        {},
+    )
     assert read(fields, {"path": "a", "mode": -1, "dry": None}) == ({"path": "a"}, {})
 
 
-@pytest.mark.parametrize(("name", "text", "said"), [
-    ("path", "", "required"), ("depth", "x", "no whole number"), ("depth", "0", "at least 1"),
-    ("depth", "10", "at most 9"), ("share", "inf", "infinite"), ("sizes", "1\nb", "no whole number"),
-    ("any", "{", "Line 1, column 2"), ("any", "[" * 100_000, "deep"), ("any", "NaN", "not a JSON number"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("path", "", "required"),
+        ("depth", "x", "no whole number"),
+        ("depth", "0", "at least 1"),
+        ("depth", "10", "at most 9"),
+        ("share", "inf", "infinite"),
+        ("sizes", "1\nb", "no whole number"),
+        ("any", "{", "Line 1, column 2"),
+        ("any", "[" * 100_000, "deep"),
+        ("any", "NaN", "not a JSON number"),
+    ],
+)
 def test_a_mistake_is_named_at_its_field(name: str, text: str, said: str) -> None:
     values, errors = read(fields_of(SCHEMA) or (), {"path": "a", name: text})
     assert set(errors) == {name}
@@ -205,11 +237,17 @@ def test_a_group_that_is_begun_has_to_be_whole() -> None:
     assert errors == {"place.x": "This is required."}
 
 
-@pytest.mark.parametrize("schema", [
-    {"$ref": "#/x"}, {"anyOf": []}, {"type": "array"}, {"type": "object", "properties": 3},
-    {"type": "object", "additionalProperties": {"type": "string"}},
-    {"type": "object", "properties": {str(n): {} for n in range(100)}},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#/x"},
+        {"anyOf": []},
+        {"type": "array"},
+        {"type": "object", "properties": 3},
+        {"type": "object", "additionalProperties": {"type": "string"}},
+        {"type": "object", "properties": {str(n): {} for n in range(100)}},
+    ],
+)
 def test_what_a_form_cannot_show_is_json(schema: dict[str, Any]) -> None:
     assert fields_of(schema) is None
     assert parse_object("  ") == {}
@@ -217,10 +255,19 @@ def test_what_a_form_cannot_show_is_json(schema: dict[str, Any]) -> None:
         parse_object("[1]")
 
 
-@pytest.mark.parametrize("part", [
-    None, 3, [], {"type": ["string", "null"]}, {"type": "strange"}, {"enum": []}, {"type": "array", "items": 3},
-    {"properties": {"a": 1}, "type": "object"},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "part",
+    [
+        None,
+        3,
+        [],
+        {"type": ["string", "null"]},
+        {"type": "strange"},
+        {"enum": []},
+        {"type": "array", "items": 3},
+        {"properties": {"a": 1}, "type": "object"},
+    ],
+)
 def test_a_schema_of_any_shape_is_shown_and_never_breaks_the_page(part: Any) -> None:
     schema = {"type": "object", "properties": {"a": part}}
     fields = fields_of(schema)

@@ -77,11 +77,21 @@ def run(run_id: str, thread: str = "t", *, text: str = "hi", over: bool = True) 
         MessageOpened(**where, message_id="m", parent_id=None, side="a", author="a", round_number=1),
         TextArrived(**where, message_id="m", text=text),
         MessageClosed(**where, message_id="m", stop_reason="tool_calls", elapsed_ms=5),
-        ToolCallStarted(**where, message_id="m", call_id="c", tool="bash", arguments={"command": "ls"},
-                        category="write"),
-        ToolCallFinished(**where, message_id="m", call_id="c", tool="bash", state="failed", text="no", is_error=True,
-                         code="tool.exit", elapsed_ms=7),
-    ]  # fmt: skip
+        ToolCallStarted(
+            **where, message_id="m", call_id="c", tool="bash", arguments={"command": "ls"}, category="write"
+        ),
+        ToolCallFinished(
+            **where,
+            message_id="m",
+            call_id="c",
+            tool="bash",
+            state="failed",
+            text="no",
+            is_error=True,
+            code="tool.exit",
+            elapsed_ms=7,
+        ),
+    ]
     return (*found, RunEnded(**where, reason="response")) if over else tuple(found)
 
 
@@ -267,8 +277,9 @@ async def test_copies_and_the_export_are_json_lines_without_secrets(stored: Any,
     assert {"timestamp", "sequence", "runId", "contextId", "ancestorContextId", "agent"} <= set(lines[0])
     assert len(texts["round 1"].splitlines()) == 3
     assert sorted(words for (words,) in said) == [
-        "7 events written to trace.jsonl", "“trace.jsonl” could not be written: No such file or directory.",
-    ]  # fmt: skip
+        "7 events written to trace.jsonl",
+        "“trace.jsonl” could not be written: No such file or directory.",
+    ]
     assert list(tmp_path.iterdir()) == [tmp_path / "trace.jsonl"]
 
 
@@ -278,9 +289,17 @@ def test_pieces_of_an_agents_text_wait_for_the_next_picture_and_are_put_together
 
     def piece(text: str, context: str = "c", kind: str = "message", **data: Any) -> AgentTraced:
         return AgentTraced(
-            thread_id="t", run_id="r", context_id=context, ancestor_context_id="", call_id="", agent="a", sequence=1,
-            type=kind, at=1.0, data={"text": text, "delta": True, **data},
-        )  # fmt: skip
+            thread_id="t",
+            run_id="r",
+            context_id=context,
+            ancestor_context_id="",
+            call_id="",
+            agent="a",
+            sequence=1,
+            type=kind,
+            at=1.0,
+            data={"text": text, "delta": True, **data},
+        )
 
     for text in "abc":
         assert not backlog.put(piece(text))
@@ -289,5 +308,8 @@ def test_pieces_of_an_agents_text_wait_for_the_next_picture_and_are_put_together
     assert backlog.put(piece("", kind="turn-end", delta=False))
     batch = backlog.take()
     assert [(event.context_id, event.type, event.data["text"]) for event in batch] == [  # type: ignore[union-attr]
-        ("c", "message", "abc"), ("other", "message", "x"), ("c", "message", "d"), ("c", "turn-end", ""),
-    ]  # fmt: skip
+        ("c", "message", "abc"),
+        ("other", "message", "x"),
+        ("c", "message", "d"),
+        ("c", "turn-end", ""),
+    ]

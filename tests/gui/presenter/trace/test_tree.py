@@ -29,9 +29,15 @@ def start() -> TraceEntry:
 def turn(at: float, number: int, who: str = RUN, *, ms: int = 1000) -> list[TraceEntry]:
     return [
         entry(at, "turn-start", who, turnNumber=number),
-        entry(at + ms / 1000, "turn-end", who, stopReason="tool_calls", elapsedMs=ms,
-              usage={"inputTokens": 10, "outputTokens": 2, "costUsd": 0.5}),
-    ]  # fmt: skip
+        entry(
+            at + ms / 1000,
+            "turn-end",
+            who,
+            stopReason="tool_calls",
+            elapsedMs=ms,
+            usage={"inputTokens": 10, "outputTokens": 2, "costUsd": 0.5},
+        ),
+    ]
 
 
 def call(at: float, call_id: str, tool: str, who: str = RUN, **data: Any) -> TraceEntry:
@@ -65,16 +71,25 @@ def nested() -> list[TraceEntry]:
     whose = {"agent": "helper", "call": "1"}
     below = {"agent": "deeper", "ancestor": "h", "call": "an id of the pipeline"}
     return [
-        start(), *turn(0, 1), call(1, "1", "helper"),
+        start(),
+        *turn(0, 1),
+        call(1, "1", "helper"),
         entry(1.1, "agent-start", "h", skill="helper", provider="agent-litellm", **whose),
-        entry(1.2, "turn-start", "h", turnNumber=1), call(2, "x", "read_file", "h"), result(2.5, "x", "h"),
-        call(2.6, "y", "deeper", "h"), entry(2.7, "agent-start", "d", skill="deeper", **below),
-        entry(2.8, "turn-start", "d", turnNumber=1), entry(3.0, "message", "d", text="deep"),
-        entry(3.1, "turn-end", "d", stopReason="end"), entry(3.2, "agent-complete", "d", status="done", **below),
-        result(3.3, "y", "h"), entry(3.4, "turn-end", "h", stopReason="end"),
-        entry(3.5, "agent-complete", "h", status="done", **whose), result(3.6, "1", elapsedMs=2500),
+        entry(1.2, "turn-start", "h", turnNumber=1),
+        call(2, "x", "read_file", "h"),
+        result(2.5, "x", "h"),
+        call(2.6, "y", "deeper", "h"),
+        entry(2.7, "agent-start", "d", skill="deeper", **below),
+        entry(2.8, "turn-start", "d", turnNumber=1),
+        entry(3.0, "message", "d", text="deep"),
+        entry(3.1, "turn-end", "d", stopReason="end"),
+        entry(3.2, "agent-complete", "d", status="done", **below),
+        result(3.3, "y", "h"),
+        entry(3.4, "turn-end", "h", stopReason="end"),
+        entry(3.5, "agent-complete", "h", status="done", **whose),
+        result(3.6, "1", elapsedMs=2500),
         entry(4, "agent-complete", status="response"),
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.spec("R-TRC-5", "R-TRC-8")
@@ -96,22 +111,37 @@ def test_agents_stand_under_the_calls_that_they_work_for_at_any_depth() -> None:
 
 def test_agents_whose_call_nobody_knows_stand_under_the_call_of_their_name_or_the_last_one_that_runs() -> None:
     lost = {"agent": "second", "call": "unknown"}
-    tree = grown(RUN, [
-        start(), *turn(0, 1), call(1, "1", "second"), call(1, "2", "first"),
-        entry(1.1, "agent-start", "s", skill="second", **lost), entry(1.2, "agent-start", "z", agent="z", call="?"),
-    ], {})  # fmt: skip
+    tree = grown(
+        RUN,
+        [
+            start(),
+            *turn(0, 1),
+            call(1, "1", "second"),
+            call(1, "2", "first"),
+            entry(1.1, "agent-start", "s", skill="second", **lost),
+            entry(1.2, "agent-start", "z", agent="z", call="?"),
+        ],
+        {},
+    )
     assert tree.root is not None
     assert outline(tree.root)[2:] == ["    agent second running", "    call first running", "      agent z running"]
 
 
 @pytest.mark.spec("R-PRM-10", "R-SUP-10")
 def test_waiting_for_a_person_is_drawn_short_and_counts_for_nothing() -> None:
-    tree = grown(RUN, [
-        start(), *turn(0, 1), call(1, "w", "write_file"), entry(1, "tool-waiting", callId="w", category="write"),
-        entry(101, "tool-answered", callId="w", decision="allow_once", by="user"),
-        result(102, "w", elapsedMs=1000, facts={"state": "done", "category": "write"}),
-        entry(102, "agent-complete", status="response"),
-    ], {})  # fmt: skip
+    tree = grown(
+        RUN,
+        [
+            start(),
+            *turn(0, 1),
+            call(1, "w", "write_file"),
+            entry(1, "tool-waiting", callId="w", category="write"),
+            entry(101, "tool-answered", callId="w", decision="allow_once", by="user"),
+            result(102, "w", elapsedMs=1000, facts={"state": "done", "category": "write"}),
+            entry(102, "agent-complete", status="response"),
+        ],
+        {},
+    )
     axis, write = tree.axis(500), node(tree, "write-file")
     assert tree.root is not None
     assert (duration(tree.root, axis, 500), duration(write, axis, 500), write.waited(500)) == (2.0, 1.0, 100.0)
@@ -122,30 +152,50 @@ def test_waiting_for_a_person_is_drawn_short_and_counts_for_nothing() -> None:
 
 
 def test_what_works_while_another_call_waits_counts_as_time() -> None:
-    tree = grown(RUN, [
-        start(), *turn(0, 1), call(1, "w", "write_file"), entry(1, "tool-waiting", callId="w"),
-        call(1, "r", "read_file"), result(31, "r"), entry(41, "tool-answered", callId="w", decision="deny", by="user"),
-        result(41, "w", failed=True, facts={"state": "denied"}), entry(41, "agent-complete", status="response"),
-    ], {})  # fmt: skip
+    tree = grown(
+        RUN,
+        [
+            start(),
+            *turn(0, 1),
+            call(1, "w", "write_file"),
+            entry(1, "tool-waiting", callId="w"),
+            call(1, "r", "read_file"),
+            result(31, "r"),
+            entry(41, "tool-answered", callId="w", decision="deny", by="user"),
+            result(41, "w", failed=True, facts={"state": "denied"}),
+            entry(41, "agent-complete", status="response"),
+        ],
+        {},
+    )
     assert tree.root is not None
     assert duration(tree.root, tree.axis(99), 99) == 31.0
 
 
 def test_a_nested_call_that_waits_is_told_by_its_agent_and_by_the_pipeline_and_stands_there_once() -> None:
     whose = {"agent": "helper", "call": "1"}
-    tree = grown(RUN, [
-        start(), *turn(0, 1), call(1, "1", "helper"), entry(1.1, "agent-start", "h", skill="helper", **whose),
-        entry(1.2, "turn-start", "h"), call(2, "model's", "write_file", "h"),
-        call(2.1, "pipeline's", "write_file", category="write", parent="1"),
-        entry(2.1, "tool-waiting", callId="pipeline's", category="write"),
-        entry(12.1, "tool-answered", callId="pipeline's", decision="allow_once", by="user"),
-        result(12.2, "pipeline's", elapsedMs=100, facts={"state": "done", "category": "write", "size": 12}),
-        result(12.3, "model's", "h"),
-    ], {})  # fmt: skip
+    tree = grown(
+        RUN,
+        [
+            start(),
+            *turn(0, 1),
+            call(1, "1", "helper"),
+            entry(1.1, "agent-start", "h", skill="helper", **whose),
+            entry(1.2, "turn-start", "h"),
+            call(2, "model's", "write_file", "h"),
+            call(2.1, "pipeline's", "write_file", category="write", parent="1"),
+            entry(2.1, "tool-waiting", callId="pipeline's", category="write"),
+            entry(12.1, "tool-answered", callId="pipeline's", decision="allow_once", by="user"),
+            result(12.2, "pipeline's", elapsedMs=100, facts={"state": "done", "category": "write", "size": 12}),
+            result(12.3, "model's", "h"),
+        ],
+        {},
+    )
     assert tree.root is not None
     assert outline(tree.root)[2:] == [
-        "    agent helper running", "      round round 1 done", "        call write-file done"
-    ]  # fmt: skip
+        "    agent helper running",
+        "      round round 1 done",
+        "        call write-file done",
+    ]
     write = node(tree, "write-file")
     assert (write.category, write.waited(99), write.elapsed_ms, tree.calls) == ("write", 10.0, 100, 2)
     assert duration(tree.root, tree.axis(12.3), 12.3) == pytest.approx(2.3)
@@ -167,13 +217,21 @@ def test_all_calls_of_code_stand_below_it_those_that_waited_and_those_that_nobod
     listed = [{"tool": name, "state": "done"} for name in ("list-directory", "write_file", "list-directory")]
     below = [entry(1.1, "agent-start", "h", skill="helper", **whose), entry(1.2, "turn-start", "h")]
     who, card = ("h", "1") if of_agent else (RUN, "c")
-    tree = grown(RUN, [
-        start(), *turn(0, 1), *([call(1, "1", "helper"), *below] if of_agent else []),
-        call(2, "c", "invoke", who, args={"code": "…"}), call(2.1, "w", "write_file", category="write", parent=card),
-        entry(2.1, "tool-waiting", callId="w", category="write"),
-        entry(3.1, "tool-answered", callId="w", decision="allow_once", by="user"),
-        result(3.2, "w", facts={"state": "done"}), result(3.3, "c", who, facts={"state": "done", "nested": listed}),
-    ], {})  # fmt: skip
+    tree = grown(
+        RUN,
+        [
+            start(),
+            *turn(0, 1),
+            *([call(1, "1", "helper"), *below] if of_agent else []),
+            call(2, "c", "invoke", who, args={"code": "…"}),
+            call(2.1, "w", "write_file", category="write", parent=card),
+            entry(2.1, "tool-waiting", callId="w", category="write"),
+            entry(3.1, "tool-answered", callId="w", decision="allow_once", by="user"),
+            result(3.2, "w", facts={"state": "done"}),
+            result(3.3, "c", who, facts={"state": "done", "nested": listed}),
+        ],
+        {},
+    )
     below_it = ["  call write-file done", "  call list-directory done", "  call list-directory done"]
     assert outline(node(tree, "invoke")) == ["call invoke done", *below_it]
     assert tree.calls == 4 + of_agent
@@ -181,26 +239,51 @@ def test_all_calls_of_code_stand_below_it_those_that_waited_and_those_that_nobod
 
 @pytest.mark.spec("R-LIM-5", "R-TRC-1")
 def test_everything_about_a_round_a_call_and_an_agent_is_said() -> None:
-    tree = grown(RUN, [
-        start(), entry(0, "turn-start", turnNumber=1, messageId="m"), entry(0.5, "reasoning", text="Hm. ", delta=True),
-        entry(1, "retry", attempt=1, delayMs=2000, error="overloaded"), entry(3, "message", text="I look."),
-        entry(3, "turn-end", stopReason="length", model="m/y", elapsedMs=3000,
-              usage={"inputTokens": 1204, "outputTokens": 388, "reasoningTokens": 120, "cachedTokens": 900}),
-        call(3, "b", "bash", args={"command": "ls \u202e"}),
-        entry(3, "tool-waiting", callId="b", raisedBecause="it deletes"),
-        entry(4, "tool-answered", callId="b", decision="allow_run", by="rule", rule={"pattern": "bash(command=ls*)"}),
-        result(5, "b", failed=True, tool="bash",
-               facts={"state": "failed", "exit_code": 2, "bytes": 812, "code": "tool.exit"}),
-        call(5, "h", "helper"), entry(5, "agent-start", "h", agent="helper", call="h", skill="helper", provider="mine"),
-        entry(6, "turn-start", "h"),
-        entry(7, "agent-complete", "h", status="limit", limit="maxSteps 1 (set by the skill helper)"),
-        result(8, "h", failed=True, facts={"state": "failed"}),
-    ], {})  # fmt: skip
+    tree = grown(
+        RUN,
+        [
+            start(),
+            entry(0, "turn-start", turnNumber=1, messageId="m"),
+            entry(0.5, "reasoning", text="Hm. ", delta=True),
+            entry(1, "retry", attempt=1, delayMs=2000, error="overloaded"),
+            entry(3, "message", text="I look."),
+            entry(
+                3,
+                "turn-end",
+                stopReason="length",
+                model="m/y",
+                elapsedMs=3000,
+                usage={"inputTokens": 1204, "outputTokens": 388, "reasoningTokens": 120, "cachedTokens": 900},
+            ),
+            call(3, "b", "bash", args={"command": "ls \u202e"}),
+            entry(3, "tool-waiting", callId="b", raisedBecause="it deletes"),
+            entry(
+                4, "tool-answered", callId="b", decision="allow_run", by="rule", rule={"pattern": "bash(command=ls*)"}
+            ),
+            result(
+                5,
+                "b",
+                failed=True,
+                tool="bash",
+                facts={"state": "failed", "exit_code": 2, "bytes": 812, "code": "tool.exit"},
+            ),
+            call(5, "h", "helper"),
+            entry(5, "agent-start", "h", agent="helper", call="h", skill="helper", provider="mine"),
+            entry(6, "turn-start", "h"),
+            entry(7, "agent-complete", "h", status="limit", limit="maxSteps 1 (set by the skill helper)"),
+            result(8, "h", failed=True, facts={"state": "failed"}),
+        ],
+        {},
+    )
     one = detail(tree, node(tree, "round 1"))
     assert facts(one) == {
-        "Model": "m/y", "Tokens": "1,204 in, 388 out, 120 reasoning, 900 cached", "Cost": "unknown",
-        "Ended for": "the limit on output tokens", "Retry": "overloaded, after 2.0 s", "Time": "3.0 s",
-    }  # fmt: skip
+        "Model": "m/y",
+        "Tokens": "1,204 in, 388 out, 120 reasoning, 900 cached",
+        "Cost": "unknown",
+        "Ended for": "the limit on output tokens",
+        "Retry": "overloaded, after 2.0 s",
+        "Time": "3.0 s",
+    }
     assert [(quote.name, quote.text) for quote in one.quotes] == [("Reasoning", "Hm. "), ("Text", "I look.")]
     ran = detail(tree, node(tree, "bash"))
     assert facts(ran)["Decision"] == "allowed for the run by the rule bash(command=ls*)"
@@ -217,8 +300,11 @@ def test_everything_about_a_round_a_call_and_an_agent_is_said() -> None:
 @pytest.mark.spec("R-LIM-5")
 def test_the_budget_names_the_limits_that_apply_and_who_set_them() -> None:
     tree = grown(RUN, nested(), {})
-    limits = (Limit("maxIterations", 20, "the loop's default"), Limit("max_cost_usd", 2.0, "the run's budget"),
-              Limit("deadline_s", 60, "the run's budget"))  # fmt: skip
+    limits = (
+        Limit("maxIterations", 20, "the loop's default"),
+        Limit("max_cost_usd", 2.0, "the run's budget"),
+        Limit("deadline_s", 60, "the run's budget"),
+    )
     lines = {line.name: line for line in budget_lines(tree, limits, 30.0)}
     assert lines["Rounds"].words == "1 of 20, 2 more by agents"
     assert lines["Rounds"].where == "maxIterations, set by the loop's default"
@@ -240,8 +326,16 @@ def test_a_line_is_read_aloud_with_its_state_its_time_and_its_level() -> None:
     assert tree.root is not None
     said = spoken(node(tree, "helper"), tree.axis(4), 4, True)
     assert said == "helper, agent, done, 2.5 s, open, 1 line below, level 3"
-    waits = grown(RUN, [start(), *turn(0, 1), call(1, "w", "bash", args={"command": "ls"}, category="write"),
-                        entry(1, "tool-waiting", callId="w")], {})  # fmt: skip
+    waits = grown(
+        RUN,
+        [
+            start(),
+            *turn(0, 1),
+            call(1, "w", "bash", args={"command": "ls"}, category="write"),
+            entry(1, "tool-waiting", callId="w"),
+        ],
+        {},
+    )
     assert spoken(node(waits, "bash"), waits.axis(11), 11, False) == (
         "bash ls, write call, waiting for you, 0.00 s, waited 10.0 s for you, level 3"
     )
@@ -273,13 +367,19 @@ def test_no_order_of_entries_breaks_the_tree(seed: int) -> None:
     ids, contexts = ["a", "b", "c", ""], [RUN, "x", "y", ""]
     entries = []
     for at in range(300):
-        data = {"callId": rng.choice(ids), "tool": rng.choice(["bash", "helper", None, 3]),
-                "args": rng.choice([{}, None, 7]), "turnNumber": rng.choice([1, None, "x"]),
-                "elapsedMs": rng.choice([5, -1, None, True, "x"]),
-                "usage": rng.choice([None, {}, {"inputTokens": "x", "costUsd": float("nan")}, {"inputTokens": -4}]),
-                "facts": rng.choice([None, [], {"state": "odd", "nested": "x"}, {"nested": [{}]}]),
-                "status": rng.choice(["done", "limit", None, 4]), "parent": rng.choice(["", "a", "?"]),
-                "text": rng.choice(["t", None]), "stopReason": rng.choice([None, "end", "error", 5])}  # fmt: skip
+        data = {
+            "callId": rng.choice(ids),
+            "tool": rng.choice(["bash", "helper", None, 3]),
+            "args": rng.choice([{}, None, 7]),
+            "turnNumber": rng.choice([1, None, "x"]),
+            "elapsedMs": rng.choice([5, -1, None, True, "x"]),
+            "usage": rng.choice([None, {}, {"inputTokens": "x", "costUsd": float("nan")}, {"inputTokens": -4}]),
+            "facts": rng.choice([None, [], {"state": "odd", "nested": "x"}, {"nested": [{}]}]),
+            "status": rng.choice(["done", "limit", None, 4]),
+            "parent": rng.choice(["", "a", "?"]),
+            "text": rng.choice(["t", None]),
+            "stopReason": rng.choice([None, "end", "error", 5]),
+        }
         own = {"agent": rng.choice(["helper", ""]), "ancestor": rng.choice(contexts), "call": rng.choice(ids)}
         entries.append(entry(at, rng.choice(TYPES), rng.choice(contexts), **data, **own))
     tree = grown(RUN, entries, {})
@@ -303,10 +403,19 @@ def test_a_tree_has_a_largest_size() -> None:
     assert tree.left_out == 102
 
 
-@pytest.mark.parametrize(("seconds", "words"), [
-    (0, "0.00 s"), (0.04, "0.04 s"), (0.3, "0.3 s"), (59.94, "59.9 s"), (59.97, "1 min 0 s"), (134, "2 min 14 s"),
-    (3599.7, "1 h 0 min"), (7500, "2 h 5 min"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "0.00 s"),
+        (0.04, "0.04 s"),
+        (0.3, "0.3 s"),
+        (59.94, "59.9 s"),
+        (59.97, "1 min 0 s"),
+        (134, "2 min 14 s"),
+        (3599.7, "1 h 0 min"),
+        (7500, "2 h 5 min"),
+    ],
+)
 def test_seconds_are_said_as_a_person_says_them(seconds: float, words: str) -> None:
     assert seconds_words(seconds) == words
 

@@ -27,9 +27,16 @@ def test_rounds_and_their_tools_become_one_answer():
         [
             record("u", "user", TextBlock("hi")),
             record(
-                "a1", "assistant", ReasoningBlock("hm"), TextBlock("let me look"),
-                ToolCallBlock("c1", "read_file", {"path": "data/x.csv"}), side="a", author="assistant",
-                usage=Usage(1000, 50, cost_usd=0.01), elapsed_ms=1200, model="openai/gpt",
+                "a1",
+                "assistant",
+                ReasoningBlock("hm"),
+                TextBlock("let me look"),
+                ToolCallBlock("c1", "read_file", {"path": "data/x.csv"}),
+                side="a",
+                author="assistant",
+                usage=Usage(1000, 50, cost_usd=0.01),
+                elapsed_ms=1200,
+                model="openai/gpt",
             ),
             record("r1", "tool", ToolResultBlock("c1", "read_file", "1", facts={"bytes": 241_000, "category": "read"})),
             record("a2", "assistant", TextBlock("done"), side="a", author="assistant", model="openai/gpt"),
@@ -37,7 +44,7 @@ def test_rounds_and_their_tools_become_one_answer():
         ],
         {"a1": (2, 3)},
         {"assistant": "Workbench"},
-    )  # fmt: skip
+    )
     assert [i.side for i in items] == ["human", "a", "human"]
     answer = items[1]
     assert (answer.author, answer.sibling, answer.siblings) == ("Workbench", 2, 3)
@@ -127,8 +134,13 @@ def test_a_notice_about_a_key_leads_to_the_key():
 
 def test_figures_are_short_and_an_unknown_cost_is_not_zero():
     assert [human_count(n) for n in (5, 999, 1000, 61_300, 131_072, 1_200_000)] == [
-        "5", "999", "1.0k", "61.3k", "131k", "1.2M",
-    ]  # fmt: skip
+        "5",
+        "999",
+        "1.0k",
+        "61.3k",
+        "131k",
+        "1.2M",
+    ]
     assert human_cost(None) == "cost unknown"
     assert human_cost(0.0871) == "$0.087"
 
@@ -143,9 +155,13 @@ def test_a_summary_is_one_short_line_whatever_the_arguments():
 @pytest.mark.spec("R-PRM-13", "R-PRM-5")
 def test_the_card_of_an_edited_call_tells_what_ran_and_what_the_model_had_asked_for() -> None:
     facts = {
-        "state": "done", "category": "write", "decision": "allow_once", "by": "user", "bytes": 1,
+        "state": "done",
+        "category": "write",
+        "decision": "allow_once",
+        "by": "user",
+        "bytes": 1,
         "edited": {"path": "important.txt"},
-    }  # fmt: skip
+    }
     call = ToolCallBlock("c1", "write_file", {"path": "new.txt", "content": "x"})
     part = tool_part("m", call, ToolResultBlock("c1", "write_file", ".", facts=facts))
     assert part.summary == "important.txt"

@@ -87,10 +87,18 @@ def test_a_call_goes_from_writing_over_waiting_to_done():
         ToolCallWaiting(**AT, message_id="m", call_id="c", request=request()),
         ToolCallAnswered(**AT, message_id="m", call_id="c", request_id="q", decision=Decision("allow_once", "d")),
         ToolCallFinished(
-            **AT, message_id="m", call_id="c", tool="write-file", state="done", text="ok", is_error=False, code="",
-            elapsed_ms=5, facts={"bytes": 2000},
+            **AT,
+            message_id="m",
+            call_id="c",
+            tool="write-file",
+            state="done",
+            text="ok",
+            is_error=False,
+            code="",
+            elapsed_ms=5,
+            facts={"bytes": 2000},
         ),
-    ):  # fmt: skip
+    ):
         answer.apply(event)
         states.append([p.state for p in answer.item().parts if isinstance(p, ToolPart)])
     assert states == [[], ["writing"], ["writing"], ["running"], ["waiting"], ["running"], ["done"]]
@@ -111,10 +119,18 @@ def test_the_card_of_a_call_that_is_edited_shows_the_edited_call_while_it_waits_
     assert (card.summary, card.state) == ("important.txt", "waiting")
     answer.apply(
         ToolCallFinished(
-            **AT, message_id="m", call_id="c", tool="write-file", state="done", text="ok", is_error=False, code="",
-            elapsed_ms=5, facts={"edited": {"path": "important.txt"}, "decision": "allow_once", "by": "user"},
+            **AT,
+            message_id="m",
+            call_id="c",
+            tool="write-file",
+            state="done",
+            text="ok",
+            is_error=False,
+            code="",
+            elapsed_ms=5,
+            facts={"edited": {"path": "important.txt"}, "decision": "allow_once", "by": "user"},
         )
-    )  # fmt: skip
+    )
     card = answer.item().parts[0]
     assert (card.summary, card.facts) == ("important.txt", ("edited by you",))
     assert "important.txt" in card.arguments
@@ -216,8 +232,9 @@ def test_a_stopped_answer_says_so_and_can_be_continued_unless_nothing_had_come()
     answer, _ = play(opened(), TextArrived(**AT, message_id="m", text="half"), ended)
     item = answer.item()
     assert (item.can_continue, item.parts[-1].text) == (
-        True, "This answer was stopped. Everything that had arrived is kept."
-    )  # fmt: skip
+        True,
+        "This answer was stopped. Everything that had arrived is kept.",
+    )
     assert [action.action for action in item.parts[-1].actions] == ["continue"]
     nothing, _ = play(ended)
     assert (nothing.item().can_continue, nothing.item().parts) == (False, ())

@@ -37,9 +37,22 @@ def finished(call_id, state="done", **facts):
 
 def waiting(call_id):
     request = PermissionRequest(
-        f"q-{call_id}", "r", "t", call_id, "write-file", "", Category.WRITE, "", ("assistant", "tidy", "write-file"),
-        {"path": f"{call_id}.txt"}, (), (), {}, "d", 0.0,
-    )  # fmt: skip
+        f"q-{call_id}",
+        "r",
+        "t",
+        call_id,
+        "write-file",
+        "",
+        Category.WRITE,
+        "",
+        ("assistant", "tidy", "write-file"),
+        {"path": f"{call_id}.txt"},
+        (),
+        (),
+        {},
+        "d",
+        0.0,
+    )
     return ToolCallWaiting(**AT, call_id=call_id, request=request)
 
 
@@ -91,8 +104,9 @@ def test_of_sinks_around_each_other_the_outermost_call_has_the_card():
     assert heard == [], "nobody has to look yet"
     sink(waiting("x"))
     assert [(type(e).__name__, getattr(e, "parent_call_id", "")) for e in heard] == [
-        ("ToolCallStarted", "card"), ("ToolCallWaiting", ""),
-    ]  # fmt: skip
+        ("ToolCallStarted", "card"),
+        ("ToolCallWaiting", ""),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -103,12 +103,29 @@ def test_file_tools_know_nothing_of_what_is_opened_for_a_tool(closed: World) -> 
 
 
 REFUSED = {
-    "/": "home", "~": "begins", "~/": "home", "~/.": "home", ".kube": "begins", "": "begins", "~/x/../.kube": "begins",
-    "~root/.ssh": "begins", "~/link": "link", "~/link/cache": "link", "~/.agent": "Assent", "~/.agent/data": "Assent",
-    "~/.local/share/keyrings": "keyring", "~/.local/share/keyrings/login.keyring": "keyring",
-    "~/.local": "keyring", "~/.Xauthority": "keyring", "/proc/sys": "virtual", "~/.kube/pipe": "pipe",
-    "~/.kube\0": "NUL", "~/" + "x" * 5000: "longer", "~/folder": "name that itself", "~/loop": "itself",
-}  # fmt: skip
+    "/": "home",
+    "~": "begins",
+    "~/": "home",
+    "~/.": "home",
+    ".kube": "begins",
+    "": "begins",
+    "~/x/../.kube": "begins",
+    "~root/.ssh": "begins",
+    "~/link": "link",
+    "~/link/cache": "link",
+    "~/.agent": "Assent",
+    "~/.agent/data": "Assent",
+    "~/.local/share/keyrings": "keyring",
+    "~/.local/share/keyrings/login.keyring": "keyring",
+    "~/.local": "keyring",
+    "~/.Xauthority": "keyring",
+    "/proc/sys": "virtual",
+    "~/.kube/pipe": "pipe",
+    "~/.kube\0": "NUL",
+    "~/" + "x" * 5000: "longer",
+    "~/folder": "name that itself",
+    "~/loop": "itself",
+}
 
 
 @pytest.mark.parametrize("entry", REFUSED)

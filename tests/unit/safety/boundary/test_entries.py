@@ -16,8 +16,10 @@ def test_an_allowed_entry_tells_where_it_leads_and_what_is_odd_about_it(world: W
     (world.person / "link").symlink_to(world.outside)
     facts = describe("allowed", "~/link", world.settings)
     assert (facts.resolved, facts.warnings, facts.adding) == (
-        str(world.outside), ("is a link, or lies behind one",), "",
-    )  # fmt: skip
+        str(world.outside),
+        ("is a link, or lies behind one",),
+        "",
+    )
     assert describe("allowed", str(world.workspace / "gone"), world.settings).warnings == ("does not exist",)
     (holds,) = describe("allowed", str(world.workspace), world.settings).warnings
     assert holds == f"holds {world.workspace}/secret, which stays denied"

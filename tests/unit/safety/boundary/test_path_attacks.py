@@ -252,13 +252,33 @@ def test_no_path_leads_out(world: World, walker: PathWalker, name: str) -> None:
 
 
 LEADING = (
-    "a link to a file", "a relative link", "a link to a folder", "a link to a denied folder", "below a link",
-    "below a link, twice", "a slash after a link", "a dot after a link", "dots after a link", "slashes after a link",
-    "what does not exist below a link", "a chain of links", "a dangling link", "a dangling link to a denied name",
-    "a link through the root of /proc", "the root of /proc", "the root of this process", "the root of this thread",
-    "a second name of a denied file", "a second name of a file deep in a denied folder", "two slashes", "many slashes",
-    "a home", "a name with a newline", "a name that is not UTF-8", "a name as long as can be",
-)  # fmt: skip
+    "a link to a file",
+    "a relative link",
+    "a link to a folder",
+    "a link to a denied folder",
+    "below a link",
+    "below a link, twice",
+    "a slash after a link",
+    "a dot after a link",
+    "dots after a link",
+    "slashes after a link",
+    "what does not exist below a link",
+    "a chain of links",
+    "a dangling link",
+    "a dangling link to a denied name",
+    "a link through the root of /proc",
+    "the root of /proc",
+    "the root of this process",
+    "the root of this thread",
+    "a second name of a denied file",
+    "a second name of a file deep in a denied folder",
+    "two slashes",
+    "many slashes",
+    "a home",
+    "a name with a newline",
+    "a name that is not UTF-8",
+    "a name as long as can be",
+)
 
 
 @pytest.mark.parametrize("name", LEADING)

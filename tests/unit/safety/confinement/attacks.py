@@ -75,21 +75,31 @@ WRITING = [
     ),
     *py(
         "writing",
-        ("beneath an open folder",
-         "d = os.open('@OUT@', os.O_RDONLY); os.open('n', os.O_CREAT | os.O_WRONLY, dir_fd=d)"),
+        (
+            "beneath an open folder",
+            "d = os.open('@OUT@', os.O_RDONLY); os.open('n', os.O_CREAT | os.O_WRONLY, dir_fd=d)",
+        ),
         ("after walking there", "os.chdir('@OUT@'); open('n', 'w').write('x')"),
-        ("by an exchange of names",
-         "open('own', 'w').write('x'); call(316, -100, b'own', -100, b'@OUT@/secret.txt', 2)"),
-        ("a file without a name", "f = os.open('.', os.O_TMPFILE | os.O_RDWR); os.write(f, b'x')\n"
-         "call(265, -100, f'/proc/self/fd/{f}'.encode(), -100, b'@OUT@/n', 0x400)"),
+        (
+            "by an exchange of names",
+            "open('own', 'w').write('x'); call(316, -100, b'own', -100, b'@OUT@/secret.txt', 2)",
+        ),
+        (
+            "a file without a name",
+            "f = os.open('.', os.O_TMPFILE | os.O_RDWR); os.write(f, b'x')\n"
+            "call(265, -100, f'/proc/self/fd/{f}'.encode(), -100, b'@OUT@/n', 0x400)",
+        ),
         ("by its truncation", "os.truncate('@OUT@/secret.txt', 0)"),
         ("in memory", "f = os.open('@OUT@/secret.txt', os.O_RDWR); mmap.mmap(f, 4)[:1] = b'x'"),
         ("opened to read, cut", "os.open('@OUT@/secret.txt', os.O_RDONLY | os.O_TRUNC)"),
-        ("copied by the kernel", "o = os.open('@OUT@/secret.txt', os.O_WRONLY); i = os.open('note.txt', os.O_RDONLY)\n"
-         "os.copy_file_range(i, o, 4)"),
+        (
+            "copied by the kernel",
+            "o = os.open('@OUT@/secret.txt', os.O_WRONLY); i = os.open('note.txt', os.O_RDONLY)\n"
+            "os.copy_file_range(i, o, 4)",
+        ),
         ("a socket's file", "made(socket.AF_UNIX).bind('@OUT@/s')"),
     ),
-]  # fmt: skip
+]
 
 READING = [
     *sh(
@@ -113,34 +123,54 @@ READING = [
     ),
     *py(
         "reading",
-        ("beneath an open folder", "d = os.open('@HOME@', os.O_RDONLY | os.O_PATH)\n"
-         "print(os.read(os.open('.ssh/id_rsa', os.O_RDONLY, dir_fd=d), 99))"),
+        (
+            "beneath an open folder",
+            "d = os.open('@HOME@', os.O_RDONLY | os.O_PATH)\n"
+            "print(os.read(os.open('.ssh/id_rsa', os.O_RDONLY, dir_fd=d), 99))",
+        ),
         ("by a descriptor of it", "f = os.open('@SSH@/id_rsa', os.O_PATH); print(open(f'/proc/self/fd/{f}').read())"),
         ("mapped into memory", "f = os.open('@SSH@/id_rsa', os.O_RDONLY); print(mmap.mmap(f, 0, prot=1)[:])"),
         ("sent by the kernel", "f = os.open('@SSH@/id_rsa', os.O_RDONLY); os.sendfile(1, f, 0, 99)"),
-        ("by a handle",
-         "h = ctypes.create_string_buffer(struct.pack('Ii', 128, 0) + bytes(128), 136); m = ctypes.c_int()\n"
-         "call(303, -100, b'@SSH@/id_rsa', ctypes.byref(h), ctypes.byref(m), 0)\n"
-         "d = os.open('/', os.O_RDONLY)\n"
-         "print(os.read(call(304, d, ctypes.byref(h), os.O_RDONLY), 99))"),
-        ("by a watcher", "f = libc.inotify_init(); w = libc.inotify_add_watch(f, b'@DATA@/assent.db', 1)\n"
-         "print(open('@DATA@/assent.db').read())"),
+        (
+            "by a handle",
+            "h = ctypes.create_string_buffer(struct.pack('Ii', 128, 0) + bytes(128), 136); m = ctypes.c_int()\n"
+            "call(303, -100, b'@SSH@/id_rsa', ctypes.byref(h), ctypes.byref(m), 0)\n"
+            "d = os.open('/', os.O_RDONLY)\n"
+            "print(os.read(call(304, d, ctypes.byref(h), os.O_RDONLY), 99))",
+        ),
+        (
+            "by a watcher",
+            "f = libc.inotify_init(); w = libc.inotify_add_watch(f, b'@DATA@/assent.db', 1)\n"
+            "print(open('@DATA@/assent.db').read())",
+        ),
     ),
     *py(
         "reading",
-        ("the disk itself", "any(os.path.exists(d) and os.read(os.open(d, os.O_RDONLY), 9) and reached() "
-         "for d in ('/dev/vda', '/dev/sda', '/dev/nvme0n1', '/dev/mapper/control', '/dev/loop0', '/dev/vda1'))"),
-        ("the machine's memory", "any(os.path.exists(d) and os.open(d, os.O_RDONLY) and reached() "
-         "for d in ('/dev/mem', '/dev/kmem', '/proc/kcore', '/dev/port'))"),
-        ("other terminals", "any(os.open(f'/dev/pts/{n}', os.O_RDONLY | os.O_NOCTTY) and reached() "
-         "for n in range(64) if os.path.exists(f'/dev/pts/{n}'))"),
+        (
+            "the disk itself",
+            "any(os.path.exists(d) and os.read(os.open(d, os.O_RDONLY), 9) and reached() "
+            "for d in ('/dev/vda', '/dev/sda', '/dev/nvme0n1', '/dev/mapper/control', '/dev/loop0', '/dev/vda1'))",
+        ),
+        (
+            "the machine's memory",
+            "any(os.path.exists(d) and os.open(d, os.O_RDONLY) and reached() "
+            "for d in ('/dev/mem', '/dev/kmem', '/proc/kcore', '/dev/port'))",
+        ),
+        (
+            "other terminals",
+            "any(os.open(f'/dev/pts/{n}', os.O_RDONLY | os.O_NOCTTY) and reached() "
+            "for n in range(64) if os.path.exists(f'/dev/pts/{n}'))",
+        ),
         ("shared memory of others", "open('/dev/shm/@SHM@').read() and reached()"),
-        ("keyboards and cameras", "import glob\n"
-         "any(os.open(d, os.O_RDONLY | os.O_NONBLOCK) and reached() for d in glob.glob('/dev/input/*') "
-         "+ glob.glob('/dev/video*') + glob.glob('/dev/snd/*'))"),
+        (
+            "keyboards and cameras",
+            "import glob\n"
+            "any(os.open(d, os.O_RDONLY | os.O_NONBLOCK) and reached() for d in glob.glob('/dev/input/*') "
+            "+ glob.glob('/dev/video*') + glob.glob('/dev/snd/*'))",
+        ),
         alone=True,
     ),
-]  # fmt: skip
+]
 
 PROCESSES = [
     *py(
@@ -150,31 +180,42 @@ PROCESSES = [
         ("a stop", "os.kill(APP, signal.SIGSTOP); reached()"),
         ("a group's killing", "os.killpg(os.getpgid(APP), 9)"),
         ("a thread's signal", "call(234, APP, APP, 9)"),
-        ("a queued signal",
-         "call(129, APP, 9, ctypes.create_string_buffer(struct.pack('iii', 9, 0, -1) + bytes(200)))"),
+        (
+            "a queued signal",
+            "call(129, APP, 9, ctypes.create_string_buffer(struct.pack('iii', 9, 0, -1) + bytes(200)))",
+        ),
         ("a signal by its handle", "f = os.pidfd_open(APP); signal.pidfd_send_signal(f, 9)"),
-        ("a signal by a pipe", "r, w = os.pipe(); fcntl.fcntl(r, fcntl.F_SETOWN, APP); fcntl.fcntl(r, 10, 9)\n"
-         "fcntl.fcntl(r, fcntl.F_SETFL, fcntl.fcntl(r, fcntl.F_GETFL) | 0o20000); os.write(w, b'x'); time.sleep(0.1)"),
+        (
+            "a signal by a pipe",
+            "r, w = os.pipe(); fcntl.fcntl(r, fcntl.F_SETOWN, APP); fcntl.fcntl(r, 10, 9)\n"
+            "fcntl.fcntl(r, fcntl.F_SETFL, fcntl.fcntl(r, fcntl.F_GETFL) | 0o20000); os.write(w, b'x'); "
+            "time.sleep(0.1)",
+        ),
         ("its environment", "print(open(f'/proc/{APP}/environ').read())"),
-        ("its memory", "f = open(f'/proc/{APP}/mem', 'rb'); m = open(f'/proc/{APP}/maps').readline()\n"
-         "f.seek(int(m.split('-')[0], 16)); f.read(9); reached()"),
+        (
+            "its memory",
+            "f = open(f'/proc/{APP}/mem', 'rb'); m = open(f'/proc/{APP}/maps').readline()\n"
+            "f.seek(int(m.split('-')[0], 16)); f.read(9); reached()",
+        ),
         ("its map", "open(f'/proc/{APP}/maps').read() and reached()"),
         ("what its open files are", "os.readlink(f'/proc/{APP}/fd/0') and reached()"),
         ("one of its open files", "open(f'/proc/{APP}/fd/0').close(); reached()"),
         ("taking one of them", "f = os.pidfd_open(APP); call(438, f, 0, 0); reached()"),
         ("tracing", "call(101, 16, APP, 0, 0); reached()"),
         ("tracing, seized", "call(101, 0x4206, APP, 0, 0); reached()"),
-        ("its memory by another call",
-         "a = ctypes.create_string_buffer(8); s = open(f'/proc/{APP}/stat').read().split()\n"
-         "one = struct.pack('PN', ctypes.addressof(a), 8); two = struct.pack('PN', int(s[27]), 8)\n"
-         "call(310, APP, one, 1, two, 1, 0); reached()"),
+        (
+            "its memory by another call",
+            "a = ctypes.create_string_buffer(8); s = open(f'/proc/{APP}/stat').read().split()\n"
+            "one = struct.pack('PN', ctypes.addressof(a), 8); two = struct.pack('PN', int(s[27]), 8)\n"
+            "call(310, APP, one, 1, two, 1, 0); reached()",
+        ),
         ("its limits", "resource.prlimit(APP, resource.RLIMIT_CPU, (1, 1)); reached()"),
         ("its limits, read", "resource.prlimit(APP, resource.RLIMIT_NOFILE); reached()"),
         ("its end when memory is short", "open(f'/proc/{APP}/oom_score_adj', 'w').write('1000'); reached()"),
         ("its children's signal", "os.kill(int('@CHILD@'), 9)"),
     ),
     *py("processes", ("everybody's killing", "os.kill(-1, 9)"), alone=True),
-]  # fmt: skip
+]
 
 RIGHTS = [
     *sh(
@@ -207,28 +248,47 @@ RIGHTS = [
     *py(
         "rights",
         ("a namespace, by hand", "call(272, 0x10000000); reached()"),
-        ("a process in a namespace", "p = call(56, 0x10000000 | 17, 0, 0, 0, 0)\nif p == 0: reached(), os._exit(0)\n"
-         "os.waitpid(p, 0)"),
-        ("the same by the newer call",
-         "a = ctypes.create_string_buffer(struct.pack('QQQQQQQQ', 0x10000000, 0, 0, 0, 17, 0, 0, 0))\n"
-         "p = call(435, a, 64)\nif p == 0: reached(), os._exit(0)\nos.waitpid(p, 0)"),
+        (
+            "a process in a namespace",
+            "p = call(56, 0x10000000 | 17, 0, 0, 0, 0)\nif p == 0: reached(), os._exit(0)\nos.waitpid(p, 0)",
+        ),
+        (
+            "the same by the newer call",
+            "a = ctypes.create_string_buffer(struct.pack('QQQQQQQQ', 0x10000000, 0, 0, 0, 17, 0, 0, 0))\n"
+            "p = call(435, a, 64)\nif p == 0: reached(), os._exit(0)\nos.waitpid(p, 0)",
+        ),
         ("the kernel's keyring, written", "call(248, b'user', b'assent-test', b'x', 1, -3 & (2**64 - 1)); reached()"),
         ("the kernel's keyring, read", "call(250, 0, -3 & (2**64 - 1), 1); reached()"),
         ("a new way to the kernel", "call(425, 4, ctypes.create_string_buffer(120)); reached()"),
-        ("a program in the kernel",
-         "call(321, 0, ctypes.create_string_buffer(struct.pack('IIII', 2, 4, 4, 1) + bytes(100)), 72); reached()"),
-        ("a look at the processor",
-         "call(298, ctypes.create_string_buffer(struct.pack('IIQ', 1, 112, 0) + bytes(100)), 0, -1, -1, 0)\nreached()"),
+        (
+            "a program in the kernel",
+            "call(321, 0, ctypes.create_string_buffer(struct.pack('IIII', 2, 4, 4, 1) + bytes(100)), 72); reached()",
+        ),
+        (
+            "a look at the processor",
+            "call(298, ctypes.create_string_buffer(struct.pack('IIQ', 1, 112, 0) + bytes(100)), 0, -1, -1, "
+            "0)\nreached()",
+        ),
         ("faults in memory", "call(323, 0); reached()"),
         ("an open tree", "call(428, -100, b'/', 1); reached()"),
         ("a file system, opened", "call(430, b'tmpfs', 0); reached()"),
-        ("typing into a terminal", "m, s = os.openpty()\nif os.fork() == 0:\n os.setsid(); fcntl.ioctl(s, 0x540E, 0)\n"
-         " fcntl.ioctl(s, 0x5412, b'x'); reached()\nelse: os.wait()"),
+        (
+            "typing into a terminal",
+            "m, s = os.openpty()\nif os.fork() == 0:\n os.setsid(); fcntl.ioctl(s, 0x540E, 0)\n"
+            " fcntl.ioctl(s, 0x5412, b'x'); reached()\nelse: os.wait()",
+        ),
     ),
-]  # fmt: skip
+]
 
-SOCKETS = ("by a relative name", "renamed", "as ControlMaster makes it", "in a renamed folder/s", "linked",
-           "of another network", "of two\\nlines")  # fmt: skip
+SOCKETS = (
+    "by a relative name",
+    "renamed",
+    "as ControlMaster makes it",
+    "in a renamed folder/s",
+    "linked",
+    "of another network",
+    "of two\\nlines",
+)
 BY_32_BITS = """
 code = bytes.fromhex('53b867010000bb01000000b90100000031d2cd805bc3')  # socket(AF_UNIX, SOCK_STREAM, 0) by int 0x80
 page = mmap.mmap(-1, 4096, prot=7); page.write(code)
@@ -249,24 +309,34 @@ NETWORK = [
         ("TCP in IPv6's clothes", "socket.create_connection(('::ffff:127.0.0.1', @TCP@), 2); reached()"),
         ("TCP with the first words", "made(socket.AF_INET).sendto(b'x', 0x20000000, ('127.0.0.1', @TCP@)); reached()"),
         ("UDP", "made(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'got out', ('127.0.0.1', @UDP@))"),
-        ("UDP, connected",
-         "s = made(socket.AF_INET, socket.SOCK_DGRAM); s.connect(('127.0.0.1', @UDP@)); s.send(b'got out')"),
-        ("multipath TCP",
-         "s = made(socket.AF_INET, socket.SOCK_STREAM, 262); s.connect(('127.0.0.1', @TCP@)); reached()"),
+        (
+            "UDP, connected",
+            "s = made(socket.AF_INET, socket.SOCK_DGRAM); s.connect(('127.0.0.1', @UDP@)); s.send(b'got out')",
+        ),
+        (
+            "multipath TCP",
+            "s = made(socket.AF_INET, socket.SOCK_STREAM, 262); s.connect(('127.0.0.1', @TCP@)); reached()",
+        ),
         ("a raw socket", "made(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP); reached()"),
         ("a packet socket", "made(socket.AF_PACKET, socket.SOCK_RAW, 0x0300); reached()"),
         ("the interfaces", "any(n != 'lo' for _, n in socket.if_nameindex()) and reached()"),
         ("virtual machines", "made(40); reached()"),
         ("a service in /tmp", "made(socket.AF_UNIX).connect('@NEAR@'); reached()"),
         ("a service elsewhere", "made(socket.AF_UNIX).connect('@FAR@'); reached()"),
-        ("a service elsewhere, through a link",
-         "os.symlink('@FAR@', 'l'); made(socket.AF_UNIX).connect('l'); reached()"),
+        (
+            "a service elsewhere, through a link",
+            "os.symlink('@FAR@', 'l'); made(socket.AF_UNIX).connect('l'); reached()",
+        ),
         ("an abstract service", "made(socket.AF_UNIX).connect('\\0@ABSTRACT@'); reached()"),
         ("a letter to a service", "made(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b'got out', '@GRAM@')"),
-        ("a letter from a pair",
-         "a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM); a.sendto(b'got out', '@GRAM@')"),
-        ("a letter from a pair, connected", "a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)\n"
-         "a.connect('@GRAM@'); a.send(b'got out')"),
+        (
+            "a letter from a pair",
+            "a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM); a.sendto(b'got out', '@GRAM@')",
+        ),
+        (
+            "a letter from a pair, connected",
+            "a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)\na.connect('@GRAM@'); a.send(b'got out')",
+        ),
     ),
     *py(
         "network on",
@@ -281,20 +351,29 @@ NETWORK = [
     ),
     *py("network", ("a socket by the x32 way", "call(0x40000000 + 41, 1, 1, 0); reached()"), alone=True),
     *py("network", ("the kernel's ciphers", "made(38, socket.SOCK_SEQPACKET); reached()"), alone=True),
-    *py("network", ("what is open already", "[os.readlink(f'/proc/self/fd/{n}').startswith('socket:') and reached() "
-         "for n in os.listdir('/proc/self/fd') if os.path.exists(f'/proc/self/fd/{n}')]"), alone=True),
+    *py(
+        "network",
+        (
+            "what is open already",
+            "[os.readlink(f'/proc/self/fd/{n}').startswith('socket:') and reached() "
+            "for n in os.listdir('/proc/self/fd') if os.path.exists(f'/proc/self/fd/{n}')]",
+        ),
+        alone=True,
+    ),
     *py(
         "network on",
         ("a service in /tmp", "made(socket.AF_UNIX).connect('@NEAR@'); reached()"),
         ("a service elsewhere", "made(socket.AF_UNIX).connect('@FAR@'); reached()"),
         ("an abstract service", "made(socket.AF_UNIX).connect('\\0@ABSTRACT@'); reached()"),
-        ("a letter from a pair",
-         "a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM); a.sendto(b'got out', '@GRAM@')"),
+        (
+            "a letter from a pair",
+            "a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM); a.sendto(b'got out', '@GRAM@')",
+        ),
         ("virtual machines", "made(40); reached()"),
         ("a packet socket", "made(socket.AF_PACKET, socket.SOCK_RAW, 0x0300); reached()"),
         network=True,
     ),
-]  # fmt: skip
+]
 
 ATTACKS = [*WRITING, *READING, *PROCESSES, *RIGHTS, *NETWORK]
 

@@ -56,11 +56,18 @@ class Field:
 
     def start(self) -> None:
         places = {
-            "OUT": self.world.outside, "SSH": self.world.ssh, "DATA": self.world.home / "data",
-            "HOME": self.world.person, "PYTHON": sys.executable, "NEAR": self.near / "s", "FAR": self.far / "s",
-            "GRAM": self.far / "gram", "OPEN": self.open,
-            "ABSTRACT": f"assent-{os.getpid()}", "SHM": f"assent-{os.getpid()}",
-        }  # fmt: skip
+            "OUT": self.world.outside,
+            "SSH": self.world.ssh,
+            "DATA": self.world.home / "data",
+            "HOME": self.world.person,
+            "PYTHON": sys.executable,
+            "NEAR": self.near / "s",
+            "FAR": self.far / "s",
+            "GRAM": self.far / "gram",
+            "OPEN": self.open,
+            "ABSTRACT": f"assent-{os.getpid()}",
+            "SHM": f"assent-{os.getpid()}",
+        }
         self.places = {name: str(value) for name, value in places.items()}
         self.listen(socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 0), "TCP")
         self.listen(socket.AF_INET, socket.SOCK_DGRAM, ("127.0.0.1", 0), "UDP")
@@ -112,9 +119,14 @@ class Field:
         environment = {"CANARY": "ENVIRONMENT", "PATH": "/usr/bin:/bin"}
         with open(self.world.ssh / "id_rsa") as key:
             self.app = subprocess.Popen(
-                ["sh", "-c", "sleep 9001 & echo $!; wait"], env=environment, stdin=key, stdout=subprocess.PIPE,
-                text=True, cwd=self.world.ssh, start_new_session=True,
-            )  # fmt: skip
+                ["sh", "-c", "sleep 9001 & echo $!; wait"],
+                env=environment,
+                stdin=key,
+                stdout=subprocess.PIPE,
+                text=True,
+                cwd=self.world.ssh,
+                start_new_session=True,
+            )
         assert self.app.stdout is not None
         child = self.app.stdout.readline().strip()
         self.places |= {"APP": str(self.app.pid), "CHILD": child}
@@ -241,8 +253,7 @@ FIRST = {attack.kind: attack for attack in reversed(TRYING)}  # one of each clas
 
 
 @pytest.mark.parametrize(
-    "attack",
-    [pytest.param(a, id=str(a), marks=[] if a in FIRST.values() else [pytest.mark.soak]) for a in TRYING],
+    "attack", [pytest.param(a, id=str(a), marks=[] if a in FIRST.values() else [pytest.mark.soak]) for a in TRYING]
 )
 async def test_the_same_attack_succeeds_without_walls(attacked: Field, attack: Attack) -> None:
     """So that the test above can fail. Not as everybody: some attacks need root."""
@@ -340,9 +351,12 @@ async def test_nothing_outlives_an_app_that_is_killed(world: World, kind: Kind) 
     commands = leaving(base, "\necho x > ready-@AT; sleep 60")
     codes = [code.replace("@AT", str(at)) for at, (code, _) in enumerate(commands.values())]
     script = APP.format(
-        root=str(Path(__file__).resolve().parents[4]), workspace=str(world.workspace), home=str(world.home),
-        kind=kind, codes=codes,
-    )  # fmt: skip
+        root=str(Path(__file__).resolve().parents[4]),
+        workspace=str(world.workspace),
+        home=str(world.home),
+        kind=kind,
+        codes=codes,
+    )
     app = await asyncio.create_subprocess_exec(sys.executable, "-c", script)
     end = time.monotonic() + PATIENCE_S
     while len(list(world.workspace.glob("ready-*"))) < len(codes) and time.monotonic() < end:

@@ -117,6 +117,4 @@ def test_what_cannot_be_ended_is_said_and_not_waited_for_without_end() -> None:
         other, left = json.loads(done.stdout)
         subprocess.run(["kill", "-9", str(other)], check=True)
     assert left == [other]
-    assert done.stderr == (
-        f"Some of what the command started could not be ended and still runs: process {other}.\n"
-    )
+    assert done.stderr == (f"Some of what the command started could not be ended and still runs: process {other}.\n")

@@ -119,7 +119,8 @@ def test_what_an_older_landlock_does_not_hold_is_said() -> None:
     assert not any("Assent among them" in words for words in reports.landlock(6).lacks)
     every = {
         (filtered, ports): set(reports.bubblewrap(filtered=filtered, ports=ports).lacks)
-        for filtered in (False, True) for ports in (False, True)
-    }  # fmt: skip
+        for filtered in (False, True)
+        for ports in (False, True)
+    }
     assert every[True, True] < every[True, False] < every[False, False]
     assert every[True, True] < every[False, True] < every[False, False]

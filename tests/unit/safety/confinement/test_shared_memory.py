@@ -25,14 +25,14 @@ SHARING = {
     "array": "import multiprocessing; multiprocessing.Array('i', 3); print('works')",
     "pool": "import multiprocessing\nwith multiprocessing.Pool(2) as p: print('works', p.map(abs, [-1]))",
     "block": "from multiprocessing import shared_memory as s\nm = s.SharedMemory(create=True, size=9)\nm.unlink()\n"
-             "print('works')",
-}  # fmt: skip
+    "print('works')",
+}
 NOT_SHARING = {
     "threads": "from concurrent.futures import ThreadPoolExecutor as P\n"
-               "with P(2) as p: print('works', *p.map(abs, [-1]))",
+    "with P(2) as p: print('works', *p.map(abs, [-1]))",
     "pipes": "import multiprocessing as m\na, b = m.Pipe()\np = m.Process(target=b.send, args=('works',))\np.start()\n"
-             "print(a.recv())\np.join()",
-}  # fmt: skip
+    "print(a.recv())\np.join()",
+}
 
 
 @pytest.fixture(params=["bubblewrap", "landlock"])
@@ -60,9 +60,13 @@ def theirs() -> Iterator[Path]:
 async def told(walls: SystemConfinement, world: World, code: str) -> ToolResult:
     """What a model is told of a command that runs this."""
     bash = Bash(
-        world.reader, world.policy, walls, AllowlistEnvironment(lambda: world.settings), GroupRunner(),
+        world.reader,
+        world.policy,
+        walls,
+        AllowlistEnvironment(lambda: world.settings),
+        GroupRunner(),
         lambda: world.settings,
-    )  # fmt: skip
+    )
     (world.workspace / "x.py").write_text(code)
     args = {"command": f"{shlex.quote(os.path.realpath(sys.executable))} x.py"}
     return await bash.execute(args, ToolCallContext(RunMeta("run", CancellationToken()), "call"))

@@ -140,9 +140,19 @@ async def test_what_the_explorer_says_of_commands_is_what_happens_inside(
     world.change(allowed=(str(world.workspace), str(world.home)), denied=(str(world.ssh), str(own)))
     kind = walls.probe().kind
     places = (
-        world.workspace, own, world.home, world.home / "data", world.home / "agents", world.ssh, world.outside,
-        world.person, world.root, Path("/usr"), Path("/etc"), Path("/"),
-    )  # fmt: skip
+        world.workspace,
+        own,
+        world.home,
+        world.home / "data",
+        world.home / "agents",
+        world.ssh,
+        world.outside,
+        world.person,
+        world.root,
+        Path("/usr"),
+        Path("/etc"),
+        Path("/"),
+    )
     said = [walls.walls().reach(os.path.realpath(path), kind) for path in places]
     script = "; ".join(
         f"(ls {path} >/dev/null 2>&1 && echo -n r; touch {path}/assent-probe 2>/dev/null && echo -n w; echo)"
@@ -253,9 +263,13 @@ async def test_nothing_in_a_call_lifts_the_walls(walls: SystemConfinement, world
     """An approval changes nothing of them: they are made from the settings alone, and nothing of a call gets there."""
     before = walls.walls()
     bash = Bash(
-        world.reader, world.policy, walls, AllowlistEnvironment(lambda: world.settings), GroupRunner(),
+        world.reader,
+        world.policy,
+        walls,
+        AllowlistEnvironment(lambda: world.settings),
+        GroupRunner(),
         lambda: world.settings,
-    )  # fmt: skip
+    )
     args = {"command": f"echo approved > {world.outside}/new; cat {world.ssh}/id_rsa"}
     check = await bash.precheck(args)
     assert check.category is Category.ADMIN

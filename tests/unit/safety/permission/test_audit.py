@@ -42,10 +42,21 @@ async def test_every_part_of_a_line_is_cleaned_and_the_digest_stays() -> None:
     log = Log()
     made = RedactedLog(log, knowing())
     entry = AuditEntry(
-        1.0, "run", "thread", f"call {KEY}", ("a", KEY), KEY, "write", "allow_once", "user", "digest", f"summary {KEY}",
-        (f"/w/{KEY}.txt", "/w/plain"), f"failed, {KEY}",
+        1.0,
+        "run",
+        "thread",
+        f"call {KEY}",
+        ("a", KEY),
+        KEY,
+        "write",
+        "allow_once",
+        "user",
+        "digest",
+        f"summary {KEY}",
+        (f"/w/{KEY}.txt", "/w/plain"),
+        f"failed, {KEY}",
         {"reason": f"because {KEY.encode().hex()}", "rule": {"pattern": KEY}, "waited_s": 1.5, "api_key": "short1"},
-    )  # fmt: skip
+    )
     assert await made.add(entry) == 1
     made.note(entry=entry)
     made.settle(number=1, outcome=f"failed, {KEY}")

@@ -72,10 +72,7 @@ SHELL = {
     "another case": "echo evil > '@U@'",
     "from its folder": "(cd '@P@' && echo evil > './@F@')",
 }
-ARGV = {
-    "tee's way": ("cp", "evil", "@T@"),
-    "an archive": ("tar", "-C", "@P@", "-xf", "evil.tar"),
-}
+ARGV = {"tee's way": ("cp", "evil", "@T@"), "an archive": ("tar", "-C", "@P@", "-xf", "evil.tar")}
 SKILL = {
     "opened": "open(T, 'w').write('evil')",
     "replaced": "open('e', 'w').write('evil'); os.replace('e', T)",
@@ -95,9 +92,10 @@ class Place:
         world = self.world
         self.program = world.root / "program"
         self.policy = BoundaryPolicy(
-            str(world.home), lambda: world.settings,
+            str(world.home),
+            lambda: world.settings,
             (*(str(self.program / part) for part in ("desktop", ".venv", "skills")),),
-        )  # fmt: skip
+        )
         world.change(allowed=tuple(map(str, (world.person, world.home, world.workspace, self.program))))
         self.targets = {
             name: Path(text.format(h=world.home, p=world.person, i=self.program)) for name, text in TARGETS.items()

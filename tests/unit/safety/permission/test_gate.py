@@ -55,7 +55,8 @@ class Call:
         self.target = SimpleNamespace(spec=ToolSpec(self.tool, "Writes.", {}, WRITE, tags=self.tags))
         self.meta = RunMeta(self.run, self.token, thread_id="thread-1")
         self.request = SimpleNamespace(
-            block=SimpleNamespace(call_id=self.call_id), caller=SimpleNamespace(chain=("helper", "writer")),
+            block=SimpleNamespace(call_id=self.call_id),
+            caller=SimpleNamespace(chain=("helper", "writer")),
             again=self.again,
             goes_on=self.goes_on,
         )
@@ -82,9 +83,7 @@ class Person:
 class Desk:
     """A gate with everything around it."""
 
-    def __init__(
-        self, person: Any = None, *rules: TrustRule, book: TrustRules | None = None, **settings: Any
-    ) -> None:
+    def __init__(self, person: Any = None, *rules: TrustRule, book: TrustRules | None = None, **settings: Any) -> None:
         self.log: list[AuditEntry] = []
         self.settings = SafetySettings(workspace="/w", **settings)
         self.rules = book or TrustRules(rules)

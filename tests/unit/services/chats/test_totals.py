@@ -32,10 +32,15 @@ def roots_of(folder: Path) -> tuple[SearchRoot, ...]:
 @pytest.mark.spec("R-LOOP-15", "R-SUP-8")
 @pytest.mark.parametrize("cost", [0.5, None])
 async def test_agents_below_a_run_count_for_it_and_its_thread(tmp_path: Path, cost: float | None) -> None:
-    model = ScriptedModel([
-        round_of(100, 10, 0.25, ref="outer", args={}), round_of(20, 2, 0.125, ref="inner", args={}),
-        round_of(3, 1, cost), round_of(20, 2, 0.125), round_of(100, 10, 0.25),
-    ])  # fmt: skip
+    model = ScriptedModel(
+        [
+            round_of(100, 10, 0.25, ref="outer", args={}),
+            round_of(20, 2, 0.125, ref="inner", args={}),
+            round_of(3, 1, cost),
+            round_of(20, 2, 0.125),
+            round_of(100, 10, 0.25),
+        ]
+    )
     async with world(tmp_path, model, roots=roots_of(tmp_path)) as w:
         thread = await w.thread()
         await w.ask(thread, "go")

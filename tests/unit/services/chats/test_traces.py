@@ -52,9 +52,16 @@ class Written:
 
 def traced(kind: str, sequence: int = 1, **data: Any) -> AgentTraced:
     return AgentTraced(
-        **WHERE, context_id="c", ancestor_context_id="", call_id="k", agent="helper", sequence=sequence, type=kind,
-        at=10.0 + sequence, data=data,
-    )  # fmt: skip
+        **WHERE,
+        context_id="c",
+        ancestor_context_id="",
+        call_id="k",
+        agent="helper",
+        sequence=sequence,
+        type=kind,
+        at=10.0 + sequence,
+        data=data,
+    )
 
 
 @pytest.mark.spec("R-TRC-7", "S-TRC-2", "Q-14")
@@ -121,18 +128,35 @@ async def test_a_call_within_a_call_that_was_asked_about_is_kept_without_secrets
     keeper = TraceKeeper(written, lambda data: {k: "[REDACTED]" if v == "secret" else v for k, v in data.items()})
     keeper.take(STARTED)
     for call_id, parent in (("own", ""), ("nested", "own")):
-        keeper.take(ToolCallStarted(
-            **WHERE, message_id="m", call_id=call_id, tool="write_file", arguments={}, category="write",
-            parent_call_id=parent,
-        ))  # fmt: skip
-        keeper.take(ToolCallFinished(
-            **WHERE, message_id="m", call_id=call_id, tool="write_file", state="done", text="secret", is_error=False,
-            code="", elapsed_ms=3,
-        ))  # fmt: skip
+        keeper.take(
+            ToolCallStarted(
+                **WHERE,
+                message_id="m",
+                call_id=call_id,
+                tool="write_file",
+                arguments={},
+                category="write",
+                parent_call_id=parent,
+            )
+        )
+        keeper.take(
+            ToolCallFinished(
+                **WHERE,
+                message_id="m",
+                call_id=call_id,
+                tool="write_file",
+                state="done",
+                text="secret",
+                is_error=False,
+                code="",
+                elapsed_ms=3,
+            )
+        )
     keeper.take(RunEnded(**WHERE, reason="response"))
     assert [(e["type"], e["data"]["callId"]) for e in written.entries] == [
-        ("tool-call", "nested"), ("tool-result", "nested")
-    ]  # fmt: skip
+        ("tool-call", "nested"),
+        ("tool-result", "nested"),
+    ]
     assert written.entries[1]["data"]["result"] == "[REDACTED]"
 
 
@@ -151,8 +175,16 @@ def said(
     message_id: str, at: float, *blocks: Any, role: str = "assistant", number: int = 1, **more: Any
 ) -> MessageRecord:
     return MessageRecord(
-        message_id, "t", None, role, tuple(blocks), at, run_id="r", round_number=number, **more  # type: ignore[arg-type]
-    )  # fmt: skip
+        message_id,
+        "t",
+        None,
+        role,
+        tuple(blocks),
+        at,
+        run_id="r",
+        round_number=number,
+        **more,  # type: ignore[arg-type]
+    )
 
 
 RUN = RunRecord("r", "t", 100.0, "assistant", "m/x", 140.0, "limit", "Stopped after 2 rounds: maxSteps 2 (set by x).")
@@ -162,21 +194,40 @@ RUN = RunRecord("r", "t", 100.0, "assistant", "m/x", 140.0, "limit", "Stopped af
 def test_a_run_is_put_together_from_its_messages_and_what_was_kept_besides() -> None:
     facts = {"elapsed_ms": 1_000, "waited_ms": 20_000, "decision": "allow_once", "by": "user", "category": "write"}
     messages = [
-        said("m1", 100.5, TextBlock("Hm."), ToolCallBlock("k", "helper", {"a": 1}), elapsed_ms=2_000,
-             stop_reason="tool_calls", usage=Usage(7, 3), model="m/x"),
+        said(
+            "m1",
+            100.5,
+            TextBlock("Hm."),
+            ToolCallBlock("k", "helper", {"a": 1}),
+            elapsed_ms=2_000,
+            stop_reason="tool_calls",
+            usage=Usage(7, 3),
+            model="m/x",
+        ),
         said("m2", 124.0, ToolResultBlock("k", "helper", "result", facts=facts), role="tool"),
         said("m3", 124.5, NoticeBlock("Stopped."), number=2, status="interrupted"),
-    ]  # fmt: skip
+    ]
     kept = [
-        {"type": "agent-start", "at": 110.0, "context": "c", "agent": "helper", "call": "k", "data": {}}, "nonsense",
+        {"type": "agent-start", "at": 110.0, "context": "c", "agent": "helper", "call": "k", "data": {}},
+        "nonsense",
         {"type": "agent-complete", "at": 111.0, "context": "c", "agent": "helper", "call": "k", "data": {}},
-    ]  # fmt: skip
+    ]
     entries = assembled(RUN, messages, kept)
     assert [(entry.type, round(entry.at - 100, 3)) for entry in entries] == [
-        ("agent-start", 0), ("turn-start", 0.5), ("message", 2.5), ("turn-end", 2.5), ("tool-call", 3.0),
-        ("tool-waiting", 3.0), ("agent-start", 10), ("agent-complete", 11), ("tool-answered", 23.0),
-        ("tool-result", 24), ("turn-start", 24.5), ("turn-end", 24.5), ("agent-complete", 40),
-    ]  # fmt: skip
+        ("agent-start", 0),
+        ("turn-start", 0.5),
+        ("message", 2.5),
+        ("turn-end", 2.5),
+        ("tool-call", 3.0),
+        ("tool-waiting", 3.0),
+        ("agent-start", 10),
+        ("agent-complete", 11),
+        ("tool-answered", 23.0),
+        ("tool-result", 24),
+        ("turn-start", 24.5),
+        ("turn-end", 24.5),
+        ("agent-complete", 40),
+    ]
     assert entries[3].value("usage")["inputTokens"] == 7
     assert entries[4].value("args") == {"a": 1}
     assert entries[-2].data["stopReason"] == "aborted"
@@ -196,7 +247,8 @@ def test_the_limits_of_a_run_say_who_set_them() -> None:
     bounds = BudgetTracker(ExecutionBudget(max_tokens=1000, max_cost_usd=0.5))
     desk = TraceService(None, agents, lambda: bounds)  # type: ignore[arg-type]
     assert [str(limit) for limit in desk.limits("assistant")] == [
-        "maxIterations 20 (set by the loop's default)", "max_tokens 1000 (set by the run's budget)",
+        "maxIterations 20 (set by the loop's default)",
+        "max_tokens 1000 (set by the run's budget)",
         "max_cost_usd 0.5 (set by the run's budget)",
-    ]  # fmt: skip
+    ]
     assert [limit.name for limit in desk.limits("nobody")] == ["max_tokens", "max_cost_usd"]

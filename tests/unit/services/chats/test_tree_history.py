@@ -84,8 +84,17 @@ async def test_of_thousands_of_agents_the_last_stay_and_of_a_full_disk_it_is_tol
 
 
 def test_an_agent_comes_back_as_it_was_and_what_is_none_is_refused() -> None:
-    facts = node("0.1", NodeState.LIMIT, side="b", rounds=3, cost_known=False, ended_at=9.0, waited_s=2.5,
-                 budget_changed=(("max_rounds", "you"),), detail="x" * 5_000)  # fmt: skip
+    facts = node(
+        "0.1",
+        NodeState.LIMIT,
+        side="b",
+        rounds=3,
+        cost_known=False,
+        ended_at=9.0,
+        waited_s=2.5,
+        budget_changed=(("max_rounds", "you"),),
+        detail="x" * 5_000,
+    )
     plain = facts_to_plain(facts)
     back = facts_from_plain("0.1", "t", facts.started_at, {**plain, "of_a_later_release": 1})
     assert back == replace(facts, detail="x" * 600)
@@ -111,8 +120,12 @@ async def test_a_run_that_was_killed_shows_as_interrupted_and_who_had_ended_as_i
     await begun(store, "old", at=1.0)
     await store.run_agents.keep(run_id="old", nodes=[node("0", NodeState.COMPLETED)])
     await begun(store, "r")
-    nodes = [node("0", rounds=4, pause_asked=True), node("0.1", NodeState.COMPLETED, thread_id="log"),
-             node("0.2", NodeState.WAITING, thread_id="purged", doing="bash"), node("0.10")]  # fmt: skip
+    nodes = [
+        node("0", rounds=4, pause_asked=True),
+        node("0.1", NodeState.COMPLETED, thread_id="log"),
+        node("0.2", NodeState.WAITING, thread_id="purged", doing="bash"),
+        node("0.10"),
+    ]
     await store.run_agents.keep(run_id="r", nodes=nodes)
     await store.run_agents.keep(run_id="never started", nodes=nodes)
     await store.close()
@@ -123,9 +136,11 @@ async def test_a_run_that_was_killed_shows_as_interrupted_and_who_had_ended_as_i
     kept = await desk.last("t")
     assert kept is not None
     assert [(facts.path, facts.state, facts.thread_id) for facts in kept.nodes] == [
-        ("0", NodeState.INTERRUPTED, "t"), ("0.1", NodeState.COMPLETED, "log"), ("0.2", NodeState.INTERRUPTED, ""),
+        ("0", NodeState.INTERRUPTED, "t"),
+        ("0.1", NodeState.COMPLETED, "log"),
+        ("0.2", NodeState.INTERRUPTED, ""),
         ("0.10", NodeState.INTERRUPTED, "t"),
-    ]  # fmt: skip
+    ]
     assert (kept.nodes[0].detail, kept.nodes[0].rounds, kept.nodes[0].pause_asked) == (CUT_OFF, 4, False)
     assert kept.nodes[0].budget == LIMITS
     below = await desk.last("log")
@@ -155,8 +170,9 @@ async def test_closing_the_app_interrupts_and_does_not_cancel_and_the_next_run_t
         assert kept is not None
         assert (kept.run_id, kept.reason) == (sent.run_id, "interrupted")
         assert [(facts.agent, facts.state) for facts in kept.nodes] == [
-            (BOSS, NodeState.INTERRUPTED), (HELPER, NodeState.INTERRUPTED),
-        ]  # fmt: skip
+            (BOSS, NodeState.INTERRUPTED),
+            (HELPER, NodeState.INTERRUPTED),
+        ]
 
 
 @pytest.mark.spec("R-SUP-8")
@@ -170,8 +186,9 @@ async def test_only_the_last_run_of_a_thread_is_kept(tmp_path: Path) -> None:
         first = await desk.last(thread)
         assert first is not None
         assert [(facts.agent, facts.state, facts.rounds) for facts in first.nodes] == [
-            (BOSS, NodeState.COMPLETED, 3), (HELPER, NodeState.COMPLETED, 1),
-        ]  # fmt: skip
+            (BOSS, NodeState.COMPLETED, 3),
+            (HELPER, NodeState.COMPLETED, 1),
+        ]
         (child,) = await h.children()
         assert first.nodes[1].thread_id == child.thread_id
         await w.ask(thread, "And again.")

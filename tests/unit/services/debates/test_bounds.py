@@ -19,8 +19,10 @@ from tests.unit.services.debates.kit import answering, debate_world, setup
 
 @pytest.mark.spec("R-SUP-7", "R-SES-18")
 async def test_turns_that_broke_off_count_for_the_bounds_too(tmp_path: Path) -> None:
-    broken = [[{"call": {"tool": "look_up", "arguments": {}}}, {"usage": {"input": 300, "cost": 0.3}}],
-              fails("model.auth", "no")]  # fmt: skip
+    broken = [
+        [{"call": {"tool": "look_up", "arguments": {}}}, {"usage": {"input": 300, "cost": 0.3}}],
+        fails("model.auth", "no"),
+    ]
     unknown = [{"text": "a1"}, {"usage": {"input": 10}}]
     model = ScriptedModel([unknown, *broken, *broken, *broken])
     async with debate_world(tmp_path, model, answering("look-up"), allowed='"look-up"') as w:

@@ -30,9 +30,14 @@ from tests.unit.services.kit import MODEL
 
 BOSS = AgentDefinition("boss_agent", SideDefinition("boss"))
 TWO = AgentDefinition(
-    "two_agent", SideDefinition("pro", "Pro"), type="dual_ai", side_b=SideDefinition("con", "Con"), max_turns=3,
-    expose_as_tool=True, tool_description="Talks it over.",
-)  # fmt: skip
+    "two_agent",
+    SideDefinition("pro", "Pro"),
+    type="dual_ai",
+    side_b=SideDefinition("con", "Con"),
+    max_turns=3,
+    expose_as_tool=True,
+    tool_description="Talks it over.",
+)
 
 
 async def ask(
@@ -40,9 +45,7 @@ async def ask(
 ) -> tuple[str, list[ToolResultBlock]]:
     """What the boss got from its calls."""
     prompt(w.prompts, "boss", allowed)
-    made = AgentCalls(
-        lambda: w.runtime, w.owner, two_sides=CalledDebates(lambda: w.runtime), kept=lambda: CLOSING
-    )
+    made = AgentCalls(lambda: w.runtime, w.owner, two_sides=CalledDebates(lambda: w.runtime), kept=lambda: CLOSING)
     tools = AgentTools(w.runtime.agents, w.skills, registry, made.carry)
     await asyncio.to_thread(tools.refresh)
     thread = (await w.service.create_thread(agent="boss_agent", model=MODEL)).thread_id
@@ -60,13 +63,16 @@ async def test_a_debate_works_for_the_agent_that_called_it(tmp_path: Path) -> No
     tool = answering("look-up")
     tool.body = lambda _args, context: seen.append(context.chain) or "looked"
     registry = ToolRegistry([tool, answering("hidden")])
-    model = ScriptedModel([
-        calls("two_agent", {"message": "Tea?"}),
-        calls("look_up", {}), says("a1"),
-        [{"text": "b1"}, {"usage": {"input": 40, "output": 2, "cost": 0.5}}],
-        says("a2"),
-        says("They say a2."),
-    ])  # fmt: skip
+    model = ScriptedModel(
+        [
+            calls("two_agent", {"message": "Tea?"}),
+            calls("look_up", {}),
+            says("a1"),
+            [{"text": "b1"}, {"usage": {"input": 40, "output": 2, "cost": 0.5}}],
+            says("a2"),
+            says("They say a2."),
+        ]
+    )
     async with debate_world(tmp_path, model, allowed='"look-up hidden"', **options(registry)) as w:
         thread, (result,) = await ask(w, registry)
         assert (result.is_error, result.text) == (False, "a2\n[ended by: max_session_turns]")
@@ -130,9 +136,14 @@ async def test_a_side_has_the_model_that_its_prompts_skill_names_else_the_caller
 @pytest.mark.spec("R-AAT-5", "R-DEF-11")
 async def test_a_debate_that_cannot_run_is_an_error_for_its_caller(tmp_path: Path) -> None:
     broken = AgentDefinition(
-        "two_agent", SideDefinition("pro"), type="dual_ai", side_b=SideDefinition("gone"), max_turns=2,
-        expose_as_tool=True, tool_description="x",
-    )  # fmt: skip
+        "two_agent",
+        SideDefinition("pro"),
+        type="dual_ai",
+        side_b=SideDefinition("gone"),
+        max_turns=2,
+        expose_as_tool=True,
+        tool_description="x",
+    )
     registry = ToolRegistry([])
     model = ScriptedModel([calls("two_agent", {"message": "Tea?"}), says("No.")])
     async with debate_world(tmp_path, model, **options(registry, broken), person=None) as w:

@@ -33,14 +33,23 @@ def call(name: str, tool: str = WRITE) -> ToolCallBlock:
 def line(number: int, name: str, phase: str, text: str = "") -> EffectRecord:
     value = json.dumps({"text": text}) if phase == "completed" else ""
     return EffectRecord(
-        RUN, number, call_key("said-1", name), 1, "tool", WRITE, "d", phase, 1.0, value,  # type: ignore[arg-type]
+        RUN,
+        number,
+        call_key("said-1", name),
+        1,
+        "tool",
+        WRITE,
+        "d",
+        phase,
+        1.0,
+        value,  # type: ignore[arg-type]
         f"{WRITE} {name}" if phase == "begun" else "",
-    )  # fmt: skip
+    )
 
 
 async def cut_off(
     w: DebateWorld, *messages: Sequence[Block], lines: Sequence[EffectRecord] = (), **changes: Any
-) -> str:  # fmt: skip
+) -> str:
     """A debate as kill -9 leaves it in A's first turn: its messages, and the run's log without an end."""
     thread = await w.debates.create(setup(**{"max_turns": 2, **changes}))
     await w.store.runs.start(record=RunRecord(RUN, thread, 1.0, "debate", MODEL))
@@ -50,10 +59,21 @@ async def cut_off(
         reason: StopReason | None = None
         if answer:
             reason = "tool_calls" if any(isinstance(block, ToolCallBlock) for block in blocks) else "end"
-        await w.store.messages.add(record=MessageRecord(
-            f"said-{number}", thread, parent, "assistant" if answer else "tool", tuple(blocks), 1.0 + number, side="a",
-            author="Pro", run_id=RUN, stop_reason=reason, usage=SPENT if answer else None,
-        ))  # fmt: skip
+        await w.store.messages.add(
+            record=MessageRecord(
+                f"said-{number}",
+                thread,
+                parent,
+                "assistant" if answer else "tool",
+                tuple(blocks),
+                1.0 + number,
+                side="a",
+                author="Pro",
+                run_id=RUN,
+                stop_reason=reason,
+                usage=SPENT if answer else None,
+            )
+        )
         parent = f"said-{number}"
     await w.store.effects.append([*lines, EffectRecord(RUN, 90, "0.1", 9, "llm", MODEL, "d", "begun", 2.0)])
     await w.store.runs.end(run_id=RUN, reason="interrupted", at=9.0)
@@ -72,9 +92,12 @@ async def test_what_was_done_in_a_turn_is_not_done_again_and_the_turn_counts_as_
     person = Person("done", "allow_once")
     async with debate_world(tmp_path, model, write, person=person, allowed=WRITE) as w:
         lines = [
-            line(1, "c1", "begun"), line(2, "c1", "completed", "stored before"), line(3, "c2", "begun"),
-            line(4, "c2", "completed", "only in the log"), line(5, "c3", "begun"),
-        ]  # fmt: skip
+            line(1, "c1", "begun"),
+            line(2, "c1", "completed", "stored before"),
+            line(3, "c2", "begun"),
+            line(4, "c2", "completed", "only in the log"),
+            line(5, "c3", "begun"),
+        ]
         asked = [TextBlock("I write."), *(call(f"c{number}") for number in range(1, 5))]
         stored = [ToolResultBlock("c1", WRITE, "stored before")]
         thread = await cut_off(w, asked, stored, lines=lines)
@@ -86,8 +109,11 @@ async def test_what_was_done_in_a_turn_is_not_done_again_and_the_turn_counts_as_
         assert ["nobody knows" in request.unknown for request in person.asked] == [True, False]
         path = await w.store.messages.path(thread_id=thread)
         assert results(path) == {
-            "c1": "stored before", "c2": "only in the log", "c3": SAID_DONE, "c4": "did write-file",
-        }  # fmt: skip
+            "c1": "stored before",
+            "c2": "only in the log",
+            "c3": SAID_DONE,
+            "c4": "did write-file",
+        }
         assert [m.role for m in model.requests[0].messages] == ["user", "assistant", *["tool"] * 4]
         assert path[-2].text == "be brief", "what the moderator said meanwhile comes after the turn"
         first = (await w.debates.turns(thread))[0]
@@ -108,8 +134,9 @@ async def test_a_stop_tool_that_had_been_called_ends_the_turn_without_another_re
         thread = await cut_off(w, asked, stored, a=side)
         await w.go_on(thread)
         assert [(t.outcome, t.ended_by) for t in await w.debates.turns(thread)] == [
-            ("buy", "stop_tool"), ("b1", "response")
-        ]  # fmt: skip
+            ("buy", "stop_tool"),
+            ("b1", "response"),
+        ]
         assert len(model.requests) == 1
         assert [m.message_id for m in await w.store.messages.path(thread_id=thread)][1:3] == ["said-1", "said-2"]
 

@@ -9,14 +9,7 @@ import pytest
 
 from desktop.domain.debates import NO_RESPONSE
 from desktop.domain.errors import ConfigurationError, KnownError, ModelServerError
-from desktop.domain.events import (
-    MessageOpened,
-    RunEnded,
-    RunStarted,
-    SideTurnStarted,
-    TextArrived,
-    UserMessageTaken,
-)
+from desktop.domain.events import MessageOpened, RunEnded, RunStarted, SideTurnStarted, TextArrived, UserMessageTaken
 from desktop.domain.messages import ChatMessage, NoticeBlock, TextBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.models import Finished, ReasoningDelta, TextDelta
 from desktop.domain.supervision import ExecutionBudget
@@ -57,8 +50,9 @@ async def test_two_sides_alternate_and_each_sees_itself_as_the_assistant(tmp_pat
         assert run.end_reason == "max_session_turns"
         path = await w.store.messages.path(thread_id=thread)
         assert [(m.role, m.side, m.author) for m in path] == [
-            ("user", "human", ""), *[("assistant", side, who) for side, who in (("a", "Pro"), ("b", "Con"))] * 2
-        ]  # fmt: skip
+            ("user", "human", ""),
+            *[("assistant", side, who) for side, who in (("a", "Pro"), ("b", "Con"))] * 2,
+        ]
         assert await w.service.threads() == []
 
 
@@ -75,8 +69,9 @@ async def test_a_side_never_sees_the_others_calls_results_or_thinking(tmp_path: 
     async with debate_world(tmp_path, model, answering("look-up", age=4000), allowed="look-up") as w:
         thread, _ = await w.run(setup())
         assert model.requests[2].messages == (
-            ChatMessage("user", (TextBlock("Tea or coffee?"),)), ChatMessage("user", (TextBlock("tea is old"),)),
-        )  # fmt: skip
+            ChatMessage("user", (TextBlock("Tea or coffee?"),)),
+            ChatMessage("user", (TextBlock("tea is old"),)),
+        )
         third = model.requests[3].messages
         assert [m.role for m in third] == ["user", "assistant", "tool", "assistant", "user"]
         assert third[1].blocks == (TextBlock("let me look"), ToolCallBlock("c1", "look-up", {"what": "tea"}, "{}"))
@@ -126,8 +121,9 @@ async def test_a_stop_tool_ends_the_turn_with_its_property(
         thread, state = await w.run(setup(a={"stop_tool": "classify", "stop_property": "intent"}, max_turns=2))
         turns = await w.debates.turns(thread)
         assert [(t.ended_by, t.outcome, t.rounds, t.calls) for t in turns] == [
-            ("stop_tool", outcome, 1, 1), ("response", "b1", 1, 0)
-        ]  # fmt: skip
+            ("stop_tool", outcome, 1, 1),
+            ("response", "b1", 1, 0),
+        ]
         asked = [("user", "Tea or coffee?"), *([("user", outcome)] if outcome else [])]
         assert plain(model.requests[1].messages) == asked
         path = await w.store.messages.path(thread_id=thread)
@@ -178,8 +174,10 @@ async def test_a_side_that_only_calls_tools_is_forced_to_stop(tmp_path: Path) ->
     async with debate_world(tmp_path, model, answering("look-up"), allowed="look-up") as w:
         thread, state = await w.run(setup(a={"max_rounds": 2}, b={"max_rounds": 3}, max_turns=3))
         assert [(t.ended_by, t.outcome, t.rounds) for t in await w.debates.turns(thread)] == [
-            ("max_steps", NO_RESPONSE, 2), ("max_steps", NO_RESPONSE, 3), ("max_steps", NO_RESPONSE, 2),
-        ]  # fmt: skip
+            ("max_steps", NO_RESPONSE, 2),
+            ("max_steps", NO_RESPONSE, 3),
+            ("max_steps", NO_RESPONSE, 2),
+        ]
         assert plain(model.requests[2].messages) == [("user", "Tea or coffee?"), ("user", NO_RESPONSE)]
         assert not any("Stopped" in m.text for r in model.requests for m in r.messages)
         assert state.end_reason == "max_session_turns"
@@ -192,8 +190,9 @@ async def test_without_stop_on_response_a_side_goes_on_until_its_limit(tmp_path:
         thread, _ = await w.run(setup(a={"stop_on_response": False, "max_rounds": 2}, max_turns=2))
         assert plain(model.requests[1].messages)[1:] == [("assistant", "one"), ("user", "Continue.")]
         assert [(t.ended_by, t.outcome) for t in await w.debates.turns(thread)] == [
-            ("max_steps", "two"), ("response", "b1")
-        ]  # fmt: skip
+            ("max_steps", "two"),
+            ("response", "b1"),
+        ]
 
 
 @pytest.mark.spec("R-SES-15", "R-SES-18")
@@ -208,8 +207,9 @@ async def test_rounds_of_the_whole_run_are_bounded_and_a_new_run_goes_on(tmp_pat
         assert (await w.store.runs.of_thread(thread_id=thread))[0].end_reason == "global_limit"
         state = await w.go_on(thread)
         assert (state.end_reason, [t.rounds for t in await w.debates.turns(thread)][3:]) == (
-            "max_session_turns", [100, 100]
-        )  # fmt: skip
+            "max_session_turns",
+            [100, 100],
+        )
 
 
 @pytest.mark.spec("R-SES-16", "R-SES-17")
@@ -270,8 +270,10 @@ async def test_more_turns_can_be_allowed_afterwards(tmp_path: Path) -> None:
         assert (await w.debates.state(thread)).status == "paused"
         state = await w.go_on(thread)
         assert (state.end_reason, state.turn, [t.side for t in await w.debates.turns(thread)]) == (
-            "max_session_turns", 5, ["a", "b", "a", "b", "a"]
-        )  # fmt: skip
+            "max_session_turns",
+            5,
+            ["a", "b", "a", "b", "a"],
+        )
 
 
 @pytest.mark.spec("R-SES-22", "R-SES-15", "R-SES-18")
@@ -282,8 +284,9 @@ async def test_everything_is_told_live(tmp_path: Path) -> None:
         thread, state = await w.run(setup(a={"max_rounds": 7}, max_turns=2))
         begun = [e for e in w.events if isinstance(e, SideTurnStarted)]
         assert [(e.side, e.number, e.label, e.model) for e in begun] == [
-            ("a", 1, "Pro", "test/scripted"), ("b", 2, "Con", "test/scripted")
-        ]  # fmt: skip
+            ("a", 1, "Pro", "test/scripted"),
+            ("b", 2, "Con", "test/scripted"),
+        ]
         assert [e.side for e in w.events if isinstance(e, MessageOpened)] == ["a", "a", "b"]
         assert w.ended() == await w.debates.turns(thread)
         rounds = [(s.meters["a"].round, s.meters["a"].round_limit) for s in w.told() if s.meters["a"].round]

@@ -28,7 +28,7 @@ LEAVING = [
     ("![x](http://e/p.png) 1 < 2 <= 3", "> !\\[x](http://e/p.png) 1 < 2 <= 3"),
     ("<!-- <?x", "> &lt;!-- &lt;?x"),
     (" ", ""),
-]  # fmt: skip
+]
 
 
 @pytest.mark.spec("R-UI-9")
@@ -57,7 +57,7 @@ def test_a_record_that_is_too_long_keeps_something_of_each_turn() -> None:
     turns = [
         TurnRecord("t", n, "a" if n == 1 else "b", f"m{n}", f"m{n}", text, "response", 1, 0, Usage(), 0, 0)
         for n, text in ((1, "a" * 500), (2, "short"))
-    ]  # fmt: skip
+    ]
     long, short = record_of(path, turns, 40)
     assert (long["text"][:12], short["text"]) == ("aaaaaaaaaa\n[", "short")
     assert "480 characters" in long["text"]

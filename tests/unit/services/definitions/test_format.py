@@ -23,9 +23,12 @@ from desktop.skills.catalogue.pins import Pins
 ROOT = Path(__file__).resolve().parents[4]
 LEAST = {"name": "some_agent", "sideA": {"prompt": "assistant"}}
 DUAL: dict[str, Any] = {
-    "name": "two_agent", "type": "dual_ai", "maxSessionTurns": 10, "sideA": {"prompt": "debate_pro"},
+    "name": "two_agent",
+    "type": "dual_ai",
+    "maxSessionTurns": 10,
+    "sideA": {"prompt": "debate_pro"},
     "sideB": {"prompt": "debate-con"},
-}  # fmt: skip
+}
 
 
 def read(data: Any) -> Any:
@@ -47,12 +50,20 @@ def test_the_least_that_is_a_definition_has_the_defaults_of_the_source() -> None
     assert found.definition == AgentDefinition("some_agent", SideDefinition("assistant"), origin="x.json")
     made = found.definition
     assert (made.type, made.side_b, made.max_turns, made.expose_as_tool, made.environment) == (
-        "ai_human", None, None, False, {},
-    )  # fmt: skip
+        "ai_human",
+        None,
+        None,
+        False,
+        {},
+    )
     side = made.side_a
     assert (side.stop_on_response, side.stop_tool, side.stop_property, side.max_rounds, side.end_session_tool) == (
-        True, "", "", None, "",
-    )  # fmt: skip
+        True,
+        "",
+        "",
+        None,
+        "",
+    )
     assert (made.label_of("a"), made.label_of("b")) == ("Some agent", "You")
     dual = read(DUAL).definition
     assert (dual.label_of("a"), dual.label_of("b")) == ("Side A", "Side B")
@@ -61,20 +72,43 @@ def test_the_least_that_is_a_definition_has_the_defaults_of_the_source() -> None
 @pytest.mark.spec("R-DEF-1", "C-17")
 def test_every_field_of_the_source_is_read_from_yaml_and_from_json_alike() -> None:
     full = {
-        "name": "full_agent", "title": "Full", "type": "dual_ai", "maxSessionTurns": 12, "exposeAsTool": True,
-        "toolDescription": "Does all.", "description": "All of it.", "icon": "/icons/agent.svg",
+        "name": "full_agent",
+        "title": "Full",
+        "type": "dual_ai",
+        "maxSessionTurns": 12,
+        "exposeAsTool": True,
+        "toolDescription": "Does all.",
+        "description": "All of it.",
+        "icon": "/icons/agent.svg",
         "tenvs": {"CITY": "Oslo", "N": 3},
-        "sideA": {"label": "A", "prompt": "one", "stopOnResponse": False, "stopTool": "done",
-                  "stopToolResponseProperty": "value", "maxSteps": 7, "endSessionTool": "close_ticket"},
+        "sideA": {
+            "label": "A",
+            "prompt": "one",
+            "stopOnResponse": False,
+            "stopTool": "done",
+            "stopToolResponseProperty": "value",
+            "maxSteps": 7,
+            "endSessionTool": "close_ticket",
+        },
         "sideB": {"label": "B", "prompt": "two"},
-    }  # fmt: skip
+    }
     found = read(full)
     assert found.problems == ()
     side = SideDefinition("one", "A", False, "done", "value", 7, "close_ticket")
     assert found.definition == AgentDefinition(
-        "full_agent", side, "Full", "dual_ai", SideDefinition("two", "B"), 12, True, "Does all.", "All of it.",
-        "/icons/agent.svg", {"CITY": "Oslo", "N": "3"}, origin="x.json",
-    )  # fmt: skip
+        "full_agent",
+        side,
+        "Full",
+        "dual_ai",
+        SideDefinition("two", "B"),
+        12,
+        True,
+        "Does all.",
+        "All of it.",
+        "/icons/agent.svg",
+        {"CITY": "Oslo", "N": "3"},
+        origin="x.json",
+    )
     lines = [f"{key}: {json.dumps(value)}" for key, value in full.items()]
     from_yaml = read_text("\n".join(lines), "x.yaml")
     assert from_yaml.problems == ()
@@ -85,9 +119,27 @@ def test_every_field_of_the_source_is_read_from_yaml_and_from_json_alike() -> No
 
 
 NAMES = [
-    "", " ", "../x", "a/b", "a\\b", ".a", "..", "-rf", "c:a", "a" * 81, " a", "a ", "a\n", "a\nb", "a\u202eb",
-    "a\u200b", "a\0", None, 7, ["a"],
-]  # fmt: skip
+    "",
+    " ",
+    "../x",
+    "a/b",
+    "a\\b",
+    ".a",
+    "..",
+    "-rf",
+    "c:a",
+    "a" * 81,
+    " a",
+    "a ",
+    "a\n",
+    "a\nb",
+    "a\u202eb",
+    "a\u200b",
+    "a\0",
+    None,
+    7,
+    ["a"],
+]
 
 
 @pytest.mark.spec("R-DEF-2")
@@ -139,8 +191,20 @@ WRONG: list[tuple[str, dict[str, Any], tuple[str, str]]] = [
     *(
         ("R-DEF-15", {"tenvs": {name: "x"}}, (f"tenvs.{name}", "environment.secret"))
         for name in (
-            "DB_PASS", "MYSQL_PWD", "AUTH", "GITHUB_PAT", "PIN", "PRIVATE", "SLACK_WEBHOOK", "dbKey", "apikey", "KEY2",
-            "HTTPAuth", "OPENAIKEY", "KEYFILE", "MONKEY_KEY",
+            "DB_PASS",
+            "MYSQL_PWD",
+            "AUTH",
+            "GITHUB_PAT",
+            "PIN",
+            "PRIVATE",
+            "SLACK_WEBHOOK",
+            "dbKey",
+            "apikey",
+            "KEY2",
+            "HTTPAuth",
+            "OPENAIKEY",
+            "KEYFILE",
+            "MONKEY_KEY",
         )
     ),
     ("R-DEF-15", {"tenvs": {"A": "sk-" + "a1" * 20}}, ("tenvs.A", "environment.secret")),
@@ -151,7 +215,7 @@ WRONG: list[tuple[str, dict[str, Any], tuple[str, str]]] = [
         ("R-SUP-14", {"priority": wrong}, ("priority", "priority.unknown"))
         for wrong in ("critical", "HIGH", 4, True, [])
     ),
-]  # fmt: skip
+]
 
 
 @pytest.mark.spec(
@@ -169,8 +233,14 @@ def test_each_mistake_has_its_field_and_a_code_that_stays(
 def test_a_value_that_is_no_text_becomes_its_json() -> None:
     given = {"A": {"b": [1, 2.5, None, True]}, "B": None, "C": 3, "D": False, "E": "text", "F": "1", "G": []}
     assert read({**LEAST, "tenvs": given}).definition.environment == {
-        "A": '{"b": [1, 2.5, null, true]}', "B": "null", "C": "3", "D": "false", "E": "text", "F": "1", "G": "[]",
-    }  # fmt: skip
+        "A": '{"b": [1, 2.5, null, true]}',
+        "B": "null",
+        "C": "3",
+        "D": "false",
+        "E": "text",
+        "F": "1",
+        "G": "[]",
+    }
 
 
 @pytest.mark.spec("R-DEF-15")
@@ -187,11 +257,16 @@ def test_a_name_that_only_sounds_like_a_secret_is_none() -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        "redis://:hunter22@cache:6379", "npm_0123456789abcdefghijABCDEFGHIJ012345", "pypi-AgEIcHlwaS5vcmcCJDAwMDAwMDAw",
-        "SG.abcdefghijklmnop.qrstuvwxyz012345", "dop_v1_0123456789abcdef0123456789abcdef", "AccountKey=abcdEFGH0123+",
-        "https://hooks.slack.com/services/T000/B000/XXXXXXXX", "https://x.example/v1?api_key=0123456789abcdef",
+        "redis://:hunter22@cache:6379",
+        "npm_0123456789abcdefghijABCDEFGHIJ012345",
+        "pypi-AgEIcHlwaS5vcmcCJDAwMDAwMDAw",
+        "SG.abcdefghijklmnop.qrstuvwxyz012345",
+        "dop_v1_0123456789abcdef0123456789abcdef",
+        "AccountKey=abcdEFGH0123+",
+        "https://hooks.slack.com/services/T000/B000/XXXXXXXX",
+        "https://x.example/v1?api_key=0123456789abcdef",
     ],
-)  # fmt: skip
+)
 def test_a_value_that_looks_like_a_secret_is_refused_under_any_name(value: str) -> None:
     assert ("tenvs.PLACE", "environment.secret") in codes({**LEAST, "tenvs": {"PLACE": value}})
 
@@ -216,15 +291,27 @@ def test_a_definition_may_say_what_its_agent_counts_for() -> None:
 @pytest.mark.spec("R-DEF-14")
 def test_all_mistakes_are_told_at_once() -> None:
     bad = {
-        "name": "../bad", "type": "dual_ai", "maxSessionTurns": 0, "exposeAsTool": True, "icon": "javascript:x",
-        "tenvs": {"TOKEN": "x"}, "sideA": {"prompt": "", "stopTool": "x", "maxSteps": 0}, "typo": 1,
-    }  # fmt: skip
+        "name": "../bad",
+        "type": "dual_ai",
+        "maxSessionTurns": 0,
+        "exposeAsTool": True,
+        "icon": "javascript:x",
+        "tenvs": {"TOKEN": "x"},
+        "sideA": {"prompt": "", "stopTool": "x", "maxSteps": 0},
+        "typo": 1,
+    }
     assert codes(bad) == {
-        ("name", "name.invalid"), ("maxSessionTurns", "limit.value"), ("toolDescription", "tool.description"),
-        ("icon", "icon.invalid"), ("tenvs.TOKEN", "environment.secret"), ("sideA.prompt", "field.missing"),
-        ("sideA.maxSteps", "limit.value"), ("sideA.stopToolResponseProperty", "stop.property"),
-        ("sideB", "side.missing"), ("typo", "field.unknown"),
-    }  # fmt: skip
+        ("name", "name.invalid"),
+        ("maxSessionTurns", "limit.value"),
+        ("toolDescription", "tool.description"),
+        ("icon", "icon.invalid"),
+        ("tenvs.TOKEN", "environment.secret"),
+        ("sideA.prompt", "field.missing"),
+        ("sideA.maxSteps", "limit.value"),
+        ("sideA.stopToolResponseProperty", "stop.property"),
+        ("sideB", "side.missing"),
+        ("typo", "field.unknown"),
+    }
 
 
 @pytest.mark.spec("R-DEF-1")
@@ -257,22 +344,46 @@ def test_the_newer_names_of_fields_are_read_as_the_older_ones() -> None:
     assert found.definition.side_a.end_session_tool == "close_ticket"
     assert found.definition.environment == {"CITY": "Oslo"}
     assert {(p.path, p.code) for p in found.problems} == {
-        ("sideA.sessionStop", "field.unused"), ("sideA.sessionFail", "field.unused"),
-    }  # fmt: skip
+        ("sideA.sessionStop", "field.unused"),
+        ("sideA.sessionFail", "field.unused"),
+    }
     assert read({**LEAST, "sideA": {"prompt": "a", "sessionStop": "x"}}).definition.side_a.end_session_tool == "x"
     assert codes({**LEAST, "env": {}, "tenvs": {"A": "b"}}) == {("env", "field.double")}
     assert ("sideA.sessionStatus", "field.type") in codes({**LEAST, "sideA": {"prompt": "a", "sessionStatus": 3}})
 
 
 ICONS_REFUSED = [
-    "javascript:alert(1)", "JaVaScRiPt:alert(1)", " javascript:alert(1)", "\x01javascript:alert(1)",
-    "java\tscript:alert(1)", "java\nscript:x", "\u200bjavascript:x", "data:image/svg+xml,<svg/>", "DATA:x",
-    "file:///etc/passwd", "//evil.example/x.svg", "/\t/evil.example/x.svg", "/\\evil.example", "\\\\evil",
+    "javascript:alert(1)",
+    "JaVaScRiPt:alert(1)",
+    " javascript:alert(1)",
+    "\x01javascript:alert(1)",
+    "java\tscript:alert(1)",
+    "java\nscript:x",
+    "\u200bjavascript:x",
+    "data:image/svg+xml,<svg/>",
+    "DATA:x",
+    "file:///etc/passwd",
+    "//evil.example/x.svg",
+    "/\t/evil.example/x.svg",
+    "/\\evil.example",
+    "\\\\evil",
     "/%2fevil.example/x",
-    "/../../etc/passwd", "/icons/../../x.svg", "/icons/%2e%2e/%2e%2e/x.svg", "/icons/%252e%252e/x", "vbscript:x", "ftp://x/y",
-    "icons/x.svg", "blob:x", "https://", "http:///x", "https://user:pw@host/x.svg", "https://ho st/x", "https://[::1",
-    "about:blank", "https://h/\"onerror=x",
-]  # fmt: skip
+    "/../../etc/passwd",
+    "/icons/../../x.svg",
+    "/icons/%2e%2e/%2e%2e/x.svg",
+    "/icons/%252e%252e/x",
+    "vbscript:x",
+    "ftp://x/y",
+    "icons/x.svg",
+    "blob:x",
+    "https://",
+    "http:///x",
+    "https://user:pw@host/x.svg",
+    "https://ho st/x",
+    "https://[::1",
+    "about:blank",
+    'https://h/"onerror=x',
+]
 
 
 @pytest.mark.spec("R-DEF-9")
@@ -302,14 +413,34 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{n}: &{n} [{', '.join(['*' + m] * 10)}]\n" for m, n in zip("abcdefg", "bcdefgh", strict=True)
 )
 HOSTILE = [
-    BOMB, "name: [" * 400, "{" * 5000, "!!python/object/apply:os.system ['true']", "name: !!python/name:os.system ''",
-    "name: &a [*a]", "name: a\nname: b", "- a\n- b", "name: a\n---\nname: b", "\tname: a", "name: 'a", "\x00",
+    BOMB,
+    "name: [" * 400,
+    "{" * 5000,
+    "!!python/object/apply:os.system ['true']",
+    "name: !!python/name:os.system ''",
+    "name: &a [*a]",
+    "name: a\nname: b",
+    "- a\n- b",
+    "name: a\n---\nname: b",
+    "\tname: a",
+    "name: 'a",
+    "\x00",
     "name: \u0085\x07",
-    "? [a]\n: b", "<<: [1]", "x" * (MAX_BYTES + 1),
-]  # fmt: skip
-HOSTILE_JSON = ["", "[]", "null", '{"name": NaN}', '{"name": "a", "name": "b"}', "[" * 100_000,
-                '{"a":' * 13 + "1" + "}" * 13,
-                "{" + '"a": 1' + "0" * 5000 + "}", '"text"']  # fmt: skip
+    "? [a]\n: b",
+    "<<: [1]",
+    "x" * (MAX_BYTES + 1),
+]
+HOSTILE_JSON = [
+    "",
+    "[]",
+    "null",
+    '{"name": NaN}',
+    '{"name": "a", "name": "b"}',
+    "[" * 100_000,
+    '{"a":' * 13 + "1" + "}" * 13,
+    "{" + '"a": 1' + "0" * 5000 + "}",
+    '"text"',
+]
 
 
 @pytest.mark.spec("R-DEF-14", "R-DEF-16")

@@ -31,9 +31,26 @@ def test_a_name_is_free_in_any_script(name: str) -> None:
 @pytest.mark.spec("R-AAT-1")
 def test_the_name_of_the_tool_follows_from_it_is_a_tools_name_and_unique() -> None:
     names = [
-        "support_agent", "Support Agent", "support-agent", "SUPPORT AGENT", "Überprüfung", "支援係", "支援", "1a",
-        "🙂", "!", "x" * 80, "Straße", "Strasse", "agent", "agent_smith", "my_agent_smith", "my_agent", "a_b", "a b",
-    ]  # fmt: skip
+        "support_agent",
+        "Support Agent",
+        "support-agent",
+        "SUPPORT AGENT",
+        "Überprüfung",
+        "支援係",
+        "支援",
+        "1a",
+        "🙂",
+        "!",
+        "x" * 80,
+        "Straße",
+        "Strasse",
+        "agent",
+        "agent_smith",
+        "my_agent_smith",
+        "my_agent",
+        "a_b",
+        "a b",
+    ]
     found = {name: tool_name_of(name) for name in names}
     assert len(set(found.values())) == len(names)
     assert all(is_bare_name(tool) for tool in found.values())
@@ -54,11 +71,16 @@ async def test_agents_with_free_names_are_called_by_their_tools_and_kept_in_file
     names = ("Wetter fragen", "wetter_fragen", "天気")
     agents = [one(name, "helper") for name in names]
     tools = {name: tool_name_of(name) for name in names}
-    model = ScriptedModel([
-        *(answer for name in names for answer in (
-            calls(alias_of(tools[name]), {"message": name}), says(f"Rain, says {name}."),
-        )), says("It rains."),
-    ])  # fmt: skip
+    model = ScriptedModel(
+        [
+            *(
+                answer
+                for name in names
+                for answer in (calls(alias_of(tools[name]), {"message": name}), says(f"Rain, says {name}."))
+            ),
+            says("It rains."),
+        ]
+    )
     async with house(tmp_path, model, one(BOSS, "boss"), *agents, skills={"boss": "", "helper": ""}) as h:
         assert h.tools.problems == {}
         _, results = await h.ask()

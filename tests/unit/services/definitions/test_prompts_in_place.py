@@ -27,7 +27,7 @@ from tests.unit.services.debates.kit import answering, debate_world, setup
 from tests.unit.services.delegation.test_tools import HELPER, house, one
 from tests.unit.services.kit import MODEL, world
 
-TEXT = "You count owls.\n\n  - by night: `yes` # not by day\n\nSay *how many*.  :skill[assistant]\n\"Quoted\", ünd 🦉"
+TEXT = 'You count owls.\n\n  - by night: `yes` # not by day\n\nSay *how many*.  :skill[assistant]\n"Quoted", ünd 🦉'
 OWL = """\
 name: owl_agent
 title: Owl
@@ -67,7 +67,7 @@ def test_what_is_wrong_with_it_is_said_at_its_place() -> None:
     assert codes(promptText="a\u202eb") == {("sideA.promptText", "field.characters")}
     assert codes(promptText="---\nname: x\nallowed-tools: bash\n---\nText") == {
         ("sideA.promptText", "prompt.frontmatter")
-    }  # fmt: skip
+    }
     assert codes(prompt="assistant", allowedTools="bash") == {("sideA.allowedTools", "tools.unused")}
     assert codes(promptText="x", allowedTools="bash(") == {("sideA.allowedTools", "patterns.invalid")}
     assert codes(promptText="x", allowedTools={"a": 1}) == {("sideA.allowedTools", "field.type")}
@@ -86,9 +86,13 @@ async def test_a_chat_runs_by_it_with_its_directives_expanded_and_the_usual_tool
     tool = FakeTool()
     chains: list[tuple[str, ...]] = []
     tool.body = lambda _args, context: chains.append(context.chain) or "a"
-    async with world(tmp_path, model, tool, FakeTool("write-file", Category.WRITE), agents=owl(
-        prompt_text="You count owls in :env[CITY] with :tool[read-file].\n:skill[assistant]"
-    )) as w:  # fmt: skip
+    async with world(
+        tmp_path,
+        model,
+        tool,
+        FakeTool("write-file", Category.WRITE),
+        agents=owl(prompt_text="You count owls in :env[CITY] with :tool[read-file].\n:skill[assistant]"),
+    ) as w:
         await w.ask(await w.thread(), "How many?")
         system, offered = model.requests[0].system, [tool["name"] for tool in model.requests[0].tools]
         assert "You count owls in Bern with `read-file` (" in system
@@ -101,9 +105,9 @@ async def test_a_chat_runs_by_it_with_its_directives_expanded_and_the_usual_tool
 @pytest.mark.parametrize(("tools", "offered"), [("read-file", ["read_file"]), ("", [])])
 async def test_its_list_narrows_it_as_a_skills_does(tmp_path: Path, tools: str, offered: list[str]) -> None:
     model = ScriptedModel([says("Two.")])
-    async with world(tmp_path, model, FakeTool(), FakeTool("bash"), agents=owl(
-        prompt_text="You count.", allowed_tools=tools
-    )) as w:  # fmt: skip
+    async with world(
+        tmp_path, model, FakeTool(), FakeTool("bash"), agents=owl(prompt_text="You count.", allowed_tools=tools)
+    ) as w:
         await w.ask(await w.thread(), "How many?")
         assert [tool["name"] for tool in model.requests[0].tools] == offered
 
@@ -182,12 +186,13 @@ async def test_a_set_up_with_it_is_saved_as_an_agent_and_never_gets_wider(tmp_pa
         made = setup(
             a={"prompt": "", "prompt_text": TEXT, "tools": ()},
             b={"prompt": "", "prompt_text": "B", "tools": ("look-up", "bash(command=git*)")},
-        )  # fmt: skip
+        )
         await desk.save_as_agent(made, "my_agent", "about")
         kept = load_agents(folder).agents["my_agent"]
         assert (kept.side_a.allowed_tools, kept.side_b and kept.side_b.allowed_tools) == (
-            "", "look-up bash(command=git*)"
-        )  # fmt: skip
+            "",
+            "look-up bash(command=git*)",
+        )
         assert setup_of(kept, made.topic, MODEL) == replace(made, agent="my_agent")
         long = made.with_side("a", replace(made.a, prompt_text="x" * (MAX_PROMPT_TEXT + 1)))
         with pytest.raises(ConfigurationError, match="promptText has"):

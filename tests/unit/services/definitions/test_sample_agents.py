@@ -25,9 +25,11 @@ from tests.unit.services.delegation.test_tools import Chains, House
 from tests.unit.services.kit import MODEL, ROOT, world
 
 VERDICT = {
-    "winner": "a", "summary": "A met every objection.", "reasons": {"a": "Met them.", "b": "Repeated itself."},
+    "winner": "a",
+    "summary": "A met every objection.",
+    "reasons": {"a": "Met them.", "b": "Repeated itself."},
     "scores": {side: {"argument": 7, "answer": 8, "honesty": 9, "clarity": 7} for side in ("a", "b")},
-}  # fmt: skip
+}
 
 
 @asynccontextmanager
@@ -58,17 +60,22 @@ async def test_the_assistant_answers(tmp_path: Path) -> None:
 async def test_the_researcher_gives_work_to_a_reader_and_a_checker(tmp_path: Path) -> None:
     rounds = (
         calls("source_reader_agent", {"message": "What do the notes say of tides?"}),
-        calls("read_file", {"path": "notes.md"}), says("notes.md, line 3: high at noon."),
-        calls("fact_checker_agent", {"message": "High water is at noon: notes.md"}), says("supported"),
+        calls("read_file", {"path": "notes.md"}),
+        says("notes.md, line 3: high at noon."),
+        calls("fact_checker_agent", {"message": "High water is at noon: notes.md"}),
+        says("supported"),
         says("High water is at noon (notes.md, line 3)."),
-    )  # fmt: skip
+    )
     async with samples(tmp_path, *rounds) as (house, model):
         thread, results = await house.ask("When is high tide?", "researcher_agent")
         assert [(result.is_error, result.facts["category"]) for result in results] == [(False, "read")] * 2
         assert "noon" in (await house.world.service.path(thread))[-1].text
         assert [tool["name"] for tool in model.requests[0].tools] == [
-            "source_reader_agent", "fact_checker_agent", "list_directory", "read_file",
-        ]  # fmt: skip
+            "source_reader_agent",
+            "fact_checker_agent",
+            "list_directory",
+            "read_file",
+        ]
         assert [child.agent for child in await house.children()] == ["source_reader_agent", "fact_checker_agent"]
 
 
@@ -86,9 +93,11 @@ async def test_the_classifier_ends_with_its_stop_tool(tmp_path: Path) -> None:
 async def test_the_code_reviewer_is_two_that_end_when_the_findings_hold(tmp_path: Path) -> None:
     rounds = (
         calls("code_reviewer_agent", {"message": "Look at app.py."}),
-        calls("read_file", {"path": "app.py"}), says("1. Line 3 divides by zero."),
-        calls("accept", {"reason": "It does."}, text="1: holds."), says("One fault: line 3."),
-    )  # fmt: skip
+        calls("read_file", {"path": "app.py"}),
+        says("1. Line 3 divides by zero."),
+        calls("accept", {"reason": "It does."}, text="1: holds."),
+        says("One fault: line 3."),
+    )
     async with samples(tmp_path, *rounds) as (house, model):
         _, (result,) = await house.ask("Review app.py, please.", "assistant")
         assert not result.is_error

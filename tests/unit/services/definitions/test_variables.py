@@ -28,10 +28,15 @@ async def test_each_agents_variables_reach_its_prompt_and_its_calls_and_those_of
     look = FakeTool("look", body=lambda _args, context: seen.append(dict(context.meta.environment)) or "seen")
     boss = replace(one(BOSS, "boss"), environment={"CITY": "Oslo", "UNIT": "metre"})
     helper = replace(one(HELPER, "helper"), environment={"CITY": "Bergen"})
-    model = ScriptedModel([
-        calls("look", {"path": "a"}), calls("helper_agent", {"message": "look"}), calls("look", {"path": "a"}),
-        says("Rain."), says("It rains."),
-    ])  # fmt: skip
+    model = ScriptedModel(
+        [
+            calls("look", {"path": "a"}),
+            calls("helper_agent", {"message": "look"}),
+            calls("look", {"path": "a"}),
+            says("Rain."),
+            says("It rains."),
+        ]
+    )
     skills = {"boss": "---\nA :env[UNIT] in :env[CITY].", "helper": "---\nWork in :env[CITY]."}
     async with house(tmp_path, model, boss, helper, tools=(look,), skills=skills) as h:
         thread = await h.world.thread(agent=BOSS)

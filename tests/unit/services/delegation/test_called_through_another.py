@@ -59,9 +59,7 @@ WAYS = pytest.mark.parametrize("ask", [through, in_code, through_in_code])
 
 @WAYS
 @pytest.mark.spec("R-SES-9", "R-SES-11")
-async def test_stop_tools_and_end_session_tools_end_turn_and_debate(
-    tmp_path: Path, engine: JsEngine, ask: Any
-) -> None:
+async def test_stop_tools_and_end_session_tools_end_turn_and_debate(tmp_path: Path, engine: JsEngine, ask: Any) -> None:
     model = ScriptedModel([ask("classify", intent="bill"), ask("close"), says("never asked")])
     tools = (answering("classify"), answering("close"))
     async with debate_world(tmp_path, model, *tools, allowed='"*"', code=engine, **modes(ask)) as w:
@@ -90,10 +88,15 @@ async def test_a_conversation_is_handed_over(tmp_path: Path, engine: JsEngine, a
 
 async def test_an_agent_that_a_skill_calls_in_code_takes_nothing_over(tmp_path: Path, engine: JsEngine) -> None:
     helper = one(HELPER, "helper", handoff="transfer")
-    model = ScriptedModel([
-        calls("skill_invoke", {"ref": "other"}), in_code("helper-agent", message="Yours."), says("I answer."),
-        says("inner"), says("outer"),
-    ])  # fmt: skip
+    model = ScriptedModel(
+        [
+            calls("skill_invoke", {"ref": "other"}),
+            in_code("helper-agent", message="Yours."),
+            says("I answer."),
+            says("inner"),
+            says("outer"),
+        ]
+    )
     other = "allowed-tools: '*'\nmetadata: {model: {toolMode: code}}"
     skills = {"boss": "", "helper": "metadata: {category: read}", "other": other}
     async with house(tmp_path, model, one(BOSS, "boss"), helper, code=engine, skills=skills) as h:
@@ -121,8 +124,12 @@ async def test_the_model_gets_back_the_call_that_it_made(tmp_path: Path) -> None
     async with world(tmp_path, model, FakeTool()) as w:
         await w.ask(await w.thread(), "read")
         sent = [one[1] for one in parts(model.requests[1].messages) if one[0] == "b"]
-        assert {"kind": "tool_call", "call_id": "call-1", "tool": "skill_invoke",
-                "arguments": {"ref": "read-file", "args": {"path": "a"}}} in sent  # fmt: skip
+        assert {
+            "kind": "tool_call",
+            "call_id": "call-1",
+            "tool": "skill_invoke",
+            "arguments": {"ref": "read-file", "args": {"path": "a"}},
+        } in sent
 
 
 @pytest.mark.spec("R-RET-5")
@@ -142,9 +149,16 @@ async def test_a_promised_value_can_be_given_through_it(tmp_path: Path) -> None:
 @pytest.mark.spec("R-PAT-5", "R-DSC-8")
 @pytest.mark.parametrize(
     ("allowed", "made"),
-    [("* ", True), ("skill-invoke look", True), ("look", False), ("* skill-invoke($deny)", False),
-     ("* skill-invoke(ref=look)", True), ("* skill-invoke(ref=other)", False), ("skill-invoke", False)],
-)  # fmt: skip
+    [
+        ("* ", True),
+        ("skill-invoke look", True),
+        ("look", False),
+        ("* skill-invoke($deny)", False),
+        ("* skill-invoke(ref=look)", True),
+        ("* skill-invoke(ref=other)", False),
+        ("skill-invoke", False),
+    ],
+)
 async def test_both_what_passes_on_and_what_is_called_have_to_be_allowed(
     tmp_path: Path, allowed: str, made: bool
 ) -> None:
@@ -168,8 +182,11 @@ async def test_what_is_not_well_formed_is_refused_before_anything_is_called(
 @pytest.mark.spec("R-TRC-1", "R-LIM-4")
 async def test_of_a_called_skill_one_call_is_counted_and_the_trace_names_the_tool(tmp_path: Path) -> None:
     look = FakeTool("look")
-    twice = [through("look", path="a"), calls("skill_invoke", {"ref": "skill-invoke", "args": {
-        "ref": "look", "args": {"path": "b"}}}), says("done")]  # fmt: skip
+    twice = [
+        through("look", path="a"),
+        calls("skill_invoke", {"ref": "skill-invoke", "args": {"ref": "look", "args": {"path": "b"}}}),
+        says("done"),
+    ]
     bench = LibraryBench(tmp_path, look, model=ScriptedModel(twice))
     bench.write("task.skill.md", "---\nname: task\ndescription: x\nmetadata: {model: {maxSteps: 2}}\n---\nDo.\n")
     traces: list[Any] = []

@@ -86,9 +86,10 @@ async def test_agents_work_at_the_same_time_each_gated_and_below_the_caller_and_
     async with house(tmp_path, model, *AGENTS, tools=(tool,), skills=WRITES, person=person) as h:
         _, results = await h.ask()
         assert [(row["agent"], row["status"], row["result"]) for row in rows(results)] == [
-            ("helper-agent", "completed", "ONE"), ("other-agent", "completed", "TWO"),
+            ("helper-agent", "completed", "ONE"),
+            ("other-agent", "completed", "TWO"),
             ("helper-agent", "completed", "THREE"),
-        ]  # fmt: skip
+        ]
         assert model.most == 3
         called = [chain for chain in person.chains if chain[-1].endswith("-agent")]
         names = ("helper-agent", "other-agent", "helper-agent")
@@ -113,8 +114,9 @@ async def test_one_that_is_refused_or_used_up_is_a_row_and_what_is_no_agent_star
     async with house(tmp_path / "a", model, *AGENTS, skills=WRITES, person=Picky()) as h:
         found = rows((await h.ask())[1])
         assert [(row["status"], row.get("code", "")) for row in found] == [
-            ("completed", ""), ("failed", "denied.permission"),
-        ]  # fmt: skip
+            ("completed", ""),
+            ("failed", "denied.permission"),
+        ]
     model = Model((HELPER, "one"), (OTHER, "two"))
     listed = {**WRITES, "boss": "allowed-tools: agent-fan-out helper-agent"}
     (tmp_path / "b").mkdir()
@@ -178,6 +180,8 @@ async def test_a_run_that_goes_on_does_not_repeat_the_agents_that_had_answered(t
         path = await h.world.settled(thread)
         found = rows([block for m in path for block in m.blocks if isinstance(block, ToolResultBlock)])
         assert [(row["status"], row["result"]) for row in found] == [
-            ("completed", "ONE"), ("completed", "TWO"), ("completed", "THREE"),
-        ]  # fmt: skip
+            ("completed", "ONE"),
+            ("completed", "TWO"),
+            ("completed", "THREE"),
+        ]
         assert (model.asked, again.calls) == (["two"], [])

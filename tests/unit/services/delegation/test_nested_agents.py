@@ -35,17 +35,24 @@ def nested(tmp_path: Path, model: Any, *tools: FakeTool, **options: Any) -> Any:
 @pytest.mark.spec("R-SUP-5", "R-SUP-7", "R-SUP-8")
 async def test_an_agent_within_a_call_has_a_node_below_its_callers_and_so_has_the_one_in_it(tmp_path: Path) -> None:
     used = {"usage": {"input": 300, "output": 30, "cost": 0.02}}
-    model = ScriptedModel([
-        calls("skill_invoke", {"ref": "first"}), calls("second", {}), [*calls("look", {"path": "a"}), used],
-        says("seen"), says("told"), says("done"),
-    ])  # fmt: skip
+    model = ScriptedModel(
+        [
+            calls("skill_invoke", {"ref": "first"}),
+            calls("second", {}),
+            [*calls("look", {"path": "a"}), used],
+            says("seen"),
+            says("told"),
+            says("done"),
+        ]
+    )
     async with nested(tmp_path, model, FakeTool("look")) as h:
         thread, _ = await h.ask()
         nodes = told(h.world)
         assert {path: (n.agent, n.state, n.rounds, n.tool_calls, n.parent) for path, n in nodes.items()} == {
-            "0": (BOSS, NodeState.COMPLETED, 6, 3, ""), "0.1": ("first", NodeState.COMPLETED, 4, 2, "0"),
+            "0": (BOSS, NodeState.COMPLETED, 6, 3, ""),
+            "0.1": ("first", NodeState.COMPLETED, 4, 2, "0"),
             "0.1.1": ("second", NodeState.COMPLETED, 2, 1, "0.1"),
-        }  # fmt: skip
+        }
         last = nodes["0.1.1"]
         assert (last.input_tokens > 300, last.tokens_estimated, last.cost_usd) == (True, True, 0.02), "of two rounds"
         assert nodes["0.1"].input_tokens >= 300
@@ -57,18 +64,25 @@ async def test_an_agent_within_a_call_has_a_node_below_its_callers_and_so_has_th
 
 @pytest.mark.spec("R-AAT-4", "R-AAT-8", "R-SUP-8")
 async def test_an_agent_that_it_calls_stands_below_it_with_a_thread_of_its_own(tmp_path: Path) -> None:
-    model = ScriptedModel([
-        calls("skill_invoke", {"ref": "first"}), calls("helper_agent", {"message": "go"}), says("helped"),
-        says("told"), says("done"),
-    ])  # fmt: skip
+    model = ScriptedModel(
+        [
+            calls("skill_invoke", {"ref": "first"}),
+            calls("helper_agent", {"message": "go"}),
+            says("helped"),
+            says("told"),
+            says("done"),
+        ]
+    )
     skills = {**SKILLS, "first": "allowed-tools: helper-agent", "helper": ""}
     async with house(tmp_path, model, one(BOSS, "boss"), one(HELPER, "helper"), skills=skills) as h:
         thread, _ = await h.ask()
         (child,) = await h.children()
         nodes = told(h.world)
         assert {path: (n.agent, n.thread_id, n.rounds, n.depth) for path, n in nodes.items()} == {
-            "0": (BOSS, thread, 5, 0), "0.1": ("first", thread, 3, 1), "0.1.1": (HELPER, child.thread_id, 1, 2),
-        }  # fmt: skip
+            "0": (BOSS, thread, 5, 0),
+            "0.1": ("first", thread, 3, 1),
+            "0.1.1": (HELPER, child.thread_id, 1, 2),
+        }
         assert {n.state for n in nodes.values()} == {NodeState.COMPLETED}
 
 
@@ -86,8 +100,10 @@ async def test_cancelling_it_ends_it_and_what_is_below_it_and_not_its_caller(tmp
         path = await h.world.settled(thread)
         nodes = told(h.world)
         assert [nodes[at].state for at in ("0", "0.1", "0.1.1")] == [
-            NodeState.COMPLETED, NodeState.CANCELLED, NodeState.CANCELLED,
-        ]  # fmt: skip
+            NodeState.COMPLETED,
+            NodeState.CANCELLED,
+            NodeState.CANCELLED,
+        ]
         assert nodes["0.1"].detail == "stopped by the person"
         assert model.cancelled == 1
         (result,) = [b for m in path for b in m.blocks if b.kind == "tool_result"]

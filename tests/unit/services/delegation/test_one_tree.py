@@ -32,9 +32,9 @@ def told(w) -> dict:
 @pytest.mark.spec("R-SUP-5", "R-SUP-8", "R-AAT-4")
 async def test_a_called_agent_has_a_node_of_its_own_below_its_callers(tmp_path: Path) -> None:
     tool = FakeTool("write-file", Category.WRITE)
-    model = ScriptedModel([
-        calls("helper_agent", {"message": "go"}), calls("write_file", {"path": "a"}), says("helped"), says("done"),
-    ])  # fmt: skip
+    model = ScriptedModel(
+        [calls("helper_agent", {"message": "go"}), calls("write_file", {"path": "a"}), says("helped"), says("done")]
+    )
     async with house(tmp_path, model, one(BOSS, "boss"), one(HELPER, "helper"), tools=(tool,)) as h:
         metrics, watching = Metrics(), []
         h.world.bus.listen(lambda event: watching or watching.append(h.world.bus.subscribe(event.run_id)))
@@ -46,8 +46,9 @@ async def test_a_called_agent_has_a_node_of_its_own_below_its_callers(tmp_path: 
             metrics.add(event)
         assert (metrics.runs_started, metrics.rounds.total()) == (2, 4), "what a watcher of the run counts"
         assert {path: (n.agent, n.state, n.rounds) for path, n in nodes.items()} == {
-            "0": (BOSS, NodeState.COMPLETED, 4), "0.1": (HELPER, NodeState.COMPLETED, 2),
-        }  # fmt: skip
+            "0": (BOSS, NodeState.COMPLETED, 4),
+            "0.1": (HELPER, NodeState.COMPLETED, 2),
+        }
         assert (nodes["0.1"].thread_id, nodes["0.1"].depth, nodes["0.1"].tool_calls) == (child.thread_id, 1, 1)
         assert nodes["0.1"].model.endswith("scripted")
         assert (h.world.live._trees, h.world.live._below, h.world.live._waiting) == ({}, {}, {})
@@ -75,9 +76,9 @@ async def test_cancelling_the_branch_of_a_called_agent_ends_it_and_not_its_calle
 @pytest.mark.spec("R-AAT-9", "R-SUP-10")
 async def test_what_a_called_agent_asks_stands_on_its_callers_card_and_stops_the_clock_of_both(tmp_path: Path) -> None:
     tool = FakeTool("write-file", Category.WRITE)
-    model = ScriptedModel([
-        calls("helper_agent", {"message": "go"}), calls("write_file", {"path": "a"}), says("helped"), says("done"),
-    ])  # fmt: skip
+    model = ScriptedModel(
+        [calls("helper_agent", {"message": "go"}), calls("write_file", {"path": "a"}), says("helped"), says("done")]
+    )
     person = Person("allow_once", "allow_once", wait=0.3)
     agents = (one(BOSS, "boss"), one(HELPER, "helper"))
     async with house(tmp_path, model, *agents, tools=(tool,), person=person) as h:
@@ -106,8 +107,9 @@ async def test_each_side_of_a_debate_is_a_node_below_the_debate_for_all_of_its_t
         assert state.turn == 3
         nodes = told(w)
         assert {path: (n.agent, n.side, n.rounds, n.state) for path, n in nodes.items() if path != "0"} == {
-            "0.1": ("Pro", "a", 2, NodeState.COMPLETED), "0.2": ("Con", "b", 2, NodeState.COMPLETED),
-        }  # fmt: skip
+            "0.1": ("Pro", "a", 2, NodeState.COMPLETED),
+            "0.2": ("Con", "b", 2, NodeState.COMPLETED),
+        }
         assert (nodes["0"].rounds, nodes["0"].state, nodes["0"].thread_id) == (4, NodeState.LIMIT, thread)
         assert (nodes["0.2"].tool_calls, nodes["0.1"].tool_calls, nodes["0"].tool_calls) == (1, 0, 1)
         assert nodes["0.1"].elapsed_s <= nodes["0"].elapsed_s - 0.3, "while the other speaks it uses no time"
@@ -115,9 +117,15 @@ async def test_each_side_of_a_debate_is_a_node_below_the_debate_for_all_of_its_t
         (run,) = await w.store.runs.of_thread(thread_id=thread)
         log = [one for one in await w.store.effects.load(run.run_id) if one.phase != "begun"]
         assert [f"{one.kind} {one.phase} {one.agent if one.kind != 'tool' else ''}" for one in log] == [
-            "llm completed 0.1", "llm completed 0.2", "tool completed ", "llm completed 0.2", "llm completed 0.1",
-            "return completed 0.1", "return completed 0.2", "end limit ",
-        ]  # fmt: skip
+            "llm completed 0.1",
+            "llm completed 0.2",
+            "tool completed ",
+            "llm completed 0.2",
+            "llm completed 0.1",
+            "return completed 0.1",
+            "return completed 0.2",
+            "end limit ",
+        ]
         assert (w.live._trees, w.live._below, w.live.journaled._runs) == ({}, {}, {})
 
 
@@ -176,9 +184,9 @@ async def test_the_thread_of_a_called_agent_lives_as_long_as_it_is_to_be_kept(tm
         return "seen"
 
     tool = FakeTool("look", Category.READ, params={"type": "object"}, body=look)
-    model = ScriptedModel([
-        calls("helper_agent", {"message": "go"}), says("helped"), [{"wait": 0.1}, *calls("look", {})], says("done"),
-    ])  # fmt: skip
+    model = ScriptedModel(
+        [calls("helper_agent", {"message": "go"}), says("helped"), [{"wait": 0.1}, *calls("look", {})], says("done")]
+    )
     agents = (one(BOSS, "boss"), one(HELPER, "helper"))
     async with house(tmp_path, model, *agents, tools=(tool,), kept=kept) as h:
         thread, (result, _) = await h.ask()

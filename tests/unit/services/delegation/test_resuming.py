@@ -283,7 +283,7 @@ async def test_of_code_that_does_something_itself_each_call_inside_is_told_and_t
             lambda r: [person.unknown.append(r), Decision("allow_once", r.digest)][1],
             lambda r: [person.unknown.append(r), Decision("done", r.digest)][1],
             lambda r: Decision("allow_once", r.digest),
-        ]  # fmt: skip
+        ]
         assert await go_on(h, thread) == ["all written"]
         assert (first.paper, pen.paper) == (["b1", "b2"], ["b3"])
         whole, inner = person.unknown
@@ -366,9 +366,7 @@ async def debate(
     more = {**options(registry), "person": person}
     async with debate_world(tmp_path, model, allowed="write-file", **more) as w:
         prompt(w.prompts, "boss", '"*-agent write-file"')
-        made = AgentCalls(
-            lambda: w.runtime, w.owner, two_sides=CalledDebates(lambda: w.runtime), kept=lambda: CLOSING
-        )
+        made = AgentCalls(lambda: w.runtime, w.owner, two_sides=CalledDebates(lambda: w.runtime), kept=lambda: CLOSING)
         tools = AgentTools(w.runtime.agents, w.skills, registry, made.carry)
         await asyncio.to_thread(tools.refresh)
         known = await w.service.threads()

@@ -38,19 +38,27 @@ async def test_the_rules_of_a_thread_bind_every_agent_that_works_for_it(tmp_path
     change = FakeTool("change", category=Category.WRITE)
     paths = ("secret", "ask", "open", "other")
     model = Script(
-        asks(call("1", "helper_agent", message="x")), asks(call("2", "other_agent", message="x")),
-        asks(*(call(path, "change", path=path) for path in paths)), speaks("o"), speaks("h"), speaks("done"),
-    )  # fmt: skip
+        asks(call("1", "helper_agent", message="x")),
+        asks(call("2", "other_agent", message="x")),
+        asks(*(call(path, "change", path=path) for path in paths)),
+        speaks("o"),
+        speaks("h"),
+        speaks("done"),
+    )
     agents = (one(BOSS, "boss"), one(HELPER, "helper"), one(OTHER, "other"))
     async with house(tmp_path, model, *agents, tools=(change,), person=gate) as h:
         thread = await h.world.thread(agent=BOSS)
         elsewhere = await h.world.thread(agent=BOSS)
         for pattern, policy, bound in (
-            ("*-agent", "allow", ""), ("change(path=s*)", "allow", ""), ("change(path=secret)", "deny", thread),
-            ("change(path=a*)", "allow", ""), ("change(path=ask)", "ask", thread),
-            ("change(path=open)", "allow", thread), ("change(path=other)", "allow", elsewhere),
+            ("*-agent", "allow", ""),
+            ("change(path=s*)", "allow", ""),
+            ("change(path=secret)", "deny", thread),
+            ("change(path=a*)", "allow", ""),
+            ("change(path=ask)", "ask", thread),
+            ("change(path=open)", "allow", thread),
+            ("change(path=other)", "allow", elsewhere),
             ("change", "deny", elsewhere),
-        ):  # fmt: skip
+        ):
             await rules.add({"pattern": pattern, "policy": policy, "thread_id": bound})
         await h.world.ask(thread, "Please.")
         helper, other = await h.children()
@@ -71,10 +79,13 @@ async def test_an_agent_that_takes_over_a_jobs_conversation_is_bound_by_the_jobs
 
     gate = PermissionGate(person, TrustRules(), audit, lambda: SafetySettings(str(tmp_path)))
     change = FakeTool("change", category=Category.WRITE)
-    model = ScriptedModel([
-        calls("helper_agent", {"message": "Tides."}), calls("change", {"path": "a"}, unoffered=True),
-        says("I could not."),
-    ])  # fmt: skip
+    model = ScriptedModel(
+        [
+            calls("helper_agent", {"message": "Tides."}),
+            calls("change", {"path": "a"}, unoffered=True),
+            says("I could not."),
+        ]
+    )
     agents = (one(BOSS, "boss"), one(HELPER, "helper", handoff="transfer"))
     async with house(tmp_path, model, *agents, tools=(change,), person=gate) as h:
         policy = JobPolicy(allowed_tools=("read-file", "helper-agent"), allow_admin=("helper-agent",))
@@ -91,11 +102,16 @@ async def test_an_agent_that_takes_over_a_jobs_conversation_is_bound_by_the_jobs
 async def test_a_job_that_only_reads_changes_nothing_through_an_agent_that_it_calls(tmp_path: Path) -> None:
     """Neither by the list that is handed down nor by the gate: a name for admin calls is none beside no list."""
     change, rule = FakeTool("change", category=Category.WRITE), FakeTool("rule", category=Category.ADMIN)
-    model = ScriptedModel([
-        calls("helper_agent", {"message": "Go."}), calls("change", {"path": "a"}, unoffered=True),
-        calls("rule", {"path": "a"}, unoffered=True),
-        calls("look", {"path": "a"}), says("I looked."), says("Done."),
-    ])  # fmt: skip
+    model = ScriptedModel(
+        [
+            calls("helper_agent", {"message": "Go."}),
+            calls("change", {"path": "a"}, unoffered=True),
+            calls("rule", {"path": "a"}, unoffered=True),
+            calls("look", {"path": "a"}),
+            says("I looked."),
+            says("Done."),
+        ]
+    )
     skills = {"boss": "", "helper": "allowed-tools: look change rule\nmetadata: {category: read}"}
     agents = (one(BOSS, "boss"), one(HELPER, "helper"))
     async with house(tmp_path, model, *agents, tools=(FakeTool("look"), change, rule), skills=skills) as h:

@@ -39,8 +39,8 @@ BOSS, HELPER, OTHER = "boss_agent", "helper_agent", "other_agent"
 
 def one(name: str, prompt: str, *, exposed: bool = True, handoff: Any = "call", **side: Any) -> AgentDefinition:
     return AgentDefinition(
-        name, SideDefinition(prompt, **side), expose_as_tool=exposed, tool_description=f"Ask {name}.", handoff=handoff,
-    )  # fmt: skip
+        name, SideDefinition(prompt, **side), expose_as_tool=exposed, tool_description=f"Ask {name}.", handoff=handoff
+    )
 
 
 def prompts(folder: Path, **texts: str) -> SearchRoot:
@@ -88,9 +88,13 @@ class House:
 
 @asynccontextmanager
 async def house(
-    tmp_path: Path, client: ModelClient, *agents: AgentDefinition, tools: tuple[FakeTool, ...] = (),
-    skills: Mapping[str, str] | None = None, **options: Any,
-) -> AsyncIterator[House]:  # fmt: skip
+    tmp_path: Path,
+    client: ModelClient,
+    *agents: AgentDefinition,
+    tools: tuple[FakeTool, ...] = (),
+    skills: Mapping[str, str] | None = None,
+    **options: Any,
+) -> AsyncIterator[House]:
     registry = ToolRegistry(tools)
     root = prompts(tmp_path / "skills", **(skills or {"boss": "", "helper": "", "other": ""}))
     roots = (root, SearchRoot(str(ROOT / "skills"), "library"))
@@ -128,14 +132,20 @@ async def test_an_exposed_agent_is_a_tool_with_its_name_its_description_and_its_
 
 @pytest.mark.spec("R-SUP-14")
 async def test_a_called_agent_counts_as_much_as_its_caller_unless_its_definition_says_otherwise(tmp_path: Path) -> None:
-    model = ScriptedModel([
-        calls("helper_agent", {"message": "a"}), says("A."), calls("other_agent", {"message": "b"}), says("B."),
-        says("."),
-    ])  # fmt: skip
+    model = ScriptedModel(
+        [
+            calls("helper_agent", {"message": "a"}),
+            says("A."),
+            calls("other_agent", {"message": "b"}),
+            says("B."),
+            says("."),
+        ]
+    )
     agents = (
-        replace(one(BOSS, "boss"), priority=Priority.LOW), one(HELPER, "helper"),
+        replace(one(BOSS, "boss"), priority=Priority.LOW),
+        one(HELPER, "helper"),
         replace(one(OTHER, "other"), priority=Priority.HIGH),
-    )  # fmt: skip
+    )
     async with house(tmp_path, model, *agents) as h:
         await h.ask()
         trees = [event for event in h.world.events if isinstance(event, RunTreeChanged)]
@@ -145,12 +155,14 @@ async def test_a_called_agent_counts_as_much_as_its_caller_unless_its_definition
 
 @pytest.mark.spec("R-AAT-2", "R-AAT-3", "R-AAT-4", "R-AAT-6")
 async def test_a_call_makes_a_thread_of_its_own_and_its_last_text_comes_back(tmp_path: Path) -> None:
-    model = ScriptedModel([
-        calls("helper_agent", {"message": "Look at the tides."}),
-        [*calls("look", {"path": "a"}, text="I look."), {"usage": {"input": 50, "output": 5, "cost": 0.5}}],
-        says("High at noon."),
-        says("The helper says: noon."),
-    ])  # fmt: skip
+    model = ScriptedModel(
+        [
+            calls("helper_agent", {"message": "Look at the tides."}),
+            [*calls("look", {"path": "a"}, text="I look."), {"usage": {"input": 50, "output": 5, "cost": 0.5}}],
+            says("High at noon."),
+            says("The helper says: noon."),
+        ]
+    )
     seen: list[str] = []
     look = FakeTool("look", body=lambda _args, context: seen.append(context.meta.run_id) or "12:00")
     async with house(tmp_path, model, one(BOSS, "boss"), one(HELPER, "helper"), tools=(look,)) as h:
@@ -196,11 +208,15 @@ RETURNS = (
 @pytest.mark.spec("R-AAT-3", "R-SES-9", "R-SES-10")
 async def test_the_property_of_a_stop_tool_comes_before_any_text(tmp_path: Path) -> None:
     helper = one(HELPER, "helper", stop_tool="classify", stop_property="intent")
-    model = ScriptedModel([
-        calls("helper_agent", {"message": "It crashes!"}),
-        calls("skill_invoke", {"ref": "classify", "args": {"intent": "problem", "confidence": 0.9}}, text="I think"),
-        says("A problem."),
-    ])  # fmt: skip
+    model = ScriptedModel(
+        [
+            calls("helper_agent", {"message": "It crashes!"}),
+            calls(
+                "skill_invoke", {"ref": "classify", "args": {"intent": "problem", "confidence": 0.9}}, text="I think"
+            ),
+            says("A problem."),
+        ]
+    )
     async with house(tmp_path, model, one(BOSS, "boss"), helper) as h:
         _, (result,) = await h.ask()
         assert (result.text, result.structured, result.facts["end_reason"]) == ("problem", "problem", "stop_tool")
@@ -209,13 +225,15 @@ async def test_the_property_of_a_stop_tool_comes_before_any_text(tmp_path: Path)
 @pytest.mark.spec("R-AAT-3", "R-RET-2", "R-RET-3", "R-RET-5")
 async def test_a_promised_value_comes_before_the_text_and_is_asked_for_until_it_fits(tmp_path: Path) -> None:
     skills = {"boss": "", "helper": RETURNS}
-    model = ScriptedModel([
-        calls("helper_agent", {"message": "Who won?"}),
-        says("A won, I think."),
-        calls("finish", {"winner": "c"}),
-        calls("finish", {"winner": "a"}),
-        says("A."),
-    ])  # fmt: skip
+    model = ScriptedModel(
+        [
+            calls("helper_agent", {"message": "Who won?"}),
+            says("A won, I think."),
+            calls("finish", {"winner": "c"}),
+            calls("finish", {"winner": "a"}),
+            says("A."),
+        ]
+    )
     async with house(tmp_path, model, one(BOSS, "boss"), one(HELPER, "helper"), skills=skills) as h:
         _, (result,) = await h.ask()
         assert (result.structured, result.is_error) == ({"winner": "a"}, False)
@@ -240,14 +258,18 @@ async def test_a_promise_that_is_not_kept_is_an_error_and_never_free_text(tmp_pa
 async def test_a_called_agent_may_do_only_what_its_caller_may_too(tmp_path: Path) -> None:
     skills = {"boss": "allowed-tools: helper-agent look", "helper": "allowed-tools: look change"}
     look, change = FakeTool("look"), FakeTool("change", category=Category.WRITE)
-    model = ScriptedModel([
-        calls("helper_agent", {"message": "Change it."}), calls("change", {"path": "a"}, unoffered=True),
-        calls("look", {"path": "a"}),
-        says("I could only look."), says("It could not."),
-    ])  # fmt: skip
+    model = ScriptedModel(
+        [
+            calls("helper_agent", {"message": "Change it."}),
+            calls("change", {"path": "a"}, unoffered=True),
+            calls("look", {"path": "a"}),
+            says("I could only look."),
+            says("It could not."),
+        ]
+    )
     async with house(
-        tmp_path, model, one(BOSS, "boss"), one(HELPER, "helper"), tools=(look, change), skills=skills,
-    ) as h:  # fmt: skip
+        tmp_path, model, one(BOSS, "boss"), one(HELPER, "helper"), tools=(look, change), skills=skills
+    ) as h:
         await h.ask()
         (child,) = await h.children()
         results = [b for m in await h.world.service.path(child.thread_id) for b in m.blocks if b.kind == "tool_result"]
@@ -259,10 +281,16 @@ async def test_a_called_agent_may_do_only_what_its_caller_may_too(tmp_path: Path
 @pytest.mark.spec("R-AAT-9", "R-AAT-7")
 async def test_a_request_from_below_shows_everybody_between_the_person_and_the_tool(tmp_path: Path) -> None:
     person, change = Chains(), FakeTool("change", category=Category.WRITE)
-    model = ScriptedModel([
-        calls("helper_agent", {"message": "Do."}), calls("other_agent", {"message": "You do."}),
-        calls("change", {"path": "a"}), says("Done."), says("Done."), says("Done."),
-    ])  # fmt: skip
+    model = ScriptedModel(
+        [
+            calls("helper_agent", {"message": "Do."}),
+            calls("other_agent", {"message": "You do."}),
+            calls("change", {"path": "a"}),
+            says("Done."),
+            says("Done."),
+            says("Done."),
+        ]
+    )
     skills = {"boss": "", "helper": "", "other": "allowed-tools: change"}
     agents = (one(BOSS, "boss"), one(HELPER, "helper"), one(OTHER, "other"))
     async with house(tmp_path, model, *agents, tools=(change,), skills=skills, person=person) as h:
@@ -277,11 +305,14 @@ async def test_the_category_of_an_agent_is_the_highest_of_what_it_may_call_unles
 ) -> None:
     tools = (FakeTool("look"), FakeTool("change", category=Category.WRITE), FakeTool("rule", category=Category.ADMIN))
     skills = {
-        "reads": "allowed-tools: look", "writes": "allowed-tools: look change", "rules": "",
+        "reads": "allowed-tools: look",
+        "writes": "allowed-tools: look change",
+        "rules": "",
         "through": "allowed-tools: writes-agent",
-        "declared": "allowed-tools: rule\nmetadata: {category: write}", "around": "allowed-tools: around-two-agent",
+        "declared": "allowed-tools: rule\nmetadata: {category: write}",
+        "around": "allowed-tools: around-two-agent",
         "around-two": "allowed-tools: around-agent writes-agent",
-    }  # fmt: skip
+    }
     agents = [one(f"{name.replace('-', '_')}_agent", name) for name in skills]
     lost = one("lost_agent", "nowhere")
     async with house(tmp_path, ScriptedModel([]), *agents, lost, tools=tools, skills=skills) as h:
@@ -289,9 +320,15 @@ async def test_the_category_of_an_agent_is_the_highest_of_what_it_may_call_unles
             tool.spec.alias: tool.spec.category.value for tool in h.registry.tools() if tool.spec.source == "agent"
         }
         assert found == {
-            "reads_agent": "read", "writes_agent": "write", "rules_agent": "admin", "through_agent": "write",
-            "declared_agent": "write", "around_agent": "write", "around_two_agent": "write", "lost_agent": "admin",
-        }  # fmt: skip
+            "reads_agent": "read",
+            "writes_agent": "write",
+            "rules_agent": "admin",
+            "through_agent": "write",
+            "declared_agent": "write",
+            "around_agent": "write",
+            "around_two_agent": "write",
+            "lost_agent": "admin",
+        }
         known = h.registry.find("reads-agent")
         await asyncio.to_thread(h.tools.refresh)
         assert h.registry.find("reads-agent") is known  # an approval stays one of the same tool
@@ -375,8 +412,9 @@ async def test_stopping_the_caller_stops_the_child_and_its_end_is_stored(tmp_pat
         await h.world.until(RunEnded, 2)
         (child,) = await h.children()
         assert {(event.thread_id, event.reason) for event in h.world.ends()} == {
-            (child.thread_id, "cancelled"), (thread, "cancelled"),
-        }  # fmt: skip
+            (child.thread_id, "cancelled"),
+            (thread, "cancelled"),
+        }
         async with asyncio.timeout(PATIENCE_S):
             while h.world.live._trees:
                 await asyncio.sleep(0.01)
@@ -412,10 +450,16 @@ async def test_two_agents_may_call_each_other_until_they_are_eight_deep(tmp_path
 
 @pytest.mark.spec("R-AAT-4", "R-AAT-8", "R-SUP-5")
 async def test_no_more_agents_start_than_the_run_may_have_and_places_come_back(tmp_path: Path) -> None:
-    model = ScriptedModel([
-        calls("helper_agent", {"message": "1"}), calls("other_agent", {"message": "2"}), says("Refused."),
-        calls("other_agent", {"message": "3"}), says("Three."), says("Done."),
-    ])  # fmt: skip
+    model = ScriptedModel(
+        [
+            calls("helper_agent", {"message": "1"}),
+            calls("other_agent", {"message": "2"}),
+            says("Refused."),
+            calls("other_agent", {"message": "3"}),
+            says("Three."),
+            says("Done."),
+        ]
+    )
     agents = (one(BOSS, "boss"), one(HELPER, "helper"), one(OTHER, "other"))
     budget = SpawnBudget(max_agents=2)
     async with house(tmp_path, model, *agents, spawn_budget=budget) as h:
@@ -430,10 +474,13 @@ async def test_no_more_agents_start_than_the_run_may_have_and_places_come_back(t
 @pytest.mark.spec("R-AAT-2", "S-AAT-1")
 async def test_a_conversation_can_be_handed_over_for_good_with_its_history(tmp_path: Path) -> None:
     helper = one(HELPER, "helper", handoff="transfer")
-    model = ScriptedModel([
-        calls("helper_agent", {"message": "Tides, please."}, text="One moment."), says("Noon."),
-        says("And at midnight."),
-    ])  # fmt: skip
+    model = ScriptedModel(
+        [
+            calls("helper_agent", {"message": "Tides, please."}, text="One moment."),
+            says("Noon."),
+            says("And at midnight."),
+        ]
+    )
     async with house(tmp_path, model, one(BOSS, "boss"), helper) as h:
         thread, (result,) = await h.ask("When is high tide?")
         await h.world.until(RunEnded, 2)
@@ -453,10 +500,15 @@ async def test_a_conversation_can_be_handed_over_for_good_with_its_history(tmp_p
 @pytest.mark.spec("R-AAT-2", "S-AAT-1")
 async def test_an_agent_below_another_cannot_give_the_persons_conversation_away(tmp_path: Path) -> None:
     other = one(OTHER, "other", handoff="transfer")
-    model = ScriptedModel([
-        calls("helper_agent", {"message": "1"}), calls("other_agent", {"message": "2"}), says("Two."), says("One."),
-        says("Done."),
-    ])  # fmt: skip
+    model = ScriptedModel(
+        [
+            calls("helper_agent", {"message": "1"}),
+            calls("other_agent", {"message": "2"}),
+            says("Two."),
+            says("One."),
+            says("Done."),
+        ]
+    )
     async with house(tmp_path, model, one(BOSS, "boss"), one(HELPER, "helper"), other) as h:
         thread, (result,) = await h.ask()
         assert result.text == "One."
@@ -467,10 +519,15 @@ async def test_an_agent_below_another_cannot_give_the_persons_conversation_away(
 async def test_agents_that_can_come_to_call_themselves_are_known_with_the_way(tmp_path: Path) -> None:
     agents = (one(BOSS, "boss"), one(HELPER, "helper"), one(OTHER, "other"), one("alone_agent", "alone"))
     skills = {
-        "boss": "allowed-tools: helper-agent", "helper": "allowed-tools: way", "way": "allowed-tools: boss-agent",
-        "other": "allowed-tools: boss-agent *", "alone": "allowed-tools: alone-agent",
-    }  # fmt: skip
+        "boss": "allowed-tools: helper-agent",
+        "helper": "allowed-tools: way",
+        "way": "allowed-tools: boss-agent",
+        "other": "allowed-tools: boss-agent *",
+        "alone": "allowed-tools: alone-agent",
+    }
     async with house(tmp_path, ScriptedModel([]), *agents, skills=skills) as at:
         assert dict(at.tools.cycles) == {
-            BOSS: ("helper-agent", "way"), HELPER: ("boss-agent", "way"), "alone_agent": ("alone-agent",),
-        }  # fmt: skip
+            BOSS: ("helper-agent", "way"),
+            HELPER: ("boss-agent", "way"),
+            "alone_agent": ("alone-agent",),
+        }

@@ -90,13 +90,38 @@ class Lab:
     def paths(self) -> list[str]:
         world, w = self.world, self.world.workspace
         names = (
-            ".", "docs", "docs/a.md", "out", "out/b.txt", "secrets", "secrets/key", "keys", "keys/id_rsa", "out2",
-            "self", "out2/b.txt", "dangling", "pipe", "second-name", "note.txt", ".git", "locked",
-        )  # fmt: skip
+            ".",
+            "docs",
+            "docs/a.md",
+            "out",
+            "out/b.txt",
+            "secrets",
+            "secrets/key",
+            "keys",
+            "keys/id_rsa",
+            "out2",
+            "self",
+            "out2/b.txt",
+            "dangling",
+            "pipe",
+            "second-name",
+            "note.txt",
+            ".git",
+            "locked",
+        )
         others = (
-            world.home, world.home / "config.yaml", world.home / "data", world.home / "agents", world.outside,
-            world.outside / "secret.txt", world.ssh, world.person, "/dev/null", "/proc", "/",
-        )  # fmt: skip
+            world.home,
+            world.home / "config.yaml",
+            world.home / "data",
+            world.home / "agents",
+            world.outside,
+            world.outside / "secret.txt",
+            world.ssh,
+            world.person,
+            "/dev/null",
+            "/proc",
+            "/",
+        )
         return [str(w / name) for name in names] + [str(path) for path in others]
 
     def book(self, text: str) -> TrustRules:
@@ -229,11 +254,13 @@ def test_each_state_has_its_tint_and_words(lab: Lab, path: str, rules: str, stat
     [
         ("{o}/secret.txt", "landlock", "outside", "commands read"),
         ("{o}/secret.txt", "bubblewrap", "outside", "not reachable"),  # this world lies in /tmp
-        ("/usr", "bubblewrap", "outside", "commands read"), ("/", "landlock", "outside", "commands read"),
+        ("/usr", "bubblewrap", "outside", "commands read"),
+        ("/", "landlock", "outside", "commands read"),
         ("/usr", "none", "outside", "commands read and write"),
         ("{w}/secrets", "bubblewrap", "denied", "denied"),
         ("{w}/secrets", "none", "denied", "denied, commands read and write"),
-        ("{h}/data", "landlock", "protected", "protected"), ("{w}/docs", "landlock", "asks", "reads, writes ask"),
+        ("{h}/data", "landlock", "protected", "protected"),
+        ("{w}/docs", "landlock", "asks", "reads, writes ask"),
         ("/proc", "landlock", "special", "devices and processes"),
     ],
 )
@@ -345,12 +372,21 @@ class Office:
             "reader": AgentDefinition("reader", SideDefinition("reader")),
             "lost": AgentDefinition("lost", SideDefinition("gone")),
         }
-        self.desk = ReachService(ReachServices(
-            policy=policy, settings=lambda: lab.world.settings, rules=self.book, agents=AgentBook(agents),
-            skills=skill_world(Table(), SearchRoot(str(skills), "mine")), confinement=self.confinement,
-            prover=Prover(policy, ProvenFiles(policy), self.confinement, GroupRunner(), lambda: lab.world.settings),
-            log=Told(self.store), activity=self.store.audit, changes=self.changes,
-        ), clock=lambda: 1000.0)  # fmt: skip
+        self.desk = ReachService(
+            ReachServices(
+                policy=policy,
+                settings=lambda: lab.world.settings,
+                rules=self.book,
+                agents=AgentBook(agents),
+                skills=skill_world(Table(), SearchRoot(str(skills), "mine")),
+                confinement=self.confinement,
+                prover=Prover(policy, ProvenFiles(policy), self.confinement, GroupRunner(), lambda: lab.world.settings),
+                log=Told(self.store),
+                activity=self.store.audit,
+                changes=self.changes,
+            ),
+            clock=lambda: 1000.0,
+        )
 
     def changes(self, listener: Any) -> Any:
         self.listeners.append(listener)

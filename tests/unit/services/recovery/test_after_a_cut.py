@@ -81,9 +81,11 @@ async def test_who_writes_on_instead_has_the_model_told_what_is_known_of_each_ca
     model, person, (write, read) = ScriptedModel([says("ok")]), Person(), tools()
     async with world(tmp_path, model, write, read, person=person, supervised=True) as w:
         lines = [
-            line(1, "c1", WRITE, "begun"), line(2, "c1", WRITE, "completed", text="wrote"),
-            line(3, "c2", WRITE, "begun"), line(4, "c3", READ, "begun"),
-        ]  # fmt: skip
+            line(1, "c1", WRITE, "begun"),
+            line(2, "c1", WRITE, "completed", text="wrote"),
+            line(3, "c2", WRITE, "begun"),
+            line(4, "c3", READ, "begun"),
+        ]
         thread = await cut_off(w, [("c1", WRITE), ("c2", WRITE), ("c3", READ), ("c4", WRITE)], lines)
         if failed_first:
             await fails_to_go_on(w, thread)

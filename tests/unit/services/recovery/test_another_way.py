@@ -37,11 +37,14 @@ class Code:
         call, pipeline = context.scope, self.houses[-1].world.skills.runs.pipeline
         requests = [
             CallRequest(
-                ToolCallBlock(new_id(), name, args), call.request.caller, call.invocation, call.request.sink,
+                ToolCallBlock(new_id(), name, args),
+                call.request.caller,
+                call.invocation,
+                call.request.sink,
                 call.request.message_id,
             )
             for name, args in self._made
-        ]  # fmt: skip
+        ]
         self.gave = [one.result.text for one in await asyncio.gather(*map(pipeline.invoke, requests))]
         return "all is done"
 

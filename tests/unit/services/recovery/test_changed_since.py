@@ -60,5 +60,6 @@ async def test_a_skill_whose_file_was_changed_to_do_more_is_asked_about_as_what_
     async with house(tmp_path, model, boss, tools=(pen.tool,), skills=skills, person=person) as h:
         assert await go_on(h, thread) == ["noted"]
         assert [one for one in person.calls if one[1] != "read"] == [
-            ("noting", "admin", False), ("write-file", "write", False),
-        ]  # fmt: skip
+            ("noting", "admin", False),
+            ("write-file", "write", False),
+        ]

@@ -25,10 +25,12 @@ async def test_what_was_done_is_not_done_again_and_what_never_began_is_done_now(
     model, person, (write, read) = ScriptedModel([says("all done")]), Person("allow_once"), tools()
     async with world(tmp_path, model, write, read, person=person, supervised=True) as w:
         lines = [
-            line(1, "c1", WRITE, "begun"), line(2, "c1", WRITE, "completed", text="stored before"),
-            line(3, "c2", WRITE, "begun"), line(4, "c2", WRITE, "completed", text="only in the journal"),
+            line(1, "c1", WRITE, "begun"),
+            line(2, "c1", WRITE, "completed", text="stored before"),
+            line(3, "c2", WRITE, "begun"),
+            line(4, "c2", WRITE, "completed", text="only in the journal"),
             line(5, "c3", READ, "begun"),
-        ]  # fmt: skip
+        ]
         calls = [("c1", WRITE), ("c2", WRITE), ("c3", READ), ("c4", WRITE)]
         thread = await cut_off(w, calls, lines, done="c1")
         assert await w.store.effects.unfinished() == [RUN]
@@ -38,8 +40,11 @@ async def test_what_was_done_is_not_done_again_and_what_never_began_is_done_now(
         assert read.calls == [{"path": "c3"}]
         assert [request.unknown for request in person.asked] == [""]
         assert results(path) == {
-            "c1": "stored before", "c2": "only in the journal", "c3": "did read-file", "c4": "did write-file",
-        }  # fmt: skip
+            "c1": "stored before",
+            "c2": "only in the journal",
+            "c3": "did read-file",
+            "c4": "did write-file",
+        }
         assert path[-1].text == "all done"
         assert [m.text for m in path if m.role == "user"] == ["go"]
         assert await w.store.effects.unfinished() == []
@@ -49,8 +54,7 @@ async def test_what_was_done_is_not_done_again_and_what_never_began_is_done_now(
 
 @pytest.mark.spec("R-JRN-2", "R-PRM-4")
 @pytest.mark.parametrize(
-    ("answer", "made", "text"),
-    [("allow_once", 1, "did write-file"), ("done", 0, SAID_DONE), ("deny", 0, SKIPPED)],
+    ("answer", "made", "text"), [("allow_once", 1, "did write-file"), ("done", 0, SAID_DONE), ("deny", 0, SKIPPED)]
 )
 async def test_a_write_that_may_have_been_done_is_asked_about(
     tmp_path: Path, answer: str, made: int, text: str
@@ -119,8 +123,9 @@ async def test_what_the_first_attempt_to_go_on_did_is_not_done_by_the_second(tmp
         thread = await cut_off(w, [("c1", WRITE)], [])
         await w.store.runs.start(record=RunRecord("run-1", thread, time.time(), "assistant", MODEL))
         again = [
-            line(1, "c1", WRITE, "begun", run="run-1"), line(2, "c1", WRITE, "completed", run="run-1", text="made then")
-        ]  # fmt: skip
+            line(1, "c1", WRITE, "begun", run="run-1"),
+            line(2, "c1", WRITE, "completed", run="run-1", text="made then"),
+        ]
         await w.store.effects.append(again)
         await w.store.runs.end(run_id="run-1", reason="interrupted", at=time.time())
         await w.service.continue_answer(thread)

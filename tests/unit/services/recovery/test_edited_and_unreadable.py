@@ -122,11 +122,16 @@ async def test_a_call_that_the_boundary_refuses_by_now_is_asked_about_too(tmp_pa
 
 
 UNREADABLE = [
-    ("completed", '{"text": "wr'), ("completed", "[1]"), ("completed", '{"text": "x", "new_in_v9": 1}'),
-    ("completed", '{"text": 5}'), ("completed", '{"text": "x", "facts": 5}'),
-    ("failed", '{"text"'), ("failed", '{"error": "E9", "text": "t", "fields": {"args": 5}}'),
-    ("failed", '{"error": "E9", "text": "t", "fields": {"__class__": "x"}}'), ("failed", '{"fields": [1]}'),
-]  # fmt: skip
+    ("completed", '{"text": "wr'),
+    ("completed", "[1]"),
+    ("completed", '{"text": "x", "new_in_v9": 1}'),
+    ("completed", '{"text": 5}'),
+    ("completed", '{"text": "x", "facts": 5}'),
+    ("failed", '{"text"'),
+    ("failed", '{"error": "E9", "text": "t", "fields": {"args": 5}}'),
+    ("failed", '{"error": "E9", "text": "t", "fields": {"__class__": "x"}}'),
+    ("failed", '{"fields": [1]}'),
+]
 
 
 @pytest.mark.spec("R-JRN-2")

@@ -44,9 +44,12 @@ class Room:
     async def open(self) -> Room:
         await self.store.open()
         self.book = TrustRules(
-            kept=self.store.rules, cwd="/w", home="/home/me", clock=lambda: self.now,
+            kept=self.store.rules,
+            cwd="/w",
+            home="/home/me",
+            clock=lambda: self.now,
             record=lambda facts, at: self.store.rules.record(make=lambda: recorded(facts, at, self.redactor)),
-        )  # fmt: skip
+        )
         await self.book.load()
         self.desk = RuleService(
             self.book, lambda: TOOLS, Simulator(self.store.rules, JUDGES).run, clock=lambda: self.now
@@ -79,25 +82,30 @@ async def room(tmp_path: Path) -> AsyncIterator[Room]:
 def shell(*commands: str, thread: str = "t1", line: str = "") -> CallFacts:
     line = line or "; ".join(commands)
     parts = tuple(CommandPart(command) for command in commands)
-    return CallFacts(
-        "bash", Category.WRITE, line, BASH.tags, {"command": line}, "library", parts, thread_id=thread
-    )
+    return CallFacts("bash", Category.WRITE, line, BASH.tags, {"command": line}, "library", parts, thread_id=thread)
 
 
 def write(path: str, given: str = "") -> CallFacts:
     return CallFacts(
-        "write-file", Category.WRITE, path, WRITE_FILE.tags, {"path": given or path, "content": "x"}, "library",
+        "write-file",
+        Category.WRITE,
+        path,
+        WRITE_FILE.tags,
+        {"path": given or path, "content": "x"},
+        "library",
         resolved={"path": path},
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.spec("R-PRM-11")
 async def test_what_is_built_in_is_listed_as_it_is_and_cannot_be_changed(room: Room) -> None:
     found = {view.pattern: (view.decision, view.origin, view.editable) for view in room.desk.rules()}
     assert found == {
-        "bash": ("ask", "built_in", False), "write-file": ("ask", "built_in", False),
-        "read-file": ("allow", "built_in", False), "list-directory": ("allow", "built_in", False),
-    }  # fmt: skip
+        "bash": ("ask", "built_in", False),
+        "write-file": ("ask", "built_in", False),
+        "read-file": ("allow", "built_in", False),
+        "list-directory": ("allow", "built_in", False),
+    }
     for act in (room.desk.revoke, room.desk.restore):
         with pytest.raises(KnownError):
             await act("built-in:bash")
@@ -111,8 +119,12 @@ async def test_a_saved_rule_counts_at_once_for_running_agents_and_after_a_restar
     room.desk.on_change(lambda: told.append(1))
     view = await room.desk.save(RuleDraft("bash(command=git diff*)"))
     assert (view.pattern, view.decision, view.origin, view.created_at, view.editable) == (
-        "bash(command=git diff*)", "allow", "you", 100.0, True
-    )  # fmt: skip
+        "bash(command=git diff*)",
+        "allow",
+        "you",
+        100.0,
+        True,
+    )
     assert room.policy(shell("git diff --stat")) == "allow"
     assert told
     await room.again()
@@ -152,11 +164,18 @@ async def test_a_rule_for_one_thread_counts_in_no_other(room: Room) -> None:
 @pytest.mark.parametrize(
     ("pattern", "decision", "start"),
     [
-        ("", "allow", 0), ("bash(", "allow", 4), ("bash ls", "allow", 5), ("bash($policy=allow)", "deny", 5),
-        ("*", "allow", 0), ("#network", "allow", 0), ("  *(path=x)", "allow", 2), ("bash(comand=x)", "deny", 5),
-        ("bash(command=a\u200bb)", "allow", 14), ("bash(command=a\u202eb)", "deny", 14),
+        ("", "allow", 0),
+        ("bash(", "allow", 4),
+        ("bash ls", "allow", 5),
+        ("bash($policy=allow)", "deny", 5),
+        ("*", "allow", 0),
+        ("#network", "allow", 0),
+        ("  *(path=x)", "allow", 2),
+        ("bash(comand=x)", "deny", 5),
+        ("bash(command=a\u200bb)", "allow", 14),
+        ("bash(command=a\u202eb)", "deny", 14),
     ],
-)  # fmt: skip
+)
 async def test_what_cannot_be_a_rule_is_refused_where_it_is_wrong(
     room: Room, pattern: str, decision: Any, start: int
 ) -> None:
@@ -206,16 +225,32 @@ async def test_uses_and_the_last_use_are_counted_and_survive_a_restart(room: Roo
 @pytest.mark.parametrize(
     ("record", "shown", "fits", "not_that"),
     [
-        (RuleRecord("r", "write-file", {"constraint": "/w/a.txt"}, "allow", "approval", 1.0),
-         "write-file(path=/w/a.txt)", write("/w/a.txt"), write("/w/b.txt")),
-        (RuleRecord("r", "write-file", {"path": "notes/*"}, "allow", "test", 1.0),
-         "write-file(path=notes/*)", write("/w/notes/x"), write("/w/x")),
-        (RuleRecord("r", "bash", {"constraint": "git log (a), b \\*"}, "allow", "approval", 1.0),
-         "bash(command=git log \\(a\\)\\, b \\*)", shell("git log (a), b *"), shell("git log (a), b c")),
-        (RuleRecord("r", "bash", {"constraint": "git log *"}, "allow", "approval", 1.0),
-         "bash(command=git log\\ *)", shell("git log a/b"), shell("git log a", "curl x")),
+        (
+            RuleRecord("r", "write-file", {"constraint": "/w/a.txt"}, "allow", "approval", 1.0),
+            "write-file(path=/w/a.txt)",
+            write("/w/a.txt"),
+            write("/w/b.txt"),
+        ),
+        (
+            RuleRecord("r", "write-file", {"path": "notes/*"}, "allow", "test", 1.0),
+            "write-file(path=notes/*)",
+            write("/w/notes/x"),
+            write("/w/x"),
+        ),
+        (
+            RuleRecord("r", "bash", {"constraint": "git log (a), b \\*"}, "allow", "approval", 1.0),
+            "bash(command=git log \\(a\\)\\, b \\*)",
+            shell("git log (a), b *"),
+            shell("git log (a), b c"),
+        ),
+        (
+            RuleRecord("r", "bash", {"constraint": "git log *"}, "allow", "approval", 1.0),
+            "bash(command=git log\\ *)",
+            shell("git log a/b"),
+            shell("git log a", "curl x"),
+        ),
     ],
-)  # fmt: skip
+)
 async def test_rules_of_older_databases_count_and_are_shown_as_one_would_write_them(
     room: Room, record: RuleRecord, shown: str, fits: CallFacts, not_that: CallFacts
 ) -> None:
@@ -237,7 +272,7 @@ async def test_rules_of_older_databases_count_and_are_shown_as_one_would_write_t
         ("write-file", {"path": "a.txt", "content": "long"}, ("/w/a.txt",), "write-file(path=/w/a.txt)"),
         ("deploy", {"to": "x*", "count": 3, "dry": True}, (), "deploy(to=x\\*,count=3,dry=true)"),
     ],
-)  # fmt: skip
+)
 async def test_the_rule_proposed_from_a_request_allows_exactly_that(
     room: Room, tool: str, arguments: dict[str, Any], paths: tuple[str, ...], pattern: str
 ) -> None:

@@ -74,26 +74,54 @@ PASSES = "allow_once rule"
 @pytest.mark.spec("R-PRM-11", "R-BLK-4")
 async def test_every_command_of_a_line_needs_an_allow_of_its_own(gate: Gate) -> None:
     await save(gate, ("bash(command=git diff{, *})", "allow"), ("bash(command=head *)", "allow"))
-    for command in ("git diff", "git diff --stat | head -5", "git  diff", "'git' diff; git diff a/b/.c",
-    "git diff &"):
+    for command in ("git diff", "git diff --stat | head -5", "git  diff", "'git' diff; git diff a/b/.c", "git diff &"):
         assert await gate.said(command) == PASSES, command
     for command in (
-        "git diff | tail -5", "git diff; curl x", "git diff\ntouch a", "git diff $(id)", "git diff > a", "git diff *",
-        "git diff \"$X\"", "A=1 git diff", "/usr/bin/git diff", "env git diff", "sh -c 'git diff'", "xargs git diff",
-        "git diff <<< x", "git diffx", "GIT diff", "git diff --output=a", "git -C x diff", "git() { id; }; git diff",
-    ):  # fmt: skip
+        "git diff | tail -5",
+        "git diff; curl x",
+        "git diff\ntouch a",
+        "git diff $(id)",
+        "git diff > a",
+        "git diff *",
+        'git diff "$X"',
+        "A=1 git diff",
+        "/usr/bin/git diff",
+        "env git diff",
+        "sh -c 'git diff'",
+        "xargs git diff",
+        "git diff <<< x",
+        "git diffx",
+        "GIT diff",
+        "git diff --output=a",
+        "git -C x diff",
+        "git() { id; }; git diff",
+    ):
         assert await gate.said(command) == "asked", command
 
 
 @pytest.mark.spec("R-PRM-11", "R-PRM-12", "R-PAT-7")
 @pytest.mark.parametrize(
     "command",
-    ["git push", "ls; git push a b", "ls && (git push)", "env git push", "sh -c 'git push'", "/usr/bin/git push x",
-    "git -C x push",
-     "GIT_A=1 git push", "git push > a", "git push $X", "echo $(git push)", "g\\it 'push'", "xargs git push",
-     "find . -exec git push \\;",
-     "f() { git push; }; f", "if ls; then git push; fi", "git -c a.b=c push x"],
-)  # fmt: skip
+    [
+        "git push",
+        "ls; git push a b",
+        "ls && (git push)",
+        "env git push",
+        "sh -c 'git push'",
+        "/usr/bin/git push x",
+        "git -C x push",
+        "GIT_A=1 git push",
+        "git push > a",
+        "git push $X",
+        "echo $(git push)",
+        "g\\it 'push'",
+        "xargs git push",
+        "find . -exec git push \\;",
+        "f() { git push; }; f",
+        "if ls; then git push; fi",
+        "git -c a.b=c push x",
+    ],
+)
 async def test_a_deny_counts_wherever_the_command_stands(gate: Gate, command: str) -> None:
     await save(gate, ("bash", "allow"), ("bash(command=git push{, *})", "deny"))
     assert await gate.said(command) == "deny rule"
@@ -102,8 +130,9 @@ async def test_a_deny_counts_wherever_the_command_stands(gate: Gate, command: st
 
 @pytest.mark.spec("R-PRM-11", "R-PAT-13")
 async def test_an_ask_rule_counts_for_any_command_and_the_more_exact_rule_decides(gate: Gate) -> None:
-    await save(gate, ("bash(command=git *)", "allow"), ("bash(command=git fetch*)", "ask"),
-    ("bash(command=ls)", "allow"))
+    await save(
+        gate, ("bash(command=git *)", "allow"), ("bash(command=git fetch*)", "ask"), ("bash(command=ls)", "allow")
+    )
     assert await gate.said("git log") == PASSES
     assert await gate.said("ls; git fetch x") == "asked"
     assert gate.person.asked[-1].rule.startswith("bash(command=git fetch*")
@@ -114,8 +143,14 @@ async def test_an_ask_rule_counts_for_any_command_and_the_more_exact_rule_decide
 @pytest.mark.spec("R-PRM-3", "R-PRM-11")
 async def test_no_rule_allows_a_raised_call(gate: Gate) -> None:
     await save(gate, ("bash", "allow"), ("bash(command=*)", "allow"))
-    for command in ("git reset --hard", "python3 -c x", "rg --pre ./x y", "$X", "cat ~/.ssh/id_rsa",
-    "echo 'unbalanced"):
+    for command in (
+        "git reset --hard",
+        "python3 -c x",
+        "rg --pre ./x y",
+        "$X",
+        "cat ~/.ssh/id_rsa",
+        "echo 'unbalanced",
+    ):
         assert await gate.said(command) == "asked", command
     assert await gate.said("anything else") == PASSES
 
@@ -129,10 +164,16 @@ async def test_a_path_rule_counts_where_the_path_leads(gate: Gate) -> None:
     (workspace / "way").symlink_to(workspace / "docs")
     await save(gate, ("write-file(path=docs/**)", "allow"))
     for path, passes in (
-        ("docs/a.md", True), ("./docs/b/c.md", True), (f"{workspace}/docs/a.md", True), ("way/a.md", True),
-        ("docs/../src/a.py", False), ("docs/link/a.py", False), ("docs-old/a.md", False), ("DOCS/a.md", False),
+        ("docs/a.md", True),
+        ("./docs/b/c.md", True),
+        (f"{workspace}/docs/a.md", True),
+        ("way/a.md", True),
+        ("docs/../src/a.py", False),
+        ("docs/link/a.py", False),
+        ("docs-old/a.md", False),
+        ("DOCS/a.md", False),
         ("docs/.hidden", False),
-    ):  # fmt: skip
+    ):
         decision = await gate.decide("write-file", {"path": path, "content": "x"})
         assert decision.allowed is passes, path
 

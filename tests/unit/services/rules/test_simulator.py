@@ -31,9 +31,19 @@ from tests.unit.safety.world import World
 from tests.unit.services.rules.test_editing import TOOLS
 
 COMMANDS = (
-    "git diff", "git diff --stat", "git diff --cached", "git diff HEAD~1 -- src/a.py", "git status", "ls -la",
-    "git diff --stat | head -5", "git push origin x", "pytest -q", "git diff > out.txt", "git diff $X", "sudo id",
-)  # fmt: skip
+    "git diff",
+    "git diff --stat",
+    "git diff --cached",
+    "git diff HEAD~1 -- src/a.py",
+    "git status",
+    "ls -la",
+    "git diff --stat | head -5",
+    "git push origin x",
+    "pytest -q",
+    "git diff > out.txt",
+    "git diff $X",
+    "sudo id",
+)
 
 
 class Lab:
@@ -60,16 +70,27 @@ class Lab:
         if reading.blocked is not None:
             return None
         return CallFacts(
-            "bash", reading.category, command, TOOLS[0].tags, {"command": command}, "library", reading.parts,
+            "bash",
+            reading.category,
+            command,
+            TOOLS[0].tags,
+            {"command": command},
+            "library",
+            reading.parts,
             thread_id=thread,
-        )  # fmt: skip
+        )
 
     def write(self, path: str) -> CallFacts:
         resolved = str(self.world.workspace / path)
         return CallFacts(
-            "write-file", Category.WRITE, resolved, (), {"path": path, "content": "secret=hunter2hunter2"}, "library",
+            "write-file",
+            Category.WRITE,
+            resolved,
+            (),
+            {"path": path, "content": "secret=hunter2hunter2"},
+            "library",
             resolved={"path": resolved},
-        )  # fmt: skip
+        )
 
     async def keep(self, *calls: CallFacts | None, times: int = 1) -> None:
         for at, facts in enumerate(found for found in calls for _ in range(times)):
@@ -152,11 +173,25 @@ async def test_a_path_rule_is_tried_with_links_siblings_and_parents(lab: Lab) ->
 @pytest.mark.spec("R-PRM-11")
 @pytest.mark.parametrize(
     "pattern",
-    ["bash(command=git diff)", "bash(command=git diff --stat)", "bash(command=git log{, *})", "bash(command=ls{, *})",
-     "bash(command=find *)", "bash(command=rg *)", "bash(command=sort *)", "bash(command=awk *)", "bash(command=sed *)",
-     "bash(command=tar *)", "bash(command=curl -s *)", "bash(command=make{, *})", "write-file(path=docs/*.md)",
-     "write-file(path=notes.md)", "write-file(path=~/work/out/*)", "write-file(path=src/**/*.ts)"],
-)  # fmt: skip
+    [
+        "bash(command=git diff)",
+        "bash(command=git diff --stat)",
+        "bash(command=git log{, *})",
+        "bash(command=ls{, *})",
+        "bash(command=find *)",
+        "bash(command=rg *)",
+        "bash(command=sort *)",
+        "bash(command=awk *)",
+        "bash(command=sed *)",
+        "bash(command=tar *)",
+        "bash(command=curl -s *)",
+        "bash(command=make{, *})",
+        "write-file(path=docs/*.md)",
+        "write-file(path=notes.md)",
+        "write-file(path=~/work/out/*)",
+        "write-file(path=src/**/*.ts)",
+    ],
+)
 async def test_no_trick_gets_through_an_ordinary_rule(lab: Lab, pattern: str) -> None:
     found = await lab.try_on(pattern)
     assert [call.text for call in found.through] == []
@@ -166,10 +201,19 @@ async def test_no_trick_gets_through_an_ordinary_rule(lab: Lab, pattern: str) ->
 @pytest.mark.spec("R-PRM-11")
 async def test_every_rule_that_is_too_wide_lets_some_trick_through(lab: Lab) -> None:
     wide = (
-        "bash", "bash(command=*)", "bash(command=git *)", "bash(command=g*)", "bash(command=python *)",
-        "bash(command=pytest*)", "bash(command=npm *)", "write-file", "write-file(path=**)", "ba*", "write-*",
+        "bash",
+        "bash(command=*)",
+        "bash(command=git *)",
+        "bash(command=g*)",
+        "bash(command=python *)",
+        "bash(command=pytest*)",
+        "bash(command=npm *)",
+        "write-file",
+        "write-file(path=**)",
+        "ba*",
+        "write-*",
         "bash(command=sh *)",
-    )  # fmt: skip
+    )
     for pattern in wide:
         found = await lab.try_on(pattern)
         assert found.through_count > 0, pattern
@@ -178,14 +222,18 @@ async def test_every_rule_that_is_too_wide_lets_some_trick_through(lab: Lab) -> 
 @pytest.mark.spec("R-PRM-11", "R-PAT-9")
 @pytest.mark.parametrize(
     ("pattern", "through"),
-    [("bas?", {("bash", "./evil")}), ("b*", {("bash", "./evil")}), ("*ash", {("bash", "python3 evil.py")}),
-     ("{bash,write-file}", {("bash", "./evil"), ("write-file", "docs/Makefile")}),
-     ("write*", {("write-file", "docs/Makefile"), ("write-file", "docs/conftest.py")}),
-     ("w*(path=docs/**)", {("write-file", "docs/Makefile")}),
-     ("*-file(path=src/*)", {("write-file", "src/package.json")}),
-     ("write-file(path=**/docs/*)", {("write-file", "a/docs/Makefile")}),
-     ("write-file(path=src/**/*.py)", {("write-file", "src/conftest.py")})],
-)  # fmt: skip
+    [
+        ("bas?", {("bash", "./evil")}),
+        ("b*", {("bash", "./evil")}),
+        ("*ash", {("bash", "python3 evil.py")}),
+        ("{bash,write-file}", {("bash", "./evil"), ("write-file", "docs/Makefile")}),
+        ("write*", {("write-file", "docs/Makefile"), ("write-file", "docs/conftest.py")}),
+        ("w*(path=docs/**)", {("write-file", "docs/Makefile")}),
+        ("*-file(path=src/*)", {("write-file", "src/package.json")}),
+        ("write-file(path=**/docs/*)", {("write-file", "a/docs/Makefile")}),
+        ("write-file(path=src/**/*.py)", {("write-file", "src/conftest.py")}),
+    ],
+)
 async def test_a_glob_is_tried_on_every_tool_that_it_selects(
     lab: Lab, pattern: str, through: set[tuple[str, str]]
 ) -> None:
@@ -280,22 +328,34 @@ def _busy(thread: threading.Thread) -> bool:
 @pytest.mark.parametrize(
     ("pattern", "decision", "unlisted"),
     [
-        ("bash(command=deploy *)", "allow", ("deploy",)), ("bash(command={deploy,ls} *)", "allow", ("deploy",)),
-        ("bash(command=A=1 bin/deploy *)", "allow", ("deploy",)), ("bash(command=ls *)", "allow", ()),
-        ("bash(command=git log*)", "allow", ()), ("bash(command=echo *)", "allow", ()),
-        ("bash(command=deploy --now)", "allow", ()), ("bash(command=deploy *)", "deny", ()), ("read-file", "allow", ()),
+        ("bash(command=deploy *)", "allow", ("deploy",)),
+        ("bash(command={deploy,ls} *)", "allow", ("deploy",)),
+        ("bash(command=A=1 bin/deploy *)", "allow", ("deploy",)),
+        ("bash(command=ls *)", "allow", ()),
+        ("bash(command=git log*)", "allow", ()),
+        ("bash(command=echo *)", "allow", ()),
+        ("bash(command=deploy --now)", "allow", ()),
+        ("bash(command=deploy *)", "deny", ()),
+        ("read-file", "allow", ()),
     ],
-)  # fmt: skip
+)
 async def test_a_trial_names_the_programs_whose_options_nobody_knows(
     lab: Lab, pattern: str, decision: str, unlisted: tuple[str, ...]
 ) -> None:
     assert (await lab.try_on(pattern, decision)).unlisted == unlisted
 
 
-@pytest.mark.parametrize(("pattern", "decision", "said"), [
-    ("bash", "allow", True), ("bash(command=*)", "allow", True), ("ba*", "allow", True), ("bash", "deny", False),
-    ("bash(command=git *)", "allow", False), ("write-file", "allow", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("pattern", "decision", "said"),
+    [
+        ("bash", "allow", True),
+        ("bash(command=*)", "allow", True),
+        ("ba*", "allow", True),
+        ("bash", "deny", False),
+        ("bash(command=git *)", "allow", False),
+        ("write-file", "allow", False),
+    ],
+)
 async def test_a_rule_that_allows_any_command_says_what_that_means(
     lab: Lab, pattern: str, decision: str, said: bool
 ) -> None:

@@ -48,12 +48,15 @@ async def slow(path: Path, runs: int, slots: int = 4) -> AsyncIterator[Jobs]:
 @pytest.mark.parametrize(
     "text",
     [
-        '{"job_id": "%s"}', "not json", "[]", '{"job_id":"other","name":"n","message":"m","schedule":"* * * * *"}',
+        '{"job_id": "%s"}',
+        "not json",
+        "[]",
+        '{"job_id":"other","name":"n","message":"m","schedule":"* * * * *"}',
         '{"job_id":"%s","name":5,"message":"m","schedule":"0 * * * *","zone":"UTC"}',
         '{"job_id":"%s","name":"n","message":"m","schedule":"0 * * * *","policy":{"max_rounds":"x"}}',
         '{"job_id":"%s","name":"n","message":"m","schedule":"0 * * * *","policy":{"allow_admin":null}}',
     ],
-)  # fmt: skip
+)
 async def test_a_row_that_makes_no_job_costs_that_job_alone_and_can_be_deleted(tmp_path: Path, text: str) -> None:
     async with jobs(tmp_path, says("Done.")) as made:
         bad = await made.service.save(replace(HOURLY, name="Bad"))
@@ -88,9 +91,7 @@ async def test_a_job_that_cannot_be_carried_out_says_why_and_holds_no_other_up(t
 
 
 @pytest.mark.expects_log("jobs could not be looked at")
-async def test_the_keeper_goes_on_after_the_store_has_refused(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_the_keeper_goes_on_after_the_store_has_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async with jobs(tmp_path, says("Done.")) as made:
         job = await made.service.save(HOURLY)
         made.clock.now = NOON + 3600.1
@@ -214,9 +215,7 @@ async def test_a_limit_of_a_job_ends_its_run_and_is_named_as_the_jobs(
 ) -> None:
     look = FakeTool("look", category=Category.READ)
     answers = [[*calls("look", {"path": "a"}), {"usage": {"input": 30, "output": 1, "cost": 0.6}}]] * 9
-    async with jobs(
-        tmp_path, *answers, says("Done."), tools=(look,), budget=ExecutionBudget(max_tokens=90)
-    ) as made:  # fmt: skip
+    async with jobs(tmp_path, *answers, says("Done."), tools=(look,), budget=ExecutionBudget(max_tokens=90)) as made:
         job = await made.service.save(replace(HOURLY, policy=policy))
         await made.at(60.1)
         assert await made.history(job) == [("limit", 60)]
@@ -284,8 +283,9 @@ async def test_a_key_that_comes_into_the_keyring_later_goes_out_of_jobs_and_of_w
 async def test_there_are_only_so_many_jobs_and_only_so_many_rows_of_history(tmp_path: Path) -> None:
     async with jobs(tmp_path) as made:
         job = await made.service.save(HOURLY)
-        statement = "INSERT INTO jobs SELECT 'j' || value, job_json, 0, seen_at, created_at, NULL FROM jobs, " \
-            "json_each(?)"  # fmt: skip
+        statement = (
+            "INSERT INTO jobs SELECT 'j' || value, job_json, 0, seen_at, created_at, NULL FROM jobs, json_each(?)"
+        )
         sql(tmp_path, statement, str(list(range(MOST_JOBS - 1))))
         with pytest.raises(ConfigurationError, match=f"There are {MOST_JOBS} jobs"):
             await made.service.save(HOURLY)

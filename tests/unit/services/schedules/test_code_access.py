@@ -15,12 +15,16 @@ from tests.unit.services.schedules.test_service import HOURLY, jobs
 @pytest.mark.parametrize(
     ("mode", "listed", "warned"),
     [
-        ("code", ("write-file",), False), ("code", (), False),
+        ("code", ("write-file",), False),
+        ("code", (), False),
         ("code", ("agent-code($deny)", "write-file"), True),
-        ("code", ("*($deny)",), True), ("both", ("agent-code($deny)",), False),
-        ("code", None, False), ("both", ("write-file",), False), ("", ("write-file",), False),
+        ("code", ("*($deny)",), True),
+        ("both", ("agent-code($deny)",), False),
+        ("code", None, False),
+        ("both", ("write-file",), False),
+        ("", ("write-file",), False),
     ],
-)  # fmt: skip
+)
 async def test_a_list_that_denies_code_is_told_to_who_has_an_agent_that_writes_it(
     tmp_path: Path, mode: str, listed: tuple[str, ...] | None, warned: bool
 ) -> None:

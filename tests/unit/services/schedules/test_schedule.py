@@ -67,19 +67,34 @@ def test_an_hour_that_a_clock_leaves_out_is_made_up_for_and_one_that_comes_twice
 @pytest.mark.parametrize(
     ("schedule", "zone", "said"),
     [
-        ("", "", "five fields"), ("x", "", "five fields"), ("* * * *", "", "five fields"), ("60 * * * *", "", "60"),
-        ("0 24 * * *", "", "24"), ("0 0 0 * *", "", "0"), ("0 0 31 2 *", "", "never comes"), ("0 0 * * 8", "", "8"),
-        ("0 0 * * 1-5/0", "", "no weekday"), ("0 0 * * fre", "", "fre"), ("0 0 L * *", "", "no day"),
-        *((f"0 9 1 {month} *", "", "no month") for month in (
-            "mar-", "jan9", "feb-apr-dec", "0", "13", "janu", "jan-", "*-3", "first", "/2",
-        )),
-        ("0 9 1 jan/0 *", "", "no month"), ("0 0 * * fri-mon/0", "", "no weekday"), ("0 9 1 */13x *", "", "no month"),
+        ("", "", "five fields"),
+        ("x", "", "five fields"),
+        ("* * * *", "", "five fields"),
+        ("60 * * * *", "", "60"),
+        ("0 24 * * *", "", "24"),
+        ("0 0 0 * *", "", "0"),
+        ("0 0 31 2 *", "", "never comes"),
+        ("0 0 * * 8", "", "8"),
+        ("0 0 * * 1-5/0", "", "no weekday"),
+        ("0 0 * * fre", "", "fre"),
+        ("0 0 L * *", "", "no day"),
+        *(
+            (f"0 9 1 {month} *", "", "no month")
+            for month in ("mar-", "jan9", "feb-apr-dec", "0", "13", "janu", "jan-", "*-3", "first", "/2")
+        ),
+        ("0 9 1 jan/0 *", "", "no month"),
+        ("0 0 * * fri-mon/0", "", "no weekday"),
+        ("0 9 1 */13x *", "", "no month"),
         *((f"0 9 {day} * *", "", "no day") for day in ("last", "last-5", "last/2", "lastfoo", "1st", "32", "5-1")),
-        ("last 9 * * *", "", "no minute"), ("0 9 * * 1-9", "", "no weekday"), ("0 9 * * 10", "", "no weekday"),
-        ("*;rm * * * *", "", "minute"), ("1," * 300 + "1 * * * *", "", "five fields"),
-        ("0 9 * * *", "Mars/Olympus", "no time zone"), ("0 9 * * *", "../../etc/passwd", "no time zone"),
+        ("last 9 * * *", "", "no minute"),
+        ("0 9 * * 1-9", "", "no weekday"),
+        ("0 9 * * 10", "", "no weekday"),
+        ("*;rm * * * *", "", "minute"),
+        ("1," * 300 + "1 * * * *", "", "five fields"),
+        ("0 9 * * *", "Mars/Olympus", "no time zone"),
+        ("0 9 * * *", "../../etc/passwd", "no time zone"),
     ],
-)  # fmt: skip
+)
 async def test_what_is_no_schedule_is_refused_in_words(schedule: str, zone: str, said: str) -> None:
     with pytest.raises(ConfigurationError, match=said):
         await times_of(schedule, zone)
@@ -105,8 +120,15 @@ def test_a_time_that_is_known_is_that_of_every_moment_before_it() -> None:
     times = read_times("0 9,17 * * *", "Europe/Berlin")
     hours = [times.after(SATURDAY + hour * 3600) for hour in (0, 4, 5, 30, 4, -4, -3, 0)]
     assert [datetime.fromtimestamp(at or 0, BERLIN).strftime("%d %H") for at in hours] == [
-        "21 17", "21 17", "22 09", "23 09", "21 17", "21 09", "21 17", "21 17",
-    ]  # fmt: skip
+        "21 17",
+        "21 17",
+        "22 09",
+        "23 09",
+        "21 17",
+        "21 09",
+        "21 17",
+        "21 17",
+    ]
     assert (times.offset(SATURDAY), times.offset(SATURDAY - 120 * 86_400)) == (3600, 7200)
 
 
@@ -151,18 +173,38 @@ def test_the_clock_of_a_machine_counts_an_hour_that_comes_twice_twice() -> None:
 
 
 ZONES = (
-    "Europe/Berlin", "Europe/London", "America/New_York", "America/Sao_Paulo", "Australia/Lord_Howe", "Asia/Kolkata",
-    "Africa/Casablanca", "America/St_Johns", "Pacific/Auckland", "Antarctica/Troll", "Asia/Tehran", "UTC",
-)  # fmt: skip
+    "Europe/Berlin",
+    "Europe/London",
+    "America/New_York",
+    "America/Sao_Paulo",
+    "Australia/Lord_Howe",
+    "Asia/Kolkata",
+    "Africa/Casablanca",
+    "America/St_Johns",
+    "Pacific/Auckland",
+    "Antarctica/Troll",
+    "Asia/Tehran",
+    "UTC",
+)
 CHANGING = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe")
 ORDINARY = tuple(
     f"{minute} {hour} {days}"
     for minute, hour in (
-        ("0", "0"), ("30", "1"), ("0", "2"), ("30", "2"), ("0", "3"), ("*/15", "*"), ("0", "*"), ("0", "*/2"),
-        ("0,30", "1-3"), ("0", "9-17"), ("*/20", "2"), ("45", "23"),
+        ("0", "0"),
+        ("30", "1"),
+        ("0", "2"),
+        ("30", "2"),
+        ("0", "3"),
+        ("*/15", "*"),
+        ("0", "*"),
+        ("0", "*/2"),
+        ("0,30", "1-3"),
+        ("0", "9-17"),
+        ("*/20", "2"),
+        ("45", "23"),
     )
     for days in ("* * *", "1 * *", "* * 1-5", "* * 0", "1,15 * *", "13 * 5", "* 3,10 *", "*/2 * *")
-)  # fmt: skip
+)
 
 
 def minutes_of(begin: datetime, end: datetime) -> range:
@@ -171,8 +213,9 @@ def minutes_of(begin: datetime, end: datetime) -> range:
 
 TWO_YEARS = minutes_of(datetime(2025, 1, 1), datetime(2027, 1, 1))
 CHANGES = (
-    minutes_of(datetime(2026, 3, 14), datetime(2026, 4, 8)), minutes_of(datetime(2026, 9, 26), datetime(2026, 11, 8)),
-)  # fmt: skip
+    minutes_of(datetime(2026, 3, 14), datetime(2026, 4, 8)),
+    minutes_of(datetime(2026, 9, 26), datetime(2026, 11, 8)),
+)
 AWAY = 6 * 3600
 
 

@@ -160,9 +160,10 @@ async def test_a_run_that_is_still_at_work_is_not_joined_by_another_and_can_be_s
 @pytest.mark.spec("R-CRON-2", "R-CRON-3", "R-CRON-4", "S6.14", "C-34")
 async def test_what_its_policy_does_not_list_a_job_cannot_do_and_the_model_is_told(tmp_path: Path) -> None:
     tools = (
-        FakeTool("look", category=Category.READ), FakeTool("change", category=Category.WRITE),
+        FakeTool("look", category=Category.READ),
+        FakeTool("change", category=Category.WRITE),
         FakeTool("rule-all", category=Category.ADMIN),
-    )  # fmt: skip
+    )
 
     async def states(name: str, policy: JobPolicy, *unoffered: str, admin: bool) -> list[str]:
         names = [tool.name.replace("-", "_") for tool in tools]
@@ -211,9 +212,15 @@ async def test_a_job_is_saved_whole_or_not_at_all_and_every_problem_is_named(tmp
         wrong = Job("", " ", "", "0 99 * * *", "Nowhere/At", agent="nobody", policy=JobPolicy(("bash(",), ("b*",), 0))
         paths = {problem.path for problem in await made.service.problems(wrong) if not problem.warning}
         assert paths == {
-            "name", "message", "schedule", "zone", "agent", "policy.allowed_tools[0]", "policy.allow_admin[0]",
+            "name",
+            "message",
+            "schedule",
+            "zone",
+            "agent",
+            "policy.allowed_tools[0]",
+            "policy.allow_admin[0]",
             "policy.max_rounds",
-        }  # fmt: skip
+        }
         with pytest.raises(ConfigurationError, match=r"schedule.*agent.*policy"):
             await made.service.save(wrong)
         kept = await made.service.save(HOURLY)

@@ -135,9 +135,7 @@ async def test_each_is_told_of_with_its_own_time_and_only_the_one_that_refused_h
     async with bench.worlds() as w:
         told, _ = await traced(w)
         times = {one.name: one.elapsed_ms for one in w.events if isinstance(one, MiddlewareRan)}
-    assert told == [
-        ("waits-within", "chat", "refused"), ("slow", "chat", "watched"), ("watches", "agent", "watched"),
-    ]  # fmt: skip
+    assert told == [("waits-within", "chat", "refused"), ("slow", "chat", "watched"), ("watches", "agent", "watched")]
     assert times["slow"] >= 50 > 0 <= times["watches"]
 
 

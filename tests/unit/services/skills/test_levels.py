@@ -64,9 +64,13 @@ class Levelled:
         for program in self.programs:
             fabric.register_tool(program)
         made = SkillWorld(
-            fabric, Table(FakeTool("write-file", WRITE)), python=self.python, middleware=lambda: self.choice,
-            account=self._account, mask=lambda text: text.replace("hunter2", "***"),
-        )  # fmt: skip
+            fabric,
+            Table(FakeTool("write-file", WRITE)),
+            python=self.python,
+            middleware=lambda: self.choice,
+            account=self._account,
+            mask=lambda text: text.replace("hunter2", "***"),
+        )
         made.levels.refresh()
         return made
 
@@ -186,8 +190,7 @@ async def test_ones_own_middleware_may_be_called_as_the_librarys_and_both_are_li
 
 @pytest.mark.spec("R-MW-2")
 @pytest.mark.parametrize(
-    ("lost", "why"),
-    [("shadowed", "comes before it"), ("doubled", "problems"), ("gone", "gone"), ("plain", "no such")],
+    ("lost", "why"), [("shadowed", "comes before it"), ("doubled", "problems"), ("gone", "gone"), ("plain", "no such")]
 )
 async def test_what_is_switched_on_and_cannot_be_found_ends_the_run_and_can_be_switched_off(
     tmp_path: Path, lost: str, why: str
@@ -429,9 +432,7 @@ async def test_a_file_of_ones_own_works_in_its_process_around_each_request(tmp_p
     )
     path = bench.write("echo", "'level': 'chat'", code)
     bench.choice = replace(bench.choice, switched_on=(f"{path}#run",))
-    bench.python = PythonWorker(
-        confinement, lambda: walls.settings.workspace, lambda one: Path(one.path).read_text()
-    )  # fmt: skip
+    bench.python = PythonWorker(confinement, lambda: walls.settings.workspace, lambda one: Path(one.path).read_text())
     async with bench.worlds() as w:
         path_shown = await w.ask(await w.thread(), "the world")
         assert (w.ends()[0].reason, w.ends()[0].detail) == ("response", "")

@@ -64,9 +64,12 @@ class Chat:
 
 @asynccontextmanager
 async def chat(
-    path: Path, answer: Callable[[ModelRequest], Any] | None = None, *tools: FakeTool, allowed: bool = True,
+    path: Path,
+    answer: Callable[[ModelRequest], Any] | None = None,
+    *tools: FakeTool,
+    allowed: bool = True,
     **options: Any,
-) -> AsyncIterator[Chat]:  # fmt: skip
+) -> AsyncIterator[Chat]:
     def reply(request: ModelRequest) -> Any:
         if is_summary(request):
             return says("They spoke of boats.")

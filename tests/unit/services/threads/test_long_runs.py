@@ -307,10 +307,18 @@ async def test_an_answer_longer_than_what_is_read_of_a_thread_goes_on_with_the_t
         records = [MessageRecord("task", thread_id, None, "user", (TextBlock(TASK),), 1.0)]
         for n in range(RECENT // 2 + 5):
             asked = (ToolCallBlock(f"c{n}", "read-file", {"path": f"p{n}"}),)
-            records.append(MessageRecord(
-                f"m{n}", thread_id, records[-1].message_id, "assistant", asked, 2.0 + n, stop_reason="tool_calls",
-                run_id="run",
-            ))  # fmt: skip
+            records.append(
+                MessageRecord(
+                    f"m{n}",
+                    thread_id,
+                    records[-1].message_id,
+                    "assistant",
+                    asked,
+                    2.0 + n,
+                    stop_reason="tool_calls",
+                    run_id="run",
+                )
+            )
             done = (ToolResultBlock(f"c{n}", "read-file", f"harbour {n}"),)
             records.append(MessageRecord(f"r{n}", thread_id, f"m{n}", "tool", done, 2.5 + n, run_id="run"))
             if n == 100:

@@ -95,15 +95,18 @@ async def test_no_title_holds_what_turns_the_words_around_or_cannot_be_seen(tmp_
     ("topic", "title"),
     [
         ("should a team rewrite its product? Say why.", "Should a team rewrite its product?"),
-        ("Should the harbour office publish its raw tide data as it arrives, or only the checked series a day later?",
-         "Should the harbour office publish its raw tide data as it arrives"),
+        (
+            "Should the harbour office publish its raw tide data as it arrives, or only the checked series a day "
+            "later?",
+            "Should the harbour office publish its raw tide data as it arrives",
+        ),
         ("A plan to move our database over one weekend.", "A plan to move our database over one weekend"),
         ("word " * 40, "Word" + " word" * 19 + "…"),
         ("x" * 300, "X" + "x" * 98 + "…"),
         ("## Topic\n\nmore", "Topic"),
         ("```\ncode only\n```", "``` code only ```"),
     ],
-)  # fmt: skip
+)
 def test_a_debates_title_is_not_cut_inside_a_sentence_where_that_can_be(topic: str, title: str) -> None:
     assert topic_title(topic) == title
     assert len(title) <= 100
@@ -118,8 +121,9 @@ async def test_drafts_are_kept_for_threads_and_for_the_chat_that_does_not_exist_
     async with world(tmp_path, ScriptedModel([])) as w:
         kept = [await w.service.draft(key) for key in (thread, "")]
         assert [(d.text, d.attachments) for d in kept] == [
-            ("half a thought", ()), ("a new chat, said better", (FileBlock("a.txt", "attached"),)),
-        ]  # fmt: skip
+            ("half a thought", ()),
+            ("a new chat, said better", (FileBlock("a.txt", "attached"),)),
+        ]
 
 
 async def test_a_message_that_is_being_said_differently_is_kept_with_its_thread(tmp_path: Path) -> None:
@@ -189,13 +193,21 @@ def test_agent_files_are_read_and_every_problem_of_one_is_named_at_once(tmp_path
 
 
 MESSAGES = [
-    record("user", TextBlock("<script>alert(1)</script> and `code`"), ImageBlock("image/png", "aGk=", "cat.png"),
-           ImageBlock("image/svg+xml", "aGk=", "evil.svg")),
-    record("assistant", ReasoningBlock("hm"), TextBlock("```js\n</pre><script>x</script>\n```\ntext"),
-           ToolCallBlock("c", "bash", {"command": "ls\n```"})),
+    record(
+        "user",
+        TextBlock("<script>alert(1)</script> and `code`"),
+        ImageBlock("image/png", "aGk=", "cat.png"),
+        ImageBlock("image/svg+xml", "aGk=", "evil.svg"),
+    ),
+    record(
+        "assistant",
+        ReasoningBlock("hm"),
+        TextBlock("```js\n</pre><script>x</script>\n```\ntext"),
+        ToolCallBlock("c", "bash", {"command": "ls\n```"}),
+    ),
     record("tool", ToolResultBlock("c", "bash", "```\n<img src=http://evil>\n```", True)),
     record("assistant", NoticeBlock("Cut.", next_step="Continue.")),
-]  # fmt: skip
+]
 
 
 @pytest.mark.spec("R-UI-9")
@@ -203,8 +215,20 @@ def test_the_html_export_holds_nothing_that_runs_or_loads() -> None:
     page = render(THREAD, MESSAGES, "html").decode()
     tags = set(re.findall(r"<\s*([a-zA-Z]+)", page))
     assert tags <= {
-        "html", "head", "meta", "title", "style", "body", "h", "p", "pre", "code", "details", "summary", "img",
-    } | {"doctype"}  # fmt: skip
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "h",
+        "p",
+        "pre",
+        "code",
+        "details",
+        "summary",
+        "img",
+    } | {"doctype"}
     assert re.findall(r'src="([^"]*)"', page) == ["data:image/png;base64,aGk="]
     assert "default-src 'none'" in page
     assert "&lt;script&gt;" in page

@@ -61,10 +61,13 @@ async def test_an_agent_set_to_code_has_one_tool_and_its_memory_lasts_for_the_ru
 @pytest.mark.parametrize(
     ("chosen", "written", "names"),
     [
-        ("", "", {"read_file"}), ("", "code", {"invoke"}), ("", "both", {"invoke", "read_file"}),
-        ("direct", "code", {"read_file"}), ("code", "direct", {"invoke"}),
+        ("", "", {"read_file"}),
+        ("", "code", {"invoke"}),
+        ("", "both", {"invoke", "read_file"}),
+        ("direct", "code", {"read_file"}),
+        ("code", "direct", {"invoke"}),
     ],
-)  # fmt: skip
+)
 async def test_what_a_person_chose_counts_else_the_prompt_and_else_tools_are_called_one_by_one(
     tmp_path: Path, engine: JsEngine, chosen: str, written: str, names: set[str]
 ) -> None:
@@ -99,9 +102,7 @@ async def test_finish_in_code_ends_the_run_after_its_round(tmp_path: Path, engin
         messages = await w.ask(await w.thread(), "do it")
         assert len(model.requests) == 1
         shown = messages[-1].blocks[0]
-        assert json.loads(shown.text) == {
-            "ok": True, "value": 8, "finished": True, "result": {"done": 7}, "stdout": "",
-        }  # fmt: skip
+        assert json.loads(shown.text) == {"ok": True, "value": 8, "finished": True, "result": {"done": 7}, "stdout": ""}
         finished = next(e for e in w.events if isinstance(e, ToolCallFinished))
         assert (finished.facts["finished"], result_in(finished.text)) == (True, '{"done": 7}')
 
@@ -140,10 +141,14 @@ async def test_a_stop_tool_that_code_calls_ends_the_turn_and_one_that_fails_ther
 ) -> None:
     call = "await ctx.manager.invoke('{0}', {{intent: 'bill'}});"
     caught = "try {{ await ctx.manager.invoke('{0}', {{}}); }} catch (e) {{ return 'no'; }}"
-    model = ScriptedModel([
-        runs(caught.format("classify")), runs(call.format("classify") + "throw new Error('after it');"),
-        runs(call.format("look")), runs(call.format("close")),
-    ])  # fmt: skip
+    model = ScriptedModel(
+        [
+            runs(caught.format("classify")),
+            runs(call.format("classify") + "throw new Error('after it');"),
+            runs(call.format("look")),
+            runs(call.format("close")),
+        ]
+    )
     tried: list[int] = []
 
     def classify(*_: Any) -> ToolResult:
@@ -159,8 +164,9 @@ async def test_a_stop_tool_that_code_calls_ends_the_turn_and_one_that_fails_ther
         thread, state = await w.run(made)
         turns = await w.debates.turns(thread)
         assert [(t.ended_by, t.outcome, t.rounds) for t in turns] == [
-            ("stop_tool", "bill", 2), ("end_session_tool", "", 2)
-        ]  # fmt: skip
+            ("stop_tool", "bill", 2),
+            ("end_session_tool", "", 2),
+        ]
         assert state.end_reason == "end_session_tool"
 
 

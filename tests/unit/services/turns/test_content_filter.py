@@ -81,7 +81,7 @@ async def test_a_word_over_a_call_and_the_round_after_it_is_found(tmp_path: Path
         {"tool": "write_file", "arguments": {"path": "ti\u00adtan"}},
         {"tool": "write_file", "arguments": {"path": "a", "titan": 1}},
     ],
-)  # fmt: skip
+)
 async def test_a_refused_call_is_not_made_however_the_word_is_written(tmp_path: Path, call: dict[str, Any]) -> None:
     word = call.get("word", "titan")
     script = ScriptedModel([[{"text": "well"}, {"call": {**call, "id": "1"}}]])

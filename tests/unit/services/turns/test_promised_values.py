@@ -58,8 +58,11 @@ def by_text(value: Any) -> list[Any]:
     return says(json.dumps(value))
 
 
-WAYS = {"code": (by_code, by_name, by_operation, by_text), "both": (by_code, by_name, by_operation, by_tool, by_text),
-        "direct": (by_tool, by_text)}  # fmt: skip
+WAYS = {
+    "code": (by_code, by_name, by_operation, by_text),
+    "both": (by_code, by_name, by_operation, by_tool, by_text),
+    "direct": (by_tool, by_text),
+}
 
 
 async def asked(h: House) -> ToolResultBlock:
@@ -108,8 +111,10 @@ async def test_the_native_finish_is_offered_where_tools_are_called_one_by_one(
     tmp_path: Path, engine: JsEngine, mode: str, names: list[str]
 ) -> None:
     model = ScriptedModel([says(json.dumps(RIGHT))])
-    roots = (prompts(tmp_path / "s", judge=WINNER.format(list="allowed-tools: read-file\n")),
-             SearchRoot(str(ROOT / "skills"), "library"))  # fmt: skip
+    roots = (
+        prompts(tmp_path / "s", judge=WINNER.format(list="allowed-tools: read-file\n")),
+        SearchRoot(str(ROOT / "skills"), "library"),
+    )
     options: dict[str, Any] = {"code": engine, "tool_mode": lambda _agent: mode, "agents": agent(prompt="judge")}
     async with world(tmp_path, model, roots=roots, **options) as w:
         await w.ask(await w.thread(), "who?")

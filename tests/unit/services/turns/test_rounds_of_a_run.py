@@ -52,9 +52,9 @@ async def asked(w: World) -> list[MessageRecord]:
 
 
 @pytest.mark.spec("R-LIM-1", "R-LIM-5", "R-LIM-6", "R-SES-18")
-@pytest.mark.parametrize(("options", "most", "named"), [
-    ({}, RUN_ROUNDS, DEFAULT), ({"budget": ExecutionBudget(max_rounds=7)}, 7, CHOSEN),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("options", "most", "named"), [({}, RUN_ROUNDS, DEFAULT), ({"budget": ExecutionBudget(max_rounds=7)}, 7, CHOSEN)]
+)
 async def test_a_chat_whose_skills_go_on_for_ever_ends_at_the_bound_of_the_run(
     tmp_path: Path, options: dict[str, Any], most: int, named: str
 ) -> None:
@@ -106,9 +106,13 @@ async def test_a_skill_that_a_person_calls_is_bound_like_a_run(tmp_path: Path) -
     async with world(tmp_path, model, roots=roots(tmp_path / "s")) as w:
         runtime = w.runtime
         desk = SkillService(
-            w.skills, runtime.pipeline, runtime.agents, mine=tmp_path / "s", trash=tmp_path / "t",
+            w.skills,
+            runtime.pipeline,
+            runtime.agents,
+            mine=tmp_path / "s",
+            trash=tmp_path / "t",
             host=lambda: host_of(runtime, ModelRef("test", "scripted"), runtime.tracker()),
-        )  # fmt: skip
+        )
         outcome = await desk.try_it("outer", {}, lambda _event: None).work
         assert outcome.result.is_error
         assert (DEFAULT in outcome.result.text, len(model.requests)) == (True, RUN_ROUNDS)

@@ -89,9 +89,13 @@ async def test_a_skill_that_a_person_calls_never_waits(tmp_path: Path) -> None:
     async with working(tmp_path, model, limit(skills=1)) as w:
         ref = ModelRef("test", "scripted")
         desk = SkillService(
-            w.skills, w.runtime.pipeline, w.runtime.agents, mine=tmp_path / "skills", trash=tmp_path / "t",
+            w.skills,
+            w.runtime.pipeline,
+            w.runtime.agents,
+            mine=tmp_path / "skills",
+            trash=tmp_path / "t",
             host=lambda: host_of(w.runtime, ref, w.runtime.tracker(), by="person"),
-        )  # fmt: skip
+        )
         for _ in range(2):
             outcome = await desk.try_it("worker", {}, lambda _event: None).work
             assert outcome.result.text == "worked"

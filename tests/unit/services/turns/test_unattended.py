@@ -43,7 +43,7 @@ class Call:
         permission = JobPermission(self.policy, lambda: self.admin_on, Where("/w", "/h"))
         self.meta = RunMeta("run-1", CancellationToken(), thread_id="t", unattended=permission)
         self.request = SimpleNamespace(
-            block=SimpleNamespace(call_id="c"), caller=SimpleNamespace(chain=("assistant",)), again="", goes_on=False,
+            block=SimpleNamespace(call_id="c"), caller=SimpleNamespace(chain=("assistant",)), again="", goes_on=False
         )
 
 
@@ -151,9 +151,15 @@ async def test_a_rule_that_allows_grants_a_job_nothing_and_one_that_denies_or_as
 def test_everything_wrong_with_a_policy_is_said_at_once() -> None:
     policy = JobPolicy(("read-file", "bash(", "a b"), ("bash", "ba*", "tag:x"), 0, -1, 0.0, float("inf"))
     assert [problem.path for problem in policy_problems(policy)] == [
-        "policy.allowed_tools[1]", "policy.allowed_tools[2]", "policy.allow_admin[1]", "policy.allow_admin[2]",
-        "policy.max_rounds", "policy.max_tokens", "policy.max_cost", "policy.deadline_s",
-    ]  # fmt: skip
+        "policy.allowed_tools[1]",
+        "policy.allowed_tools[2]",
+        "policy.allow_admin[1]",
+        "policy.allow_admin[2]",
+        "policy.max_rounds",
+        "policy.max_tokens",
+        "policy.max_cost",
+        "policy.deadline_s",
+    ]
     assert not list(policy_problems(listed("read-file", "write-*", admin=("bash",))))
     (useless,) = policy_problems(JobPolicy(None, ("bash",)))
     assert (useless.path, useless.warning) == ("policy.allow_admin", True)

@@ -56,14 +56,16 @@ async def test_a_chat_without_a_list_gets_what_is_declared_with_its_parameters(t
 async def test_as_much_as_the_settings_and_the_window_allow(tmp_path: Path) -> None:
     model = ScriptedModel([says("one")])
     offers = {"offers": lambda: Offers(3), "context_window": lambda _ref: 200_000}
-    async with world(tmp_path, model, *tools(), **offers, agents=book("free"),
-                     roots=skills(tmp_path / "s", free='"*"')) as w:  # fmt: skip
+    async with world(
+        tmp_path, model, *tools(), **offers, agents=book("free"), roots=skills(tmp_path / "s", free='"*"')
+    ) as w:
         await w.ask(await w.thread(), "hi")
         assert offered(w, 0) == ["fetch", "read_file", "write_file", *EXPLORE]
     model = ScriptedModel([says("two")])
     small = {**offers, "offers": lambda: Offers(3, share=0.0001)}
-    async with world(tmp_path / "s", model, *tools(), **small, agents=book("free"),
-                     roots=skills(tmp_path / "t", free='"*"')) as w:  # fmt: skip
+    async with world(
+        tmp_path / "s", model, *tools(), **small, agents=book("free"), roots=skills(tmp_path / "t", free='"*"')
+    ) as w:
         await w.ask(await w.thread(), "hi")
         assert offered(w, 0) == EXPLORE
 

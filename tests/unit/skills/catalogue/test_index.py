@@ -148,10 +148,17 @@ def test_a_damaged_index_is_no_index(root: Path, tmp_path: Path, seed: int) -> N
 
 @pytest.mark.parametrize(
     "header",
-    [b"", b"{}", b"[]", b"null", b'{"folders": [], "crc": 0}', b"[" * 100_000,
-     b'{"folders": [{}], "crc": 0, "bytes": 0}',
-     b'{"folders": [{"folder": 1, "lengths": [-1]}], "crc": 0, "bytes": 0}'],
-)  # fmt: skip
+    [
+        b"",
+        b"{}",
+        b"[]",
+        b"null",
+        b'{"folders": [], "crc": 0}',
+        b"[" * 100_000,
+        b'{"folders": [{}], "crc": 0, "bytes": 0}',
+        b'{"folders": [{"folder": 1, "lengths": [-1]}], "crc": 0, "bytes": 0}',
+    ],
+)
 def test_a_strange_header_is_no_index(tmp_path: Path, header: bytes) -> None:
     (tmp_path / "index").write_bytes(index_file.MAGIC + header + b"\n")
     assert load_index(str(tmp_path / "index")) == []

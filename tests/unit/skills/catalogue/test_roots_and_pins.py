@@ -17,25 +17,36 @@ from tests.unit.skills.resolution.kit import MemoryStore, folder_skill, skill, w
 
 def conventional(tmp_path: Path, *projects: Project) -> tuple[SearchRoot, ...]:
     home = str(tmp_path / "home")
-    return conventional_roots(home=home, agent_home=f"{home}/.agent", library=str(tmp_path / "library"),
-                              projects=projects)  # fmt: skip
+    return conventional_roots(
+        home=home, agent_home=f"{home}/.agent", library=str(tmp_path / "library"), projects=projects
+    )
 
 
 @pytest.mark.spec("R-RES-5", "R-SK-15")
 def test_the_project_comes_first_then_one_s_own_then_shared_ones_then_the_library(tmp_path: Path) -> None:
     found = conventional(tmp_path, Project(str(tmp_path / "p"), True), Project(str(tmp_path / "q"), False))
     assert [(os.path.relpath(root.path, tmp_path), root.source, root.trusted) for root in found] == [
-        ("p/.agent/skills", "project", True), ("p/.agents/skills", "project", True),
-        ("p/.claude/skills", "project", True), ("q/.agent/skills", "project", False),
-        ("q/.agents/skills", "project", False), ("q/.claude/skills", "project", False),
-        ("home/.agent/skills", "mine", True), ("home/.agents/skills", "shared", True),
-        ("home/.claude/skills", "shared", True), ("library", "library", True),
-    ]  # fmt: skip
+        ("p/.agent/skills", "project", True),
+        ("p/.agents/skills", "project", True),
+        ("p/.claude/skills", "project", True),
+        ("q/.agent/skills", "project", False),
+        ("q/.agents/skills", "project", False),
+        ("q/.claude/skills", "project", False),
+        ("home/.agent/skills", "mine", True),
+        ("home/.agents/skills", "shared", True),
+        ("home/.claude/skills", "shared", True),
+        ("library", "library", True),
+    ]
     entries = search_entries(found)
     assert [os.path.relpath(entry.dir, tmp_path) for entry in iter_paths(entries)] == [
-        "p/.agent/skills", "p/.agents/skills", "p/.claude/skills", "home/.agent/skills", "home/.agents/skills",
-        "home/.claude/skills", "library",
-    ]  # fmt: skip
+        "p/.agent/skills",
+        "p/.agents/skills",
+        "p/.claude/skills",
+        "home/.agent/skills",
+        "home/.agents/skills",
+        "home/.claude/skills",
+        "library",
+    ]
     assert [entry.external for entry in iter_paths(entries)] == [False] * 6 + [True]
     assert {"dist", "node_modules", ".git", ".cache"} <= set(extract_ignore(entries))
 

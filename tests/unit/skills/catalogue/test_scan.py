@@ -26,12 +26,26 @@ def codes(listing: FolderListing) -> list[str]:
 
 
 def test_every_kind_of_skill_file_is_found_at_every_depth(tmp_path: Path) -> None:
-    for name in ("a.skill.md", "b.skill.py", "c/d.skill.js", "c/e/f.skill.ts", "g/SKILL.md", "h/skill.md", "README.md",
-                 "x.md", "c/notes.txt"):  # fmt: skip
+    for name in (
+        "a.skill.md",
+        "b.skill.py",
+        "c/d.skill.js",
+        "c/e/f.skill.ts",
+        "g/SKILL.md",
+        "h/skill.md",
+        "README.md",
+        "x.md",
+        "c/notes.txt",
+    ):
         write(tmp_path / name, "x")
     assert sorted(look(tmp_path).files) == [
-        "a.skill.md", "b.skill.py", "c/d.skill.js", "c/e/f.skill.ts", "g/SKILL.md", "h/skill.md",
-    ]  # fmt: skip
+        "a.skill.md",
+        "b.skill.py",
+        "c/d.skill.js",
+        "c/e/f.skill.ts",
+        "g/SKILL.md",
+        "h/skill.md",
+    ]
 
 
 def test_a_folder_that_is_not_there_is_empty(tmp_path: Path) -> None:
@@ -128,8 +142,9 @@ def test_files_beside_a_skill_are_listed_where_they_count(tmp_path: Path) -> Non
     assert list(look(tmp_path).files) == ["one/SKILL.md"]
     found = look(tmp_path, companions=True)
     assert {rel: stamp.companion for rel, stamp in found.files.items()} == {
-        "one/SKILL.md": False, "one/scripts/run.py": True,
-    }  # fmt: skip
+        "one/SKILL.md": False,
+        "one/scripts/run.py": True,
+    }
 
 
 def settled(listing: FolderListing) -> FolderListing:

@@ -38,16 +38,29 @@ def fabric(tmp_path: Path) -> SkillFabric:
     skill(foreign, "stranger", "Of nobody we trust.")
     skill(foreign, "table", "Pretends.")
     fabric = opened(
-        SearchRoot(str(foreign), "project", False, str(foreign)), SearchRoot(str(project), "project"),
-        SearchRoot(str(mine), "mine"), SearchRoot(str(library), "library"),
-    )  # fmt: skip
+        SearchRoot(str(foreign), "project", False, str(foreign)),
+        SearchRoot(str(project), "project"),
+        SearchRoot(str(mine), "mine"),
+        SearchRoot(str(library), "library"),
+    )
     fabric.refresh()
     fabric.register_tool(RegisterToolOptions("by-code", description="A function.", tags=["slow"]))
     return fabric
 
 
-ALL = ["broken", "by-code", "mail-read", "mail-send", "secret", "shared-name", "shared-name", "shared-name", "stranger",
-       "table", "table"]  # fmt: skip
+ALL = [
+    "broken",
+    "by-code",
+    "mail-read",
+    "mail-send",
+    "secret",
+    "shared-name",
+    "shared-name",
+    "shared-name",
+    "stranger",
+    "table",
+    "table",
+]
 
 
 def test_a_key_of_metadata_that_no_middleware_handles_is_listed_as_a_problem(tmp_path: Path) -> None:
@@ -81,10 +94,14 @@ def test_every_row_is_listed_by_name_with_or_without_params(fabric: SkillFabric)
 @pytest.mark.spec("R-VIS-3", "R-VIS-4", "R-VIS-7")
 @pytest.mark.parametrize(
     ("tags", "found"),
-    [(("slow",), ["by-code", "mail-send", "shared-name"]), (("slow", "net-work"), ["mail-send"]),
-     (("NET WORK",), ["mail-read", "mail-send"]), (("slow", "none"), []),
-     (("meta-internal",), ["shared-name", "table"])],
-)  # fmt: skip
+    [
+        (("slow",), ["by-code", "mail-send", "shared-name"]),
+        (("slow", "net-work"), ["mail-send"]),
+        (("NET WORK",), ["mail-read", "mail-send"]),
+        (("slow", "none"), []),
+        (("meta-internal",), ["shared-name", "table"]),
+    ],
+)
 def test_tags_are_joined_by_and_and_compared_normalised(
     fabric: SkillFabric, tags: tuple[str, ...], found: list[str]
 ) -> None:
@@ -93,11 +110,21 @@ def test_tags_are_joined_by_and_and_compared_normalised(
 
 @pytest.mark.parametrize(
     ("query", "found"),
-    [("mail", ["mail-read", "mail-send", "table"]), ("MAIL table", ["table"]), ("letter", ["mail-read", "mail-send"]),
-     ("table", ["table", "table"]), ("#slow mail", ["mail-send"]), ("mail-*", ["mail-read", "mail-send"]), ("{t", []),
-     ("*-{read,send}", ["mail-read", "mail-send"]), ("send", ["mail-send"]), ("zzz", []), ("#none", []),
-     ("function", ["by-code"])],
-)  # fmt: skip
+    [
+        ("mail", ["mail-read", "mail-send", "table"]),
+        ("MAIL table", ["table"]),
+        ("letter", ["mail-read", "mail-send"]),
+        ("table", ["table", "table"]),
+        ("#slow mail", ["mail-send"]),
+        ("mail-*", ["mail-read", "mail-send"]),
+        ("{t", []),
+        ("*-{read,send}", ["mail-read", "mail-send"]),
+        ("send", ["mail-send"]),
+        ("zzz", []),
+        ("#none", []),
+        ("function", ["by-code"]),
+    ],
+)
 def test_each_word_of_a_query_narrows_and_names_come_first(fabric: SkillFabric, query: str, found: list[str]) -> None:
     assert names(fabric.catalog(), SkillFilter(query)) == found
 
@@ -135,10 +162,13 @@ def test_counts_agree_with_what_each_choice_would_show(tmp_path: Path) -> None:
     catalog = fabric.catalog()
     for _ in range(60):
         wanted = SkillFilter(
-            rng.choice(["", "p", "one", "q two", "#red"]), tuple(rng.sample(["red", "blue"], rng.randint(0, 2))),
-            rng.choice(["all", "shown", "hidden"]), frozenset(rng.sample(["mine", "shared"], rng.randint(0, 2))),
-            frozenset(rng.sample(["markdown"], rng.randint(0, 1))), rng.random() < 0.2,
-        )  # fmt: skip
+            rng.choice(["", "p", "one", "q two", "#red"]),
+            tuple(rng.sample(["red", "blue"], rng.randint(0, 2))),
+            rng.choice(["all", "shown", "hidden"]),
+            frozenset(rng.sample(["mine", "shared"], rng.randint(0, 2))),
+            frozenset(rng.sample(["markdown"], rng.randint(0, 1))),
+            rng.random() < 0.2,
+        )
         counts = catalog.counts(wanted)
         fields = {name: getattr(wanted, name) for name in SkillFilter.__dataclass_fields__}
 
@@ -164,8 +194,12 @@ def test_skill_list_is_the_same_filter_over_what_may_be_called(fabric: SkillFabr
     assert [one["name"] for one in catalog.skill_list(include_hidden=True)][3] == "secret"
     assert [one["name"] for one in catalog.skill_list(tags=["slow", "Net-Work"])] == ["mail-send"]
     assert [one["name"] for one in catalog.skill_list(query="mail table")] == ["table"]
-    assert listed[2] == {"name": "mail-send", "description": "Sends a letter.", "tags": ["net-work", "slow"],
-                         "source": "mine"}  # fmt: skip
+    assert listed[2] == {
+        "name": "mail-send",
+        "description": "Sends a letter.",
+        "tags": ["net-work", "slow"],
+        "source": "mine",
+    }
     assert {one["name"]: one["description"] for one in listed}["shared-name"] == "The project's."
 
 
@@ -225,8 +259,13 @@ def test_a_broken_file_and_a_taken_name_show_their_problems(tmp_path: Path) -> N
     fabric.refresh()
     catalog = fabric.catalog()
     shown = [(row.name, row.state, row.has_problems) for row in map(catalog.row, catalog.filter())]
-    assert shown == [("c", "broken", True), ("d", "broken", True), ("fine", "ready", False), ("twin", "ready", True),
-                     ("twin", "broken", True)]  # fmt: skip
+    assert shown == [
+        ("c", "broken", True),
+        ("d", "broken", True),
+        ("fine", "ready", False),
+        ("twin", "ready", True),
+        ("twin", "broken", True),
+    ]
     codes = [{problem.code for problem in catalog.problems(row)} for row in catalog.filter()]
     assert "name.invalid" in codes[0]
     assert "name.duplicate" in codes[4]
@@ -267,9 +306,18 @@ def test_masks_are_sets_of_rows() -> None:
 
 @pytest.mark.parametrize(
     ("glob", "needed"),
-    [("mail-*", "mail-"), ("*-{read,send}", "-"), ("a*longer?b", "longer"), ("*", ""), ("[ab]-x", ""), ("a\\*b", ""),
-     ("{a,{b,c}}-x", ""), ("{a-x", "{a-x"), ("x-{a,b}-yy-*", "-yy-")],
-)  # fmt: skip
+    [
+        ("mail-*", "mail-"),
+        ("*-{read,send}", "-"),
+        ("a*longer?b", "longer"),
+        ("*", ""),
+        ("[ab]-x", ""),
+        ("a\\*b", ""),
+        ("{a,{b,c}}-x", ""),
+        ("{a-x", "{a-x"),
+        ("x-{a,b}-yy-*", "-yy-"),
+    ],
+)
 def test_what_a_glob_needs_is_in_everything_that_it_fits(glob: str, needed: str) -> None:
     assert needed_in(glob) == needed
     compiled = compile_glob(glob)

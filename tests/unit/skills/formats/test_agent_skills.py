@@ -17,14 +17,21 @@ STRICT = "their parser, strictyaml, refuses this part of YAML, which the rules d
 TEXT = "their parser takes every value for text; here it is what YAML says, and would not be text for other apps either"
 ASCII = "they allow letters of any script; a name here is also a reference, which is ASCII (R-RES-3)"
 DIFFERENCES = {
-    "metadata-flow-list": STRICT, "metadata-flow-mapping": STRICT, "yaml-anchor": STRICT, "yaml-tag": STRICT,
-    "name-yes": TEXT, "name-null": TEXT, "description-number": TEXT, "compatibility-number": TEXT,
-    "name-german": ASCII, "name-chinese": ASCII,
+    "metadata-flow-list": STRICT,
+    "metadata-flow-mapping": STRICT,
+    "yaml-anchor": STRICT,
+    "yaml-tag": STRICT,
+    "name-yes": TEXT,
+    "name-null": TEXT,
+    "description-number": TEXT,
+    "compatibility-number": TEXT,
+    "name-german": ASCII,
+    "name-chinese": ASCII,
     "name-spaced-quotes": "they trim a quoted name; here a name is compared as it is (R-RES-3)",
     "metadata-text": "the rules ask for a mapping, which they do not check",
     "license-list": "the rules ask for text, which they do not check",
     "fence-indented": "they look for --- anywhere, even in a value; here it is a line (R-SK-1)",
-}  # fmt: skip
+}
 
 
 def ours(case: dict[str, str]) -> bool:
@@ -49,10 +56,12 @@ def test_the_rules_are_warnings_with_their_places_and_for_folders_only() -> None
     text = markdown(f"compatibility: {'c' * 501}\nversion: 2\ntags: [x]\n", name="B", described=False)
     found = skill(markdown(""), "a/SKILL.md")
     assert [(p.code, p.line, p.column, p.severity) for p in agent_skills_rules(found, text)] == [
-        ("agent-skills.name", 2, 7, "warning"), ("agent-skills.description", 1, 1, "warning"),
-        ("agent-skills.compatibility", 3, 16, "warning"), ("agent-skills.key", 4, 10, "warning"),
+        ("agent-skills.name", 2, 7, "warning"),
+        ("agent-skills.description", 1, 1, "warning"),
+        ("agent-skills.compatibility", 3, 16, "warning"),
+        ("agent-skills.key", 4, 10, "warning"),
         ("agent-skills.key", 5, 7, "warning"),
-    ]  # fmt: skip
+    ]
     assert agent_skills_rules(found, "no frontmatter")[0].severity == "error"
     assert agent_skills_rules(skill(markdown("")), text) == ()
 
@@ -82,9 +91,13 @@ def test_every_file_of_a_folder_is_listed_without_links_dot_files_and_other_skil
     (found,) = load_skills_from_file(str(tmp_path / "SKILL.md"), source="mine", root="").definitions
     listed = folder_files(found)
     assert [(file.path, file.size) for file in listed.files] == [
-        ("forms.md", 5), ("assets/p.png", 5), ("other/no.txt", 5), ("references/deep/er/x.md", 5),
-        ("scripts/a.sh", 5), ("scripts/b.py", 5),
-    ]  # fmt: skip
+        ("forms.md", 5),
+        ("assets/p.png", 5),
+        ("other/no.txt", 5),
+        ("references/deep/er/x.md", 5),
+        ("scripts/a.sh", 5),
+        ("scripts/b.py", 5),
+    ]
     assert (listed.more, listed.unreadable) == (False, ())
     assert folder_files(skill(markdown(""))).files == ()
 

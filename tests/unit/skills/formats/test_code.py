@@ -62,14 +62,28 @@ def test_a_python_skill_has_what_its_literal_says() -> None:
 @pytest.mark.parametrize(
     ("value", "code", "offset"),
     [
-        ("name()", "not-literal", 0), ("f'{x}'", "not-literal", 0), ("'a' + 'b'", "not-literal", 0),
-        ("os.name", "not-literal", 0), ("[n for n in x]", "not-literal", 0), ("{'a'}", "not-literal", 0),
-        ("lambda: 1", "not-literal", 0), ("-x", "not-literal", 0), ("'é', name()", "not-literal", 5),
-        ("b'a'", "value", 0), ("1j", "value", 0), ("...", "value", 0), ("1e999", "value", 0), ("9" * 30, "value", 0),
-        ("'\\ud800'", "value", 0), ("{1: 2}", "key", 1), ("{**x}", "key", 3), ("{'a': 1, 'a': 2}", "duplicate-key", 9),
-        ("[" * 60 + "]" * 60, "too-large", 38), ("[" + "1," * 6_000 + "]", "too-large", 9_995),
+        ("name()", "not-literal", 0),
+        ("f'{x}'", "not-literal", 0),
+        ("'a' + 'b'", "not-literal", 0),
+        ("os.name", "not-literal", 0),
+        ("[n for n in x]", "not-literal", 0),
+        ("{'a'}", "not-literal", 0),
+        ("lambda: 1", "not-literal", 0),
+        ("-x", "not-literal", 0),
+        ("'é', name()", "not-literal", 5),
+        ("b'a'", "value", 0),
+        ("1j", "value", 0),
+        ("...", "value", 0),
+        ("1e999", "value", 0),
+        ("9" * 30, "value", 0),
+        ("'\\ud800'", "value", 0),
+        ("{1: 2}", "key", 1),
+        ("{**x}", "key", 3),
+        ("{'a': 1, 'a': 2}", "duplicate-key", 9),
+        ("[" * 60 + "]" * 60, "too-large", 38),
+        ("[" + "1," * 6_000 + "]", "too-large", 9_995),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_plain_value_in_python_is_a_problem_at_its_column(value: str, code: str, offset: int) -> None:
     loaded = load(f"import os\nfrontmatter = {{'x': [{value}]}}\ndef run(ctx, args): ...\n", "a.skill.py")
     assert loaded.definitions == ()
@@ -80,17 +94,26 @@ def test_what_is_no_plain_value_in_python_is_a_problem_at_its_column(value: str,
 @pytest.mark.parametrize(
     ("text", "code", "line"),
     [
-        ("def run(ctx, args): ...\n", "frontmatter.missing", 1), ("", "frontmatter.missing", 1),
-        ("if True:\n    frontmatter = {}\n", "frontmatter.missing", 1), ("# " + PY, "frontmatter.missing", 1),
-        (f'"""\n{PY}"""\n', "frontmatter.missing", 1), (PY + PY, "frontmatter.ambiguous", 2),
-        (PY + "skills = []\n", "frontmatter.ambiguous", 2), ("frontmatter = []\n", "frontmatter.yaml", 1),
-        ("skills = {}\n", "frontmatter.yaml", 1), ("skills = [1]\n", "frontmatter.yaml", 1),
-        (PY + "def (:\n", "code.syntax", 2), (PY + "x = '\n", "code.syntax", 2), (PY + "\x00", "code.syntax", 1),
-        (PY + "x = " + "(" * 5_000, "code.syntax", 2), (PY + "x = " + "-" * 90_000 + "1", "code.syntax", 1),
-        (PY + "x = a" + ".b" * 20_000, "code.syntax", 1), ("x = 1\n" * (MAX_CODE // 5), "file.too-large", 1),
+        ("def run(ctx, args): ...\n", "frontmatter.missing", 1),
+        ("", "frontmatter.missing", 1),
+        ("if True:\n    frontmatter = {}\n", "frontmatter.missing", 1),
+        ("# " + PY, "frontmatter.missing", 1),
+        (f'"""\n{PY}"""\n', "frontmatter.missing", 1),
+        (PY + PY, "frontmatter.ambiguous", 2),
+        (PY + "skills = []\n", "frontmatter.ambiguous", 2),
+        ("frontmatter = []\n", "frontmatter.yaml", 1),
+        ("skills = {}\n", "frontmatter.yaml", 1),
+        ("skills = [1]\n", "frontmatter.yaml", 1),
+        (PY + "def (:\n", "code.syntax", 2),
+        (PY + "x = '\n", "code.syntax", 2),
+        (PY + "\x00", "code.syntax", 1),
+        (PY + "x = " + "(" * 5_000, "code.syntax", 2),
+        (PY + "x = " + "-" * 90_000 + "1", "code.syntax", 1),
+        (PY + "x = a" + ".b" * 20_000, "code.syntax", 1),
+        ("x = 1\n" * (MAX_CODE // 5), "file.too-large", 1),
         (f"skills = [{'{},' * 201}]\n", "file.skills", 1),
     ],
-)  # fmt: skip
+)
 def test_a_python_file_that_declares_nothing_readable(text: str, code: str, line: int) -> None:
     loaded = load(text, "a.skill.py")
     assert loaded.definitions == ()
@@ -101,14 +124,24 @@ def test_a_python_file_that_declares_nothing_readable(text: str, code: str, line
 @pytest.mark.parametrize(
     ("code", "fits"),
     [
-        ("def run(ctx, args): ...", True), ("async def run(ctx, args): ...", True), ("def run(*a): ...", True),
-        ("def run(ctx, args, more=1): ...", True), ("def run(ctx, args, *, more=1): ...", True),
-        ("def run(ctx, /, args): ...", True), ("run = make()", True), ("def run(ctx, *rest): ...", True),
-        ("def run(): ...", False), ("def run(ctx): ...", False), ("def run(ctx, args, more): ...", False),
-        ("def run(ctx, args, *, more): ...", False), ("class A:\n    def run(self, ctx): ...", False),
-        ("def Run(ctx, args): ...", False), ("", False), ("if x:\n    def run(ctx, args): ...", False),
+        ("def run(ctx, args): ...", True),
+        ("async def run(ctx, args): ...", True),
+        ("def run(*a): ...", True),
+        ("def run(ctx, args, more=1): ...", True),
+        ("def run(ctx, args, *, more=1): ...", True),
+        ("def run(ctx, /, args): ...", True),
+        ("run = make()", True),
+        ("def run(ctx, *rest): ...", True),
+        ("def run(): ...", False),
+        ("def run(ctx): ...", False),
+        ("def run(ctx, args, more): ...", False),
+        ("def run(ctx, args, *, more): ...", False),
+        ("class A:\n    def run(self, ctx): ...", False),
+        ("def Run(ctx, args): ...", False),
+        ("", False),
+        ("if x:\n    def run(ctx, args): ...", False),
     ],
-)  # fmt: skip
+)
 def test_a_python_skill_needs_run_with_ctx_and_args(code: str, fits: bool) -> None:
     loaded = load(f"{PY}{code}\n", "a.skill.py")
     assert loaded.definitions[0].state == ("ready" if fits else "broken")
@@ -126,12 +159,17 @@ def test_a_python_file_may_hold_several_skills_each_with_its_function() -> None:
         "a.skill.py",
     )
     assert [(found.name, found.entry, found.state) for found in loaded.definitions] == [
-        ("one", "first", "ready"), ("two", "nothing", "broken"), ("three", "", "broken"),
-    ]  # fmt: skip
+        ("one", "first", "ready"),
+        ("two", "nothing", "broken"),
+        ("three", "", "broken"),
+    ]
     assert loaded.definitions[1].src == "file:///skills/a.skill.py#two"
     assert sorted((problem.code, problem.line) for problem in loaded.problems) == [
-        ("entry.missing", 3), ("entry.missing", 4), ("name.duplicate", 1), ("name.invalid", 5),
-    ]  # fmt: skip
+        ("entry.missing", 3),
+        ("entry.missing", 4),
+        ("name.duplicate", 1),
+        ("name.invalid", 5),
+    ]
 
 
 def test_a_long_python_file_is_read_in_pieces_and_means_the_same() -> None:
@@ -170,33 +208,57 @@ def test_a_javascript_skill_has_what_its_literal_says() -> None:
     assert found.description == "It's éA😀😀"
     assert (found.allowed_tools, found.tags, found.extras) == ("x y", ("a",), {"license": "MIT"})
     assert found.metadata == {
-        "tags": ["a"], "params": {"type": "object"}, "n": -1, "f": 15.0, "h": 255, "b": 3, "o": 15, "u": 1000, "d": 0.5,
-        "on": True, "none": None, "7": 1, "$x": 1,
-    }  # fmt: skip
+        "tags": ["a"],
+        "params": {"type": "object"},
+        "n": -1,
+        "f": 15.0,
+        "h": 255,
+        "b": 3,
+        "o": 15,
+        "u": 1000,
+        "d": 0.5,
+        "on": True,
+        "none": None,
+        "7": 1,
+        "$x": 1,
+    }
 
 
 @pytest.mark.spec("R-SK-6")
 @pytest.mark.parametrize(
     ("inner", "code", "column"),
     [
-        ("a: name", "frontmatter.not-literal", 6), ("a: call()", "frontmatter.not-literal", 6),
-        ("a: 'b' + 'c'", "frontmatter.not-literal", 10), ("a: `b${c}`", "frontmatter.not-literal", 8),
-        ("a: undefined", "frontmatter.not-literal", 6), ("a: NaN", "frontmatter.not-literal", 6),
-        ("a: /x/", "frontmatter.not-literal", 6), ("a: -x", "frontmatter.not-literal", 6),
+        ("a: name", "frontmatter.not-literal", 6),
+        ("a: call()", "frontmatter.not-literal", 6),
+        ("a: 'b' + 'c'", "frontmatter.not-literal", 10),
+        ("a: `b${c}`", "frontmatter.not-literal", 8),
+        ("a: undefined", "frontmatter.not-literal", 6),
+        ("a: NaN", "frontmatter.not-literal", 6),
+        ("a: /x/", "frontmatter.not-literal", 6),
+        ("a: -x", "frontmatter.not-literal", 6),
         ("a", "frontmatter.not-literal", 4),
-        ("a() {}", "frontmatter.not-literal", 4), ("get a() {}", "frontmatter.not-literal", 6),
-        ("...a", "frontmatter.key", 3), ("[a]: 1", "frontmatter.key", 3), ("__proto__: {}", "frontmatter.key", 3),
-        ("a: 1, a: 2", "frontmatter.duplicate-key", 9), ("a: 1n", "frontmatter.value", 6),
+        ("a() {}", "frontmatter.not-literal", 4),
+        ("get a() {}", "frontmatter.not-literal", 6),
+        ("...a", "frontmatter.key", 3),
+        ("[a]: 1", "frontmatter.key", 3),
+        ("__proto__: {}", "frontmatter.key", 3),
+        ("a: 1, a: 2", "frontmatter.duplicate-key", 9),
+        ("a: 1n", "frontmatter.value", 6),
         ("a: 01", "frontmatter.value", 6),
-        ("a: 1e999", "frontmatter.value", 6), ("a: 99999999999999999999", "frontmatter.value", 6),
-        ("a: '\\ud800'", "frontmatter.value", 6), ("a: 'b", "code.syntax", 6), ("a: '\\u{110000}'", "code.syntax", 7),
-        ("a: '\\x4'", "code.syntax", 7), ("a: 1 /* b", "code.syntax", 8),
+        ("a: 1e999", "frontmatter.value", 6),
+        ("a: 99999999999999999999", "frontmatter.value", 6),
+        ("a: '\\ud800'", "frontmatter.value", 6),
+        ("a: 'b", "code.syntax", 6),
+        ("a: '\\u{110000}'", "code.syntax", 7),
+        ("a: '\\x4'", "code.syntax", 7),
+        ("a: 1 /* b", "code.syntax", 8),
         ("a: [" + "[" * 60, "frontmatter.too-large", 45),
-        ("a: 1;", "frontmatter.not-literal", 7), ("a: (1)", "frontmatter.not-literal", 6),
+        ("a: 1;", "frontmatter.not-literal", 7),
+        ("a: (1)", "frontmatter.not-literal", 6),
         ("a: 1.2.3", "frontmatter.value", 6),
         ("a: [" + "1," * 6_000 + "]", "frontmatter.too-large", 10_003),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_plain_value_in_javascript_is_a_problem_at_its_column(inner: str, code: str, column: int) -> None:
     loaded = load(f"// é\nexport const frontmatter = {{\n  {inner}\n}}\nexport default 1\n", "a.skill.js")
     assert loaded.definitions == ()
@@ -207,20 +269,31 @@ def test_what_is_no_plain_value_in_javascript_is_a_problem_at_its_column(inner: 
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("", "frontmatter.missing"), ("const frontmatter = {}", "frontmatter.missing"), ("export let frontmatter = {}",
-         "frontmatter.missing"), ("{ export const frontmatter = {} }", "frontmatter.missing"), ("`" + JS + "`",
-         "frontmatter.missing"), ("x.export const frontmatter = {}", "frontmatter.missing"),
-         (JS + JS, "frontmatter.ambiguous"),
+        ("", "frontmatter.missing"),
+        ("const frontmatter = {}", "frontmatter.missing"),
+        ("export let frontmatter = {}", "frontmatter.missing"),
+        ("{ export const frontmatter = {} }", "frontmatter.missing"),
+        ("`" + JS + "`", "frontmatter.missing"),
+        ("x.export const frontmatter = {}", "frontmatter.missing"),
+        (JS + JS, "frontmatter.ambiguous"),
         (JS + "export const skills = []", "frontmatter.ambiguous"),
         ("export const frontmatter = []", "frontmatter.yaml"),
-        ("export const frontmatter = {}.x", "frontmatter.not-literal"), ("export const frontmatter = {} as const",
-         "frontmatter.not-literal"), ("export const frontmatter = {", "frontmatter.key"), ("'", "code.syntax"),
-        ("`${", "frontmatter.missing"), ("/*", "code.syntax"), (")", "code.syntax"), ("(" * 501, "code.syntax"),
-        ("`", "code.syntax"), ("/[" * 49_000, "code.syntax"), ("/" * 99_000, "frontmatter.missing"),
-        ("export default;" * 6_000, "frontmatter.missing"), ("x" * (MAX_CODE + 1), "file.too-large"),
+        ("export const frontmatter = {}.x", "frontmatter.not-literal"),
+        ("export const frontmatter = {} as const", "frontmatter.not-literal"),
+        ("export const frontmatter = {", "frontmatter.key"),
+        ("'", "code.syntax"),
+        ("`${", "frontmatter.missing"),
+        ("/*", "code.syntax"),
+        (")", "code.syntax"),
+        ("(" * 501, "code.syntax"),
+        ("`", "code.syntax"),
+        ("/[" * 49_000, "code.syntax"),
+        ("/" * 99_000, "frontmatter.missing"),
+        ("export default;" * 6_000, "frontmatter.missing"),
+        ("x" * (MAX_CODE + 1), "file.too-large"),
         ("export const skills = {}", "frontmatter.yaml"),
     ],
-)  # fmt: skip
+)
 def test_a_javascript_file_that_declares_nothing_readable(text: str, code: str) -> None:
     loaded = load(text, "a.skill.js")
     assert loaded.definitions == ()
@@ -231,17 +304,24 @@ def test_a_javascript_file_that_declares_nothing_readable(text: str, code: str) 
 @pytest.mark.parametrize(
     ("code", "entry"),
     [
-        ("export default async (ctx, args) => 1", "default"), ("export default function run() {}", "default"),
-        ("const f = 1; export { f as default, g }", "default"), ("export async function run(ctx, args) {}", "run"),
-        ("export const run = async () => {}", "run"), ("if (x) /[\"'{]/.test(y)\nexport default 1", "default"),
-        ("export * from 'x'; export default 1", "default"), ("a = b / c; d = '/'; export default 1", "default"),
+        ("export default async (ctx, args) => 1", "default"),
+        ("export default function run() {}", "default"),
+        ("const f = 1; export { f as default, g }", "default"),
+        ("export async function run(ctx, args) {}", "run"),
+        ("export const run = async () => {}", "run"),
+        ("if (x) /[\"'{]/.test(y)\nexport default 1", "default"),
+        ("export * from 'x'; export default 1", "default"),
+        ("a = b / c; d = '/'; export default 1", "default"),
         ("const f = () => `${a ? `b${c}` : '}'}`\nexport default f", "default"),
         ("return /'/\nexport default 1", "default"),
-        ("function run() {}", ""), ("{ export default 1 }", ""), ("// export default 1", ""),
+        ("function run() {}", ""),
+        ("{ export default 1 }", ""),
+        ("// export default 1", ""),
         ("'export default 1'", ""),
-        ("exports.default = 1", ""), ("export function go() {}", ""),
+        ("exports.default = 1", ""),
+        ("export function go() {}", ""),
     ],
-)  # fmt: skip
+)
 def test_the_entry_point_of_javascript_is_what_is_exported(code: str, entry: str) -> None:
     loaded = load(f"{JS}{code}\n", "a.skill.js")
     assert loaded.definitions[0].state == ("ready" if entry else "broken")
@@ -257,8 +337,9 @@ def test_a_javascript_file_may_hold_several_skills() -> None:
         "a.skill.js",
     )
     assert [(found.name, found.entry, found.state) for found in loaded.definitions] == [
-        ("one", "first", "ready"), ("two", "no", "broken"),
-    ]  # fmt: skip
+        ("one", "first", "ready"),
+        ("two", "no", "broken"),
+    ]
     assert place(loaded) == ("entry.missing", 3, 44, "error")
 
 
@@ -312,11 +393,15 @@ def test_no_text_makes_the_python_reader_fail_otherwise(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("export const frontmatter: Meta<{a: 1}> = { name: 'typed', description: 'd' } as const satisfies Meta\n",
-        "typed"),
-        ("export const frontmatter = make()\nexport default 1\n", "a"), ("", "a"), ("'", "a"),
+        (
+            "export const frontmatter: Meta<{a: 1}> = { name: 'typed', description: 'd' } as const satisfies Meta\n",
+            "typed",
+        ),
+        ("export const frontmatter = make()\nexport default 1\n", "a"),
+        ("", "a"),
+        ("'", "a"),
     ],
-)  # fmt: skip
+)
 def test_typescript_is_listed_and_never_runs(text: str, name: str) -> None:
     loaded = load(text, "a.skill.ts")
     (found,) = loaded.definitions

@@ -10,9 +10,7 @@ from desktop.skills.formats.keys import UNCLAIMED
 from tests.unit.skills.formats.kit import load, markdown
 
 DESKTOP = Path(__file__).resolve().parents[4] / "desktop"
-FORMS = {
-    "": "{key}: x\n", "metadata": "metadata:\n  {key}: x\n", "model": "metadata:\n  model:\n    {key}: x\n",
-}  # fmt: skip
+FORMS = {"": "{key}: x\n", "metadata": "metadata:\n  {key}: x\n", "model": "metadata:\n  model:\n    {key}: x\n"}
 ACTING = [(place, key, where) for place, rows in keys.ACTS.items() for key, where in rows.items()]
 IDLE = [(place, key) for place, rows in keys.IDLE.items() for key in rows]
 
@@ -50,24 +48,27 @@ def test_a_flat_key_that_does_nothing_is_said_to_where_it_stands(key: str) -> No
     assert told(f"license: x\n{key}: [a, b]\n") == [("key.idle", 5)]
 
 
-@pytest.mark.parametrize(("head", "said"), [
-    ("disable-model-invocation: true\nargument-hint: x\nlicense: MIT\nversion: 1\nauthor: me\n", []),
-    ("metadata:\n  version: 1\n  author: me\n  $order: {}\n", []),
-    ("metadata:\n  author: me\n  my-middleware: {a: 1}\n", [("key.unclaimed.my-middleware", 6)]),
-    ("metadata:\n  banana: yellow\n", [("key.unclaimed.banana", 5)]),
-    ("metadata:\n  model: {maxTurns: 3, model: a/b}\n", []),
-    ("alowed-tols: read-file\n", [("key.unknown", 4)]),
-    ("disable_model_invocation: true\n", [("key.unknown", 4)]),
-    ("metadata:\n  visibilty: hidden\n", [("key.unknown", 5)]),
-    ("metadata:\n  Params: {}\n  returnz: {}\n", [("key.unknown", 5), ("key.unknown", 6)]),
-    ("metadata:\n  model: {max_turns: 3}\n", [("key.unknown", 5)]),
-    ("metadata:\n  model: {banana: 3}\n", [("key.unknown", 5)]),
-    ("metadata:\n  someThing: 3\n", [("key.unknown", 5)]),
-    ("banana: 3\nx-banana: 3\n", [("key.unknown", 4)]),
-    ("metadata:\n  order: {before: [x]}\n", [("key.idle", 5)]),
-    ("metadata:\n  role: middleware\n  order: {before: [x]}\n  hook: $next\n", []),
-    ("metadata:\n  network: true\n  retries: true\n", [("key.idle", 5), ("key.idle", 6)]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        ("disable-model-invocation: true\nargument-hint: x\nlicense: MIT\nversion: 1\nauthor: me\n", []),
+        ("metadata:\n  version: 1\n  author: me\n  $order: {}\n", []),
+        ("metadata:\n  author: me\n  my-middleware: {a: 1}\n", [("key.unclaimed.my-middleware", 6)]),
+        ("metadata:\n  banana: yellow\n", [("key.unclaimed.banana", 5)]),
+        ("metadata:\n  model: {maxTurns: 3, model: a/b}\n", []),
+        ("alowed-tols: read-file\n", [("key.unknown", 4)]),
+        ("disable_model_invocation: true\n", [("key.unknown", 4)]),
+        ("metadata:\n  visibilty: hidden\n", [("key.unknown", 5)]),
+        ("metadata:\n  Params: {}\n  returnz: {}\n", [("key.unknown", 5), ("key.unknown", 6)]),
+        ("metadata:\n  model: {max_turns: 3}\n", [("key.unknown", 5)]),
+        ("metadata:\n  model: {banana: 3}\n", [("key.unknown", 5)]),
+        ("metadata:\n  someThing: 3\n", [("key.unknown", 5)]),
+        ("banana: 3\nx-banana: 3\n", [("key.unknown", 4)]),
+        ("metadata:\n  order: {before: [x]}\n", [("key.idle", 5)]),
+        ("metadata:\n  role: middleware\n  order: {before: [x]}\n  hook: $next\n", []),
+        ("metadata:\n  network: true\n  retries: true\n", [("key.idle", 5), ("key.idle", 6)]),
+    ],
+)
 def test_what_nobody_knows_is_named_and_what_describes_a_skill_is_fine(head: str, said: list[tuple[str, int]]) -> None:
     assert sorted(told(head), key=lambda one: one[1]) == said
 
@@ -109,7 +110,7 @@ ODD = [
     ("model", "contextEdit", ("3", "maybe"), ("true",)),
     ("model", "toolMode", ("3", "native"), ("both",)),
     ("model", "model", ("3", "[a]", "sonnet"), ("a/b", "a/b/c")),
-]  # fmt: skip
+]
 
 
 @pytest.mark.spec("R-SK-11")

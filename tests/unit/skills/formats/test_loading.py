@@ -60,11 +60,18 @@ def test_a_markdown_skill_has_all_that_its_file_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("SKILL.md", "folder"), ("skill.md", "folder"), ("x.skill.md", "markdown"), ("notes.md", "markdown"),
-        ("x.skill.py", "python"), ("x.skill.js", "javascript"), ("x.skill.ts", "foreign"), ("x.py", None),
-        ("x.skill.txt", None), ("", None),
+        ("SKILL.md", "folder"),
+        ("skill.md", "folder"),
+        ("x.skill.md", "markdown"),
+        ("notes.md", "markdown"),
+        ("x.skill.py", "python"),
+        ("x.skill.js", "javascript"),
+        ("x.skill.ts", "foreign"),
+        ("x.py", None),
+        ("x.skill.txt", None),
+        ("", None),
     ],
-)  # fmt: skip
+)
 def test_the_name_of_a_file_says_its_kind(name: str, kind: str | None) -> None:
     assert skill_kind(f"/a.skill.py/{name}") == kind
 
@@ -112,10 +119,14 @@ def test_a_missing_name_is_a_problem(head: str) -> None:
 @pytest.mark.spec("R-SK-3")
 @pytest.mark.parametrize(
     ("head", "code", "line"),
-    [("", "description.missing", 1), ("description:\n", "description.missing", 3), ("description: ' '\n",
-     "description.missing", 3), ("description: 42\n", "description.invalid", 3), ("description: [a]\n",
-     "description.invalid", 3)],
-)  # fmt: skip
+    [
+        ("", "description.missing", 1),
+        ("description:\n", "description.missing", 3),
+        ("description: ' '\n", "description.missing", 3),
+        ("description: 42\n", "description.invalid", 3),
+        ("description: [a]\n", "description.invalid", 3),
+    ],
+)
 def test_without_a_description_a_skill_is_listed_as_broken(head: str, code: str, line: int) -> None:
     loaded = load(markdown(head, described=False))
     assert (loaded.definitions[0].state, loaded.definitions[0].description) == ("broken", "")
@@ -138,11 +149,16 @@ def test_a_description_is_one_line_and_of_bounded_length() -> None:
 @pytest.mark.parametrize(
     ("head", "allowed"),
     [
-        ("", None), ("allowed-tools: ''\n", ""), ("allowed-tools: []\n", ""), ("allowed-tools: a b-*\n", "a b-*"),
-        ("allowed-tools: [a, b]\n", "a b"), ("allowed-tools:\n  - a\n  - bash(cmd=git *)\n", "a bash(cmd=git *)"),
-        ("allowed-tools:\n- '*'\n- '#x($deny)'\n", "* #x($deny)"), ("allowed-tools: '*'\n", "*"),
+        ("", None),
+        ("allowed-tools: ''\n", ""),
+        ("allowed-tools: []\n", ""),
+        ("allowed-tools: a b-*\n", "a b-*"),
+        ("allowed-tools: [a, b]\n", "a b"),
+        ("allowed-tools:\n  - a\n  - bash(cmd=git *)\n", "a bash(cmd=git *)"),
+        ("allowed-tools:\n- '*'\n- '#x($deny)'\n", "* #x($deny)"),
+        ("allowed-tools: '*'\n", "*"),
     ],
-)  # fmt: skip
+)
 def test_allowed_tools_as_text_and_as_a_list(head: str, allowed: str | None) -> None:
     loaded = load(markdown(head))
     assert loaded.definitions[0].allowed_tools == allowed
@@ -153,13 +169,18 @@ def test_allowed_tools_as_text_and_as_a_list(head: str, allowed: str | None) -> 
 @pytest.mark.parametrize(
     ("head", "line", "column"),
     [
-        ("allowed-tools: ok bad(\n", 4, 22), ("allowed-tools: 'ok bad('\n", 4, 23),
-        ("allowed-tools:\n- ok\n- bad(\n", 6, 6), ("allowed-tools: [ok, 7]\n", 4, 21),
-        ('allowed-tools: ["ok", "x("]\n', 4, 25), ("allowed-tools: [&a ok, bad(]\n", 4, 27),
-        ("allowed-tools: 7\n", 4, 16), ("allowed-tools: {a: b}\n", 4, 16),
-        ("allowed-tools:\n  - ok\n  - [x]\n", 6, 5), ("allowed-tools: x($nope)\n", 4, 18),
+        ("allowed-tools: ok bad(\n", 4, 22),
+        ("allowed-tools: 'ok bad('\n", 4, 23),
+        ("allowed-tools:\n- ok\n- bad(\n", 6, 6),
+        ("allowed-tools: [ok, 7]\n", 4, 21),
+        ('allowed-tools: ["ok", "x("]\n', 4, 25),
+        ("allowed-tools: [&a ok, bad(]\n", 4, 27),
+        ("allowed-tools: 7\n", 4, 16),
+        ("allowed-tools: {a: b}\n", 4, 16),
+        ("allowed-tools:\n  - ok\n  - [x]\n", 6, 5),
+        ("allowed-tools: x($nope)\n", 4, 18),
     ],
-)  # fmt: skip
+)
 def test_a_list_that_cannot_be_read_allows_nothing_and_names_its_column(head: str, line: int, column: int) -> None:
     loaded = load(markdown(head))
     assert loaded.definitions[0].allowed_tools == ""
@@ -171,10 +192,12 @@ def test_a_list_that_cannot_be_read_allows_nothing_and_names_its_column(head: st
 @pytest.mark.parametrize(
     ("head", "allowed", "code"),
     [
-        ("allowed-tools:\n", "", "patterns.empty"), ("allowedTools: a\n", "a", "key.alias"),
-        ("allowed_tools: [a, b]\n", "a b", "key.alias"), ("metadata:\n  allowed-tools: a\n", "a", "key.nested"),
+        ("allowed-tools:\n", "", "patterns.empty"),
+        ("allowedTools: a\n", "a", "key.alias"),
+        ("allowed_tools: [a, b]\n", "a b", "key.alias"),
+        ("metadata:\n  allowed-tools: a\n", "a", "key.nested"),
     ],
-)  # fmt: skip
+)
 def test_a_limit_that_is_written_wrongly_still_limits(head: str, allowed: str, code: str) -> None:
     loaded = load(markdown(head))
     assert loaded.definitions[0].allowed_tools == allowed
@@ -224,9 +247,11 @@ def test_metadata_that_is_no_mapping_is_an_error_at_its_place(value: str) -> Non
     [
         ("[Big Data, big--data, ' !x! ', '', B]", ("big-data", "x", "b"), None),
         ("a, b c", ("a", "b", "c"), "tags.text"),
-        ("[1, {a: b}, x]", ("1", "x"), None), ("7", (), "tags.invalid"), ("", (), None),
+        ("[1, {a: b}, x]", ("1", "x"), None),
+        ("7", (), "tags.invalid"),
+        ("", (), None),
     ],
-)  # fmt: skip
+)
 def test_tags_are_normalised(value: str, tags: tuple[str, ...], code: str | None) -> None:
     loaded = load(markdown(f"metadata:\n  tags: {value}\n"))
     assert loaded.definitions[0].tags == tags
@@ -398,9 +423,17 @@ def test_what_is_read_can_be_written_as_json() -> None:
     )
     found = skill(markdown(head))
     assert json.loads(json.dumps(found.metadata, allow_nan=False)) == {
-        "at": "2020-01-01", "when": "2020-01-01T10:00:00Z", "clock": "12:30", "big": "99999999999999999999999",
-        "nan": ".nan", "1": "one", "true": True, "list": [1, 2.5, None, False], "octal": "0123", "under": "1_000",
-    }  # fmt: skip
+        "at": "2020-01-01",
+        "when": "2020-01-01T10:00:00Z",
+        "clock": "12:30",
+        "big": "99999999999999999999999",
+        "nan": ".nan",
+        "1": "one",
+        "true": True,
+        "list": [1, 2.5, None, False],
+        "octal": "0123",
+        "under": "1_000",
+    }
 
 
 # -- bodies -----------------------------------------------------------------------------------------------------------

@@ -21,8 +21,10 @@ def test_a_file_with_several_skills_yields_each_with_its_fragment_and_body(tmp_p
     loaded = load_skills_from_file(str(path), source="project", root=str(tmp_path))
     assert loaded.problems == ()
     assert [(found.name, found.entry, found.role) for found in loaded.definitions] == [
-        ("one", "one", ""), ("two", "two", "main"), ("three", "three", ""),
-    ]  # fmt: skip
+        ("one", "one", ""),
+        ("two", "two", "main"),
+        ("three", "three", ""),
+    ]
     assert [found.src for found in loaded.definitions] == [f"file://{path}#{name}" for name in ("one", "two", "three")]
     assert [read_body(found) for found in loaded.definitions] == ["body one\n\n---\n\nstill one\n", "body two\n", ""]
     path.write_bytes(b"\n".join(path.read_bytes().split(b"\n")).replace(b"body one", b"another body one"))
@@ -46,12 +48,22 @@ def test_of_two_skills_with_one_name_in_a_file_the_first_counts() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "a\n\n---\n\nb\n", "Title\n---\ntext\n---\n", "---\n", "---\n---\n", "a\n---\nprose, then\nname: x\n---\nb\n",
-        "```\n---\nname: x\ndescription: d\n---\n```\n", "~~~yaml\n---\nname: x\n---\n~~~\n", " ---\nname: x\n---\n",
-        "````\n```\n---\nname: x\n---\n````\n", "---\nother: x\n---\n", "---\nname: x\n", "----\nname: x\n----\n",
-        "```\n---\nname: x\n---\n", "a\n---\n  name: x\n---\n",
+        "a\n\n---\n\nb\n",
+        "Title\n---\ntext\n---\n",
+        "---\n",
+        "---\n---\n",
+        "a\n---\nprose, then\nname: x\n---\nb\n",
+        "```\n---\nname: x\ndescription: d\n---\n```\n",
+        "~~~yaml\n---\nname: x\n---\n~~~\n",
+        " ---\nname: x\n---\n",
+        "````\n```\n---\nname: x\n---\n````\n",
+        "---\nother: x\n---\n",
+        "---\nname: x\n",
+        "----\nname: x\n----\n",
+        "```\n---\nname: x\n---\n",
+        "a\n---\n  name: x\n---\n",
     ],
-)  # fmt: skip
+)
 def test_rules_headings_and_examples_in_a_body_are_no_skills(body: str, tmp_path: Path) -> None:
     path = tmp_path / "a.skill.md"
     path.write_text(markdown("", body))

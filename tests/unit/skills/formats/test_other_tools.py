@@ -18,18 +18,27 @@ GIT, JQ = "bash(command=git) bash(command=git *)", "bash(command=jq) bash(comman
 @pytest.mark.parametrize(
     ("written", "ours"),
     [
-        ("Bash(git:*) Bash(jq:*) Read", f"{GIT} {JQ} read-file"), ("Read, Write, Edit", "read-file write-file"),
-        ("Bash (git:*), Grep", f"{GIT} read-file list-directory"), ("Bash( git * )", GIT), ("Bash", "bash"),
-        ("Bash(git add *)", "bash(command=git add) bash(command=git add *)"), ("Bash(*) LS", "bash list-directory"),
-        ("Bash(npm run test)", "bash(command=npm run test)"), ("read write", "read-file write-file"),
-        ("[Read, 'Bash(git:*)']", f"read-file {GIT}"), ("Read(src/**)", "read-file(path=src/**)"),
-        ("Read(//etc/hosts)", "read-file(path=/etc/hosts)"), ("Glob(./a)", "list-directory(path=a)"),
+        ("Bash(git:*) Bash(jq:*) Read", f"{GIT} {JQ} read-file"),
+        ("Read, Write, Edit", "read-file write-file"),
+        ("Bash (git:*), Grep", f"{GIT} read-file list-directory"),
+        ("Bash( git * )", GIT),
+        ("Bash", "bash"),
+        ("Bash(git add *)", "bash(command=git add) bash(command=git add *)"),
+        ("Bash(*) LS", "bash list-directory"),
+        ("Bash(npm run test)", "bash(command=npm run test)"),
+        ("read write", "read-file write-file"),
+        ("[Read, 'Bash(git:*)']", f"read-file {GIT}"),
+        ("Read(src/**)", "read-file(path=src/**)"),
+        ("Read(//etc/hosts)", "read-file(path=/etc/hosts)"),
+        ("Glob(./a)", "list-directory(path=a)"),
         ("mcp__github__createIssue mcp__jira mcp__x__*", "github-create-issue jira-* x-*"),
         ("Bash({baseDir}/a.sh:*)", "bash(command=/skills/pdf/a.sh) bash(command=/skills/pdf/a.sh *)"),
-        ("read-file bash(command=ls*)", "read-file bash(command=ls*)"), ("bash(git:*)", GIT),
-        ("'* #web($deny)'", "* #web($deny)"), ("Bash(echo a,b)", "bash(command=echo a\\,b)"),
+        ("read-file bash(command=ls*)", "read-file bash(command=ls*)"),
+        ("bash(git:*)", GIT),
+        ("'* #web($deny)'", "* #web($deny)"),
+        ("Bash(echo a,b)", "bash(command=echo a\\,b)"),
     ],
-)  # fmt: skip
+)
 def test_what_is_understood_binds_without_a_word(written: str, ours: str) -> None:
     loaded = load(folder_skill(written), "pdf/SKILL.md", "shared")
     assert (loaded.definitions[0].allowed_tools, loaded.problems) == (ours, ())
@@ -40,11 +49,14 @@ def test_what_is_understood_binds_without_a_word(written: str, ours: str) -> Non
 @pytest.mark.parametrize(
     ("written", "ours", "columns"),
     [
-        ("Read AskUserQuestion Task", "read-file", [21, 37]), ("Read, WebFetch", "read-file", [22]),
-        ("Bash(${CLAUDE_PLUGIN_ROOT}/x:*) Read", "read-file", [16]), ("'Read x('", "read-file", [22]),
-        ("Read(", "", [16, 16]), ("TodoWrite", "", [16, 16]),
+        ("Read AskUserQuestion Task", "read-file", [21, 37]),
+        ("Read, WebFetch", "read-file", [22]),
+        ("Bash(${CLAUDE_PLUGIN_ROOT}/x:*) Read", "read-file", [16]),
+        ("'Read x('", "read-file", [22]),
+        ("Read(", "", [16, 16]),
+        ("TodoWrite", "", [16, 16]),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_understood_is_a_warning_at_its_place_and_the_skill_stays_ready(
     written: str, ours: str, columns: list[int]
 ) -> None:

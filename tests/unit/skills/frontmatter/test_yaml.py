@@ -21,29 +21,73 @@ def thorough(head: str) -> object:
 # -- the quick reader -------------------------------------------------------------------------------------------------
 
 PLAIN = [
-    "a: b\n", "a: Does this, and that; it's (good).\n", "a: 7\nb: -5\nc: 1.5\nd: 1.0.0\ne: 0\n",
+    "a: b\n",
+    "a: Does this, and that; it's (good).\n",
+    "a: 7\nb: -5\nc: 1.5\nd: 1.0.0\ne: 0\n",
     "a: true\nb: false\nc: null\n",
-    "a:\nb: x\n", "a: [x, y]\nb: []\nc: {}\nd: {x: 1, y: z}\ne: ['q', \"r\"]\n", "a:\n  - x\n  - 7\nb: c\n",
+    "a:\nb: x\n",
+    "a: [x, y]\nb: []\nc: {}\nd: {x: 1, y: z}\ne: ['q', \"r\"]\n",
+    "a:\n  - x\n  - 7\nb: c\n",
     "a:\n- x\n- y\nb: c\n",
-    "a:\n  b:\n    c: d\n    e:\n      - f\n  g: h\ni: j\n", "a: 'x: y # z'\nb: \"it's\"\n",
+    "a:\n  b:\n    c: d\n    e:\n      - f\n  g: h\ni: j\n",
+    "a: 'x: y # z'\nb: \"it's\"\n",
     "a: >-\n  one\n  two\nb: c\n",
-    "a: |\n  one: two\n  # three\nb: c\n", "# top\na: b\n\n   \n  # in\nb: c\n",
+    "a: |\n  one: two\n  # three\nb: c\n",
+    "# top\na: b\n\n   \n  # in\nb: c\n",
     "a:\r\n  b: c\r\n  d: |-\r\n    e\r\n    f\r\n",
-    "$inherit: x\n", "a: http://x/y\n", "a: path/to-file.txt\n", "ключ: значение é 😀\n", "a.b: c\n", "a: x   \n",
+    "$inherit: x\n",
+    "a: http://x/y\n",
+    "a: path/to-file.txt\n",
+    "ключ: значение é 😀\n",
+    "a.b: c\n",
+    "a: x   \n",
     "a: y\nb: n\n",
-]  # fmt: skip
+]
 BEYOND = [
-    "a: yes\n", "a: 'it''s'\n", 'a: "q\\n"\n', "a: |\n  x\n\n  y\n", "a: >\n  x\n    y\n", "a: [1, {b: c}]\n",
+    "a: yes\n",
+    "a: 'it''s'\n",
+    'a: "q\\n"\n',
+    "a: |\n  x\n\n  y\n",
+    "a: >\n  x\n    y\n",
+    "a: [1, {b: c}]\n",
     "a: &x 1\nb: *x\n",
-    "a: x # c\n", "a: 2020-01-01\n", "a: ~\n", "a: 0123\n", "a: x\n  y\n", "a:\n  - b: c\n", "a: 1e3\n",
-    "a: x\na: y\n", "\ta: b\n",
-    "a: x: y\n", "a: !!str x\n", "- a\n", "a\n", "  a: b\n", "a:\n   b: c\n  d: e\n", "a: [x,\n  y]\n", "? a\n: b\n",
+    "a: x # c\n",
+    "a: 2020-01-01\n",
+    "a: ~\n",
+    "a: 0123\n",
+    "a: x\n  y\n",
+    "a:\n  - b: c\n",
+    "a: 1e3\n",
+    "a: x\na: y\n",
+    "\ta: b\n",
+    "a: x: y\n",
+    "a: !!str x\n",
+    "- a\n",
+    "a\n",
+    "  a: b\n",
+    "a:\n   b: c\n  d: e\n",
+    "a: [x,\n  y]\n",
+    "? a\n: b\n",
     "a: b\x85c: d\n",
-    "a: |2\n   x\n", "a: >+\n  x\n", "a: |\nb: c\n", "a: '\n", "a: x:\n", "a: .5\n", "a: 0x1F\n", "<<: {a: b}\n",
+    "a: |2\n   x\n",
+    "a: >+\n  x\n",
+    "a: |\nb: c\n",
+    "a: '\n",
+    "a: x:\n",
+    "a: .5\n",
+    "a: 0x1F\n",
+    "<<: {a: b}\n",
     "a: [x, ]\n",
-    "a: {x: 1, x: 2}\n", "a: {x}\n", "'a': b\n", "a: \x07\n", "a:\n- x\n  b: c\n", "a:\n  - x\n - y\n", "a: -\n",
-    "a: - b\n", "a: @x\n",
-]  # fmt: skip
+    "a: {x: 1, x: 2}\n",
+    "a: {x}\n",
+    "'a': b\n",
+    "a: \x07\n",
+    "a:\n- x\n  b: c\n",
+    "a:\n  - x\n - y\n",
+    "a: -\n",
+    "a: - b\n",
+    "a: @x\n",
+]
 
 
 @pytest.mark.spec("R-SK-1")
@@ -60,23 +104,121 @@ def test_the_quick_reader_steps_aside_where_it_is_not_sure(head: str) -> None:
 
 
 SCALAR = st.sampled_from(
-    ["", "x", "a b", "7", "-0", "007", "1.5", "1.", "1e3", "true", "Yes", "null", "~", "[a, b]", "[]", "[a,]", "[[a]]",
-     "[1, ]", "[a: b]", "{a: 1}", "{a: 1, b: 'c'}", "{a:1}", "{}", "{a: }", "{ a: b }", "[ a ]", "[a b, -1]", "[-]",
-     "['a', b]",
-     "'q'", '"q"', '"a\\n"', "'a'b", "'", "a: b", "a #b", "a#b", "#", "-", "- a", "?", "? a", ":", ":a", "a:",
-     "http://x/y",
-     "/a/b", "(a)", "a, b", "&a", "*a", "!x", "|", ">", "|-", ">-", "|2", "> x", "%a", "@a", "`a`", "é", "2020-01-01",
-     "1_0",
-     "0x1F", "12:30", "=", "<<", ".inf", "it's", 'say "x"', "a\\b", "null x", "--- x", "...", "1.2.3", "1.2.3a", "-x",
-     "- - a",
-     "00", "9999999999999999", "$x", "a]", "a}", "x ", "a\tb", "\u2028", "\u00a0x"]
-)  # fmt: skip
+    [
+        "",
+        "x",
+        "a b",
+        "7",
+        "-0",
+        "007",
+        "1.5",
+        "1.",
+        "1e3",
+        "true",
+        "Yes",
+        "null",
+        "~",
+        "[a, b]",
+        "[]",
+        "[a,]",
+        "[[a]]",
+        "[1, ]",
+        "[a: b]",
+        "{a: 1}",
+        "{a: 1, b: 'c'}",
+        "{a:1}",
+        "{}",
+        "{a: }",
+        "{ a: b }",
+        "[ a ]",
+        "[a b, -1]",
+        "[-]",
+        "['a', b]",
+        "'q'",
+        '"q"',
+        '"a\\n"',
+        "'a'b",
+        "'",
+        "a: b",
+        "a #b",
+        "a#b",
+        "#",
+        "-",
+        "- a",
+        "?",
+        "? a",
+        ":",
+        ":a",
+        "a:",
+        "http://x/y",
+        "/a/b",
+        "(a)",
+        "a, b",
+        "&a",
+        "*a",
+        "!x",
+        "|",
+        ">",
+        "|-",
+        ">-",
+        "|2",
+        "> x",
+        "%a",
+        "@a",
+        "`a`",
+        "é",
+        "2020-01-01",
+        "1_0",
+        "0x1F",
+        "12:30",
+        "=",
+        "<<",
+        ".inf",
+        "it's",
+        'say "x"',
+        "a\\b",
+        "null x",
+        "--- x",
+        "...",
+        "1.2.3",
+        "1.2.3a",
+        "-x",
+        "- - a",
+        "00",
+        "9999999999999999",
+        "$x",
+        "a]",
+        "a}",
+        "x ",
+        "a\tb",
+        "\u2028",
+        "\u00a0x",
+    ]
+)
 VALUE = st.one_of(st.sampled_from(["", "x", "7", "[a, b]", "|", ">-"]), SCALAR)
 SHAPE = st.sampled_from(
-    ["K: V", "K: V", "K:", "  K: V", "  K:", "    K: V", "   K: V", "- V", "  - V", "    - V", "K V", "a: V", "  V",
-    "   V", "# V",
-     "  # V", "", "K:  V", "K: V\r"]
-)  # fmt: skip
+    [
+        "K: V",
+        "K: V",
+        "K:",
+        "  K: V",
+        "  K:",
+        "    K: V",
+        "   K: V",
+        "- V",
+        "  - V",
+        "    - V",
+        "K V",
+        "a: V",
+        "  V",
+        "   V",
+        "# V",
+        "  # V",
+        "",
+        "K:  V",
+        "K: V\r",
+    ]
+)
 LINES = st.lists(st.tuples(SHAPE, VALUE), max_size=7).map(
     lambda lines: "".join(
         shape.replace("K", f"k{number}").replace("V", value) + "\n" for number, (shape, value) in enumerate(lines)
@@ -118,11 +260,21 @@ PLACED = "name: x\nd: >-\n  k: v\nm:\n  l:\n  - a\n  - 'b'\n  f: [x, 'y',  z]\n 
 @pytest.mark.parametrize(
     ("keys", "line", "column"),
     [
-        (("name",), 1, 7), (("m", "l", 0), 6, 5), (("m", "l", 1), 7, 6), (("m", "f", 0), 8, 7), (("m", "f", 1), 8, 11),
-        (("m", "f", 2), 8, 16), (("m", "o", "p"), 9, 10), (("m", "o", "r"), 9, 18), (("m", "t", "u"), 11, 8),
-        (("m", "t", "u", "none"), 11, 8), (("none",), 0, 1), (("m", "f"), 8, 6), (("k",), 0, 1),
+        (("name",), 1, 7),
+        (("m", "l", 0), 6, 5),
+        (("m", "l", 1), 7, 6),
+        (("m", "f", 0), 8, 7),
+        (("m", "f", 1), 8, 11),
+        (("m", "f", 2), 8, 16),
+        (("m", "o", "p"), 9, 10),
+        (("m", "o", "r"), 9, 18),
+        (("m", "t", "u"), 11, 8),
+        (("m", "t", "u", "none"), 11, 8),
+        (("none",), 0, 1),
+        (("m", "f"), 8, 6),
+        (("k",), 0, 1),
     ],
-)  # fmt: skip
+)
 def test_both_readers_find_a_value_at_the_same_place(extra: str, keys: Keys, line: int, column: int) -> None:
     assert (yaml_lines.read(PLACED + extra) is None) == bool(extra)
     _, locate, _ = read_mapping(PLACED + extra, 1)
@@ -194,16 +346,22 @@ def test_what_broken_yaml_says_is_for_a_person() -> None:
 def test_merges_aliases_and_types_are_read() -> None:
     head = "a: &a {x: 1, y: 2}\nb: {<<: *a, y: 3}\nc: *a\nd: {<<: [{x: 5}, *a]}\ne: !!str 7\nf: !!float 7\ng: ! 8\n"
     assert thorough(head) == {
-        "a": {"x": 1, "y": 2}, "b": {"x": 1, "y": 3}, "c": {"x": 1, "y": 2}, "d": {"x": 5, "y": 2}, "e": "7", "f": 7.0,
+        "a": {"x": 1, "y": 2},
+        "b": {"x": 1, "y": 3},
+        "c": {"x": 1, "y": 2},
+        "d": {"x": 5, "y": 2},
+        "e": "7",
+        "f": 7.0,
         "g": "8",
-    }  # fmt: skip
+    }
 
 
 def test_readings_that_may_surprise_are_warnings() -> None:
     loaded = load("---\nname: a\ndescription: d\nmetadata:\n  x-old: no\n  x-big: 99999999999999999999\n---\n")
     assert [(p.code, p.line, p.severity) for p in loaded.problems] == [
-        ("frontmatter.reading", 5, "warning"), ("frontmatter.reading", 6, "warning"),
-    ]  # fmt: skip
+        ("frontmatter.reading", 5, "warning"),
+        ("frontmatter.reading", 6, "warning"),
+    ]
     assert loaded.definitions[0].metadata == {"x-old": False, "x-big": "99999999999999999999"}
     assert loaded.definitions[0].state == "ready"
 

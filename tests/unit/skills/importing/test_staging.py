@@ -20,9 +20,22 @@ from desktop.skills.importing.staging import Candidate, Staged, Staging
 
 SKILL = b"---\nname: tide\ndescription: Reads tide tables.\nallowed-tools: Read\n---\nRead the table.\n"
 HOSTILE = (
-    "../out.txt", "a/../../out.txt", "/etc/passwd", "..\\out.txt", "C:\\out.txt", "a\u202egnp.exe", "a\u200bb.txt",
-    "a\nb.txt", "nul", "com1.txt", "ends.", " begins", "x" * 300, "/".join("a" * 30), "sk\u00adill.md",
-)  # fmt: skip
+    "../out.txt",
+    "a/../../out.txt",
+    "/etc/passwd",
+    "..\\out.txt",
+    "C:\\out.txt",
+    "a\u202egnp.exe",
+    "a\u200bb.txt",
+    "a\nb.txt",
+    "nul",
+    "com1.txt",
+    "ends.",
+    " begins",
+    "x" * 300,
+    "/".join("a" * 30),
+    "sk\u00adill.md",
+)
 
 
 @pytest.fixture
@@ -73,8 +86,14 @@ def the_only(staged: Staged) -> Candidate:
 def test_a_skill_comes_with_its_files_and_says_which_are_scripts(
     form: str, tmp_path: Path, stage: Callable[[Path], Staged]
 ) -> None:
-    files = {"tide/SKILL.md": SKILL, "tide/forms.md": b"# Forms", "tide/scripts/fit.py": b"raise SystemExit(1)\n",
-             "tide/.git/config": b"x", "__MACOSX/tide/._SKILL.md": b"x", "tide/.DS_Store": b"x"}  # fmt: skip
+    files = {
+        "tide/SKILL.md": SKILL,
+        "tide/forms.md": b"# Forms",
+        "tide/scripts/fit.py": b"raise SystemExit(1)\n",
+        "tide/.git/config": b"x",
+        "__MACOSX/tide/._SKILL.md": b"x",
+        "tide/.DS_Store": b"x",
+    }
     for name, data in files.items():
         path = tmp_path / "from" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -238,9 +257,14 @@ def test_every_skill_of_a_repository_is_one_to_choose_and_none_rides_along_in_an
     code = b'frontmatter = {"name": "hidden", "description": "x"}\nasync def run(ctx, args):\n    return 1\n'
     path = zipped(
         tmp_path / "repo-main.zip",
-        {"repo/README.md": b"x", "repo/tide/SKILL.md": SKILL, "repo/tide/wave/SKILL.md": other,
-         "repo/tide/scripts/hidden.skill.py": code, "repo/tide/wave/own.txt": b"x"},
-    )  # fmt: skip
+        {
+            "repo/README.md": b"x",
+            "repo/tide/SKILL.md": SKILL,
+            "repo/tide/wave/SKILL.md": other,
+            "repo/tide/scripts/hidden.skill.py": code,
+            "repo/tide/wave/own.txt": b"x",
+        },
+    )
     found = {one.name: one for one in stage(path).candidates}
     assert sorted(found) == ["hidden", "tide", "wave"]
     assert found["tide"].files == ()

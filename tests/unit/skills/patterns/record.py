@@ -46,9 +46,40 @@ a[-b]c a[b-]c []a] [^]a] [ab]c ? ?? ??? a? ?b a?c .? ?/? a/? [.]a [.a]b [!.]a [+
     + ["a b", "a *", "file-* bash"]
 )
 
-PIECES = ["*", "*", "*", "?", "**", "/", "/", "a", "b", "c", "file", "-", ".", "[ab]", "[^a]", "[a-c]", "{a,b}", "{b,}",
-          "{a,b*}", "{*,a}", "src", ".txt", "read", "\\*", "[!b]", "{a,b/c}", "1", "/**/", "**/", "/**", "-*",
-          "{1..3}"]  # fmt: skip
+PIECES = [
+    "*",
+    "*",
+    "*",
+    "?",
+    "**",
+    "/",
+    "/",
+    "a",
+    "b",
+    "c",
+    "file",
+    "-",
+    ".",
+    "[ab]",
+    "[^a]",
+    "[a-c]",
+    "{a,b}",
+    "{b,}",
+    "{a,b*}",
+    "{*,a}",
+    "src",
+    ".txt",
+    "read",
+    "\\*",
+    "[!b]",
+    "{a,b/c}",
+    "1",
+    "/**/",
+    "**/",
+    "/**",
+    "-*",
+    "{1..3}",
+]
 
 
 def patterns(count: int) -> list[str]:
@@ -171,7 +202,7 @@ REASONS: dict[str, tuple[str, Reason]] = {
         "/**/a fits /a, as a/**/b fits a/b; picomatch demands a folder between when ** follows the first slash.",
         lambda p, t, ours, theirs, _: any(part[:3] == "/**" for part in expanded(p)) and ours and not theirs,
     ),
-}  # fmt: skip
+}
 
 
 def ask(folder: str, asked: list[str], texts: list[str]) -> dict[str, object]:
@@ -233,11 +264,11 @@ def write(version: str, texts: list[str], rows: list[list[object]], refused: dic
     head = {
         "picomatch": version,
         "about": "Recorded by record.py. Each row: a pattern, the names it matches in picomatch (hexadecimal, bit i is "
-                 "names[i]), and by reason the names on which Assent differs on purpose.",
+        "names[i]), and by reason the names on which Assent differs on purpose.",
         "reasons": {name: why for name, (why, _) in REASONS.items() if name in used},
         "refused": refused,
         "names": texts,
-    }  # fmt: skip
+    }
     lines = ",\n".join("  " + json.dumps(row) for row in rows)
     text = json.dumps(head, indent=1)[:-2] + ',\n "rows": [\n' + lines + "\n ]\n}\n"
     (HERE / "picomatch.json").write_text(text, encoding="utf-8")

@@ -57,9 +57,24 @@ def test_it_agrees_with_a_plain_reading_on_every_short_pattern() -> None:
 @pytest.mark.spec("R-PAT-9")
 @pytest.mark.parametrize(
     ("pattern", "specificity"),
-    [("file-read", 3), ("a\\*b", 3), ("-", 3), ("file-*", 2), ("*é", 2), ("[ab]x", 2), ("{file-read,file-list}", 2),
-     ("{a*,b*}", 2), ("*", 0), ("**", 0), ("?*", 0), ("[a-z]*", 0), ("*-*", 0), ("{*,file-read}", 0), ("**/*", 0)],
-)  # fmt: skip
+    [
+        ("file-read", 3),
+        ("a\\*b", 3),
+        ("-", 3),
+        ("file-*", 2),
+        ("*é", 2),
+        ("[ab]x", 2),
+        ("{file-read,file-list}", 2),
+        ("{a*,b*}", 2),
+        ("*", 0),
+        ("**", 0),
+        ("?*", 0),
+        ("[a-z]*", 0),
+        ("*-*", 0),
+        ("{*,file-read}", 0),
+        ("**/*", 0),
+    ],
+)
 def test_specificity_asks_for_a_letter_in_each_alternative(pattern: str, specificity: int) -> None:
     glob = compile_glob(pattern)
     assert (glob.specificity, glob.is_literal) == (specificity, specificity == 3)
@@ -97,9 +112,17 @@ def test_any_text_is_a_glob_or_a_mistake_with_a_column_and_wildcards_fit_no_dots
 
 @pytest.mark.parametrize(
     ("pattern", "column"),
-    [("ab\0c", 3), ("x" * 2049, 2049), ("ab[z-a]", 3), ("a[[:alpha:]]", 2), ("ab{1..5000}", 11),
-     ("x" + "{a,b}" * 11, 2), ("{" * 17 + "a" + "}" * 17, 17), ("{a,b}" * 9 + "?" * 120, 1)],
-)  # fmt: skip
+    [
+        ("ab\0c", 3),
+        ("x" * 2049, 2049),
+        ("ab[z-a]", 3),
+        ("a[[:alpha:]]", 2),
+        ("ab{1..5000}", 11),
+        ("x" + "{a,b}" * 11, 2),
+        ("{" * 17 + "a" + "}" * 17, 17),
+        ("{a,b}" * 9 + "?" * 120, 1),
+    ],
+)
 def test_what_is_too_much_or_unclear_is_refused_at_its_column(pattern: str, column: int) -> None:
     with pytest.raises(PatternError) as caught:
         compile_glob(pattern)
@@ -109,9 +132,20 @@ def test_what_is_too_much_or_unclear_is_refused_at_its_column(pattern: str, colu
 
 @pytest.mark.parametrize(
     "bomb",
-    ["{a,b}" * 400, "{" * 2000, "{a," * 600, "{" * 16 + "a,b" + "}" * 16 + "{c,d}" * 300, "{1..999}" * 200,
-     "{a..z}{a..z}{a..z}", "[" * 2048, "[[]" * 600, "\\" * 2047, "{,}" * 600, "}" * 2000],
-)  # fmt: skip
+    [
+        "{a,b}" * 400,
+        "{" * 2000,
+        "{a," * 600,
+        "{" * 16 + "a,b" + "}" * 16 + "{c,d}" * 300,
+        "{1..999}" * 200,
+        "{a..z}{a..z}{a..z}",
+        "[" * 2048,
+        "[[]" * 600,
+        "\\" * 2047,
+        "{,}" * 600,
+        "}" * 2000,
+    ],
+)
 def test_brace_bombs_end_in_an_error_or_a_small_glob(bomb: str) -> None:
     mistake = problem(bomb)
     if mistake is not None:

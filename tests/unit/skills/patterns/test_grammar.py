@@ -47,14 +47,25 @@ def test_a_pattern_has_a_selector_constraints_and_a_directive() -> None:
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("", []), (" \t\n", []), ("a b\tc\nd", ["a", "b", "c", "d"]), ("a(b=c d) e", ["a(b=c d)", "e"]),
-        ("{a b,c}d e", ["{a b,c}d", "e"]), ("{a b c", ["{a", "b", "c"]), ("a} b{", ["a}", "b{"]),
-        ("a\\ b c", ["a\\ b", "c"]), ("a\\(b c", ["a\\(b", "c"]), ("x(a={b,c},d=e) y", ["x(a={b,c},d=e)", "y"]),
-        ("x(a=f(b, c)) y", ["x(a=f(b, c))", "y"]), ("x(a={b) y(c=d})", ["x(a={b)", "y(c=d})"]),
-        ("x(a=\\)) y", ["x(a=\\))", "y"]), ("a[b]c d", ["a[b]c", "d"]), ("a\\", ["a\\"]), ("日本 é", ["日本", "é"]),
+        ("", []),
+        (" \t\n", []),
+        ("a b\tc\nd", ["a", "b", "c", "d"]),
+        ("a(b=c d) e", ["a(b=c d)", "e"]),
+        ("{a b,c}d e", ["{a b,c}d", "e"]),
+        ("{a b c", ["{a", "b", "c"]),
+        ("a} b{", ["a}", "b{"]),
+        ("a\\ b c", ["a\\ b", "c"]),
+        ("a\\(b c", ["a\\(b", "c"]),
+        ("x(a={b,c},d=e) y", ["x(a={b,c},d=e)", "y"]),
+        ("x(a=f(b, c)) y", ["x(a=f(b, c))", "y"]),
+        ("x(a={b) y(c=d})", ["x(a={b)", "y(c=d})"]),
+        ("x(a=\\)) y", ["x(a=\\))", "y"]),
+        ("a[b]c d", ["a[b]c", "d"]),
+        ("a\\", ["a\\"]),
+        ("日本 é", ["日本", "é"]),
         ("{a,{b c,d}} e", ["{a,{b c,d}}", "e"]),
     ],
-)  # fmt: skip
+)
 def test_spaces_split_but_not_inside_parentheses_braces_and_behind_backslashes(text: str, parts: list[str]) -> None:
     assert texts(text) == parts
 
@@ -73,9 +84,16 @@ def test_tags_are_normalised_like_tags() -> None:
 
 @pytest.mark.spec("R-PAT-13", "Q-5")
 @pytest.mark.parametrize(
-    ("text", "policy"), [("a", None), ("a($deny)", "deny"), ("a($policy=deny)", "deny"), ("a($policy=ask)", "ask"),
-                         ("a( $policy = allow )", "allow"), ("a(b=c,$policy=allow)", "allow")],
-)  # fmt: skip
+    ("text", "policy"),
+    [
+        ("a", None),
+        ("a($deny)", "deny"),
+        ("a($policy=deny)", "deny"),
+        ("a($policy=ask)", "ask"),
+        ("a( $policy = allow )", "allow"),
+        ("a(b=c,$policy=allow)", "allow"),
+    ],
+)
 def test_policies_are_allow_ask_and_deny(text: str, policy: str | None) -> None:
     assert only(text).policy == policy
 
@@ -84,19 +102,40 @@ def test_policies_are_allow_ask_and_deny(text: str, policy: str | None) -> None:
 @pytest.mark.parametrize(
     ("text", "column", "says"),
     [
-        ("file-read(", 10, "never closed"), ("ok a(b=(c)", 5, "never closed"), ("a(b={c)", 0, ""),
-        ("a)", 2, "never opened"), ("a(b=c))", 7, "space is missing"), ("a(b=c)d", 7, "space is missing"),
-        ("a()", 3, "empty"), ("a(b=c,)", 7, "empty"), ("a(,b=c)", 3, "empty"), ("a( , )", 4, "empty"),
-        ("x a($frob)", 5, "no directive $frob"), ("a($)", 3, "no directive"), ("a($deny=yes)", 3, "no value"),
-        ("a($policy)", 3, "allow, ask or deny"), ("a($policy=maybe)", 3, "allow, ask or deny"),
-        ("a($Deny)", 3, "no directive"), ("a(b=c,$deny,$policy=allow)", 13, "one directive"),
-        ("Bash(git:*)", 6, "name=value"), ("a(b=)", 5, "no value"), ("a(=c)", 3, "no name"), ("a(b c=d)", 3, "no name"),
-        ("read, bash", 5, "by spaces"), ("(a=b)", 1, "begins with a name"), ("#", 1, "tag"), ("#a*", 1, "tag"),
-        ("a #{b,c}", 3, "tag"), ("ok [z-a]", 4, "backwards"), ("ok a(b=x[z-a])", 9, "backwards"),
-        ("a b\0", 4, "null"), ("a(b=\0)", 5, "null"), ("ok " + "{a,b}" * 11, 4, "too many"),
+        ("file-read(", 10, "never closed"),
+        ("ok a(b=(c)", 5, "never closed"),
+        ("a(b={c)", 0, ""),
+        ("a)", 2, "never opened"),
+        ("a(b=c))", 7, "space is missing"),
+        ("a(b=c)d", 7, "space is missing"),
+        ("a()", 3, "empty"),
+        ("a(b=c,)", 7, "empty"),
+        ("a(,b=c)", 3, "empty"),
+        ("a( , )", 4, "empty"),
+        ("x a($frob)", 5, "no directive $frob"),
+        ("a($)", 3, "no directive"),
+        ("a($deny=yes)", 3, "no value"),
+        ("a($policy)", 3, "allow, ask or deny"),
+        ("a($policy=maybe)", 3, "allow, ask or deny"),
+        ("a($Deny)", 3, "no directive"),
+        ("a(b=c,$deny,$policy=allow)", 13, "one directive"),
+        ("Bash(git:*)", 6, "name=value"),
+        ("a(b=)", 5, "no value"),
+        ("a(=c)", 3, "no name"),
+        ("a(b c=d)", 3, "no name"),
+        ("read, bash", 5, "by spaces"),
+        ("(a=b)", 1, "begins with a name"),
+        ("#", 1, "tag"),
+        ("#a*", 1, "tag"),
+        ("a #{b,c}", 3, "tag"),
+        ("ok [z-a]", 4, "backwards"),
+        ("ok a(b=x[z-a])", 9, "backwards"),
+        ("a b\0", 4, "null"),
+        ("a(b=\0)", 5, "null"),
+        ("ok " + "{a,b}" * 11, 4, "too many"),
         ("ok a(b=" + "{a,b}" * 11 + ")", 8, "too many"),
     ],
-)  # fmt: skip
+)
 def test_mistakes_are_named_at_their_column(text: str, column: int, says: str) -> None:
     if not column:
         assert len(parse_patterns(text).patterns) == 1
@@ -124,10 +163,21 @@ def test_ten_thousand_entries_are_read_whole() -> None:
 
 @pytest.mark.parametrize(
     "huge",
-    ["a " * 20_001, "x" * 500_001, "x" * 3000, "a(" * 100_000, "{" * 400_000, "(" * 400_000, "a(b=c" * 9_000,
-     "a(" + "b=c," * 40 + "b=c)", "a(" + " " * 400_000, "a($" + "x " * 200_000 + ")", ")" * 100_000,
-     "a {" * 9_000 + "\0"],
-)  # fmt: skip
+    [
+        "a " * 20_001,
+        "x" * 500_001,
+        "x" * 3000,
+        "a(" * 100_000,
+        "{" * 400_000,
+        "(" * 400_000,
+        "a(b=c" * 9_000,
+        "a(" + "b=c," * 40 + "b=c)",
+        "a(" + " " * 400_000,
+        "a($" + "x " * 200_000 + ")",
+        ")" * 100_000,
+        "a {" * 9_000 + "\0",
+    ],
+)
 def test_what_is_huge_is_refused_at_a_column(huge: str) -> None:
     with pytest.raises(PatternError) as caught:
         parse_patterns(huge)

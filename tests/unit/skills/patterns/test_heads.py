@@ -11,8 +11,31 @@ from desktop.skills.patterns.heads import Sieve
 from desktop.skills.patterns.index import RuleIndex
 from desktop.skills.patterns.paths import Where
 
-PIECES = ["a", "b", "src", ".", "..", "/", "/", "//", "*", "**", "?", "[ab]", "{a,b}", "{.,x}", "\\.", "~", "~/", " ",
-          "git", "é", "-x", "home", "ws"]  # fmt: skip
+PIECES = [
+    "a",
+    "b",
+    "src",
+    ".",
+    "..",
+    "/",
+    "/",
+    "//",
+    "*",
+    "**",
+    "?",
+    "[ab]",
+    "{a,b}",
+    "{.,x}",
+    "\\.",
+    "~",
+    "~/",
+    " ",
+    "git",
+    "é",
+    "-x",
+    "home",
+    "ws",
+]
 TEXTS = ["a", "b", "src", ".", "..", "/", "/", "//", "~", "~/", " ", "git", "é", "-x", "home", "ws", ".a", "ab"]
 CWD, HOME = "/home/ws", "/home"
 
@@ -37,10 +60,12 @@ def patterns(chance: random.Random, count: int) -> list[str]:
 
 def a_call(chance: random.Random) -> CallFacts:
     arguments: dict[str, object] = {
-        "command": made(chance, TEXTS), "path": [made(chance, TEXTS), made(chance, TEXTS)],
-        "note": chance.choice([made(chance, TEXTS), 1, None]), "allowedTools": made(chance, TEXTS),
+        "command": made(chance, TEXTS),
+        "path": [made(chance, TEXTS), made(chance, TEXTS)],
+        "note": chance.choice([made(chance, TEXTS), 1, None]),
+        "allowedTools": made(chance, TEXTS),
         "deep": {"path": made(chance, TEXTS)},
-    }  # fmt: skip
+    }
     parts = tuple(CommandPart(made(chance, TEXTS), (made(chance, TEXTS),)) for _ in range(chance.randint(0, 2)))
     resolved = {"path": f"/{made(chance, TEXTS)}"} if chance.random() < 0.5 else {}
     return CallFacts("bash", Category.WRITE, arguments=arguments, parts=parts, resolved=resolved)

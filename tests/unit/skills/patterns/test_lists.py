@@ -72,8 +72,9 @@ def call(name: str, *tags: str, **arguments: Any) -> Call:
     return name, tags, arguments
 
 
-@pytest.mark.spec("R-PAT-5", "R-PAT-6", "R-PAT-7", "R-PAT-8", "R-PAT-9", "R-PAT-10", "R-PAT-12", "R-PAT-14", "R-PAT-16",
-                  "R-PAT-17")  # fmt: skip
+@pytest.mark.spec(
+    "R-PAT-5", "R-PAT-6", "R-PAT-7", "R-PAT-8", "R-PAT-9", "R-PAT-10", "R-PAT-12", "R-PAT-14", "R-PAT-16", "R-PAT-17"
+)
 @pytest.mark.parametrize(
     ("text", "expected", "calls"),
     [
@@ -88,15 +89,21 @@ def call(name: str, *tags: str, **arguments: Any) -> Call:
         ("* #destructive($deny)", ALLOW, [call("other"), call("other", "slow")]),
         ("#destructive($deny) *", DENY, [call("wipe", "destructive")]),
         ("#destructive($deny) *", ALLOW, [call("other")]),
-        ("* context-manager(op={finish,fail},$deny)", DENY,
-         [call("context-manager", op="finish"), call("context-manager", op="fail")]),
+        (
+            "* context-manager(op={finish,fail},$deny)",
+            DENY,
+            [call("context-manager", op="finish"), call("context-manager", op="fail")],
+        ),
         ("* context-manager(op={finish,fail},$deny)", ALLOW, [call("context-manager", op="invoke"), call("bash")]),
         ("context-manager(op=finish,$deny)", DENY, [call("context-manager", op="finish"), call("bash")]),
         ("context-manager(op=finish,$deny)", ALLOW, [call("context-manager", op="next")]),
         ("file-read", ALLOW, [call("context-manager", op="finish")]),
         ("file-read agent(allowedTools=file-read)", ALLOW, [call("agent", allowedTools="file-read")]),
-        ("file-read agent(allowedTools=file-read)", DENY,
-         [call("agent", allowedTools="file-write"), call("agent", allowedTools="file-read bash"), call("agent")]),
+        (
+            "file-read agent(allowedTools=file-read)",
+            DENY,
+            [call("agent", allowedTools="file-write"), call("agent", allowedTools="file-read bash"), call("agent")],
+        ),
         ("agent(allowedTools=file-*)", ALLOW, [call("agent", allowedTools="file-read file-write")]),
         ("agent(allowedTools=file-*)", DENY, [call("agent", allowedTools="file-read bash")]),
         ("* agent(allowedTools=file-read)", DENY, [call("agent", allowedTools="bash")]),
@@ -108,7 +115,7 @@ def call(name: str, *tags: str, **arguments: Any) -> Call:
         ("file-read(path=src/*)", DENY, [call("file-read", path="src/../x")]),
         ("file-read(", DENY, [call("file-read"), call("context-manager", op="finish")]),
     ],
-)  # fmt: skip
+)
 def test_lists_and_calls_of_appendix_a(text: str | None, expected: bool, calls: list[Call]) -> None:
     for cwd in (CWD, ""):
         allowed = AllowedList.of(text, cwd=cwd)
@@ -150,9 +157,18 @@ class Table:
 @pytest.mark.spec("R-VIS-1", "R-VIS-6")
 @pytest.mark.parametrize(
     ("text", "seen"),
-    [(None, ["a", "b"]), ("*", ["a", "b"]), ("* {h,i}", ["a", "b"]), ("h a", ["a", "h"]), ("h*", []), ("#t", []),
-     ("h\\ ", []), ("h h($deny)", []), ("h(x=1)", ["h"])],
-)  # fmt: skip
+    [
+        (None, ["a", "b"]),
+        ("*", ["a", "b"]),
+        ("* {h,i}", ["a", "b"]),
+        ("h a", ["a", "h"]),
+        ("h*", []),
+        ("#t", []),
+        ("h\\ ", []),
+        ("h h($deny)", []),
+        ("h(x=1)", ["h"]),
+    ],
+)
 def test_it_is_the_pipelines_allowed_tools_and_names_only_by_exact_names(text: str | None, seen: list[str]) -> None:
     allowed: AllowedTools = AllowedList.of(text)
     table = Table("a", "b", "h", hidden="h")
@@ -202,10 +218,18 @@ def test_a_deny_with_constraints_denies_only_calls_that_satisfy_all_of_them() ->
 @pytest.mark.spec("R-PAT-9")
 @pytest.mark.parametrize(
     ("text", "allowed"),
-    [("* file-read(mode=fast)", False), ("file-* file-read(mode=fast)", False), ("#t file-*(mode=fast)", False),
-     ("#t(mode=fast) *", False), ("file-read file-read(mode=fast)", True), ("#t *(mode=fast)", True),
-     ("file-*(mode=fast) file-r*", True), ("{*,file-read}(mode=fast) #t", True), ("?* #t(mode=fast)", False)],
-)  # fmt: skip
+    [
+        ("* file-read(mode=fast)", False),
+        ("file-* file-read(mode=fast)", False),
+        ("#t file-*(mode=fast)", False),
+        ("#t(mode=fast) *", False),
+        ("file-read file-read(mode=fast)", True),
+        ("#t *(mode=fast)", True),
+        ("file-*(mode=fast) file-r*", True),
+        ("{*,file-read}(mode=fast) #t", True),
+        ("?* #t(mode=fast)", False),
+    ],
+)
 def test_only_the_most_specific_patterns_count(text: str, allowed: bool) -> None:
     assert permits(text, "file-read", "t", mode="slow") is allowed
     assert permits(text, "file-read", "t", mode="fast")
@@ -305,9 +329,13 @@ def test_ten_thousand_entries_decide_rightly() -> None:
     allowed = AllowedList.of(entries)
     assert allowed.problem is None
     for name, tag, fits in [
-        ("tool-3333", "", True), ("tool-3334", "", False), ("glob-77-x", "", True), ("glob-77", "", False),
-        ("z", "tag-3333", True), ("z", "tag-3334", False),
-    ]:  # fmt: skip
+        ("tool-3333", "", True),
+        ("tool-3334", "", False),
+        ("glob-77-x", "", True),
+        ("glob-77", "", False),
+        ("z", "tag-3333", True),
+        ("z", "tag-3334", False),
+    ]:
         assert allowed.offers(tool(name, tag)) is fits
 
 
@@ -320,7 +348,7 @@ def test_ten_thousand_entries_decide_rightly() -> None:
         (["{" + ",".join("abcdefgh" for _ in range(200)) + "}"] * 260, "braces of the list"),
         (["x(a=" + "{a,b,c}" * 5 + "?*" * 9 + ")"], "too many patterns with wildcards"),
     ],
-)  # fmt: skip
+)
 def test_a_list_of_costly_patterns_allows_nothing_and_says_so(entries: list[str], says: str) -> None:
     allowed = AllowedList.of(entries)
     assert says in str(allowed.problem)

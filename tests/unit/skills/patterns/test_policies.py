@@ -35,9 +35,20 @@ def test_the_trust_row_of_appendix_a() -> None:
 @pytest.mark.spec("R-PRM-11")
 @pytest.mark.parametrize(
     ("selector", "specific"),
-    [("write-file", True), ("write-*", True), ("{write-file,read-file}", True), ("write-[f]*", True), ("#t", False),
-     ("*", False), ("**", False), ("?*", False), ("*-*", False), ("{*,write-file}", False), ("[a-z]*", False)],
-)  # fmt: skip
+    [
+        ("write-file", True),
+        ("write-*", True),
+        ("{write-file,read-file}", True),
+        ("write-[f]*", True),
+        ("#t", False),
+        ("*", False),
+        ("**", False),
+        ("?*", False),
+        ("*-*", False),
+        ("{*,write-file}", False),
+        ("[a-z]*", False),
+    ],
+)
 def test_an_allow_is_specific_only_when_it_names_the_tool(selector: str, specific: bool) -> None:
     found = decide(f"{selector}($policy=allow)", "write-file", "t")
     assert found == RuleMatch("allow", f"{selector}($policy=allow)", specific)
@@ -54,15 +65,24 @@ def test_a_deny_wins_in_every_order(rules: list[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("bash($policy=allow) *", "allow"), ("* bash($policy=allow)", "allow"), ("bash *($policy=allow)", "ask"),
-        ("*($policy=allow) bash", "ask"), ("b*($policy=allow) #t", "allow"), ("bash bash($policy=allow)", "ask"),
-        ("bash($policy=allow) bash", "allow"), ("bash bash(command=git*,$policy=allow)", "allow"),
-        ("bash($policy=ask) b*($policy=allow)", "ask"), ("bash(command=ls*,$policy=allow) b*($policy=allow)", None),
-        ("bash(command=ls*,$policy=allow) *", "ask"), ("bash(command=ls*) *($policy=allow)", None),
-        ("bash(command=ls*,$deny) *($policy=allow)", "allow"), ("other", None), ("", None),
+        ("bash($policy=allow) *", "allow"),
+        ("* bash($policy=allow)", "allow"),
+        ("bash *($policy=allow)", "ask"),
+        ("*($policy=allow) bash", "ask"),
+        ("b*($policy=allow) #t", "allow"),
+        ("bash bash($policy=allow)", "ask"),
+        ("bash($policy=allow) bash", "allow"),
+        ("bash bash(command=git*,$policy=allow)", "allow"),
+        ("bash($policy=ask) b*($policy=allow)", "ask"),
+        ("bash(command=ls*,$policy=allow) b*($policy=allow)", None),
+        ("bash(command=ls*,$policy=allow) *", "ask"),
+        ("bash(command=ls*) *($policy=allow)", None),
+        ("bash(command=ls*,$deny) *($policy=allow)", "allow"),
+        ("other", None),
+        ("", None),
         ("bash($policy=deny) bash($policy=allow)", "deny"),
     ],
-)  # fmt: skip
+)
 def test_the_most_specific_rule_counts_then_constraints_then_the_earlier_one(text: str, expected: str | None) -> None:
     assert policy(text, "bash", "t", command="git status") == expected
 

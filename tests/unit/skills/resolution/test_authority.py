@@ -28,8 +28,9 @@ def fabric(tmp_path: Path) -> SkillFabric:
 
 def opened(tmp_path: Path, *, trusted: bool) -> SkillFabric:
     home, project = str(tmp_path / "home"), str(tmp_path / "project")
-    roots = conventional_roots(home=home, agent_home=f"{home}/.agent", library=str(tmp_path / "library"),
-                               projects=[Project(project, trusted)])  # fmt: skip
+    roots = conventional_roots(
+        home=home, agent_home=f"{home}/.agent", library=str(tmp_path / "library"), projects=[Project(project, trusted)]
+    )
     return SkillFabric.open(roots, project=project)
 
 

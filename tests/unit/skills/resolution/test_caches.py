@@ -10,20 +10,23 @@ from desktop.skills.resolution import folders
 from desktop.skills.resolution.authority import find_authority
 from desktop.skills.resolution.caches import MAX_KEPT, Caches
 from desktop.skills.resolution.find import find_cached, find_tool
-from desktop.skills.resolution.globals import (
-    Globals,
-    clear_all_caches,
-    clear_tool_cache,
-    empty_globals,
-    search_path,
-)
+from desktop.skills.resolution.globals import Globals, clear_all_caches, clear_tool_cache, empty_globals, search_path
 from desktop.skills.resolution.listing import list_tools
 from tests.unit.skills.resolution.kit import skill, write
 
 CACHES = {
-    "tool", "list", "dir", "cascade", "file", "authority", "cyclic_peers", "main_in_dir", "name_index",
-    "promotions", "cascade_deps",
-}  # fmt: skip
+    "tool",
+    "list",
+    "dir",
+    "cascade",
+    "file",
+    "authority",
+    "cyclic_peers",
+    "main_in_dir",
+    "name_index",
+    "promotions",
+    "cascade_deps",
+}
 
 
 @pytest.fixture
@@ -60,8 +63,10 @@ def test_there_are_these_caches_with_the_keys_of_the_table(root: Path) -> None:
     assert [definition.name for definition in caches.file[str(root / "tool.skill.md")]] == ["tool"]
     assert caches.authority[f"file://{root}/tool.skill.md"].name == "chief"
     assert caches.main_in_dir[str(root)].name == "chief"
-    assert caches.name_index[str(root)].names == {"chief": str(root / "main.skill.md"),
-                                                  "tool": str(root / "tool.skill.md")}  # fmt: skip
+    assert caches.name_index[str(root)].names == {
+        "chief": str(root / "main.skill.md"),
+        "tool": str(root / "tool.skill.md"),
+    }
 
 
 @pytest.mark.spec("R-RES-13")
@@ -92,8 +97,18 @@ def test_clearing_a_tool_evicts_all_that_it_could_come_from_and_no_promotions(ro
     assert ("tool", key) not in caches.tool
     assert ("missing", key) not in caches.tool
     assert caches.tool[("chief", key)].name == "chief"
-    assert not any((caches.name_index, caches.dir, caches.file, caches.list, caches.main_in_dir, caches.authority,
-                    caches.cascade, caches.cascade_deps))  # fmt: skip
+    assert not any(
+        (
+            caches.name_index,
+            caches.dir,
+            caches.file,
+            caches.list,
+            caches.main_in_dir,
+            caches.authority,
+            caches.cascade,
+            caches.cascade_deps,
+        )
+    )
     assert caches.cyclic_peers is None
     assert caches.promotions is not None
 

@@ -71,8 +71,14 @@ def test_a_name_that_the_index_lacks_is_looked_for_on_the_disk_once(one: Path, t
 def test_the_build_time_index_is_asked_first_and_believed_only_as_far_as_the_files_agree(one: Path) -> None:
     skill(one, "listed")
     skill(one, "renamed")
-    write_build_index(str(one), {"listed": str(one / "listed.skill.md"), "renamed": str(one / "renamed.skill.md"),
-                                 "gone": str(one / "gone.skill.md")})  # fmt: skip
+    write_build_index(
+        str(one),
+        {
+            "listed": str(one / "listed.skill.md"),
+            "renamed": str(one / "renamed.skill.md"),
+            "gone": str(one / "gone.skill.md"),
+        },
+    )
     write(one / "renamed.skill.md", "other-name")
     globals = empty_globals([str(one)])
     assert find_tool("listed", globals).name == "listed"
@@ -85,9 +91,15 @@ def test_the_build_time_index_is_asked_first_and_believed_only_as_far_as_the_fil
 @pytest.mark.spec("R-RES-6")
 @pytest.mark.parametrize(
     "content",
-    ["", "[]", "{", '{"version": 1, "names": 3}', '{"version": 9, "names": {}}',
-     '{"version": 1, "names": {"here": "../../etc/passwd.skill.md", "here2": 3}}'],
-)  # fmt: skip
+    [
+        "",
+        "[]",
+        "{",
+        '{"version": 1, "names": 3}',
+        '{"version": 9, "names": {}}',
+        '{"version": 1, "names": {"here": "../../etc/passwd.skill.md", "here2": 3}}',
+    ],
+)
 def test_a_broken_build_time_index_is_passed_over(one: Path, content: str) -> None:
     skill(one, "here")
     (one / BUILD_INDEX).write_text(content)

@@ -19,10 +19,17 @@ NAMES = "abcdef"
 @pytest.mark.spec("R-RES-13")
 def test_skills_whose_lists_lead_back_to_them_are_peers_and_no_others(tmp_path: Path) -> None:
     for name, allowed in {
-        "one": "two outside", "two": "three", "three": "one(x=1)", "outside": "nothing-there", "myself": "myself",
-        "wide": "*", "tagged": "'#all one'", "denying": "denied", "denied": "'denying denying($deny)'",
+        "one": "two outside",
+        "two": "three",
+        "three": "one(x=1)",
+        "outside": "nothing-there",
+        "myself": "myself",
+        "wide": "*",
+        "tagged": "'#all one'",
+        "denying": "denied",
+        "denied": "'denying denying($deny)'",
         "broken": "'one('",
-    }.items():  # fmt: skip
+    }.items():
         skill(tmp_path, name, allowed=allowed)
     skill(tmp_path, "listless")
     ring = frozenset({"one", "two", "three"})

@@ -28,10 +28,26 @@ def globals() -> Globals:
 @pytest.mark.spec("R-RES-11")
 def test_all_options_end_up_in_the_definition(globals: Globals) -> None:
     schema: dict[str, Any] = {"type": "object"}
-    definition = register_tool(globals, RegisterToolOptions(
-        "tool", print, "Does it.", schema, {"type": "string"}, ["Big Tag", "big--tag"], "hidden", {"model": {"x": 1}},
-        "middleware", "read-*", "mcp://a/b", "some.module", "the code", ("do_it",), "write",
-    ))  # fmt: skip
+    definition = register_tool(
+        globals,
+        RegisterToolOptions(
+            "tool",
+            print,
+            "Does it.",
+            schema,
+            {"type": "string"},
+            ["Big Tag", "big--tag"],
+            "hidden",
+            {"model": {"x": 1}},
+            "middleware",
+            "read-*",
+            "mcp://a/b",
+            "some.module",
+            "the code",
+            ("do_it",),
+            "write",
+        ),
+    )
     assert find_tool("tool", globals) is definition
     assert (definition.kind, definition.source, definition.fn) == ("program", "program", print)
     assert (definition.params, definition.returns) == (schema, {"type": "string"})
@@ -65,11 +81,17 @@ def test_registering_the_name_again_replaces_the_tool(globals: Globals) -> None:
 @pytest.mark.spec("R-RES-10")
 @pytest.mark.parametrize(
     "options",
-    [RegisterToolOptions("Bad_Name"), RegisterToolOptions("x" * 65), RegisterToolOptions("new", aliases=("taken",)),
-     RegisterToolOptions("new", aliases=("other_alias",)), RegisterToolOptions("new", aliases=("a/b",)),
-     RegisterToolOptions("new", src="inline://taken"), RegisterToolOptions("plain-alias")],
+    [
+        RegisterToolOptions("Bad_Name"),
+        RegisterToolOptions("x" * 65),
+        RegisterToolOptions("new", aliases=("taken",)),
+        RegisterToolOptions("new", aliases=("other_alias",)),
+        RegisterToolOptions("new", aliases=("a/b",)),
+        RegisterToolOptions("new", src="inline://taken"),
+        RegisterToolOptions("plain-alias"),
+    ],
     ids=["name", "long", "alias-is-name", "alias-is-alias", "alias-characters", "source", "name-is-alias"],
-)  # fmt: skip
+)
 def test_a_name_an_alias_and_a_source_mean_one_tool(globals: Globals, options: RegisterToolOptions) -> None:
     register_tool(globals, RegisterToolOptions("taken", src="inline://taken", aliases=("other_alias", "plain-alias")))
     with pytest.raises(ConfigurationError):

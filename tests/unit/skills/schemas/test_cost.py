@@ -9,8 +9,18 @@ import pytest
 from desktop.skills.schemas import validation as schemas
 from desktop.skills.schemas.cost import ENDLESS, MAX_STEPS, SchemaCost, extent
 
-TREE = {"$ref": "#/$defs/node", "$defs": {"node": {"type": "object", "properties": {
-    "value": {"type": "integer"}, "children": {"type": "array", "items": {"$ref": "#/$defs/node"}}}}}}  # fmt: skip
+TREE = {
+    "$ref": "#/$defs/node",
+    "$defs": {
+        "node": {
+            "type": "object",
+            "properties": {
+                "value": {"type": "integer"},
+                "children": {"type": "array", "items": {"$ref": "#/$defs/node"}},
+            },
+        }
+    },
+}
 
 
 def doubling(count: int, word: str = "allOf", inside: str = "") -> dict[str, Any]:

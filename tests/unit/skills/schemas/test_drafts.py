@@ -43,9 +43,26 @@ async def fits(schema: dict[str, Any], value: Any) -> bool:
 @pytest.mark.spec("R-SK-4")
 @pytest.mark.parametrize("uri", URIS.values())
 @pytest.mark.parametrize(
-    "name", ["$ref", "$dynamicRef", "$recursiveRef", "$id", "id", "$anchor", "$schema", "pattern", "patternProperties",
-             "items", "default", "const", "enum", "type", "properties", "allOf"],
-)  # fmt: skip
+    "name",
+    [
+        "$ref",
+        "$dynamicRef",
+        "$recursiveRef",
+        "$id",
+        "id",
+        "$anchor",
+        "$schema",
+        "pattern",
+        "patternProperties",
+        "items",
+        "default",
+        "const",
+        "enum",
+        "type",
+        "properties",
+        "allOf",
+    ],
+)
 def test_a_property_may_have_the_name_of_a_keyword(uri: str, name: str) -> None:
     schema = {"$schema": uri, "type": "object", "properties": {name: {"type": "string", "pattern": "^a"}}}
     assert schemas.check(schema, arguments=True) == ()
@@ -116,19 +133,50 @@ async def test_what_a_tuple_of_an_old_draft_costs_is_counted() -> None:
         await Validator().check_result(spec({}, returns=schema), value)
 
 
-WORDS = st.sampled_from([
-    "$ref", "$dynamicRef", "$recursiveRef", "$id", "id", "$schema", "$anchor", "$defs", "definitions", "properties",
-    "items", "prefixItems", "additionalItems", "patternProperties", "dependencies", "dependentSchemas", "allOf", "not",
-    "if", "type", "pattern", "enum", "const", "default", "required", "$vocabulary", "format", "minimum", "a",
-])  # fmt: skip
+WORDS = st.sampled_from(
+    [
+        "$ref",
+        "$dynamicRef",
+        "$recursiveRef",
+        "$id",
+        "id",
+        "$schema",
+        "$anchor",
+        "$defs",
+        "definitions",
+        "properties",
+        "items",
+        "prefixItems",
+        "additionalItems",
+        "patternProperties",
+        "dependencies",
+        "dependentSchemas",
+        "allOf",
+        "not",
+        "if",
+        "type",
+        "pattern",
+        "enum",
+        "const",
+        "default",
+        "required",
+        "$vocabulary",
+        "format",
+        "minimum",
+        "a",
+    ]
+)
 LEAVES = st.one_of(
-    st.none(), st.booleans(), st.integers(-(2**70), 2**70), st.floats(), st.text(max_size=3), st.just("\ud800"),
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**70), 2**70),
+    st.floats(),
+    st.text(max_size=3),
+    st.just("\ud800"),
     st.sampled_from(["#", "#/", "#/$defs/a", "#a", "string", "(", "%", "#/%", "http://x", *URIS.values()]),
-)  # fmt: skip
+)
 ANY_JSON = st.recursive(
-    LEAVES,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=4),
-    max_leaves=12,
+    LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=4), max_leaves=12
 )
 
 
@@ -138,25 +186,38 @@ def test_no_schema_raises_whatever_it_says(schema: dict[str, Any], arguments: bo
     schemas.check(schema, arguments=arguments)
 
 
-ADDRESS = {"type": "object", "properties": {"state": {"$ref": "#/definitions/state"}, "next": {"$ref": "/address"}},
-           "definitions": {"state": {"enum": ["CA", "NY"]}}}  # fmt: skip
+ADDRESS = {
+    "type": "object",
+    "properties": {"state": {"$ref": "#/definitions/state"}, "next": {"$ref": "/address"}},
+    "definitions": {"state": {"enum": ["CA", "NY"]}},
+}
 TEXT = {"$anchor": "text", "maxLength": 3}
 BUNDLE = {
-    "$id": "https://example.com/customer", "type": "object",
-    "properties": {"a": {"$ref": "/address"}, "b": {"$ref": "https://example.com/address#/definitions/state"},
-                   "c": {"$ref": "names/short#text"}, "d": {"$ref": "#/$defs/2/properties/state"}},
-    "$defs": {"1": {"$id": "names/", "$defs": {"s": {"$id": "short", "$defs": {"t": TEXT}}}},
-              "2": {"$id": "/address", **ADDRESS}},
-}  # fmt: skip
+    "$id": "https://example.com/customer",
+    "type": "object",
+    "properties": {
+        "a": {"$ref": "/address"},
+        "b": {"$ref": "https://example.com/address#/definitions/state"},
+        "c": {"$ref": "names/short#text"},
+        "d": {"$ref": "#/$defs/2/properties/state"},
+    },
+    "$defs": {
+        "1": {"$id": "names/", "$defs": {"s": {"$id": "short", "$defs": {"t": TEXT}}}},
+        "2": {"$id": "/address", **ADDRESS},
+    },
+}
 
 
 @pytest.mark.spec("R-SK-4")
 async def test_several_schemas_bundled_in_one_refer_to_each_other_by_their_addresses() -> None:
     assert schemas.check(BUNDLE, arguments=True) == ()
     for value, valid in (
-        ({"a": {"state": "CA", "next": {"state": "NY"}}, "b": "NY", "c": "abc"}, True), ({"c": "abcd"}, False),
-        ({"a": {"next": {"next": {"state": "X"}}}}, False), ({"b": "X"}, False), ({"d": "X"}, False),
-    ):  # fmt: skip
+        ({"a": {"state": "CA", "next": {"state": "NY"}}, "b": "NY", "c": "abc"}, True),
+        ({"c": "abcd"}, False),
+        ({"a": {"next": {"next": {"state": "X"}}}}, False),
+        ({"b": "X"}, False),
+        ({"d": "X"}, False),
+    ):
         assert await fits(BUNDLE, value) is valid
 
 

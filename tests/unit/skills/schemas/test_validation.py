@@ -11,12 +11,18 @@ from desktop.skills.schemas import validation as schemas
 from tests.unit.skills.formats.kit import load, place
 
 GOOD = [
-    {}, {"type": "object"}, {"type": ["object", "null"]}, {"properties": {"a": True, "b": {"type": "string"}}},
+    {},
+    {"type": "object"},
+    {"type": ["object", "null"]},
+    {"properties": {"a": True, "b": {"type": "string"}}},
     {"type": "object", "properties": {"next": {"$ref": "#"}}},
     {"$ref": "#/$defs/a", "$defs": {"a": {"type": "object"}}},
-    {"$defs": {"tree": {"type": "object",
-    "properties": {"l": {"$ref": "#/$defs/tree"}, "r": {"$ref": "#/$defs/tree"}}}},
-     "$ref": "#/$defs/tree"},
+    {
+        "$defs": {
+            "tree": {"type": "object", "properties": {"l": {"$ref": "#/$defs/tree"}, "r": {"$ref": "#/$defs/tree"}}}
+        },
+        "$ref": "#/$defs/tree",
+    },
     {"allOf": [{"required": ["a"]}], "patternProperties": {"^x-": {}}, "dependentSchemas": {"a": {"minProperties": 2}}},
     {"properties": {"a": {"pattern": "^[a-z]{1,64}$"}, "b": {"const": {"$ref": "http://x"}}}},
     {"$resolve": "args.schema"},
@@ -24,7 +30,7 @@ GOOD = [
     {"$defs": {"a/b~c": {}}, "properties": {"x": {"$ref": "#/$defs/a~1b~0c"}}},
     {"$anchor": "top", "items": {"$ref": "#top"}},
     {"$id": "https://x.org/a", "properties": {"a": {"$ref": "https://x.org/a"}}},
-]  # fmt: skip
+]
 
 BAD = {
     "a type that is none": ({"type": "objekt"}, "/type"),
@@ -37,8 +43,10 @@ BAD = {
     "a broken expression": ({"properties": {"a": {"pattern": "("}}}, "/properties/a/pattern"),
     "a broken expression as a key": ({"patternProperties": {"(": {}}}, "/patternProperties/("),
     "an expression too large": ({"pattern": "((a{1,100}){1,100}){1,100}"}, "/pattern"),
-    "too many expressions": ({"properties": {f"p{n}": {"pattern": f"^a{n}$"} for n in range(30)}},
-    "/properties/p9/pattern"),
+    "too many expressions": (
+        {"properties": {f"p{n}": {"pattern": f"^a{n}$"} for n in range(30)}},
+        "/properties/p9/pattern",
+    ),
     "a reference into the web": ({"$ref": "https://example.org/schema.json"}, "/$ref"),
     "a reference to a file": ({"properties": {"a": {"$ref": "file:///etc/passwd"}}}, "/properties/a/$ref"),
     "a reference to nothing": ({"items": {"$ref": "#/$defs/none"}}, "/items/$ref"),
@@ -52,7 +60,7 @@ BAD = {
     ),
     "text for arguments": ({"type": "string"}, "/type"),
     "a list for arguments": ({"type": ["array", "null"]}, "/type"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.spec("R-SK-4")
@@ -75,8 +83,9 @@ def test_a_schema_problem_stands_where_the_file_has_it() -> None:
     )
     loaded = load(f"---\nname: a\ndescription: d\nmetadata:\n  {head}---\n")
     assert [(p.code, p.line, p.column, p.severity) for p in loaded.problems] == [
-        ("schema.invalid", 9, 15, "error"), ("schema.invalid", 11, 11, "error"),
-    ]  # fmt: skip
+        ("schema.invalid", 9, 15, "error"),
+        ("schema.invalid", 11, 11, "error"),
+    ]
     assert "params is no valid JSON Schema at /properties/a/type: type must be one of" in loaded.problems[0].message
     assert loaded.definitions[0].state == "broken"
 
@@ -91,8 +100,11 @@ def test_a_schema_has_to_be_a_mapping(value: str) -> None:
 @pytest.mark.spec("R-SK-4")
 def test_flat_params_and_those_of_code_have_their_places_too() -> None:
     assert place(load("---\nname: a\ndescription: d\nmetadata:\n  params: {type: x}\n---\n")) == (
-        "schema.invalid", 5, 18, "error",
-    )  # fmt: skip
+        "schema.invalid",
+        5,
+        18,
+        "error",
+    )
     flat = load("---\nname: a\ndescription: d\nparams:\n  type: x\n---\n")
     assert [(p.code, p.line, p.column) for p in flat.problems] == [("key.flat", 4, 1), ("schema.invalid", 5, 9)]
     code = "frontmatter = {'name': 'a', 'description': 'd',\n 'params': {'type': 'x'}}\ndef run(ctx, args): ..."
@@ -100,24 +112,53 @@ def test_flat_params_and_those_of_code_have_their_places_too() -> None:
     assert [(p.code, p.line, p.column) for p in python.problems] == [("key.flat", 2, 12), ("schema.invalid", 2, 22)]
 
 
-KEYWORDS = st.sampled_from(sorted({
-    "type", "properties", "items", "required", "enum", "description", "minimum", "maxLength", "additionalProperties",
-    "anyOf",
-    "not", "pattern", "format", "minItems", "title", "default", "const", "uniqueItems", "examples", "$comment",
-}))  # fmt: skip
+KEYWORDS = st.sampled_from(
+    sorted(
+        {
+            "type",
+            "properties",
+            "items",
+            "required",
+            "enum",
+            "description",
+            "minimum",
+            "maxLength",
+            "additionalProperties",
+            "anyOf",
+            "not",
+            "pattern",
+            "format",
+            "minItems",
+            "title",
+            "default",
+            "const",
+            "uniqueItems",
+            "examples",
+            "$comment",
+        }
+    )
+)
 VALUES = st.one_of(
-    st.sampled_from(["object", "string", "x", "^a$", "(", ["string", "null"], ["string", "string"], [], [1], {}, True,
-    None]),
-    st.integers(-2, 5), st.floats(0, 3),
-)  # fmt: skip
+    st.sampled_from(
+        ["object", "string", "x", "^a$", "(", ["string", "null"], ["string", "string"], [], [1], {}, True, None]
+    ),
+    st.integers(-2, 5),
+    st.floats(0, 3),
+)
 SCHEMAS = st.recursive(
     st.dictionaries(KEYWORDS, VALUES, max_size=4),
-    lambda inner: st.fixed_dictionaries({}, optional={
-        "properties": st.dictionaries(st.sampled_from("abc"), inner, max_size=2), "items": inner,
-        "additionalProperties": inner, "anyOf": st.lists(inner, max_size=2), "type": st.sampled_from(["object", "y"]),
-    }),
+    lambda inner: st.fixed_dictionaries(
+        {},
+        optional={
+            "properties": st.dictionaries(st.sampled_from("abc"), inner, max_size=2),
+            "items": inner,
+            "additionalProperties": inner,
+            "anyOf": st.lists(inner, max_size=2),
+            "type": st.sampled_from(["object", "y"]),
+        },
+    ),
     max_leaves=6,
-)  # fmt: skip
+)
 
 
 @pytest.mark.spec("R-SK-4")

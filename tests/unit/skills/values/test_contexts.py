@@ -84,9 +84,12 @@ SCHEMA = {"type": "object", "properties": {"x": {}}}
 )
 def test_a_schema_is_found_by_its_path_on_the_context(expr: str) -> None:
     ctx = Ctx(
-        args={"schema": SCHEMA}, locals={"list": [SCHEMA]}, nonlocals={"a.b": SCHEMA},
-        run=SimpleNamespace(frontmatter={"returns": SCHEMA}), globals={"config": {"s": SCHEMA}},
-    )  # fmt: skip
+        args={"schema": SCHEMA},
+        locals={"list": [SCHEMA]},
+        nonlocals={"a.b": SCHEMA},
+        run=SimpleNamespace(frontmatter={"returns": SCHEMA}),
+        globals={"config": {"s": SCHEMA}},
+    )
     assert resolve_json_schema({"$resolve": expr, "type": "string"}, ctx) is SCHEMA
 
 

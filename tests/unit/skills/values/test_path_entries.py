@@ -23,28 +23,45 @@ from desktop.skills.values.path_entries import (
 )
 
 PATHS: list[PathEntry] = [
-    "/project", {"ignore": "dist"}, {"external": "/library"}, {"internal": "/own"}, IgnoreEntry("*.tmp"),
+    "/project",
+    {"ignore": "dist"},
+    {"external": "/library"},
+    {"internal": "/own"},
+    IgnoreEntry("*.tmp"),
     DirEntry("/x"),
-]  # fmt: skip
+]
 
 
 def test_the_four_forms_become_records() -> None:
     assert parse_path_entries(PATHS) == (
-        DirEntry("/project"), IgnoreEntry("dist"), DirEntry("/library", external=True), DirEntry("/own", internal=True),
-        IgnoreEntry("*.tmp"), DirEntry("/x"),
-    )  # fmt: skip
+        DirEntry("/project"),
+        IgnoreEntry("dist"),
+        DirEntry("/library", external=True),
+        DirEntry("/own", internal=True),
+        IgnoreEntry("*.tmp"),
+        DirEntry("/x"),
+    )
     assert parse_path_entries(()) == ()
 
 
 @pytest.mark.parametrize(
     ("entries", "said"),
     [
-        (["/a", 5], "Entry 2 of the paths"), ([{}], "one key"), ([{"external": "/a", "ignore": "b"}], "one key"),
-        ([{"extern": "/a"}], "external, internal or ignore"), ([{"external": 5}], "a folder"), ([""], "a folder"),
-        ([{"ignore": " "}], "a pattern"), (["a\0b"], "zero"), ([None], "Entry 1"), ("/a", "a list"), (None, "a list"),
-        ({"external": "/a"}, "a list"), (5, "a list"),
+        (["/a", 5], "Entry 2 of the paths"),
+        ([{}], "one key"),
+        ([{"external": "/a", "ignore": "b"}], "one key"),
+        ([{"extern": "/a"}], "external, internal or ignore"),
+        ([{"external": 5}], "a folder"),
+        ([""], "a folder"),
+        ([{"ignore": " "}], "a pattern"),
+        (["a\0b"], "zero"),
+        ([None], "Entry 1"),
+        ("/a", "a list"),
+        (None, "a list"),
+        ({"external": "/a"}, "a list"),
+        (5, "a list"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_entry_is_named_by_its_number(entries: Any, said: str) -> None:
     with pytest.raises(ConfigurationError, match=said):
         parse_path_entries(entries)
@@ -52,8 +69,11 @@ def test_a_wrong_entry_is_named_by_its_number(entries: Any, said: str) -> None:
 
 def test_an_entry_has_a_folder_unless_it_ignores() -> None:
     assert [path_entry_dir(entry) for entry in PATHS if entry not in (PATHS[1], PATHS[4])] == [
-        "/project", "/library", "/own", "/x",
-    ]  # fmt: skip
+        "/project",
+        "/library",
+        "/own",
+        "/x",
+    ]
     for entry in (PATHS[1], PATHS[4]):
         with pytest.raises(ConfigurationError, match="names no folder"):
             path_entry_dir(entry)
@@ -61,8 +81,11 @@ def test_an_entry_has_a_folder_unless_it_ignores() -> None:
 
 def test_folders_and_ignores_are_read_apart() -> None:
     assert [(entry.dir, entry.external) for entry in iter_paths(PATHS)] == [
-        ("/project", False), ("/library", True), ("/own", False), ("/x", False),
-    ]  # fmt: skip
+        ("/project", False),
+        ("/library", True),
+        ("/own", False),
+        ("/x", False),
+    ]
     assert extract_ignore(PATHS) == ["dist", "*.tmp"]
 
 

@@ -27,13 +27,28 @@ DATA: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("expr", "found"),
     [
-        ("a.b.c", 1), ("a.list[0].n", "x"), ("a.list.1.n", "y"), ("a.list[-1].v", 2), ("rows[1][0]", 3),
-        ("rows.1.0", 3), ('["b.c"]', "dotted"), ("a['list'][0]['n']", "x"), ("0", "digit"), ("[0]", "digit"),
-        ("allowed-tools", "x"), ("$.a.b.c", 1), ("$['b.c']", "dotted"), ("$.allowed-tools", "x"),
-        ("$.a.list[?@.v > 1].n", "y"), ("a.list[?(@.n == 'x')].v", 1), ("$..c", 1), ("$.rows[*][-1]", 2),
-        ("$.rows[0:2]", [1, 2]), ("$", DATA),
+        ("a.b.c", 1),
+        ("a.list[0].n", "x"),
+        ("a.list.1.n", "y"),
+        ("a.list[-1].v", 2),
+        ("rows[1][0]", 3),
+        ("rows.1.0", 3),
+        ('["b.c"]', "dotted"),
+        ("a['list'][0]['n']", "x"),
+        ("0", "digit"),
+        ("[0]", "digit"),
+        ("allowed-tools", "x"),
+        ("$.a.b.c", 1),
+        ("$['b.c']", "dotted"),
+        ("$.allowed-tools", "x"),
+        ("$.a.list[?@.v > 1].n", "y"),
+        ("a.list[?(@.n == 'x')].v", 1),
+        ("$..c", 1),
+        ("$.rows[*][-1]", 2),
+        ("$.rows[0:2]", [1, 2]),
+        ("$", DATA),
     ],
-)  # fmt: skip
+)
 def test_each_tier_reads_what_it_names(expr: str, found: object) -> None:
     assert path_get(DATA, expr) == found
 
@@ -62,12 +77,32 @@ def test_a_query_gives_every_match_in_order() -> None:
 @pytest.mark.parametrize(
     ("expr", "column"),
     [
-        ("", 1), (".a", 1), ("a.", 2), ("a..b", 2), ("a[", 2), ("a[x]", 2), ("a]b", 2), ("a[1]b", 5), ("a['b]", 2),
-        ("$x", 2), ("$.", 3), ("$[", 3), ("$.a[?]", 6), ("$.a[01]", 6), ("a[?(@.x==)]", 10), ("[?(@.x==)]", 9),
-        ("$['a", 5), ("$[?match(@.a,'x')]", 4), ("$.a b", 4), ("$[?@.*==1]", 7), ("$[9007199254740992]", 3),
-        ("$context", 2), (r"$['\q']", 5), (r"$['\ud800']", 10),
+        ("", 1),
+        (".a", 1),
+        ("a.", 2),
+        ("a..b", 2),
+        ("a[", 2),
+        ("a[x]", 2),
+        ("a]b", 2),
+        ("a[1]b", 5),
+        ("a['b]", 2),
+        ("$x", 2),
+        ("$.", 3),
+        ("$[", 3),
+        ("$.a[?]", 6),
+        ("$.a[01]", 6),
+        ("a[?(@.x==)]", 10),
+        ("[?(@.x==)]", 9),
+        ("$['a", 5),
+        ("$[?match(@.a,'x')]", 4),
+        ("$.a b", 4),
+        ("$[?@.*==1]", 7),
+        ("$[9007199254740992]", 3),
+        ("$context", 2),
+        (r"$['\q']", 5),
+        (r"$['\ud800']", 10),
     ],
-)  # fmt: skip
+)
 def test_a_malformed_expression_is_refused_with_its_column(expr: str, column: int) -> None:
     for operation in (path_get, path_query, path_remove):
         with pytest.raises(PathError) as caught:
@@ -106,12 +141,24 @@ def test_writing_makes_what_is_missing_on_the_way(before: Any, expr: str, after:
 @pytest.mark.parametrize(
     ("before", "expr"),
     [
-        ({"a": 5}, "a.b"), ({"a": "text"}, "a[0]"), ({"a": [1]}, "a.name"), ({"a": []}, "a[999999999]"),
-        ({"a": [1]}, "a[-2]"), ({}, "a[-1]"), ({"a": (1, 2)}, "a[0]"), ({"a": MappingProxyType({})}, "a.b"),
-        ({}, "$"), ({}, "__proto__.x"), ({"a": {}}, "a.__class__"), ({"a": [{"x": 1}, (1,)]}, "$.a[*][*]"),
-        (5, "a"), ({"a": b"xy"}, "a[0]"), ({"a": bytearray(b"xy")}, "a[0]"), ({"__proto__": 1}, "$..__proto__"),
+        ({"a": 5}, "a.b"),
+        ({"a": "text"}, "a[0]"),
+        ({"a": [1]}, "a.name"),
+        ({"a": []}, "a[999999999]"),
+        ({"a": [1]}, "a[-2]"),
+        ({}, "a[-1]"),
+        ({"a": (1, 2)}, "a[0]"),
+        ({"a": MappingProxyType({})}, "a.b"),
+        ({}, "$"),
+        ({}, "__proto__.x"),
+        ({"a": {}}, "a.__class__"),
+        ({"a": [{"x": 1}, (1,)]}, "$.a[*][*]"),
+        (5, "a"),
+        ({"a": b"xy"}, "a[0]"),
+        ({"a": bytearray(b"xy")}, "a[0]"),
+        ({"__proto__": 1}, "$..__proto__"),
     ],
-)  # fmt: skip
+)
 def test_a_write_that_would_destroy_or_explode_is_refused_and_changes_nothing(before: Any, expr: str) -> None:
     kept = repr(before)
     with pytest.raises(PathError):
@@ -233,20 +280,45 @@ def test_json_paths_as_in_the_rfc(expr: str, found: list[object]) -> None:
 @pytest.mark.parametrize(
     ("test", "holds"),
     [
-        ("@.t == true", True), ("@.t == 1", False), ("@.one == 1.0", True), ("@.n == null", True), ("@.x == @.y", True),
-        ("@.x == null", False), ("@.x < 1", False), ("@.x <= @.y", True), ("@.s < 'b'", True), ("@.s < 1", False),
-        ("@.o == @.p", True), ("@.l == @.m", False), ("@.t <= true", True), ("@.t < true", False), ("@.one >= 1", True),
-        ("@.n", True), ("@.zero", True), ("@.empty", True), ("@.x", False), ("length(@.s) == 1", True),
-        ("length(@.one) == length(@.x)", True), ("length(@.o) == 2", True), ("@.one == 1e0", True),
+        ("@.t == true", True),
+        ("@.t == 1", False),
+        ("@.one == 1.0", True),
+        ("@.n == null", True),
+        ("@.x == @.y", True),
+        ("@.x == null", False),
+        ("@.x < 1", False),
+        ("@.x <= @.y", True),
+        ("@.s < 'b'", True),
+        ("@.s < 1", False),
+        ("@.o == @.p", True),
+        ("@.l == @.m", False),
+        ("@.t <= true", True),
+        ("@.t < true", False),
+        ("@.one >= 1", True),
+        ("@.n", True),
+        ("@.zero", True),
+        ("@.empty", True),
+        ("@.x", False),
+        ("length(@.s) == 1", True),
+        ("length(@.one) == length(@.x)", True),
+        ("length(@.o) == 2", True),
+        ("@.one == 1e0", True),
         ("@.one == -1", False),
     ],
-)  # fmt: skip
+)
 def test_comparisons_know_types_nothing_and_existence(test: str, holds: bool) -> None:
     data = {
-        "t": True, "one": 1, "zero": 0, "n": None, "s": "a", "empty": "", "o": {"a": 1, "b": [1]},
+        "t": True,
+        "one": 1,
+        "zero": 0,
+        "n": None,
+        "s": "a",
+        "empty": "",
+        "o": {"a": 1, "b": [1]},
         "p": {"b": [1], "a": 1},
-        "l": [1, 2], "m": [1, 2, 3],
-    }  # fmt: skip
+        "l": [1, 2],
+        "m": [1, 2, 3],
+    }
     assert bool(path_query([data], f"$[?{test}]")) is holds
 
 

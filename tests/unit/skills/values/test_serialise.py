@@ -85,32 +85,66 @@ async def coroutine() -> None: ...
 @pytest.mark.parametrize(
     ("value", "plain"),
     [
-        (None, None), (True, True), (0, 0), (1.5, 1.5), ("é😀", "é😀"), (-0.0, -0.0), (10**300, 10**300),
-        (float("nan"), None), (float("inf"), None), (2**5000, "[Integer of 5001 bits]"),
-        ("a\ud800b", "a\ufffdb"), ("\ud83d\ude00", "😀"), ({"\udfff": 1}, {"\ufffd": 1}),
-        ((1, (2,)), [1, [2]]), (Pair(1, 2), [1, 2]), (deque([1]), [1]), (range(3), [0, 1, 2]),
-        ({3, 1, 2}, [1, 2, 3]), (frozenset("ba"), ["a", "b"]), (OrderedDict(b=1, a=2), {"b": 1, "a": 2}),
-        (MappingProxyType({"a": [1]}), {"a": [1]}), (ChainMap({"a": 1}), "[ChainMap]"),
-        ({7: "i", None: "n", True: "t", 1.5: "f", (1, 2): "p", Colour.RED: "e"},
-         {"7": "i", "null": "n", "true": "t", "1.5": "f", "[tuple]": "p", "red": "e"}),
+        (None, None),
+        (True, True),
+        (0, 0),
+        (1.5, 1.5),
+        ("é😀", "é😀"),
+        (-0.0, -0.0),
+        (10**300, 10**300),
+        (float("nan"), None),
+        (float("inf"), None),
+        (2**5000, "[Integer of 5001 bits]"),
+        ("a\ud800b", "a\ufffdb"),
+        ("\ud83d\ude00", "😀"),
+        ({"\udfff": 1}, {"\ufffd": 1}),
+        ((1, (2,)), [1, [2]]),
+        (Pair(1, 2), [1, 2]),
+        (deque([1]), [1]),
+        (range(3), [0, 1, 2]),
+        ({3, 1, 2}, [1, 2, 3]),
+        (frozenset("ba"), ["a", "b"]),
+        (OrderedDict(b=1, a=2), {"b": 1, "a": 2}),
+        (MappingProxyType({"a": [1]}), {"a": [1]}),
+        (ChainMap({"a": 1}), "[ChainMap]"),
+        (
+            {7: "i", None: "n", True: "t", 1.5: "f", (1, 2): "p", Colour.RED: "e"},
+            {"7": "i", "null": "n", "true": "t", "1.5": "f", "[tuple]": "p", "red": "e"},
+        ),
         ({"1": "a", 1: "b", Level.HIGH: "c", 3: "d"}, {"1": "a", "1#2": "b", "3": "d"}),
         ({(1,): 1, (2,): 2, (3,): 3}, {"[tuple]": 1, "[tuple]#2": 2, "[tuple]#3": 3}),
-        (Colour.RED, "red"), (Colour.BOTH, ["red", "blue"]), (Level.HIGH, 3), (Text("x"), "x"),
-        (Record("n", inner=[1]), {"name": "n", "inner": [1]}), (Slotted(1, [2]), {"x": 1, "y": [2]}),
-        (b"abc", "[Bytes: 3]"), (bytearray(2), "[Bytes: 2]"), (memoryview(b"abcd"), "[Bytes: 4]"),
+        (Colour.RED, "red"),
+        (Colour.BOTH, ["red", "blue"]),
+        (Level.HIGH, 3),
+        (Text("x"), "x"),
+        (Record("n", inner=[1]), {"name": "n", "inner": [1]}),
+        (Slotted(1, [2]), {"x": 1, "y": [2]}),
+        (b"abc", "[Bytes: 3]"),
+        (bytearray(2), "[Bytes: 2]"),
+        (memoryview(b"abcd"), "[Bytes: 4]"),
         (datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), "2026-01-02T03:04:05Z"),
         (datetime(2026, 1, 2, tzinfo=timezone(timedelta(hours=2))), "2026-01-02T00:00:00+02:00"),
-        (date(2026, 1, 2), "2026-01-02"), (timedelta(seconds=90), "0:01:30"), (Decimal("1.10"), "1.10"),
-        (UUID(int=1), "00000000-0000-0000-0000-000000000001"), (PurePosixPath("/a/b"), "/a/b"), (1j, "1j"),
+        (date(2026, 1, 2), "2026-01-02"),
+        (timedelta(seconds=90), "0:01:30"),
+        (Decimal("1.10"), "1.10"),
+        (UUID(int=1), "00000000-0000-0000-0000-000000000001"),
+        (PurePosixPath("/a/b"), "/a/b"),
+        (1j, "1j"),
         (ValueError("bad", 2), {"name": "ValueError", "message": "bad, 2"}),
         (KeyError("k"), {"name": "KeyError", "message": "k"}),
-        (function, "[Function: function]"), (len, "[Function: len]"), (Thing().method, "[Function: method]"),
-        (functools.partial(len), "[Function]"), (lambda: 0, "[Function: <lambda>]"), (Thing, "[Class: Thing]"),
-        (Thing(), "[Thing]"), (SimpleNamespace(a=1), "[SimpleNamespace]"), (sys, "[module]"),
+        (function, "[Function: function]"),
+        (len, "[Function: len]"),
+        (Thing().method, "[Function: method]"),
+        (functools.partial(len), "[Function]"),
+        (lambda: 0, "[Function: <lambda>]"),
+        (Thing, "[Class: Thing]"),
+        (Thing(), "[Thing]"),
+        (SimpleNamespace(a=1), "[SimpleNamespace]"),
+        (sys, "[module]"),
         (iter([]), "[list_iterator]"),
         (Future(), "[Promise]"),
     ],
-)  # fmt: skip
+)
 def test_every_kind_of_value_has_a_plain_form(value: object, plain: object) -> None:
     for copy in (serialize(value), safe_clone(value), safe_snapshot(value, 10, 100_000)):
         assert copy == plain
@@ -188,9 +222,14 @@ def test_no_code_of_a_value_runs() -> None:
             [Hostile(), HostileDict(a=1), HostileList([2]), HostileError("e"), moment, HostileRecord(), Hostile]
         )
         assert found == [
-            "[Hostile]", {"a": 1}, [2], {"name": "HostileError", "message": "e"}, "2026-01-02T00:00:00", {"x": 1},
+            "[Hostile]",
+            {"a": 1},
+            [2],
+            {"name": "HostileError", "message": "e"},
+            "2026-01-02T00:00:00",
+            {"x": 1},
             "[Class: Hostile]",
-        ]  # fmt: skip
+        ]
 
 
 def nested(depth: int) -> Any:
@@ -287,11 +326,16 @@ def test_without_a_registry_even_a_registered_name_stays_data() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "Line 1, column 2"), ('{"a":\n nope}', "Line 2, column 2"), ("NaN", "NaN is no JSON number"),
-        ("[-Infinity]", "-Infinity"), ("", "column 1"), ("[" * 100_000, "nested too deeply"),
-        ("1" * 5_000, "JSON text"), ("[" * 200 + "]" * 200, "nested deeper"),
+        ("{", "Line 1, column 2"),
+        ('{"a":\n nope}', "Line 2, column 2"),
+        ("NaN", "NaN is no JSON number"),
+        ("[-Infinity]", "-Infinity"),
+        ("", "column 1"),
+        ("[" * 100_000, "nested too deeply"),
+        ("1" * 5_000, "JSON text"),
+        ("[" * 200 + "]" * 200, "nested deeper"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_json_is_refused_with_its_place(text: str, said: str) -> None:
     with pytest.raises(ValueProblem, match=said):
         parse(text)

@@ -62,8 +62,18 @@ async def test_a_command_gets_no_variable_that_it_does_not_name_whatever_program
 @pytest.mark.spec("R-DEF-15", "R-PRM-2")
 async def test_no_variable_of_a_thread_sends_a_request_elsewhere_than_its_command_says(bench: Bench) -> None:
     command = {"command": "curl -d @note.txt http://api.example.com/$http_proxy$ALL_PROXY$SSL_CERT_FILE$CITY"}
-    elsewhere = ("http_proxy", "HTTPS_PROXY", "ALL_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
-                 "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")  # fmt: skip
+    elsewhere = (
+        "http_proxy",
+        "HTTPS_PROXY",
+        "ALL_PROXY",
+        "no_proxy",
+        "SSL_CERT_FILE",
+        "SSL_CERT_DIR",
+        "CURL_CA_BUNDLE",
+        "REQUESTS_CA_BUNDLE",
+        "AWS_CA_BUNDLE",
+        "NODE_EXTRA_CA_CERTS",
+    )
     spelled = " ".join(f"${name} ${name.lower()}" for name in elsewhere)
     for text in (command["command"], f"echo {spelled} $CITY"):
         variables = {**dict.fromkeys(elsewhere, "http://evil"), "all_proxy": "http://evil", "CITY": "Oslo"}
@@ -155,16 +165,25 @@ async def test_a_file_that_appears_after_approval_changes_what_was_judged(bench:
 @pytest.mark.parametrize(
     ("command", "happens", "again"),
     [
-        ("ls -la busy; echo hi", "appears", False), ("cat note.txt | wc -l", "grows", False),
-        ("cat note.txt > out.txt", "grows", False), ("grep -r x busy", "appears", False),
-        ("cp note.txt copy.txt", "grows", False), ("frobnicate busy", "appears", False),
-        ("cp copy.txt note.txt", "grows", True), ("echo x >> note.txt", "grows", True),
-        ("sh note.txt", "grows", True), ("python3 note.txt", "grows", True), ("./note.txt", "grows", True),
-        (". ./note.txt", "grows", True), ("env A=1 ./note.txt", "grows", True),
-        ("frobnicate ./note.txt", "grows", True), ("truncate -s 0 note.txt", "grows", True),
-        ("frobnicate ./note.txt", "swapped", True), ("ls ./busy", "folder swapped for a link", True),
+        ("ls -la busy; echo hi", "appears", False),
+        ("cat note.txt | wc -l", "grows", False),
+        ("cat note.txt > out.txt", "grows", False),
+        ("grep -r x busy", "appears", False),
+        ("cp note.txt copy.txt", "grows", False),
+        ("frobnicate busy", "appears", False),
+        ("cp copy.txt note.txt", "grows", True),
+        ("echo x >> note.txt", "grows", True),
+        ("sh note.txt", "grows", True),
+        ("python3 note.txt", "grows", True),
+        ("./note.txt", "grows", True),
+        (". ./note.txt", "grows", True),
+        ("env A=1 ./note.txt", "grows", True),
+        ("frobnicate ./note.txt", "grows", True),
+        ("truncate -s 0 note.txt", "grows", True),
+        ("frobnicate ./note.txt", "swapped", True),
+        ("ls ./busy", "folder swapped for a link", True),
     ],
-)  # fmt: skip
+)
 async def test_an_approval_is_bound_to_what_is_written_or_run_and_not_to_what_is_only_read(
     bench: Bench, command: str, happens: str, again: bool
 ) -> None:

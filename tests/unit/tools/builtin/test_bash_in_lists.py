@@ -17,18 +17,25 @@ from tests.unit.tools.conftest import Bench
 @pytest.mark.parametrize(
     ("patterns", "command", "asked"),
     [
-        ("bash(command=ls*)", "ls -la", True), ("bash(command=ls*) bash(command=pwd)", "ls; pwd", True),
-        ("bash(command=ls*)", "ls; touch PWN", False), ("bash(command=ls*)", "ls\ntouch PWN", False),
-        ("bash(command=ls*)", "ls $(touch PWN)", False), ("bash(command=ls*)", "ls | tee PWN", False),
-        ("bash(command=ls*)", "ls > PWN", False), ("bash(command=ls*)", "ls=1 touch PWN", False),
-        ("bash(command=ls*)", "ls && touch PWN", False), ("bash(command=ls*)", "ls `touch PWN`", False),
+        ("bash(command=ls*)", "ls -la", True),
+        ("bash(command=ls*) bash(command=pwd)", "ls; pwd", True),
+        ("bash(command=ls*)", "ls; touch PWN", False),
+        ("bash(command=ls*)", "ls\ntouch PWN", False),
+        ("bash(command=ls*)", "ls $(touch PWN)", False),
+        ("bash(command=ls*)", "ls | tee PWN", False),
+        ("bash(command=ls*)", "ls > PWN", False),
+        ("bash(command=ls*)", "ls=1 touch PWN", False),
+        ("bash(command=ls*)", "ls && touch PWN", False),
+        ("bash(command=ls*)", "ls `touch PWN`", False),
         ("bash bash(command=touch*,$deny)", "/usr/bin/touch PWN", False),
         ("bash bash(command=touch*,$deny)", "env touch PWN", False),
         ("bash bash(command=touch*,$deny)", "\\touch PWN", False),
         ("bash bash(command=touch*,$deny)", "sh -c 'touch PWN'", False),
-        ("bash bash(command=touch*,$deny)", "ls", True), ("bash", "ls; touch PWN", True), ("#shell", "ls", True),
+        ("bash bash(command=touch*,$deny)", "ls", True),
+        ("bash", "ls; touch PWN", True),
+        ("#shell", "ls", True),
     ],
-)  # fmt: skip
+)
 async def test_a_list_lets_through_to_a_person_only_what_it_covers_in_every_part(
     bench: Bench, patterns: str, command: str, asked: bool
 ) -> None:
@@ -52,7 +59,7 @@ async def test_what_is_no_command_is_covered_by_no_constraint(bench: Bench, argu
 @pytest.mark.parametrize(
     ("command", "asked"),
     [("git status", True), ("git", True), ("gitx", False), ("jq .", False), ("git log; touch PWN", False)],
-)  # fmt: skip
+)
 async def test_a_list_in_the_words_of_other_apps_binds_as_ours_does(bench: Bench, command: str, asked: bool) -> None:
     person = Person("deny")
     pipeline = Pipeline(bench.bash, person=person)  # type: ignore[arg-type]

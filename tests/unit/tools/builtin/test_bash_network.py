@@ -133,9 +133,13 @@ async def test_a_tick_for_the_run_holds_for_this_command_alone(line: Line) -> No
 
 @pytest.mark.parametrize(
     ("rule", "asked"),
-    [("bash(command=curl *,$policy=allow)", 0), ("bash($policy=allow)", 1), ("bash(command=*,$policy=allow)", 1),
-     ("bash(command=cu*,$policy=allow)", 1)],
-)  # fmt: skip
+    [
+        ("bash(command=curl *,$policy=allow)", 0),
+        ("bash($policy=allow)", 1),
+        ("bash(command=*,$policy=allow)", 1),
+        ("bash(command=cu*,$policy=allow)", 1),
+    ],
+)
 async def test_a_rule_opens_the_network_only_where_it_names_the_command(line: Line, rule: str, asked: int) -> None:
     line.rules.text = rule
     assert reached(await line.run(line.known))

@@ -282,10 +282,15 @@ async def test_a_cancelled_run_starts_nothing(bench: Bench, tool: str, args: dic
 @pytest.mark.parametrize(
     ("path", "says"),
     [
-        (".", "is a folder"), ("sub", "is a folder"), ("note.txt/below/x", "is a file"), ("n" * 300, "longer than"),
-        ("new/" + "é" * 200 + "/x", "longer than"), ("a\0b", "NUL"), ("locked/x", "does not permit"),
+        (".", "is a folder"),
+        ("sub", "is a folder"),
+        ("note.txt/below/x", "is a file"),
+        ("n" * 300, "longer than"),
+        ("new/" + "é" * 200 + "/x", "longer than"),
+        ("a\0b", "NUL"),
+        ("locked/x", "does not permit"),
     ],
-)  # fmt: skip
+)
 async def test_what_is_certain_to_fail_is_refused_before_anyone_is_asked(bench: Bench, path: str, says: str) -> None:
     (bench.world.workspace / "sub").mkdir()
     locked = bench.world.workspace / "locked"

@@ -103,12 +103,20 @@ async def test_the_schema_that_models_get_is_the_one_that_validates(calls: Calls
 
 
 @pytest.mark.spec("S6.9", "S6.2", "R-CLI-5", "R-CLI-6", "R-CLI-8", "R-CLI-9")
-@pytest.mark.parametrize(("tool", "args"), [
-    ("kubectl_get", {"resource": "pods; rm -rf ~"}), ("kubectl_get", {"resource": "pods", "namespace": "abc\n"}),
-    ("kubectl_get", {"resource": "pods", "namespace": "-A"}), ("kubectl_get", {}),
-    ("kubectl_get", {"resource": "pods", "extra": 1}), ("say", {"text": "-rf"}), ("say", {"text": "a\0b"}),
-    ("say", {"text": "\ud800"}), ("say", {"text": 5}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [
+        ("kubectl_get", {"resource": "pods; rm -rf ~"}),
+        ("kubectl_get", {"resource": "pods", "namespace": "abc\n"}),
+        ("kubectl_get", {"resource": "pods", "namespace": "-A"}),
+        ("kubectl_get", {}),
+        ("kubectl_get", {"resource": "pods", "extra": 1}),
+        ("say", {"text": "-rf"}),
+        ("say", {"text": "a\0b"}),
+        ("say", {"text": "\ud800"}),
+        ("say", {"text": 5}),
+    ],
+)
 async def test_arguments_that_do_not_fit_are_refused_and_nobody_is_asked(
     calls: Calls, tool: str, args: dict[str, Any]
 ) -> None:

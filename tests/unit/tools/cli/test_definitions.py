@@ -117,12 +117,24 @@ tools:
 
 
 @pytest.mark.spec("R-CLI-14")
-@pytest.mark.parametrize(("text", "place"), [
-    ("just words", (1, 1)), ("- a\n- b", (1, 1)), ("tools: 5", (1, 8)), ("tools: {a: b}", (1, 8)),
-    ("tools:\n  - name: 'x", (2, 11)), ("tools:\n\t- name: x", (2, 1)), ("tools: []\n---\ntools: []", (2, 1)),
-    ("tools: []\ntools: []", (2, 1)), ("other: 1", (1, 1)), ("tools: *x", (1, 8)),
-    ("tools: !!python/tuple [1]", (1, 8)), ("tools: \x01", (1, 8)), ("\ud800", (1, 1)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("just words", (1, 1)),
+        ("- a\n- b", (1, 1)),
+        ("tools: 5", (1, 8)),
+        ("tools: {a: b}", (1, 8)),
+        ("tools:\n  - name: 'x", (2, 11)),
+        ("tools:\n\t- name: x", (2, 1)),
+        ("tools: []\n---\ntools: []", (2, 1)),
+        ("tools: []\ntools: []", (2, 1)),
+        ("other: 1", (1, 1)),
+        ("tools: *x", (1, 8)),
+        ("tools: !!python/tuple [1]", (1, 8)),
+        ("tools: \x01", (1, 8)),
+        ("\ud800", (1, 1)),
+    ],
+)
 def test_what_is_no_list_of_tools_is_broken_with_its_place(text: str, place: tuple[int, int]) -> None:
     found = read(text)
     assert found.broken
@@ -177,9 +189,9 @@ def test_a_tool_without_one_of_the_three_categories_does_not_load(category: str)
 
 
 @pytest.mark.spec("R-TOOL-8")
-@pytest.mark.parametrize("name", [
-    "Kubectl", "a__b", "-a", "a-", "a b", "a/b", "ä", "a" * 65, "''", "5.5", "a\\n", "../x", "{{x}}",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name", ["Kubectl", "a__b", "-a", "a-", "a b", "a/b", "ä", "a" * 65, "''", "5.5", "a\\n", "../x", "{{x}}"]
+)
 def test_names_that_are_no_bare_names_are_refused(name: str) -> None:
     entry = f'tools:\n  - name: "{name}"\n    description: d\n    category: read\n    cmd: date\n'
     assert any(".name:" in e or "name" in e for e in errors("", entry))
@@ -196,10 +208,32 @@ def test_names_are_unique_in_the_file_and_among_all_tools() -> None:
 
 
 @pytest.mark.spec("R-CLI-10")
-@pytest.mark.parametrize("cmd", [
-    "./run.sh", "bin/run", "../x", "run me", "ls;id", "ls|id", "$(id)", "`id`", "a&b", "a>b", "~/bin/x", "-x", "{{x}}",
-    "/usr/bin/{{x}}", "/bin/../bin/sh", "/bin/a;b", "/bin/*", "", "a\\nb", "/bin/a\\nb", "\\0",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "cmd",
+    [
+        "./run.sh",
+        "bin/run",
+        "../x",
+        "run me",
+        "ls;id",
+        "ls|id",
+        "$(id)",
+        "`id`",
+        "a&b",
+        "a>b",
+        "~/bin/x",
+        "-x",
+        "{{x}}",
+        "/usr/bin/{{x}}",
+        "/bin/../bin/sh",
+        "/bin/a;b",
+        "/bin/*",
+        "",
+        "a\\nb",
+        "/bin/a\\nb",
+        "\\0",
+    ],
+)
 def test_a_program_is_a_bare_name_or_an_absolute_path_and_nothing_else(cmd: str) -> None:
     head = f'tools:\n  - name: x\n    description: d\n    category: admin\n    cmd: "{cmd}"\n'
     assert any(".cmd:" in e for e in errors("", head))
@@ -212,17 +246,25 @@ def test_programs_that_may_be_named(cmd: str) -> None:
 
 
 @pytest.mark.spec("R-CLI-7", "R-CLI-3")
-@pytest.mark.parametrize(("body", "place"), [
-    ('    args: ["{{nobody}}"]\n', "6:12"),
-    ('    args: ["a", "x{{a}}{{nobody}}"]\n    parameters: {a: {type: string}}\n', "6:17"),
-    ('    args: ["{{a}}"]\n    parameters: {a: {type: string, optional: true}}\n', "6:12"),
-    ('    args: ["{{a b}}"]\n    parameters: {a: {type: string}}\n', "6:12"),
-    ('    args: ["{{"]\n', "6:12"), ('    args: ["{{}}"]\n', "6:12"), ('    args: ["{{.Names}}"]\n', "6:12"),
-    ('    args: ["{{a}}{{"]\n    parameters: {a: {type: string}}\n', "6:12"),
-    ('    optional_args: {a: ["{{a}}"]}\n', "6:21"),
-    ('    optional_args: {a: ["{{b}}"]}\n    parameters: {a: {type: string, optional: true},'
-     " b: {type: string, optional: true}}\n", "6:25"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ('    args: ["{{nobody}}"]\n', "6:12"),
+        ('    args: ["a", "x{{a}}{{nobody}}"]\n    parameters: {a: {type: string}}\n', "6:17"),
+        ('    args: ["{{a}}"]\n    parameters: {a: {type: string, optional: true}}\n', "6:12"),
+        ('    args: ["{{a b}}"]\n    parameters: {a: {type: string}}\n', "6:12"),
+        ('    args: ["{{"]\n', "6:12"),
+        ('    args: ["{{}}"]\n', "6:12"),
+        ('    args: ["{{.Names}}"]\n', "6:12"),
+        ('    args: ["{{a}}{{"]\n    parameters: {a: {type: string}}\n', "6:12"),
+        ('    optional_args: {a: ["{{a}}"]}\n', "6:21"),
+        (
+            '    optional_args: {a: ["{{b}}"]}\n    parameters: {a: {type: string, optional: true},'
+            " b: {type: string, optional: true}}\n",
+            "6:25",
+        ),
+    ],
+)
 def test_a_placeholder_without_a_declared_parameter_that_has_a_value_is_a_load_error(body: str, place: str) -> None:
     assert errors(body)[0].startswith(f"{place} ")
 
@@ -244,15 +286,37 @@ def test_braces_that_are_meant_as_text_are_written_with_a_backslash() -> None:
 
 
 @pytest.mark.spec("R-CLI-1")
-@pytest.mark.parametrize("body", [
-    "    patern: x\n", "    args: date\n", "    args: [[a]]\n", "    args: [a, ]\n    arg: x\n", "    args: [~]\n",
-    "    args: {a: b}\n", "    optional_args: [a]\n", "    parameters: [a]\n", "    parameters: {a: string}\n",
-    "    parameters: {a: {}}\n", "    parameters: {a: {type: array}}\n", "    parameters: {'a b': {type: string}}\n",
-    "    parameters: {a: {type: string, patern: x}}\n", "    parameters: {a: {type: integer, pattern: x}}\n",
-    "    parameters: {a: {type: boolean, minimum: 1}}\n", "    parameters: {a: {type: string, optional: maybe}}\n",
-    "    timeout: 0\n", "    timeout: soon\n", "    timeout: 1e9\n", "    timeout: .inf\n", "    timeout: '5'\n",
-    "    cwd: '{{a}}'\n", "    cwd: [a]\n", "    network: perhaps\n", "    description: []\n", "    env: [A]\n",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    patern: x\n",
+        "    args: date\n",
+        "    args: [[a]]\n",
+        "    args: [a, ]\n    arg: x\n",
+        "    args: [~]\n",
+        "    args: {a: b}\n",
+        "    optional_args: [a]\n",
+        "    parameters: [a]\n",
+        "    parameters: {a: string}\n",
+        "    parameters: {a: {}}\n",
+        "    parameters: {a: {type: array}}\n",
+        "    parameters: {'a b': {type: string}}\n",
+        "    parameters: {a: {type: string, patern: x}}\n",
+        "    parameters: {a: {type: integer, pattern: x}}\n",
+        "    parameters: {a: {type: boolean, minimum: 1}}\n",
+        "    parameters: {a: {type: string, optional: maybe}}\n",
+        "    timeout: 0\n",
+        "    timeout: soon\n",
+        "    timeout: 1e9\n",
+        "    timeout: .inf\n",
+        "    timeout: '5'\n",
+        "    cwd: '{{a}}'\n",
+        "    cwd: [a]\n",
+        "    network: perhaps\n",
+        "    description: []\n",
+        "    env: [A]\n",
+    ],
+)
 def test_keys_that_are_unknown_or_of_another_kind_keep_the_tool_out(body: str) -> None:
     head = HEAD.replace("    description: A probe.\n", "") if "description" in body else HEAD
     assert errors(body, head)
@@ -283,14 +347,30 @@ def test_every_type_with_all_its_rules_becomes_json_schema() -> None:
 
 
 @pytest.mark.spec("R-CLI-5", "R-CLI-8")
-@pytest.mark.parametrize("part", [
-    "type: integer, enum: [a]", "type: string, enum: []", "type: enum", "type: string, enum: [a, a]",
-    "type: integer, minimum: 5, maximum: 3", "type: integer, minimum: 1.5", "type: number, maximum: x",
-    "type: string, minLength: 5, maxLength: 3", "type: string, maxLength: -1", "type: string, maxLength: 1000001",
-    "type: string, default: -x", "type: string, enum: [a], default: b", "type: integer, default: a",
-    "type: integer, maximum: 3, default: 5", "type: boolean, default: 1", 'type: string, default: "a\\0b"',
-    'type: string, pattern: "^a$", default: b', 'type: string, enum: ["a\\0"]', "type: string, description: [x]",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "part",
+    [
+        "type: integer, enum: [a]",
+        "type: string, enum: []",
+        "type: enum",
+        "type: string, enum: [a, a]",
+        "type: integer, minimum: 5, maximum: 3",
+        "type: integer, minimum: 1.5",
+        "type: number, maximum: x",
+        "type: string, minLength: 5, maxLength: 3",
+        "type: string, maxLength: -1",
+        "type: string, maxLength: 1000001",
+        "type: string, default: -x",
+        "type: string, enum: [a], default: b",
+        "type: integer, default: a",
+        "type: integer, maximum: 3, default: 5",
+        "type: boolean, default: 1",
+        'type: string, default: "a\\0b"',
+        'type: string, pattern: "^a$", default: b',
+        'type: string, enum: ["a\\0"]',
+        "type: string, description: [x]",
+    ],
+)
 def test_contradictions_in_a_parameter_are_load_errors(part: str) -> None:
     assert any("parameters.a" in e for e in errors(f'    args: ["{{{{a}}}}"]\n    parameters: {{a: {{{part}}}}}\n'))
 
@@ -306,8 +386,13 @@ def test_patterns_that_javascript_does_not_have_are_refused(pattern: str) -> Non
 @pytest.mark.spec("R-CLI-6")
 def test_patterns_that_fit_more_than_they_seem_to_are_pointed_at() -> None:
     assert [p for p in ("a", "^a", "a$", "^a|b$", r"^a\$", "^(a|b)$x") if is_loose(p)] == [
-        "a", "^a", "a$", "^a|b$", r"^a\$", "^(a|b)$x",
-    ]  # fmt: skip
+        "a",
+        "^a",
+        "a$",
+        "^a|b$",
+        r"^a\$",
+        "^(a|b)$x",
+    ]
     assert [p for p in ("^a$", "^(a|b)$", r"^[$|^]+$", r"^a\|b$", r"^\d+$") if is_loose(p)] == []
     assert not pattern_problem(r"^(?:a|b)(?=c)c[A-Z]\\Z$")
     loose = '    args: ["{{a}}"]\n    parameters: {a: {type: string, pattern: "[a-z]+"}}\n'
@@ -322,8 +407,11 @@ def test_variables_that_change_programs_need_an_admin_tool() -> None:
         admin = HEAD.replace("category: read", "category: admin")
         assert one(f"    env: {{{name}: x}}\n", admin).env == {name: "x"}
     assert one("    env: {A: 1, B: '${HOME}', C: '${keyring:svc/me}', D: on}\n").env == {
-        "A": "1", "B": "${HOME}", "C": "${keyring:svc/me}", "D": "on",
-    }  # fmt: skip
+        "A": "1",
+        "B": "${HOME}",
+        "C": "${keyring:svc/me}",
+        "D": "on",
+    }
 
 
 @pytest.mark.spec("R-ENV-3", "R-ENV-5")
@@ -352,10 +440,24 @@ def test_what_works_but_may_not_be_meant_is_a_warning() -> None:
 
 
 @pytest.mark.spec("R-CLI-12")
-@pytest.mark.parametrize(("value", "text"), [
-    (3, "3"), (3.0, "3"), (-5, "-5"), (0.5, "0.5"), (1e-7, "1e-7"), (1.5e300, "1.5e+300"), (-0.0, "0"), (True, "true"),
-    (False, "false"), (2**53 + 1, "9007199254740993"), ("3.0", "3.0"), ("", ""), (1e21, "1e+21"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (3, "3"),
+        (3.0, "3"),
+        (-5, "-5"),
+        (0.5, "0.5"),
+        (1e-7, "1e-7"),
+        (1.5e300, "1.5e+300"),
+        (-0.0, "0"),
+        (True, "true"),
+        (False, "false"),
+        (2**53 + 1, "9007199254740993"),
+        ("3.0", "3.0"),
+        ("", ""),
+        (1e21, "1e+21"),
+    ],
+)
 def test_numbers_and_flags_have_one_spelling(value: str | float, text: str) -> None:
     assert canonical(value) == text
 

@@ -74,9 +74,14 @@ class Running:
 
         self.consents = Consents(world.policy, self.state)
         self.services = CliServices(
-            world.reader, world.policy, self.confinement, AllowlistEnvironment(settings), GroupRunner(), settings,
+            world.reader,
+            world.policy,
+            self.confinement,
+            AllowlistEnvironment(settings),
+            GroupRunner(),
+            settings,
             self.consents,
-        )  # fmt: skip
+        )
         path = world.home / "tools.yaml"
         self.cli = CliTools(
             path, registry, lambda d: CliTool(d, self.services), needs_admin=needs_admin, opens=self.consents.judge
@@ -238,12 +243,20 @@ def read(running: Running, value: str) -> CliFile:
 
 
 WRONG = {
-    "~/.kube": (12, "has to be a list"), "{a: b}": (12, "has to be a list"), "[/]": (13, "home"), "[~]": (13, "begins"),
-    "[" + ", ".join(["~/.kube"] * 9) + "]": (12, "at most 8"), "[[~/.kube]]": (13, "has to be a path"),
-    "[~/.kube, ~/.kube/../.ssh]": (22, "begins"), "[~/link]": (13, "link"), "[~/.agent/data]": (13, "Assent"),
-    '["~/.kube\\0"]': (13, "NUL"), '[""]': (13, "begins"), "[null]": (13, "has to be a path"),
+    "~/.kube": (12, "has to be a list"),
+    "{a: b}": (12, "has to be a list"),
+    "[/]": (13, "home"),
+    "[~]": (13, "begins"),
+    "[" + ", ".join(["~/.kube"] * 9) + "]": (12, "at most 8"),
+    "[[~/.kube]]": (13, "has to be a path"),
+    "[~/.kube, ~/.kube/../.ssh]": (22, "begins"),
+    "[~/link]": (13, "link"),
+    "[~/.agent/data]": (13, "Assent"),
+    '["~/.kube\\0"]': (13, "NUL"),
+    '[""]': (13, "begins"),
+    "[null]": (13, "has to be a path"),
     "[~/.local/share/keyrings]": (13, "keyring"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("value", WRONG)

@@ -23,10 +23,45 @@ from tests.unit.tools.conftest import Bench, context
 
 ECHO = "import json, sys; print(json.dumps(sys.argv[1:]))"
 HOSTILE = [
-    "; rm -rf ~", "$(id)", "`id`", "a && b", "a | b", "> out.txt", "a\nb", "a\r\nb", "'", '"', "a'b\"c", "\\", "*", "?",
-    "~", "$HOME", "${HOME}", "{{value}}", "{{other}}", "\\{{", "a b  c", "\t", "", " -x", "\u2014x", "\uff0drf", "%s%n",
-    "!!", "#", "\x1b[31m", "\u202egnp.exe", "\u200b", "\ufeffx", "🙂" * 50, "é", "e\u0301", "$IFS$9", "a=b",
-]  # fmt: skip
+    "; rm -rf ~",
+    "$(id)",
+    "`id`",
+    "a && b",
+    "a | b",
+    "> out.txt",
+    "a\nb",
+    "a\r\nb",
+    "'",
+    '"',
+    "a'b\"c",
+    "\\",
+    "*",
+    "?",
+    "~",
+    "$HOME",
+    "${HOME}",
+    "{{value}}",
+    "{{other}}",
+    "\\{{",
+    "a b  c",
+    "\t",
+    "",
+    " -x",
+    "\u2014x",
+    "\uff0drf",
+    "%s%n",
+    "!!",
+    "#",
+    "\x1b[31m",
+    "\u202egnp.exe",
+    "\u200b",
+    "\ufeffx",
+    "🙂" * 50,
+    "é",
+    "e\u0301",
+    "$IFS$9",
+    "a=b",
+]
 
 
 @dataclass
@@ -128,9 +163,10 @@ async def test_a_value_inside_an_argument_neither_splits_nor_is_read_again(cli: 
 async def test_optional_groups_follow_in_the_order_of_the_file_when_supplied(cli: Cli) -> None:
     optional = {"type": "string", "optional": True}
     tool = cli.echo(
-        "get", parameters={"b": optional, "a": optional, "v": {"type": "boolean", "optional": True}},
+        "get",
+        parameters={"b": optional, "a": optional, "v": {"type": "boolean", "optional": True}},
         optional_args={"a": ["-a", "{{a}}"], "v": ["--verbose"], "b": ["-b", "{{b}}"]},
-    )  # fmt: skip
+    )
     assert await cli.argv(tool) == ["get"]
     assert await cli.argv(tool, b="2", a="1") == ["get", "-a", "1", "-b", "2"]
     assert await cli.argv(tool, v=True) == ["get", "--verbose"]
@@ -141,9 +177,11 @@ async def test_optional_groups_follow_in_the_order_of_the_file_when_supplied(cli
 @pytest.mark.spec("R-CLI-4", "R-CLI-12", "S-CLI-1")
 async def test_defaults_fill_in_and_numbers_and_flags_are_written_canonically(cli: Cli) -> None:
     tool = cli.echo(
-        "{{i}}", "{{n}}", "{{b}}",
+        "{{i}}",
+        "{{n}}",
+        "{{b}}",
         parameters={"i": {"type": "integer", "default": 7}, "n": {"type": "number"}, "b": {"type": "boolean"}},
-    )  # fmt: skip
+    )
     assert await cli.argv(tool, n=0.5, b=True) == ["7", "0.5", "true"]
     assert await cli.argv(tool, i=3.0, n=2, b=False) == ["3", "2", "false"]
 
@@ -152,16 +190,30 @@ async def test_defaults_fill_in_and_numbers_and_flags_are_written_canonically(cl
 
 
 @pytest.mark.spec("R-CLI-5", "S6.9", "S6.2")
-@pytest.mark.parametrize(("rule", "bad"), [
-    ({"type": "string", "enum": ["pods", "nodes"]}, "pods; rm -rf ~"), ({"type": "string", "maxLength": 3}, "four"),
-    ({"type": "string", "minLength": 3}, "ab"), ({"type": "string", "pattern": "^[a-z]+$"}, "a1"),
-    ({"type": "string"}, 5), ({"type": "string"}, None), ({"type": "string"}, ["a"]),
-    ({"type": "string"}, "x" * 10_001),
-    ({"type": "integer"}, "5"), ({"type": "integer"}, 1.5), ({"type": "integer"}, True),
-    ({"type": "integer"}, 10**30), ({"type": "integer", "minimum": 2}, 1), ({"type": "number", "maximum": 2}, 2.5),
-    ({"type": "number"}, float("nan")), ({"type": "number"}, float("inf")), ({"type": "boolean"}, "true"),
-    ({"type": "boolean"}, 1), ({"type": "integer", "enum": [1, 2]}, 3),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("rule", "bad"),
+    [
+        ({"type": "string", "enum": ["pods", "nodes"]}, "pods; rm -rf ~"),
+        ({"type": "string", "maxLength": 3}, "four"),
+        ({"type": "string", "minLength": 3}, "ab"),
+        ({"type": "string", "pattern": "^[a-z]+$"}, "a1"),
+        ({"type": "string"}, 5),
+        ({"type": "string"}, None),
+        ({"type": "string"}, ["a"]),
+        ({"type": "string"}, "x" * 10_001),
+        ({"type": "integer"}, "5"),
+        ({"type": "integer"}, 1.5),
+        ({"type": "integer"}, True),
+        ({"type": "integer"}, 10**30),
+        ({"type": "integer", "minimum": 2}, 1),
+        ({"type": "number", "maximum": 2}, 2.5),
+        ({"type": "number"}, float("nan")),
+        ({"type": "number"}, float("inf")),
+        ({"type": "boolean"}, "true"),
+        ({"type": "boolean"}, 1),
+        ({"type": "integer", "enum": [1, 2]}, 3),
+    ],
+)
 async def test_values_against_the_declaration_are_refused_before_they_are_filled_in(
     cli: Cli, rule: dict[str, Any], bad: Any
 ) -> None:

@@ -44,9 +44,12 @@ class Running:
         self.path = world.home / "tools.yaml"
         self.registry = ToolRegistry([bench.bash, bench.read, bench.write])
         self.service = CliTools(
-            self.path, self.registry, lambda definition: CliTool(definition, services), needs_admin=needs_admin,
+            self.path,
+            self.registry,
+            lambda definition: CliTool(definition, services),
+            needs_admin=needs_admin,
             reserved=lambda name: "a skill of Assent" if name == "skill-list" else "",
-        )  # fmt: skip
+        )
 
     def put(self, text: str) -> None:
         """As another program would write it."""

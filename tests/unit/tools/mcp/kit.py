@@ -121,13 +121,28 @@ class McpBench:
 
         self.confinement = SystemConfinement(world.policy, settings, kinds=kinds, caches=caches)
         self.services = McpServices(
-            self.host, world.policy, self.confinement, AllowlistEnvironment(settings, keyring=lookup), settings, held,
-            check_schema, McpPins(self.pins), self.owner.spawn, self.redactor, upright, 0.05, idle_s,
-        )  # fmt: skip
+            self.host,
+            world.policy,
+            self.confinement,
+            AllowlistEnvironment(settings, keyring=lookup),
+            settings,
+            held,
+            check_schema,
+            McpPins(self.pins),
+            self.owner.spawn,
+            self.redactor,
+            upright,
+            0.05,
+            idle_s,
+        )
         self.servers = McpServers(
-            self.path, self.registry, self.services, needs_admin=needs_admin,
-            taken=lambda name: "" if taken is str else taken(name), told=self._tell,
-        )  # fmt: skip
+            self.path,
+            self.registry,
+            self.services,
+            needs_admin=needs_admin,
+            taken=lambda name: "" if taken is str else taken(name),
+            told=self._tell,
+        )
         gate = PermissionGate(self.person, NoRules(), self._write, settings, redactor=self.redactor)
         self.pipeline = Pipeline(self.registry, self.owner.spawn, trust=gate, redactor=self.redactor)
         self.output: list[str] = []

@@ -42,8 +42,11 @@ def test_only_caches_of_the_kind_that_are_not_kept_are_removed(tmp_path: Path) -
     interrupted.mkdir()
     assert set(remove_others(str(root), "mcp-", ["mcp-one npx a"])) == {gone.name, interrupted.name}
     assert {entry.name for entry in root.iterdir()} == {
-        kept.name, *(folder.name for folder in others), "mcp-file-0123456789abcdef", "mcp-link-0123456789abcdef",
-    }  # fmt: skip
+        kept.name,
+        *(folder.name for folder in others),
+        "mcp-file-0123456789abcdef",
+        "mcp-link-0123456789abcdef",
+    }
     assert (kept / "npm" / "deep" / "file").read_text() == "fetched"
     assert (outside / "precious").read_text() == "x"
     assert remove_others(str(tmp_path / "nowhere"), "mcp-", []) == []
@@ -83,7 +86,6 @@ async def test_the_cache_of_a_server_goes_with_it_and_leftovers_some_time_after_
     assert other.exists()
 
 
-
 def shown_servers() -> list[McpDefinition]:
     """Every server that a page for users or the app's own example shows."""
     blocks = [text for path in HELP.glob("*.md") for text in samples(path.stem, "yaml") if text.startswith("servers:")]
@@ -93,8 +95,14 @@ def shown_servers() -> list[McpDefinition]:
 
 
 def as_entry(shown: McpDefinition) -> dict[str, object]:
-    return {"name": shown.name, "command": shown.command, "args": list(shown.args), "env": dict(shown.env),
-            "network": shown.network, "category": "read"}  # fmt: skip
+    return {
+        "name": shown.name,
+        "command": shown.command,
+        "args": list(shown.args),
+        "env": dict(shown.env),
+        "network": shown.network,
+        "category": "read",
+    }
 
 
 @pytest.mark.asyncio(loop_scope="session")

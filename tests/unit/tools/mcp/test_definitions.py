@@ -40,12 +40,17 @@ def test_a_server_has_what_is_declared_and_admin_where_nothing_is() -> None:
 @pytest.mark.parametrize(
     ("entry", "field", "words"),
     [
-        ("{name: a}", "command", "needs a command"), ("{command: x}", "name", "needs a name"),
-        ("{name: A b, command: x}", "name", "a to z"), ("{name: a, command: ./x}", "command", "absolute"),
-        ("{name: a, command: 'x; y'}", "command", "absolute"), ("{name: a, command: [x]}", "command", "text"),
-        ("{name: a, command: x, args: y}", "args", "list"), ("{name: a, command: x, argz: [y]}", "argz", "mean args"),
+        ("{name: a}", "command", "needs a command"),
+        ("{command: x}", "name", "needs a name"),
+        ("{name: A b, command: x}", "name", "a to z"),
+        ("{name: a, command: ./x}", "command", "absolute"),
+        ("{name: a, command: 'x; y'}", "command", "absolute"),
+        ("{name: a, command: [x]}", "command", "text"),
+        ("{name: a, command: x, args: y}", "args", "list"),
+        ("{name: a, command: x, argz: [y]}", "argz", "mean args"),
         ("{name: a, command: x, url: 'https://y'}", "url", "not both"),
-        ("{name: a, url: 'ftp://y'}", "url", "https://"), ("{name: a, url: 'https://u:p@y'}", "url", "bearer"),
+        ("{name: a, url: 'ftp://y'}", "url", "https://"),
+        ("{name: a, url: 'https://u:p@y'}", "url", "bearer"),
         ("{name: a, url: 'http://y.example', bearer: '${keyring:a/b}'}", "url", "unprotected"),
         ("{name: a, url: 'https://y', bearer: sk-live-1234}", "bearer", "not written into a file"),
         ("{name: a, url: 'https://y', env: {A: b}}", "env", "only a server with a command"),
@@ -54,12 +59,13 @@ def test_a_server_has_what_is_declared_and_admin_where_nothing_is() -> None:
         ("{name: a, command: x, tools: {t: {colour: red}}}", "tools.t", "no key 'colour'"),
         ("{name: a, command: x, tools: {'a b': read}}", "tools.a b", "name of a tool"),
         ("{name: a, command: x, category: read, env: {LD_PRELOAD: y}}", "env.LD_PRELOAD", "admin"),
-        ("{name: a, command: x, timeout: 0}", "timeout", "seconds"), ("{name: a, command: x, enabled: 5}", "enabled",
-                                                                     "true or false"),
-        ("{name: a, command: x, cwd: here}", "cwd", "absolute"), ("just words", "servers[1]", "names with values"),
+        ("{name: a, command: x, timeout: 0}", "timeout", "seconds"),
+        ("{name: a, command: x, enabled: 5}", "enabled", "true or false"),
+        ("{name: a, command: x, cwd: here}", "cwd", "absolute"),
+        ("just words", "servers[1]", "names with values"),
         ("{name: good, command: x}", "name", "declared in line 2"),
     ],
-)  # fmt: skip
+)
 @pytest.mark.spec("R-CLI-1", "R-ENV-7", "R-ENV-5")
 def test_a_mistake_is_named_with_its_place_and_the_others_load(entry: str, field: str, words: str) -> None:
     found = read(f"servers:\n  - {{name: good, command: x}}\n  - {entry}\n")
@@ -71,16 +77,23 @@ def test_a_mistake_is_named_with_its_place_and_the_others_load(entry: str, field
 @pytest.mark.parametrize(
     ("header", "words"),
     [
-        ("Host: x", "set by Assent"), ("content-LENGTH: '5'", "set by Assent"),
+        ("Host: x", "set by Assent"),
+        ("content-LENGTH: '5'", "set by Assent"),
         ("Proxy-Authorization: x", "set by Assent"),
-        ("Mcp-Session-Id: x", "belongs to the protocol"), ("MCP-Protocol-Version: x", "belongs to the protocol"),
-        ("'X: Y': z", "no name of a header"), ("'X\\r\\nY': z", "no name of a header"),
-        ('X-A: "one\\r\\nX-B: two"', "one line"), ('X-A: "caf\\u00e9"', "plain ASCII"), ("X-A: {}", "a text"),
-        ("X-A: [b]", "a text"), ("X-A: '${keyring:only}'", "${keyring:service/user}"),
-        ("{X-A: '1', x-a: '2'}", "there already"), ("Authorization: x", "makes the header Authorization"),
+        ("Mcp-Session-Id: x", "belongs to the protocol"),
+        ("MCP-Protocol-Version: x", "belongs to the protocol"),
+        ("'X: Y': z", "no name of a header"),
+        ("'X\\r\\nY': z", "no name of a header"),
+        ('X-A: "one\\r\\nX-B: two"', "one line"),
+        ('X-A: "caf\\u00e9"', "plain ASCII"),
+        ("X-A: {}", "a text"),
+        ("X-A: [b]", "a text"),
+        ("X-A: '${keyring:only}'", "${keyring:service/user}"),
+        ("{X-A: '1', x-a: '2'}", "there already"),
+        ("Authorization: x", "makes the header Authorization"),
         ("just words", "Name: value"),
     ],
-)  # fmt: skip
+)
 def test_a_header_that_cannot_be_sent_is_named_with_its_line(header: str, words: str) -> None:
     entry = "  - name: web\n    url: https://example.org/mcp\n    bearer: '${keyring:a/b}'\n    headers:\n"
     found = read(f"servers:\n{entry}      {header}\n")

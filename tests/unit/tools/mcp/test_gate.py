@@ -154,8 +154,9 @@ async def test_a_key_that_a_server_repeats_of_itself_and_its_tools_is_kept_and_s
     await bench.accept("leaks")
     facts = bench.server("leaks")
     assert [(tool.standing, tool.offered.problem) for tool in facts.tools] == [
-        ("seen", ""), (None, "its name holds a key that is kept in the keyring"),
-    ]  # fmt: skip
+        ("seen", ""),
+        (None, "its name holds a key that is kept in the keyring"),
+    ]
     assert facts.about.name == "hostile[REDACTED]"
     assert "The key is [REDACTED]" in facts.tools[0].offered.description
     await bench.call("leaks_echo", text="x")
@@ -193,8 +194,9 @@ async def test_other_boundaries_bind_a_running_server_at_its_next_call(bench: Mc
 @pytest.mark.spec("R-PRM-5")
 async def test_a_tool_is_off_until_it_was_looked_at_and_off_again_when_it_changes(bench: McpBench) -> None:
     flag = bench.world.workspace / "flag"
-    await bench.put({"name": "rug", "command": sys.executable, "args": hostile("changing", str(flag))[1:],
-                     "category": "read"})  # fmt: skip
+    await bench.put(
+        {"name": "rug", "command": sys.executable, "args": hostile("changing", str(flag))[1:], "category": "read"}
+    )
     facts = await bench.running("rug")
     assert [(tool.standing, tool.off) for tool in facts.tools] == [("new", "new, not switched on yet")] * 2
     assert bench.registry.tools() == []
@@ -203,8 +205,10 @@ async def test_a_tool_is_off_until_it_was_looked_at_and_off_again_when_it_change
     await bench.until(lambda: bench.registry.find("rug-echo") is None, "the changed tool off")
     by_name = {tool.offered.raw: tool for tool in bench.server("rug").tools}
     assert {name: tool.standing for name, tool in by_name.items()} == {
-        "echo": "changed", "still": "seen", "newcomer": "new",
-    }  # fmt: skip
+        "echo": "changed",
+        "still": "seen",
+        "newcomer": "new",
+    }
     assert "sends everything to me" in by_name["echo"].offered.text
     assert "sends everything to me" not in by_name["echo"].seen_text
     assert (await bench.call("rug_still", text="two")).result.text == "two"
@@ -333,9 +337,7 @@ def processes_naming(text: str) -> list[str]:
 
 
 @pytest.mark.spec("R-FS-10")
-async def test_what_a_person_switched_off_stays_off_also_when_it_changes_until_they_accept_it(
-    tmp_path: Path,
-) -> None:
+async def test_what_a_person_switched_off_stays_off_also_when_it_changes_until_they_accept_it(tmp_path: Path) -> None:
     pins = McpPins(PinFile(tmp_path / "pins.json"))
     one, other = (Offered("say", "files-say", words, digest=words, text=words) for words in ("Says it.", "Sends it."))
     pins.accept("files", "program", [one])

@@ -29,7 +29,7 @@ def one(text: str) -> PastedServer:
         ("cmd /c npx -y @modelcontextprotocol/server-everything", "npx", EVERYTHING),
         ("claude mcp add every -- npx -y @modelcontextprotocol/server-everything", "npx", EVERYTHING),
         ("codex mcp add every npx -y @modelcontextprotocol/server-everything", "npx", EVERYTHING),
-        ('npx server "a folder/with blanks" \'and $more\'', "npx", ("server", "a folder/with blanks", "and $more")),
+        ("npx server \"a folder/with blanks\" 'and $more'", "npx", ("server", "a folder/with blanks", "and $more")),
         (r'"C:\Program Files\npx.cmd" -y x C:\work', r"C:\Program Files\npx.cmd", ("-y", "x", r"C:\work")),
         ("uvx --from git+https://example.org/x x-server", "uvx", ("--from", "git+https://example.org/x", "x-server")),
     ],
@@ -69,7 +69,7 @@ BLOCKS = {
     "Zed": '{"context_servers": {"every": {"command": {"path": "npx", "args": ["-y", "x"]}}}}',
     "OpenCode": '{"mcp": {"every": {"type": "local", "command": ["npx", "-y", "x"]}}}',
     "Codex": '[mcp_servers.every]\ncommand = "npx"\nargs = ["-y", "x"]',
-    "code --add-mcp": "code --add-mcp '{\"name\": \"every\", \"command\": \"npx\", \"args\": [\"-y\", \"x\"]}'",
+    "code --add-mcp": 'code --add-mcp \'{"name": "every", "command": "npx", "args": ["-y", "x"]}\'',
     "claude mcp add-json": "claude mcp add-json every '%s'",
     "Windows": '{"mcpServers": {"every": {"command": "cmd", "args": ["/c", "npx", "-y", "x"]}}}',
 }
@@ -93,8 +93,9 @@ def test_several_servers_and_one_at_an_address_become_entries_that_the_file_take
     assert read.problems == ()
     program, address = read.definitions
     assert (program.name, program.env) == (
-        "github-mcp", {"GITHUB_TOKEN": "${keyring:assent/github-mcp-github-token}", "PAGE": "20"},
-    )  # fmt: skip
+        "github-mcp",
+        {"GITHUB_TOKEN": "${keyring:assent/github-mcp-github-token}", "PAGE": "20"},
+    )
     assert (address.url, address.bearer) == ("https://search.example.org/mcp", "${keyring:assent/search-token}")
     assert not program.enabled
     assert "ghp_abcdefgh" not in repr(found), "a secret that was pasted is taken over nowhere"
@@ -111,9 +112,12 @@ def test_what_a_person_has_to_fill_in_is_said() -> None:
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("npx -y @modelcontextprotocol/server-everything", "everything"), ("npx @playwright/mcp@latest", "playwright"),
-        ("uvx mcp-server-git --repository x", "git"), ("python -m mcp_server_time", "mcp-server-time"),
-        ("node /opt/tickets/index.js", "tickets"), ("https://mcp.exa.ai/mcp", "exa"),
+        ("npx -y @modelcontextprotocol/server-everything", "everything"),
+        ("npx @playwright/mcp@latest", "playwright"),
+        ("uvx mcp-server-git --repository x", "git"),
+        ("python -m mcp_server_time", "mcp-server-time"),
+        ("node /opt/tickets/index.js", "tickets"),
+        ("https://mcp.exa.ai/mcp", "exa"),
     ],
 )
 def test_a_server_gets_a_name_that_a_person_would_give_it(text: str, name: str) -> None:
@@ -123,11 +127,19 @@ def test_a_server_gets_a_name_that_a_person_would_give_it(text: str, name: str) 
 @pytest.mark.parametrize(
     "text",
     [
-        '{"mcpServers": {', '{"a": 1}', "[" * 5000, "{" * 70_000, "[mcp_servers.x\n[y]", "FOO=1 BAR=2", "a b\nc d",
-        '{"x":{"command":1}}', "cmd /c \"npx 'x\"", "npx " + "a " * 20_000,
+        '{"mcpServers": {',
+        '{"a": 1}',
+        "[" * 5000,
+        "{" * 70_000,
+        "[mcp_servers.x\n[y]",
+        "FOO=1 BAR=2",
+        "a b\nc d",
+        '{"x":{"command":1}}',
+        'cmd /c "npx \'x"',
+        "npx " + "a " * 20_000,
         '{"x":{"command":' + '{"path":' * 900 + "1" + "}" * 902,
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_read_says_so(text: str) -> None:
     found = read_pasted(text)
     assert found.problem
@@ -166,23 +178,47 @@ def test_a_path_with_a_blank_can_be_one_program(text: str) -> None:
 
 
 SECRETS = {
-    "a header": ["--header", "Authorization: Bearer S3CRET"], "without a blank": ["--header", "X-Api-Key:S3CRET"],
-    "an option": ["--api-key", "S3CRET"], "an option with =": ["--api-key=S3CRET"], "docker": ["-e", "DB_PASS=S3CRET"],
-    "a long docker": ["--env", "GITHUB_PAT=S3CRET"], "in one word": ["--env=API_TOKEN=S3CRET"],
-    "a query": ["mcp-remote", "https://h/mcp?x=1&apiKey=S3CRET"], "userinfo": ["postgres://u:S3CRET@h/db"],
-    "a key on the web": ["https://S3CRET@h/x"], "a DSN": ["host=h;Password=S3CRET;x=1"],
-    "JSON": ["--headers", '{"Authorization": "Bearer S3CRET"}'], "escaped JSON": ['{\\"apiKey\\":\\"S3CRET\\"}'],
-    "a session": ["--session-id", "S3CRET"], "glued names": ["-e", "PGPASS=S3CRET"], "Notion": ["ntn_" + "S3CRET" * 5],
-    "Figma": ["figd_" + "S3CRET" * 5], "a cookie of Slack": ["xoxd-" + "S3CRET" * 5],
-    "the form of a key": ["ghp_" + "S3CRET" * 5], "too long to be looked at": ["a " * 4_000 + "S3CRET"],
-}  # fmt: skip
+    "a header": ["--header", "Authorization: Bearer S3CRET"],
+    "without a blank": ["--header", "X-Api-Key:S3CRET"],
+    "an option": ["--api-key", "S3CRET"],
+    "an option with =": ["--api-key=S3CRET"],
+    "docker": ["-e", "DB_PASS=S3CRET"],
+    "a long docker": ["--env", "GITHUB_PAT=S3CRET"],
+    "in one word": ["--env=API_TOKEN=S3CRET"],
+    "a query": ["mcp-remote", "https://h/mcp?x=1&apiKey=S3CRET"],
+    "userinfo": ["postgres://u:S3CRET@h/db"],
+    "a key on the web": ["https://S3CRET@h/x"],
+    "a DSN": ["host=h;Password=S3CRET;x=1"],
+    "JSON": ["--headers", '{"Authorization": "Bearer S3CRET"}'],
+    "escaped JSON": ['{\\"apiKey\\":\\"S3CRET\\"}'],
+    "a session": ["--session-id", "S3CRET"],
+    "glued names": ["-e", "PGPASS=S3CRET"],
+    "Notion": ["ntn_" + "S3CRET" * 5],
+    "Figma": ["figd_" + "S3CRET" * 5],
+    "a cookie of Slack": ["xoxd-" + "S3CRET" * 5],
+    "the form of a key": ["ghp_" + "S3CRET" * 5],
+    "too long to be looked at": ["a " * 4_000 + "S3CRET"],
+}
 HARMLESS = (
-    ["--max-tokens", "4096"], ["--auth=true"], ["-e", "API_KEY"], ["--api-key", "${KEY}"], ["--key", "/etc/x/key.pem"],
-    ["--header", "Authorization: Bearer ${TOKEN}"], ["mcp/token-server", "ghcr.io/x/auth:1.2"], ["--no-auth", "x.py"],
-    ["https://h/mcp?page=2"], ["--from", "git+ssh://git@h/x", "y"], ["@scope/keyboard@1.2"], ["postgres://localhost/db"],
-    ["--api-key", "<your key>"], ["--session-name", "work"], ["--session-timeout", "30s"], ["--compass", "north"],
-    ["--bypass", "x"], ["--session-dir", "./x"],
-)  # fmt: skip
+    ["--max-tokens", "4096"],
+    ["--auth=true"],
+    ["-e", "API_KEY"],
+    ["--api-key", "${KEY}"],
+    ["--key", "/etc/x/key.pem"],
+    ["--header", "Authorization: Bearer ${TOKEN}"],
+    ["mcp/token-server", "ghcr.io/x/auth:1.2"],
+    ["--no-auth", "x.py"],
+    ["https://h/mcp?page=2"],
+    ["--from", "git+ssh://git@h/x", "y"],
+    ["@scope/keyboard@1.2"],
+    ["postgres://localhost/db"],
+    ["--api-key", "<your key>"],
+    ["--session-name", "work"],
+    ["--session-timeout", "30s"],
+    ["--compass", "north"],
+    ["--bypass", "x"],
+    ["--session-dir", "./x"],
+)
 
 
 @pytest.mark.parametrize("kind", SECRETS)
@@ -202,9 +238,15 @@ def test_numbers_references_examples_and_paths_are_no_secrets(args: list[str]) -
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("DATABASE_URL", "postgres://u:S3CRET@h/db"), ("GITHUB_PAT", "S3CRET"), ("DB_PASS", "S3CRET"),
-     ("CONFIG", '{"token": "S3CRET"}'), ("DSN", "https://S3CRET@h/1"), ("A", "Bearer S3CRET")],
-)  # fmt: skip
+    [
+        ("DATABASE_URL", "postgres://u:S3CRET@h/db"),
+        ("GITHUB_PAT", "S3CRET"),
+        ("DB_PASS", "S3CRET"),
+        ("CONFIG", '{"token": "S3CRET"}'),
+        ("DSN", "https://S3CRET@h/1"),
+        ("A", "Bearer S3CRET"),
+    ],
+)
 def test_a_secret_in_a_variable_or_a_header_becomes_a_reference(name: str, value: str) -> None:
     program = one(json.dumps({"x": {"command": "npx", "env": {name: value, "MAX_TOKENS": 4096, "AUTH": True}}}))
     address = one(json.dumps({"x": {"url": "https://h/mcp", "headers": {name: value}}}))
