@@ -136,7 +136,7 @@ def _run_stage(stage: Stage, telling: Lock, started: list[subprocess.Popen[bytes
     """
     with (
         tempfile.TemporaryFile() as said,
-        tempfile.TemporaryDirectory(prefix="assent-", ignore_cleanup_errors=True) as folder,
+        tempfile.TemporaryDirectory(prefix="pytest-", ignore_cleanup_errors=True) as folder,
     ):
         say(f"testing {stage.name}")
         code = _run([f"--basetemp={folder}/t", *stage.options, *stage.paths], said, started)
