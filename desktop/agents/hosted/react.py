@@ -12,14 +12,15 @@ from typing import Any, Protocol
 
 from desktop.agents.loop.answer import Answerer
 from desktop.agents.loop.events import LoopListener, LoopResult
-from desktop.agents.loop.loop import LoopConfig, Prepare, RoundLoop
+from desktop.agents.loop.loop import DEFAULT_LIMIT
 from desktop.agents.loop.summarising import ContextKeeper, KeptInMemory, MessageNumbers
-from desktop.agents.loop.window import NOTHING, PromptWindow
+from desktop.agents.loop.window import NOTHING
+from desktop.agents.turn import AgentTurn, TurnInput, TurnServices, TurnSpec
 from desktop.domain.agent import Inbox, RunContext
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import BudgetExhausted, CancellationError, LimitReached, ModelError
-from desktop.domain.estimates import estimate_fixed
 from desktop.domain.ids import AgentId
+from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock
 from desktop.domain.middleware import Rest
 from desktop.domain.models import ModelAnswer, ModelRef, ModelRequest
@@ -126,9 +127,8 @@ def loop_runner(
     *,
     system: str = "",
     tools: Sequence[Mapping[str, Any]] = (),
-    config: LoopConfig | None = None,
+    limit: Limit = DEFAULT_LIMIT,
     parallel: Callable[[str], bool] = lambda _name: False,
-    prepare: Prepare | None = None,
     window: int | None = None,
     summaries: bool = False,
 ) -> Runner:
@@ -140,36 +140,16 @@ def loop_runner(
     asked = ModelRequest(model, (), system, tuple(tools))
 
     async def run(ctx: RunContext, inbox: Inbox) -> Any:
-        asking, numbers = _Asking(ctx), MessageNumbers()
+        numbers = MessageNumbers()
         messages = [replace(message, source_id=numbers.next()) for message in inbox]
-        fitted = prepare or _fitted(asked, window, summaries, asking, ctx.meta, messages)
-        loop = RoundLoop(asking, ContextTools(ctx, parallel), numbers, config=config or LoopConfig())
-        return _text_of(await loop.run(messages, fitted, ctx.meta))
+        spec = TurnSpec(agent_id=ctx.agent_id, request=asked, limit=lambda _done: limit, context_window=window)
+        services = TurnServices(answerer=_Asking(ctx), tools=ContextTools(ctx, parallel), recorder=numbers)
+        keeper = ContextKeeper(kept=KeptInMemory(), overlay=NOTHING, allowed=lambda: summaries)
+        task = next((message.source_id for message in reversed(messages) if message.role == "user"), "")
+        turn = AgentTurn(spec, services, ctx.meta)
+        return _text_of(await turn.take(TurnInput(messages=messages, keeper=keeper, task=task)))
 
     return run
-
-
-def _fitted(
-    request: ModelRequest,
-    size: int | None,
-    summaries: bool,
-    asking: Answerer,
-    meta: RunMeta,
-    inbox: Sequence[ChatMessage],
-) -> Prepare:
-    """Each request through the window (R-CTX-9)."""
-    task = next((message.source_id for message in reversed(inbox) if message.role == "user"), "")
-    window = PromptWindow(context_window=size, fixed=estimate_fixed(request), task=task)
-    keeper = ContextKeeper(kept=KeptInMemory(), overlay=NOTHING, allowed=lambda: summaries)
-
-    async def ask(asked: ModelRequest) -> ModelAnswer:
-        return await asking.ask(asked, meta, lambda _event: None)
-
-    async def fitted(messages: Sequence[ChatMessage]) -> ModelRequest:
-        overlay = await keeper.current(messages, window, ask, request.model, size)
-        return replace(request, messages=window.view(messages, overlay).messages)
-
-    return fitted
 
 
 def _text_of(result: LoopResult) -> str:

@@ -88,6 +88,10 @@ class Recorder(Protocol):
         is stored; none where nothing is."""
         ...
 
+    async def spent(self, usage: Usage) -> None:
+        """What was asked of the model beside the rounds, as a summary, used."""
+        ...
+
 
 class ToolRunner(Protocol):
     """Makes the calls; never raises for what a tool does (R-LOOP-3)."""

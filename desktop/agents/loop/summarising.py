@@ -18,7 +18,15 @@ from desktop.agents.loop.window import PromptWindow
 from desktop.domain.context import MAX_SUMMARY, Overlay
 from desktop.domain.errors import BudgetExhausted, CancellationError, KnownError
 from desktop.domain.estimates import CHARACTERS_PER_TOKEN
-from desktop.domain.messages import ChatMessage, FileBlock, TextBlock, ToolCallBlock, ToolResultBlock, user_message
+from desktop.domain.messages import (
+    ChatMessage,
+    FileBlock,
+    TextBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+    Usage,
+    user_message,
+)
 from desktop.domain.models import ModelAnswer, ModelRef, ModelRequest
 
 SYSTEM = (
@@ -90,6 +98,9 @@ class MessageNumbers:
     async def results_finished(self, results: Sequence[ToolResultBlock], *, executed: bool) -> list[str]:
         """Their numbers."""
         return [self.next() for _ in results]
+
+    async def spent(self, usage: Usage) -> None:
+        """Nobody adds it up here."""
 
 
 @dataclass(slots=True)

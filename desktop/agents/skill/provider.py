@@ -10,20 +10,21 @@ import asyncio
 import logging
 import sys
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from typing import Any
 
 from desktop.agents.loop.answer import Answerer
 from desktop.agents.loop.events import LoopEvent, Retrying
-from desktop.agents.loop.loop import LoopConfig, RoundLoop, RoundVerdict
+from desktop.agents.loop.loop import RoundVerdict
 from desktop.agents.loop.request import ask_within
 from desktop.agents.loop.summarising import ContextKeeper, KeptInMemory, MessageNumbers
-from desktop.agents.loop.window import LAST_MESSAGES, NOTHING, PromptWindow
+from desktop.agents.loop.window import LAST_MESSAGES, NOTHING
 from desktop.agents.skill.host import HOST, Host
+from desktop.agents.turn import AgentTurn, TurnInput, TurnServices, TurnSpec
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import CancellationError, KnownError, ModelError, ToolAborted, ToolFailure
-from desktop.domain.estimates import estimate_fixed, estimate_of
+from desktop.domain.estimates import estimate_of
 from desktop.domain.ids import AgentId
 from desktop.domain.limits import Limit, positive_int
 from desktop.domain.messages import (
@@ -188,16 +189,10 @@ class _Work:
         self._messages = [
             replace(message, source_id=self._numbers.next()) for message in (*_history(args.get("history")), asked)
         ]
-        self._edits = self._config.get("contextEdit") is True
-        self._window = PromptWindow(
-            AgentId(call.tool, call.meta.thread_id),
-            context_window=host.context_window(host.model),
-            fixed=estimate_fixed(self._request),
-            last=LAST_MESSAGES if self._edits else sys.maxsize,
-            task=self._messages[-1].source_id,
-        )
+        self._task = self._messages[-1].source_id
         self._keeper = ContextKeeper(kept=KeptInMemory(), overlay=NOTHING, allowed=host.summaries)
-        self._rounds = 0
+        self._turn = AgentTurn(self._spec(), self._services(), call.meta)
+        self._rounds = self._begun = 0
         self._since_continue = ""
         self._stopped: Mapping[str, Any] | None = None
         self._used = Usage()
@@ -212,7 +207,10 @@ class _Work:
     async def _worked(self) -> Any:
         attempt = 0
         while True:
-            result = await self._loop().run(self._messages, self._prepare, self._call.meta)
+            self._begun = self._rounds
+            result = await self._turn.take(
+                TurnInput(messages=self._messages, keeper=self._keeper, task=self._task, begun=self._begun)
+            )
             self._messages = result.messages
             await self._hook.flush()
             if self._stopped is not None:
@@ -230,44 +228,39 @@ class _Work:
                 raise error if isinstance(error, KnownError) else ToolFailure(str(error))
             self._trim()
 
-    def _loop(self) -> RoundLoop:
-        host = self._host
-        return RoundLoop(
-            Answerer(host.client, retry=host.retry),
-            self._tools,
-            self._numbers,
-            self._listen,
-            budget=host.budget,
-            layers=host.layers,
-            after_round=self._after_round,
-            config=LoopConfig(limit=self._limit()),
+    def _spec(self) -> TurnSpec:
+        edits = self._config.get("contextEdit") is True
+        return TurnSpec(
+            agent_id=AgentId(self._call.tool, self._call.meta.thread_id),
+            request=self._request,
+            limit=self._limit,
+            context_window=self._host.context_window(self._request.model),
+            last_messages=LAST_MESSAGES if edits else sys.maxsize,
+            context_edit=edits,
         )
 
-    def _limit(self) -> Limit:
-        """What the policy passed down (R-LIM-2), or what the budget leaves."""
+    def _services(self) -> TurnServices:
+        host = self._host
+        return TurnServices(
+            answerer=Answerer(host.client, retry=host.retry),
+            tools=self._tools,
+            recorder=self._numbers,
+            listener=self._listen,
+            budget=host.budget,
+            layers=host.layers,
+            round_begins=self._round_begins,
+            after_round=self._after_round,
+        )
+
+    def _limit(self, _done: int) -> Limit:
+        """What the policy passed down (R-LIM-2); a repetition after a failure has one round at least."""
         asked = self._config.get("maxTurns", PLAIN_LOOP)
         most = sys.maxsize if asked is None else positive_int(asked, "maxTurns")
-        return Limit("maxTurns", max(1, most - self._rounds), "the agent")
+        return Limit("maxTurns", max(most, self._begun + 1), "the agent")
 
-    async def _prepare(self, messages: Sequence[ChatMessage]) -> ModelRequest:
-        """The next request. With ``contextEdit`` what the window left out is given up for good (S-AG-2)."""
-        request, host, keeper = self._request, self._host, self._keeper
-        size = host.context_window(request.model)
-        overlay = await keeper.current(messages, self._window, self._beside, request.model, size)
-        view = self._window.view(messages, overlay)
-        if self._edits and view.compacted and isinstance(messages, list):
-            messages[:] = list(view.messages)
-            keeper.overlay = NOTHING  # its summary is a message of its own now
-        self._rounds += 1
-        await self._hook.ask({"type": "turn-start", "turnNumber": self._rounds})
-        return ModelRequest(request.model, view.messages, request.system, request.tools)
-
-    async def _beside(self, request: ModelRequest) -> ModelAnswer:
-        """A question to the model that is no round: the same way, counted."""
-        host = self._host
-        answer = await _asked(host, request, self._call.meta)
-        host.budget.consume(answer.message.usage, rounds=0, estimate=estimate_of(request, answer.message))
-        return answer
+    async def _round_begins(self, number: int) -> None:
+        self._rounds = number
+        await self._hook.ask({"type": "turn-start", "turnNumber": number})
 
     def _listen(self, event: LoopEvent) -> None:
         if isinstance(event, TextDelta):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from desktop.agents.loop.summarising import ContextKeeper
+from desktop.agents.turn import TurnInput
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.errors import CancellationError, ConfigurationError, KnownError
@@ -35,7 +36,7 @@ from desktop.services.turns.endings import CLOSING, CUT_SHORT, EMPTY, Ending, ab
 from desktop.services.turns.runtime import Runtime, waits
 from desktop.services.turns.spec import SideSpec, model_from
 from desktop.services.turns.stops import NUDGE, as_text
-from desktop.services.turns.turn import SideResult, SideTurn, TurnInput
+from desktop.services.turns.turn import SideResult, SideTurn
 from desktop.services.turns.unattended import JobTerms, usual_priority
 from desktop.store import Store
 from desktop.supervision.budgets import BudgetTracker
@@ -279,7 +280,7 @@ class RunExecution:
             left_out=self._left_out,
             below=above.below if above else None,
         )
-        self.result = await turn.take(await self._given())
+        self.result = await turn.take(await self._given(turn))
         if self.result.unmet and not order.token.cancelled:
             return Ending("error", self.result.unmet, "agent.no_result", "Try again, or choose another model.")
         return ending_of(self.result.loop, order.token.reason, self.result.by)
@@ -329,7 +330,8 @@ class RunExecution:
             terms=terms,
         )
 
-    async def _given(self) -> TurnInput:
+    async def _given(self, turn: SideTurn) -> TurnInput:
+        """The thread up to here; ``turn`` is told what may bring in skills, and what an earlier run has left open."""
         order = self._order
         thread_id = order.thread.thread_id
         messages = await messages_up_to(self._runtime.store, thread_id, order.parent_id)
@@ -338,17 +340,11 @@ class RunExecution:
         calls = open_calls.calls if open_calls is not None else ()
         if order.nudge and not calls and messages and messages[-1].role == "assistant":
             messages.append(ChatMessage("user", (TextBlock(NUDGE),)))
-        asked = next((message.text for message in reversed(messages) if message.role == "user"), "")
+        turn.asked = next((message.text for message in reversed(messages) if message.role == "user"), "")
+        turn.unfinished = open_calls
         above = await Above.of(self._runtime.store, messages)
         task = await task_above(self._runtime.store, order.user_message_id)
-        return TurnInput(
-            messages=messages,
-            asked=asked,
-            unfinished=open_calls,
-            keeper=await self._keeper(),
-            task=task.message_id,
-            above=above,
-        )
+        return TurnInput(messages=messages, keeper=await self._keeper(), task=task.message_id, earlier=above)
 
     async def _keeper(self) -> ContextKeeper | None:
         desk, thread_id = self._runtime.context, self._order.thread.thread_id

@@ -10,14 +10,17 @@ import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 
+from desktop.agents.loop.round_notes import rounds_note, with_notes
 from desktop.agents.loop.window import NOTHING
 from desktop.agents.skill.discovery import NOT_TOOLS
+from desktop.agents.turn import TurnInput, TurnSpec, request_with, window_of
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.context import Overlay
 from desktop.domain.debates import MAX_TURNS, USUAL_TURNS, DebateSetup, SidePreview, SideSetup, ToolOffer
 from desktop.domain.definitions import SIDES, DefinitionProblem, SideName
 from desktop.domain.errors import KnownError
 from desktop.domain.hidden_characters import odd_text
+from desktop.domain.ids import AgentId
 from desktop.domain.models import ModelRef, ModelRequest
 from desktop.domain.skills import SkillDef
 from desktop.domain.supervision import ExecutionBudget
@@ -37,11 +40,8 @@ from desktop.services.turns.spec import (
     ready,
     request_of,
     round_limit,
-    rounds_note,
-    with_notes,
 )
 from desktop.services.turns.stops import same_tool
-from desktop.services.turns.turn import TurnInput, whole_request, window_of
 from desktop.supervision.budgets import BudgetTracker
 
 MAX_TOPIC = 100_000
@@ -165,8 +165,14 @@ class DebateChecks:
         notes = (last_turn_note(setup, number if mine else number + 1),)
         task = messages[-1].source_id if messages else ""
         given = TurnInput(messages=messages, pinned=topic, notes=notes, task=task)
-        view = window_of(self._runtime, spec, request, given).view(messages, overlay)
-        return whole_request(request, view, given, rounds_note(int(limit.value), 1))
+        turn = TurnSpec(
+            agent_id=AgentId(spec.agent, spec.side),
+            request=request,
+            limit=lambda _done: limit,
+            context_window=self._runtime.context_window(request.model),
+        )
+        view = window_of(turn, given).view(messages, overlay)
+        return request_with(request, view, given, rounds_note(int(limit.value), 1))
 
 
 def _can_speak(skill: SkillDef) -> bool:

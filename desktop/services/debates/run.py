@@ -12,6 +12,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
+from desktop.agents.turn import TurnInput
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.debates import SideMeter, TurnRecord
 from desktop.domain.errors import BudgetExhausted, CancellationError, KnownError, NotFound
@@ -53,7 +54,7 @@ from desktop.services.threads.recorder import RunRecorder
 from desktop.services.turns.endings import CLOSING, Ending, aborted, failed
 from desktop.services.turns.runtime import Runtime
 from desktop.services.turns.spec import SideSpec, TurnRounds
-from desktop.services.turns.turn import SideTurn, TurnInput
+from desktop.services.turns.turn import SideTurn
 
 _log = logging.getLogger(__name__)
 
@@ -254,6 +255,7 @@ class DebateRun:
                 meta=meta,
                 recorder=recorder,
                 budget=budget,
+                unfinished=cut.unfinished if cut is not None else None,
                 below=self._above.below if self._above is not None else None,
             )
             ending, over = await self._taken(turn, self._given(spec, number, cut), len(cut.messages) if cut else 0)
@@ -315,7 +317,6 @@ class DebateRun:
         messages = self._seen.next_for(spec.side)
         return TurnInput(
             messages=[*messages, *cut.messages] if cut is not None else messages,
-            unfinished=cut.unfinished if cut is not None else None,
             begun=cut.meter.rounds if cut is not None else 0,
             pinned=(topic,) if topic is not None else (),
             keeper=self._contexts.of(spec.side),

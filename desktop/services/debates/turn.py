@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
 
+from desktop.agents.turn import TurnInput
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.debates import DebateSetup
 from desktop.domain.definitions import SideName
@@ -24,7 +25,7 @@ from desktop.services.debates.setup import DEBATE, spec_of
 from desktop.services.debates.state import Debate
 from desktop.services.turns.runtime import Runtime, waits
 from desktop.services.turns.spec import SideSpec
-from desktop.services.turns.turn import SideResult, SideTurn, TurnInput
+from desktop.services.turns.turn import SideResult, SideTurn
 from desktop.supervision.budgets import BudgetTracker
 
 

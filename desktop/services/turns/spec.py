@@ -32,7 +32,6 @@ from desktop.supervision.budgets import BudgetTracker
 
 SIDE_LIMIT = Limit("maxSteps", 50, "the default of a side")
 """Rounds in a turn of a debate's side that sets none."""
-_FEW = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,25 +263,3 @@ class TurnRounds:
 def round_limit(own: int | None, who: str, budget: BudgetTracker, usual: Limit = DEFAULT_LIMIT) -> Limit:
     """Of a turn that has not begun."""
     return TurnRounds(Limit("maxSteps", own, who) if own else usual, budget)(0)
-
-
-def rounds_note(limit: int, number: int, told: bool = False) -> str:
-    """What a side is told before round ``number`` of ``limit``: once when a fifth is left, at least two (``told``), and
-    once before the last (R-SES-16); "" in between."""
-    left = limit - number + 1
-    if left <= 1:
-        return "This is your last round: give your answer in it. No tool can be called after it."
-    if not told and few_left(limit, number):
-        return f"{left} rounds remain for this answer, this one included. Come to an end in time."
-    return ""
-
-
-def few_left(limit: int, number: int) -> bool:
-    """Whether round ``number`` is among the last fifth."""
-    return limit - number + 1 <= max(2, limit // _FEW)
-
-
-def with_notes(system: str, notes: Sequence[str]) -> str:
-    """A system text with notes that hold for one request alone."""
-    given = [note for note in notes if note]
-    return f"{system}\n# Note\n\n" + "\n".join(f"- {note}" for note in given) + "\n" if given else system

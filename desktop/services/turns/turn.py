@@ -9,22 +9,18 @@ from typing import Any
 
 from desktop.agents.loop.answer import Answerer
 from desktop.agents.loop.events import LoopResult
-from desktop.agents.loop.loop import LoopConfig, Prepare, RoundLoop
-from desktop.agents.loop.request import ask_within
-from desktop.agents.loop.summarising import ContextKeeper
-from desktop.agents.loop.window import NOTHING, PromptWindow, View
+from desktop.agents.loop.window import View
 from desktop.agents.skill.host import HOST, PERMISSIONS
 from desktop.agents.skill.result_contract import ResultContract
+from desktop.agents.turn import AgentTurn, TurnInput, TurnServices, TurnSpec
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.debates import TurnEnd
 from desktop.domain.errors import CancellationError, KnownError, LimitReached
-from desktop.domain.estimates import estimate, estimate_fixed, estimate_of
 from desktop.domain.events import ContextMeasured, ContextSummarising, ToolCallFinished, ToolCallStarted
 from desktop.domain.ids import AgentId, new_id
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, NoticeBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.middleware import MiddlewareTermination
-from desktop.domain.models import ModelAnswer, ModelRequest
 from desktop.domain.skills import SkillDef
 from desktop.domain.supervision import ExecutionBudget
 from desktop.pipeline.context import Invocation
@@ -32,52 +28,16 @@ from desktop.services.recovery.uncertain_calls import doubts
 from desktop.services.recovery.unfinished import Settling, Unfinished
 from desktop.services.skills.activation import arguments_in, named_in
 from desktop.services.skills.text import ARGUMENTS
-from desktop.services.threads.history import Above
 from desktop.services.threads.recorder import RunRecorder
 from desktop.services.turns.code_mode import RunCode
 from desktop.services.turns.runtime import Runtime, host_of
-from desktop.services.turns.spec import (
-    ResolvedSide,
-    SideSpec,
-    TurnRounds,
-    check_stops,
-    contract_of,
-    few_left,
-    ready,
-    request_of,
-    rounds_note,
-    with_notes,
-)
+from desktop.services.turns.spec import ResolvedSide, SideSpec, TurnRounds, check_stops, contract_of, ready, request_of
 from desktop.services.turns.stops import SideStops
 from desktop.services.turns.toolbox import Toolbox
 from desktop.supervision.budgets import BudgetTracker
 
 _log = logging.getLogger(__name__)
 Steering = Callable[[], Awaitable[Sequence[ChatMessage]]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnInput:
-    """What a side reads: ``messages`` in its own perspective; ``pinned`` come before them whatever the window leaves
-    out; ``notes`` join its system text in this turn; ``asked`` is the person's text that may bring in skills
-    (S-SK-5); ``unfinished`` is what an answer that is gone on with left open; ``keeper`` has the thread's summary and
-    pins; ``task`` is the id of the message that began the work, which no window leaves out; ``above`` is what the
-    thread has before these; ``begun`` rounds of the turn are in ``messages`` already."""
-
-    messages: Sequence[ChatMessage]
-    pinned: Sequence[ChatMessage] = ()
-    notes: Sequence[str] = ()
-    asked: str = ""
-    unfinished: Unfinished | None = None
-    keeper: ContextKeeper | None = None
-    task: str = ""
-    above: Above | None = None
-    begun: int = 0
-
-    @property
-    def cut(self) -> bool:
-        """Whether the last round of ``messages`` was not judged before the app was started again."""
-        return bool(self.begun) or (self.unfinished is not None and self.unfinished.cut)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,20 +57,25 @@ class SideResult:
 
 @dataclass(slots=True, kw_only=True)
 class SideTurn:
-    """One side turn of a run. ``left_out`` are notices of skills that could not join; ``below`` is the call that an
-    agent works for which was called as a tool: time that a person takes counts for neither (R-PRM-10).
-
-    ``meta`` names run and thread, and holds the token; ``steering`` gives what a person typed meanwhile.
-    """
+    """One side turn of a run: it finds what the side needs, and has it work."""
 
     runtime: Runtime
     spec: SideSpec
     meta: RunMeta
+    """Names run and thread, and holds the token."""
     recorder: RunRecorder
     budget: BudgetTracker
+    asked: str = ""
+    """The person's text that may bring in skills (S-SK-5)."""
+    unfinished: Unfinished | None = None
+    """What an answer that is gone on with left open."""
     steering: Steering | None = None
+    """Gives what a person typed meanwhile."""
     below: Invocation | None = None
+    """The call that an agent works for which was called as a tool: time that a person takes counts for neither
+    (R-PRM-10)."""
     left_out: list[NoticeBlock] = field(default_factory=list)
+    """Notices of skills that could not join."""
 
     async def take(self, given: TurnInput) -> SideResult:
         """Raises ConfigurationError before any model call when a piece is missing (R-DEF-11), ToolFailure when the
@@ -148,24 +113,31 @@ class SideTurn:
             node.own_rounds = rounds.own
         stops = SideStops(spec, runtime.pipeline.table, tools, code, rounds, contract, self._finished)
         request = await request_of(
-            runtime, side, self.meta.cancellation, await self._brought_in(given.asked, side.skill), given.asked
+            runtime, side, self.meta.cancellation, await self._brought_in(self.asked, side.skill), self.asked
         )
-        loop = RoundLoop(
-            Answerer(runtime.client, retry=runtime.retry),
-            stops,
+        own = TurnSpec(
+            agent_id=AgentId(spec.agent, spec.side),
+            request=request,
+            limit=rounds,
+            context_window=runtime.context_window(request.model),
+            announces_rounds=True,
+        )
+        services = TurnServices(
+            answerer=Answerer(runtime.client, retry=runtime.retry),
+            tools=stops,
             recorder=self.recorder,
             listener=self.recorder.listen,
             budget=self.budget,
             layers=runtime.chat_layers,
             steering=self.steering,
             after_round=stops.after,
-            limit=rounds,
             meant=lambda call: runtime.pipeline.meant(call, side.caller),
-            config=LoopConfig(limit=rounds(given.begun), begun=given.begun, cut=given.cut),
+            context=self,
         )
+        unjudged = bool(given.begun) or (self.unfinished is not None and self.unfinished.cut)
         messages = await self._settled(stops, given)
-        stops.recall(messages if given.cut else ())
-        result = await loop.run(messages, self._preparation(request, given, rounds), self.meta)
+        stops.recall(messages if unjudged else ())
+        result = await AgentTurn(own, services, self.meta).take(replace(given, messages=messages, unjudged=unjudged))
         expected = (KnownError, CancellationError, MiddlewareTermination)
         if result.error is not None and not isinstance(result.error, expected):
             _log.error("run %s: the model client failed", self.meta.run_id, exc_info=result.error)
@@ -188,11 +160,12 @@ class SideTurn:
 
     async def _settled(self, tools: SideStops, given: TurnInput) -> Sequence[ChatMessage]:
         """The messages, with results for the calls that a run before this one has left open."""
-        if given.unfinished is None:
+        unfinished = self.unfinished
+        if unfinished is None:
             return given.messages
         if self.runtime.live is not None:
-            self.runtime.live.memory.remember(self.meta.run_id, given.unfinished.before, given.unfinished.keys)
-        settling = Settling(given.unfinished, tools, self.recorder, self.meta.cancellation)
+            self.runtime.live.memory.remember(self.meta.run_id, unfinished.before, unfinished.keys)
+        settling = Settling(unfinished, tools, self.recorder, self.meta.cancellation)
         return [*given.messages, *await settling.settle(self.runtime.store.effects)]
 
     def _root(self, side: ResolvedSide) -> Invocation:
@@ -252,61 +225,24 @@ class SideTurn:
                 texts.append((one.name, text))
         return texts
 
-    def _preparation(self, request: ModelRequest, given: TurnInput, rounds: TurnRounds) -> Prepare:
-        """The window is built anew before each round (R-CTX-9), and measured."""
-        number, told, meta, size = given.begun, False, self.meta, self.runtime.context_window(request.model)
-        window = window_of(self.runtime, self.spec, request, given)
+    # -- ``agents.turn.ContextListener`` ------------------------------------------------------------------------------
 
-        async def prepare(messages: Sequence[ChatMessage]) -> ModelRequest:
-            nonlocal number, told
-            limit, number = int(rounds(number).value), number + 1
-            keeper, model = given.keeper, request.model
-            if given.above is not None:
-                wanted = keeper.overlay.pins if keeper is not None else frozenset[str]()
-                wanted = (wanted | {given.task}) - {message.source_id for message in messages}
-                picked = await given.above.picked(wanted)
-                messages, window.older = [*picked, *messages], given.above.count - len(picked)
-            overlay = NOTHING if keeper is None else await keeper.current(messages, window, self._beside, model, size)
-            view = window.view(messages, overlay)
-            self.runtime.bus.publish(
-                ContextMeasured(
-                    thread_id=meta.thread_id,
-                    run_id=meta.run_id,
-                    used=view.tokens,
-                    window=size,
-                    compacted=view.compacted,
-                    account=view.account,
-                )
+    def measured(self, view: View, window: int | None) -> None:
+        """The context of a round is told to the thread."""
+        self.runtime.bus.publish(
+            ContextMeasured(
+                thread_id=self.meta.thread_id,
+                run_id=self.meta.run_id,
+                used=view.tokens,
+                window=window,
+                compacted=view.compacted,
+                account=view.account,
             )
-            note, told = rounds_note(limit, number, told), few_left(limit, number)
-            return whole_request(request, view, given, note)
+        )
 
-        return prepare
-
-    async def _beside(self, request: ModelRequest) -> ModelAnswer:
-        """A question to the model beside the rounds, the way of all others: bounded, queued, counted, journaled."""
-        runtime, budget = self.runtime, self.budget
-        runtime.bus.publish(ContextSummarising(thread_id=self.meta.thread_id, run_id=self.meta.run_id))
-        answerer = Answerer(runtime.client, retry=runtime.retry)
-        answer = await ask_within(runtime.chat_layers, answerer, request, self.meta, lambda _event: None)
-        message = answer.message
-        budget.consume(message.usage, rounds=0, estimate=estimate_of(request, message))
-        if message.usage is not None:
-            await self.recorder.spent(message.usage)
-        return answer
-
-
-def window_of(runtime: Runtime, spec: SideSpec, request: ModelRequest, given: TurnInput) -> PromptWindow:
-    """What fits beside the system text, the tools and the pinned messages."""
-    fixed = estimate_fixed(request) + sum(estimate(message) for message in given.pinned)
-    size = runtime.context_window(request.model)
-    return PromptWindow(AgentId(spec.agent, spec.side), context_window=size, fixed=fixed, task=given.task)
-
-
-def whole_request(request: ModelRequest, view: View, given: TurnInput, note: str) -> ModelRequest:
-    """The request of a round, with what is noted about its number."""
-    system = with_notes(request.system, [*given.notes, note])
-    return replace(request, messages=(*given.pinned, *view.messages), system=system)
+    def summarising(self) -> None:
+        """That older messages are summarised is told, too."""
+        self.runtime.bus.publish(ContextSummarising(thread_id=self.meta.thread_id, run_id=self.meta.run_id))
 
 
 def _left_out(skill: SkillDef, error: KnownError) -> NoticeBlock:

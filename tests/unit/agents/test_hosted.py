@@ -10,7 +10,6 @@ from desktop.agents.hosted.information import MAX_NAMES, InformationAgent, Metri
 from desktop.agents.hosted.orchestrator import OrchestratorAgent, Task, fan_out
 from desktop.agents.hosted.react import JournaledAnswerer, ReActAgent, loop_runner
 from desktop.agents.loop.answer import Answerer
-from desktop.agents.loop.loop import LoopConfig
 from desktop.agents.loop.retry import RetryPolicy
 from desktop.agents.loop.summarising import SYSTEM
 from desktop.domain.errors import ModelBadRequest, ToolFailure
@@ -97,8 +96,7 @@ async def test_the_loop_as_an_agent_ends_at_its_limit_or_with_the_models_failure
     async def refuse(asked):
         raise ModelBadRequest("Nonsense.")
 
-    config = LoopConfig(limit=Limit("maxSteps", 3, "the test"))
-    agent = ReActAgent(ROOT, loop_runner(MODEL, config=config))
+    agent = ReActAgent(ROOT, loop_runner(MODEL, limit=Limit("maxSteps", 3, "the test")))
     limited = await hosted(Bench(answer=forever), agent)
     assert (limited.status, limited.limit, limited.rounds) == ("limit", "maxSteps 3 (set by the test)", 3)
     failed = await hosted(Bench(answer=refuse), agent)

@@ -1,0 +1,237 @@
+"""One agent at work until it has answered: the only place that makes a round loop.
+
+The agent of a chat, a side of a debate, a called agent, the agent of a skill, a job and an agent in code all work
+through ``AgentTurn``. They differ in their ``TurnSpec`` (what the agent is) and their ``TurnServices`` (what it
+reaches the world with), and nowhere else: the window, what is asked beside the rounds, the limit on rounds and the
+notes about it are the same for all (R-AG-1, R-CTX-9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from desktop.agents.loop.answer import Answerer
+from desktop.agents.loop.events import LoopListener, LoopResult, Recorder, ToolRunner
+from desktop.agents.loop.loop import LoopConfig, RoundLoop, RoundVerdict
+from desktop.agents.loop.request import ask_within
+from desktop.agents.loop.round_notes import few_left, rounds_note, with_notes
+from desktop.agents.loop.summarising import ContextKeeper
+from desktop.agents.loop.window import LAST_MESSAGES, NOTHING, PromptWindow, View
+from desktop.domain.cancellation import RunMeta
+from desktop.domain.estimates import estimate, estimate_fixed, estimate_of
+from desktop.domain.ids import AgentId
+from desktop.domain.limits import Limit
+from desktop.domain.messages import ChatMessage, ToolCallBlock
+from desktop.domain.middleware import ChatContext, Middleware
+from desktop.domain.models import ModelAnswer, ModelRequest
+from desktop.supervision.budgets import BudgetTracker
+
+
+class EarlierMessages(Protocol):
+    """The messages of a thread that stand before those that a turn was given."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        ...
+
+    async def picked(self, wanted: frozenset[str]) -> Sequence[ChatMessage]:
+        """Those of the ids ``wanted`` that are among them, oldest first."""
+        ...
+
+
+class ContextListener(Protocol):
+    """Hears how large an agent's context is."""
+
+    def measured(self, view: View, window: int | None) -> None:
+        """The request of a round holds ``view``; ``window`` is the model's, in tokens (None: unknown)."""
+        ...
+
+    def summarising(self) -> None:
+        """The model is asked for a summary of older messages."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnSpec:
+    """What an agent is in one turn."""
+
+    agent_id: AgentId
+    """Whose context it is."""
+    request: ModelRequest
+    """Model, system text and tools, without messages."""
+    limit: Callable[[int], Limit]
+    """The most rounds, asked before each of them with the number that was made; a person may change it meanwhile."""
+    context_window: int | None = None
+    """The model's, in tokens; None: unknown."""
+    last_messages: int = LAST_MESSAGES
+    """How many of the latest messages are sent (R-CTX-6)."""
+    context_edit: bool = False
+    """Whether the turn gives up for good what its window leaves out (S-AG-2)."""
+    announces_rounds: bool = False
+    """Whether the agent is told when few rounds are left (R-SES-16)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnServices:
+    """What an agent reaches the world with."""
+
+    answerer: Answerer
+    """Asks the model."""
+    tools: ToolRunner
+    """Makes the model's calls."""
+    recorder: Recorder
+    """Stores what is said."""
+    listener: LoopListener | None = None
+    """Hears of it, piece by piece."""
+    budget: BudgetTracker | None = None
+    """Asked before each round and told after it (R-LOOP-15); None: whoever is asked counts by itself."""
+    layers: Sequence[Middleware[ChatContext]] = ()
+    """Chat-level middleware around each request (R-MW-6)."""
+    round_begins: Callable[[int], Awaitable[None]] | None = None
+    """Told the number of a round when its request is ready."""
+    after_round: Callable[[ChatMessage, int], RoundVerdict | Awaitable[RoundVerdict]] | None = None
+    """Judges each round: whether it ends the turn."""
+    steering: Callable[[], Awaitable[Sequence[ChatMessage]]] | None = None
+    """What a person typed meanwhile (S-LOOP-1)."""
+    meant: Callable[[ToolCallBlock], Awaitable[ToolCallBlock]] | None = None
+    """Which call a call is that was asked for through another tool."""
+    context: ContextListener | None = None
+    """Hears of the context's size."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnInput:
+    """What an agent reads in a turn."""
+
+    messages: Sequence[ChatMessage]
+    """The conversation, in the agent's own perspective."""
+    pinned: Sequence[ChatMessage] = ()
+    """Come before them, whatever the window leaves out."""
+    notes: Sequence[str] = ()
+    """Join the system text in this turn."""
+    keeper: ContextKeeper | None = None
+    """Has the thread's summary and pins."""
+    task: str = ""
+    """The id of the message that began the work, which no window leaves out."""
+    earlier: EarlierMessages | None = None
+    """What the thread has before ``messages``."""
+    begun: int = 0
+    """So many rounds of the turn are in ``messages`` already."""
+    unjudged: bool = False
+    """Whether what follows from the last round of ``messages`` was not decided before the app was started again."""
+
+
+class AgentTurn:
+    """Works on one input after the other; what was summarised meanwhile stays with their keepers."""
+
+    def __init__(self, spec: TurnSpec, services: TurnServices, meta: RunMeta) -> None:
+        self._spec = spec
+        self._services = services
+        self._meta = meta
+
+    async def take(self, given: TurnInput) -> LoopResult:
+        """Work until a final text, a limit, an abort or a failure. Raises what the recorder raises, and nothing for
+        those."""
+        spec, services = self._spec, self._services
+        loop = RoundLoop(
+            services.answerer,
+            services.tools,
+            services.recorder,
+            services.listener,
+            services.budget,
+            services.layers,
+            services.after_round,
+            services.steering,
+            spec.limit,
+            services.meant,
+            LoopConfig(limit=spec.limit(given.begun), begun=given.begun, cut=given.unjudged),
+        )
+        requests = _Requests(spec, services, self._meta, given)
+        return await loop.run(given.messages, requests.next, self._meta)
+
+
+class _Requests:
+    """Makes the request of each round of a turn: the window is built anew (R-CTX-9), and measured."""
+
+    def __init__(self, spec: TurnSpec, services: TurnServices, meta: RunMeta, given: TurnInput) -> None:
+        self._spec = spec
+        self._services = services
+        self._meta = meta
+        self._given = given
+        self._window = window_of(spec, given)
+        self._earlier = given.earlier
+        self._number = given.begun
+        self._told = False
+
+    async def next(self, messages: Sequence[ChatMessage]) -> ModelRequest:
+        """Raises ModelContextTooLong when nothing that fits can be built."""
+        spec, services, given = self._spec, self._services, self._given
+        limit, self._number = spec.limit(self._number), self._number + 1
+        view = await self._viewed(messages)
+        if services.context is not None:
+            services.context.measured(view, spec.context_window)
+        if services.round_begins is not None:
+            await services.round_begins(self._number)
+        return request_with(spec.request, view, given, self._note(limit))
+
+    async def _viewed(self, messages: Sequence[ChatMessage]) -> View:
+        """The window over them, and over those earlier ones that always stay."""
+        spec, keeper = self._spec, self._given.keeper
+        every = [*await self._picked(messages), *messages] if self._earlier is not None else messages
+        overlay = NOTHING
+        if keeper is not None:
+            model = spec.request.model
+            overlay = await keeper.current(every, self._window, self._beside, model, spec.context_window)
+        view = self._window.view(every, overlay)
+        if spec.context_edit and view.compacted and isinstance(messages, list):
+            messages[:] = view.messages
+            self._earlier, self._window.older = None, 0
+            if keeper is not None:
+                keeper.overlay = NOTHING  # its summary is a message of its own now
+        return view
+
+    async def _picked(self, messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
+        earlier, keeper = self._earlier, self._given.keeper
+        if earlier is None:
+            return ()
+        pins = keeper.overlay.pins if keeper is not None else frozenset[str]()
+        picked = await earlier.picked((pins | {self._given.task}) - {message.source_id for message in messages})
+        self._window.older = earlier.count - len(picked)
+        return picked
+
+    def _note(self, limit: Limit) -> str:
+        if not self._spec.announces_rounds:
+            return ""
+        most = int(limit.value)
+        note, self._told = rounds_note(most, self._number, self._told), few_left(most, self._number)
+        return note
+
+    async def _beside(self, request: ModelRequest) -> ModelAnswer:
+        """A question to the model that is no round, the way of all others: bounded, queued, counted, journaled."""
+        services = self._services
+        if services.context is not None:
+            services.context.summarising()
+        answer = await ask_within(services.layers, services.answerer, request, self._meta, lambda _event: None)
+        message = answer.message
+        if services.budget is not None:
+            services.budget.consume(message.usage, rounds=0, estimate=estimate_of(request, message))
+        if message.usage is not None:
+            await services.recorder.spent(message.usage)
+        return answer
+
+
+def window_of(spec: TurnSpec, given: TurnInput) -> PromptWindow:
+    """What fits beside the system text, the tools and the pinned messages."""
+    fixed = estimate_fixed(spec.request) + sum(estimate(message) for message in given.pinned)
+    return PromptWindow(
+        spec.agent_id, context_window=spec.context_window, fixed=fixed, last=spec.last_messages, task=given.task
+    )
+
+
+def request_with(request: ModelRequest, view: View, given: TurnInput, note: str) -> ModelRequest:
+    """The request of a round, with what is noted about its number."""
+    system = with_notes(request.system, [*given.notes, note])
+    return replace(request, messages=(*given.pinned, *view.messages), system=system)
