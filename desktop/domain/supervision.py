@@ -96,15 +96,16 @@ class Supervision:
         cls,
         root_id: AgentId,
         *,
+        run_id: str = "",
         session_id: str | None = None,
         spawn_budget: SpawnBudget | None = None,
         execution_budget: ExecutionBudget | None = None,
         retention: HistoryRetention = HistoryRetention.PERMANENT,
         priority: Priority = Priority.NORMAL,
     ) -> Supervision:
-        """Mint a fresh run: depth 0, no parent, a new thread id if none is given (R-SUP-2)."""
+        """The root of a run: depth 0, no parent; a new run id and a new thread id if none is given (R-SUP-2)."""
         return cls(
-            run_id=new_id(),
+            run_id=run_id or new_id(),
             session_id=session_id or new_id(),
             root_id=root_id,
             parent_id=None,

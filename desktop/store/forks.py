@@ -34,12 +34,12 @@ def hand_over(connection: sqlite3.Connection, thread_id: str) -> None:
         "WHERE p.thread_id = ? AND d.thread_id <> p.thread_id",
         (thread_id, thread_id),
     ).fetchall()
-    for heir, seq in crossings:
+    for successor, seq in crossings:
         connection.execute(
             "WITH RECURSIVE path (seq, parent_seq) AS ("
             " SELECT seq, parent_seq FROM messages WHERE seq = ? AND thread_id = ?"
             " UNION ALL SELECT m.seq, m.parent_seq FROM path JOIN messages m ON m.seq = path.parent_seq"
             " WHERE m.thread_id = ?) "
             "UPDATE messages SET thread_id = ?, active_child = NULL WHERE seq IN (SELECT seq FROM path)",
-            (seq, thread_id, thread_id, heir),
+            (seq, thread_id, thread_id, successor),
         )

@@ -367,9 +367,9 @@ def _end_below(tree: RunTree) -> None:
 
 
 def _place(meta: RunMeta) -> Supervision:
-    """Where its caller stands, under the id of its run."""
-    own = meta.supervision or Supervision.root(AgentId("run", meta.thread_id), session_id=meta.thread_id)
-    return replace(own, run_id=meta.run_id)
+    """Where its caller stands."""
+    agent_id = AgentId("run", meta.thread_id)
+    return meta.supervision or Supervision.root(agent_id, run_id=meta.run_id, session_id=meta.thread_id)
 
 
 def _grafted(facts: NodeFacts, mark: str) -> NodeFacts:

@@ -20,7 +20,7 @@ MOST_HANDOVERS = 8
 @dataclass(slots=True)
 class ActiveRun:
     """The run of one thread. ``before`` is what the runs used that handed the conversation on to it, ``handovers`` how
-    many they were; ``heir`` the run that has its place once it is over."""
+    many they were; ``successor`` the run that has its place once it is over."""
 
     thread_id: str
     run_id: str = field(default_factory=new_id)
@@ -30,7 +30,7 @@ class ActiveRun:
     terms: JobTerms | None = None
     before: BudgetTracker | None = None
     handovers: int = 0
-    heir: ActiveRun | None = None
+    successor: ActiveRun | None = None
 
     def give_away(self) -> None:
         """Another agent goes on when it is over. Raises Denied when it went round too often for one message."""
@@ -39,17 +39,17 @@ class ActiveRun:
             raise Denied(words, code="denied.limit")
         self.handed = True
 
-    def bequeath(self, used: BudgetTracker | None) -> None:
-        """It has an heir, under the same terms and in the same budget. Not where it was stopped meanwhile."""
+    def carry_budget(self, used: BudgetTracker | None) -> None:
+        """It has an successor, under the same terms and in the same budget. Not where it was stopped meanwhile."""
         if self.handed and not self.token.cancelled:
-            self.heir = ActiveRun(self.thread_id, terms=self.terms, before=used, handovers=self.handovers + 1)
+            self.successor = ActiveRun(self.thread_id, terms=self.terms, before=used, handovers=self.handovers + 1)
 
     async def whole(self) -> None:
-        """Wait until it is over, and so are its heirs."""
+        """Wait until it is over, and so are its successors."""
         at: ActiveRun | None = self
         while at is not None:
             await at.over.wait()
-            at = at.heir
+            at = at.successor
 
 
 class RunPlaces:
@@ -88,9 +88,9 @@ class RunPlaces:
             raise
 
     def release(self, active: ActiveRun) -> None:
-        """The run is over; an heir has its place."""
+        """The run is over; an successor has its place."""
         if self._taken.get(active.thread_id) is active:
             del self._taken[active.thread_id]
-            if active.heir is not None:
-                self._taken[active.thread_id] = active.heir
+            if active.successor is not None:
+                self._taken[active.thread_id] = active.successor
         active.over.set()

@@ -128,8 +128,9 @@ class ModelTitles:
 
     async def _asked(self, thread: ThreadRecord, question: str, answer: str, run_id: str) -> str:
         runtime = self._runtime
-        place = Supervision.root(_AGENT, priority=Priority.LOW)
-        meta = RunMeta(new_id(), CancellationToken(), "", place)  # of no thread: one that is looked at counts as HIGH
+        title_run = new_id()
+        place = Supervision.root(_AGENT, run_id=title_run, priority=Priority.LOW)
+        meta = RunMeta(title_run, CancellationToken(), "", place)  # of no thread: one that is looked at counts as HIGH
         text = f"The person:\n{question[:MOST_ASKED]}\n\nThe answer:\n{answer[:MOST_ASKED]}"
         request = ModelRequest(
             model_from(thread.model),

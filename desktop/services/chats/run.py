@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -11,20 +10,17 @@ from functools import partial
 
 from desktop.agents.loop.summarising import ContextKeeper
 from desktop.agents.turn import TurnInput
-from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.errors import CancellationError, ConfigurationError, KnownError
-from desktop.domain.events import RunStarted, RunWaiting
+from desktop.domain.events import RunWaiting
 from desktop.domain.ids import AgentId
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, NoticeBlock, TextBlock
 from desktop.domain.middleware import AgentContext, MiddlewareTermination, Start, StartedBy
 from desktop.domain.scopes import Interrupt
 from desktop.domain.supervision import ExecutionBudget, Priority, Supervision
-from desktop.domain.threads import RunRecord, ThreadRecord
+from desktop.domain.threads import ThreadRecord
 from desktop.pipeline.compose import compose
-from desktop.pipeline.context import Invocation
-from desktop.pipeline.names import AllowedTools
 from desktop.services.chats.answer import answer_of, kept
 from desktop.services.recovery.unfinished import Unfinished, unfinished_above
 from desktop.services.skills.side_prompt import in_place_of
@@ -33,35 +29,17 @@ from desktop.services.threads.history import Above, messages_up_to, task_above
 from desktop.services.threads.masking import masked
 from desktop.services.threads.recorder import RunRecorder, texts
 from desktop.services.turns.endings import CLOSING, CUT_SHORT, EMPTY, Ending, aborted, ending_of, failed, reason_of
+from desktop.services.turns.run_frame import CalledBy, RunFrame
 from desktop.services.turns.runtime import Runtime, waits
 from desktop.services.turns.spec import SideSpec, model_from
 from desktop.services.turns.stops import NUDGE, as_text
 from desktop.services.turns.turn import SideResult, SideTurn
 from desktop.services.turns.unattended import JobTerms, usual_priority
-from desktop.store import Store
 from desktop.supervision.budgets import BudgetTracker
-from desktop.supervision.tree import ROOT, RunTree, exhausted
+from desktop.supervision.tree import ROOT, exhausted
 
 _log = logging.getLogger(__name__)
 _TWO = "Choose another agent here, or start this one on the Debates page."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CalledBy:
-    """Who an agent works for that was called as a tool (R-AAT-4): a span of the caller's ``meta`` with the child's
-    place in the run tree and the child token; ``allowed`` is the caller's list, ``chain`` who a request for approval
-    names first (R-AAT-9), ``budget`` bounds the whole tree, or
-    where it is ``placed`` in that just this agent; ``below`` is the call itself, ``call_key`` what names it in the
-    run's log; ``prompt_text`` the prompt with what the call gave it filled in."""
-
-    meta: RunMeta
-    allowed: AllowedTools | None
-    chain: tuple[str, ...]
-    budget: BudgetTracker
-    placed: bool = False
-    below: Invocation | None = None
-    prompt_text: str = ""
-    call_key: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,12 +61,6 @@ class RunOrder:
     called_by: CalledBy | None = None
     terms: JobTerms | None = None
     before: BudgetTracker | None = None
-
-
-async def joined(store: Store, run_id: str, above: CalledBy | None) -> None:
-    """A run that has begun is written down as a part of its caller's, if it has one."""
-    if above is not None and above.call_key:
-        await store.called.add(run_id=run_id, tree_run_id=above.meta.run_id, call_key=above.call_key)
 
 
 class RunExecution:
@@ -113,67 +85,32 @@ class RunExecution:
             closing=lambda: order.token.reason == CLOSING,
             stopped=lambda: order.token.cancelled,
         )
+        self.frame = RunFrame(runtime, thread_id=thread.thread_id, run_id=order.run_id, called_by=order.called_by)
         self.result: SideResult | None = None
         self.budget: BudgetTracker | None = None
-        self._tree: RunTree | None = None
         self._left_out: list[NoticeBlock] = []
         self._goes_on_with: Unfinished | None = None
 
     async def go(self) -> Ending:
         """Run, and store how it ended."""
-        order, runtime = self._order, self._runtime
+        order, frame = self._order, self.frame
         thread = order.thread
-        record = RunRecord(order.run_id, thread.thread_id, time.time(), thread.agent, thread.model)
-        runtime.bus.publish(
-            RunStarted(
-                thread_id=thread.thread_id,
-                run_id=order.run_id,
-                agent=thread.agent,
-                model=thread.model,
-                user_message_id=order.user_message_id,
-                above=order.called_by.meta.run_id if order.called_by is not None else "",
-            )
-        )
-        await runtime.store.runs.start(record=record)
-        await joined(runtime.store, order.run_id, order.called_by)
+        await frame.begin(agent=thread.agent, model=thread.model, user_message_id=order.user_message_id)
         try:
-            ending = await self._seen_out(await self._ended())
+            ending = await self._ended()
+            live = self._runtime.live
+            ending = frame.judged(ending, [live.node_of(self._meta())] if live is not None else ())
+            await frame.close_tree(ending, cut_off=await self._left_open(ending))
         finally:
-            if runtime.live is not None:
-                runtime.live.forget(order.run_id)
+            frame.forget()
         await self.recorder.conclude(self._notices(ending), interrupted=ending.reason == "interrupted")
-        await runtime.store.runs.end(
-            run_id=order.run_id,
-            reason=ending.reason,
-            at=time.time(),
-            detail=ending.detail,
-            usage=self.recorder.usage,
-            extra=kept(answer_of(self.result, ending)) if order.called_by is not None else None,
-        )
+        answer = kept(answer_of(self.result, ending)) if order.called_by is not None else None
+        await frame.store_end(ending, self.recorder.usage, answer)
         return ending
 
-    async def _seen_out(self, ending: Ending) -> Ending:
-        """The tree is told how the run ended; one whose time ran out ends at that limit (R-SUP-11). A run that the
-        closing app cut off keeps its journal open, to be gone on with."""
-        live, tree = self._runtime.live, self._tree
-        if live is None:
-            return ending
-        node = live.node_of(self._meta())
-        if node is not None and node.stopped is not None and ending.reason == "cancelled":
-            error = exhausted(node.stopped)
-            ending = Ending("budget", str(error), error.code, error.next_step, error.limit)
-        run_id, outcome = self._order.run_id, AgentOutcome(ending.status, detail=ending.detail)
-        try:
-            cut_off = await self._left_open(ending)
-            if tree is not None:
-                await live.close(run_id, outcome, leave_open=cut_off)
-            elif self._order.called_by is None:
-                await live.never_began(run_id, outcome)
-            if tree is not None and not cut_off:
-                await self._runtime.store.effects.forget(run_id)
-        except KnownError as error:  # what there is to say of a full disk is said; the answer is still to be kept
-            _log.warning("the journal of run %s has no end: %s", self._order.run_id, error)
-        return ending
+    def tell_end(self, ending: Ending) -> None:
+        """It is over, and so is all that its thread had to wait for."""
+        self.frame.tell_end(ending, self.recorder.usage)
 
     async def _left_open(self, ending: Ending) -> bool:
         """Whether this run is to be gone on with: the closing app cut it off, or the person stopped it before what
@@ -181,7 +118,11 @@ class RunExecution:
         before = self._goes_on_with
         if before is None or ending.reason != "cancelled":
             return ending.reason == "interrupted"
-        return not set(before.runs).isdisjoint(await self._runtime.store.effects.unfinished())
+        try:
+            return not set(before.runs).isdisjoint(await self._runtime.store.effects.unfinished())
+        except KnownError as error:  # what there is to say of a full disk is said; the answer is still to be kept
+            _log.warning("whether run %s is to be gone on with is not known: %s", self._order.run_id, error)
+            return True
 
     async def _ended(self) -> Ending:
         try:
@@ -244,6 +185,7 @@ class RunExecution:
             return replace(order.called_by.meta, thread_id=order.thread.thread_id)
         node = Supervision.root(
             AgentId(order.thread.agent, order.thread.thread_id),
+            run_id=order.run_id,
             session_id=order.thread.thread_id,
             execution_budget=self._budget,
             spawn_budget=self._runtime.spawn_budget,
@@ -287,21 +229,18 @@ class RunExecution:
 
     async def _bounds(self, meta: RunMeta) -> BudgetTracker:
         """The budget of this run: its tree's, or a part of the caller's."""
-        live, above, terms, before = self._runtime.live, self._order.called_by, self._order.terms, self._order.before
+        above, terms, before = self._order.called_by, self._order.terms, self._order.before
         if above is not None:
             return above.budget if above.placed else BudgetTracker(self._budget, parent=above.budget)
         where = terms.set_by if terms is not None else self._runtime.set_by
-        if live is None:
-            budget = BudgetTracker(self._budget, where=where)
-        else:
-            agent_id = AgentId(self._order.thread.agent, self._order.thread.thread_id)
-            self._tree = await live.open(meta, agent_id, where=where)
-            budget = self._tree.root.budget
+        agent_id = AgentId(self._order.thread.agent, self._order.thread.thread_id)
+        root = await self.frame.open_tree(meta, agent_id, where=where)
+        budget = root if root is not None else BudgetTracker(self._budget, where=where)
         budget.changed |= dict.fromkeys(terms.of_app if terms is not None else (), self._runtime.set_by)
         if before is not None:
             budget.goes_on(before)
-            if self._tree is not None:
-                self._tree.change_budget(ROOT, budget.budget)  # its deadline is nearer now
+            if self.frame.tree is not None:
+                self.frame.tree.change_budget(ROOT, budget.budget)  # its deadline is nearer now
         return budget
 
     def _spec(self) -> SideSpec:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from desktop.domain.cancellation import STOPPED
 from desktop.domain.errors import KnownError, NotFound
-from desktop.domain.events import RunEnded, UserMessageQueued
+from desktop.domain.events import UserMessageQueued
 from desktop.domain.ids import new_id
 from desktop.domain.messages import Block, NoticeBlock, TextBlock, Usage
 from desktop.domain.threads import MessageRecord, QueuedRecord, ThreadRecord
@@ -27,6 +27,7 @@ from desktop.services.threads.measures import ContextMeasures
 from desktop.services.threads.threads import ThreadService
 from desktop.services.threads.titles import title_from
 from desktop.services.turns.endings import CLOSING, Ending, failed
+from desktop.services.turns.run_frame import tell_end
 from desktop.services.turns.runtime import Runtime
 from desktop.services.turns.unattended import JobTerms
 from desktop.supervision.tasks import TaskOwner
@@ -276,26 +277,26 @@ class ConversationService(ThreadService):
             ending = failed(error)
         finally:
             if ending.reason == "response" and not self._places.closing:
-                active.bequeath(execution.budget)
+                active.carry_budget(execution.budget)
             self._places.release(active)
-            self._bus.publish(_ended(active, ending, execution.recorder.usage))
+            execution.tell_end(ending)
         if ending.reason == "response" and not self._places.closing:
             self._titles.after(order, execution.recorder.said)
-        if active.heir is not None:
-            await self._taken_over(active.heir)
+        if active.successor is not None:
+            await self._taken_over(active.successor)
         elif ending.reason not in _HOLDS_QUEUE and not self._places.closing:
             await self._go_on(active.thread_id)
 
-    async def _taken_over(self, heir: ActiveRun) -> None:
+    async def _taken_over(self, successor: ActiveRun) -> None:
         """The agent that the thread was given to answers what stands there, with all of its history, under the terms
         and in the budget of the run that gave it: a job stays one (R-CRON-1)."""
         try:
-            with self._places.giving_back(heir):
-                leaf = await self._leaf(heir.thread_id)
+            with self._places.giving_back(successor):
+                leaf = await self._leaf(successor.thread_id)
                 question = await self._question_of(leaf)
-                await self._launch(heir, leaf.message_id, question.message_id)
+                await self._launch(successor, leaf.message_id, question.message_id)
         except KnownError as error:
-            self._bus.publish(_ended(heir, failed(error), Usage()))
+            tell_end(self._bus, successor.thread_id, successor.run_id, failed(error), Usage())
 
     async def _go_on(self, thread_id: str) -> None:
         """Send the next waiting message; a failure leaves it in the queue."""
@@ -312,17 +313,3 @@ class ConversationService(ThreadService):
         title = title_from(self._runtime.redact(text[:_TITLE_LOOK])) if thread.titled_by == "none" else ""
         if title and await self._store.threads.rename(thread_id=thread_id, title=title, by_person=False):
             self._changed(thread_id, "title")
-
-
-def _ended(active: ActiveRun, ending: Ending, usage: Usage) -> RunEnded:
-    return RunEnded(
-        thread_id=active.thread_id,
-        run_id=active.run_id,
-        reason=ending.reason,
-        detail=ending.detail,
-        code=ending.code,
-        next_step=ending.next_step,
-        usage=usage,
-        limit=ending.limit,
-        retry_after=ending.retry_after,
-    )

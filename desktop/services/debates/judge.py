@@ -37,8 +37,15 @@ async def judge(runtime: Runtime, debate: Debate, model: str, token: Cancellatio
     ref, thread_id = model_from(model), debate.thread.thread_id
     if not debate.turns:
         raise KnownError("There is nothing to judge yet.", next_step="Let both sides speak.", code="debate.empty")
-    node = Supervision.root(AgentId(JUDGE, thread_id), session_id=thread_id, execution_budget=runtime.budget)
-    meta = RunMeta(new_id(), token, thread_id, node)
+    run_id = new_id()
+    node = Supervision.root(
+        AgentId(JUDGE, thread_id),
+        run_id=run_id,
+        session_id=thread_id,
+        execution_budget=runtime.budget,
+        spawn_budget=runtime.spawn_budget,
+    )
+    meta = RunMeta(run_id, token, thread_id, node)
     budget = bounds(runtime, debate, None)  # what the sides have used counts: the debate's limits are those of all
     budget.check()
     inherited = {

@@ -15,16 +15,16 @@ from functools import partial
 
 from desktop.domain.agent import AgentOutcome, AgentStatus
 from desktop.domain.cancellation import RunMeta
-from desktop.domain.errors import BudgetExhausted, KnownError
+from desktop.domain.errors import BudgetExhausted
 from desktop.domain.ids import AgentId
 from desktop.domain.run_tree import NodeState
 from desktop.services.debates.ends import DebateStop
-from desktop.services.turns.endings import Ending
+from desktop.services.turns.run_frame import RunFrame
 from desktop.services.turns.runtime import Runtime
 from desktop.services.turns.spec import SideSpec
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.live_runs import LiveRuns
-from desktop.supervision.tree import RunTree, TreeNode, exhausted
+from desktop.supervision.tree import TreeNode
 
 _log = logging.getLogger(__name__)
 
@@ -38,23 +38,20 @@ class _Side:
 
 
 class DebatePlace:
-    """``open`` it first, ``close`` it last; ``meta`` is what all turns have in common. ``called``: the debate has its
-    place already, below who called it."""
+    """``open`` it first, ``close`` it last; ``meta`` is what all turns have in common. ``frame`` has the tree of the
+    run, unless the debate has its place already, below who called it."""
 
-    def __init__(self, runtime: Runtime, meta: RunMeta, agent_id: AgentId, *, called: bool) -> None:
+    def __init__(self, runtime: Runtime, meta: RunMeta, agent_id: AgentId, frame: RunFrame) -> None:
         self._runtime = runtime
         self._meta = meta
         self._agent_id = agent_id
+        self._frame = frame
         self._live: LiveRuns | None = runtime.live
-        self._own = runtime.live if not called else None
-        self._tree: RunTree | None = None
         self._sides: dict[str, _Side] = {}
 
     async def open(self) -> BudgetTracker | None:
         """The budget of the run's tree; None: it has no tree of its own. Raises what the store raises."""
-        if self._own is not None:
-            self._tree = await self._own.open(self._meta, self._agent_id, where=self._runtime.set_by)
-        return self._tree.root.budget if self._tree is not None else None
+        return await self._frame.open_tree(self._meta, self._agent_id, where=self._runtime.set_by)
 
     @contextmanager
     def turn(
@@ -109,33 +106,20 @@ class DebatePlace:
 
     def judged(self, stop: DebateStop) -> DebateStop:
         """One whose time ran out, or that of a side, ends at that limit (R-SUP-11)."""
-        nodes = [self._tree.root] if self._tree is not None else []
-        nodes += [side.node for side in self._sides.values()]
-        limit = next((node.stopped for node in nodes if node.stopped is not None), None)
-        if limit is None or stop.ending.reason != "cancelled":
-            return stop
-        error = exhausted(limit)
-        return DebateStop("ended", Ending("budget", str(error), error.code, error.next_step, error.limit))
+        tree = self._frame.tree
+        nodes = [tree.root if tree is not None else None, *(side.node for side in self._sides.values())]
+        ending = self._frame.judged(stop.ending, nodes)
+        return stop if ending is stop.ending else DebateStop("ended", ending)
 
     async def close(self, stop: DebateStop) -> None:
         """It is over. A run that the closing app cut off keeps its journal open: its turn is gone on with."""
         self._end_sides()
-        if self._own is None or self._tree is None:
-            return
-        ending, cut_off = stop.ending, stop.ending.reason == "interrupted" and not stop.wanted
-        outcome = AgentOutcome(ending.status, detail=ending.detail)
-        try:
-            await self._own.close(self._meta.run_id, outcome, leave_open=cut_off)
-            if not cut_off:
-                await self._runtime.store.effects.forget(self._meta.run_id)
-        except KnownError as error:
-            _log.warning("the journal of run %s has no end: %s", self._meta.run_id, error)
+        await self._frame.close_tree(stop.ending, cut_off=stop.ending.reason == "interrupted" and not stop.wanted)
 
     def forget(self) -> None:
         """Nothing of it stays."""
         self._end_sides()
-        if self._own is not None:
-            self._own.forget(self._meta.run_id)
+        self._frame.forget()
 
     def _end_sides(self) -> None:
         for side in self._sides.values():

@@ -21,8 +21,6 @@ from desktop.domain.events import (
     Event,
     MessageClosed,
     MessageOpened,
-    RunEnded,
-    RunStarted,
     SideTurnEnded,
     SideTurnStarted,
     UserMessageTaken,
@@ -31,8 +29,6 @@ from desktop.domain.ids import AgentId, new_id
 from desktop.domain.jobs import Unattended
 from desktop.domain.messages import Usage
 from desktop.domain.middleware import MiddlewareTermination
-from desktop.domain.threads import RunRecord
-from desktop.services.chats.run import CalledBy, joined
 from desktop.services.debates.context import SideContexts
 from desktop.services.debates.ends import (
     DebateStop,
@@ -52,6 +48,7 @@ from desktop.services.debates.state import Debate, moderated
 from desktop.services.debates.turn import bounds, meta_of, spec_below, start_of, take_in_turn
 from desktop.services.threads.recorder import RunRecorder
 from desktop.services.turns.endings import CLOSING, Ending, aborted, failed
+from desktop.services.turns.run_frame import CalledBy, RunFrame
 from desktop.services.turns.runtime import Runtime
 from desktop.services.turns.spec import SideSpec, TurnRounds
 from desktop.services.turns.turn import SideTurn
@@ -92,7 +89,9 @@ class DebateRun:
         self._budget = bounds(runtime, debate, called_by)
         self._meta = meta_of(runtime, debate, self.run_id, self.token, called_by, unattended)
         agent_id = AgentId(debate.setup.agent or DEBATE, debate.thread.thread_id)
-        self._place = DebatePlace(runtime, self._meta, agent_id, called=called_by is not None)
+        thread_id = debate.thread.thread_id
+        self._frame = RunFrame(runtime, thread_id=thread_id, run_id=self.run_id, called_by=called_by)
+        self._place = DebatePlace(runtime, self._meta, agent_id, self._frame)
         self._contexts = SideContexts(runtime, self._meta)
 
     async def go(self) -> None:
@@ -122,12 +121,8 @@ class DebateRun:
         await store.debates.set_status(thread_id=thread.thread_id, status="running")
         debate.status, debate.end_reason, debate.end_detail = "running", "", ""
         agent = debate.setup.agent or DEBATE
-        record = RunRecord(self.run_id, thread.thread_id, time.time(), agent, model)
-        await store.runs.start(record=record)
-        await joined(store, self.run_id, self._above)
+        await self._frame.begin(agent=agent, model=model)
         self._budget = bounds(self._runtime, debate, self._above, await self._place.open())
-        above = self._above.meta.run_id if self._above is not None else ""
-        self._publish(RunStarted(**self._where, agent=agent, model=model, user_message_id="", above=above))
         self.changed()
         path = await store.messages.path(thread_id=thread.thread_id)
         self._seen.add(path, debate.turns)
@@ -162,9 +157,7 @@ class DebateRun:
             thread_id=thread_id, status=debate.status, end_reason=debate.end_reason, end_detail=debate.end_detail
         )
         await self._place.close(stop)
-        await store.runs.end(
-            run_id=self.run_id, reason=ending.reason, at=time.time(), detail=ending.detail, usage=self._used
-        )
+        await self._frame.store_end(ending, self._used)
 
     def tell_end(self) -> None:
         """It is over, however it ended, and another one may begin."""
@@ -173,18 +166,7 @@ class DebateRun:
         if debate.status in ("running", "pausing"):  # the store refused the end: it is recovered at the next start
             debate.status, debate.end_reason = "paused", "interrupted"
         self.changed()
-        self._publish(
-            RunEnded(
-                **self._where,
-                reason=ending.reason,
-                detail=ending.detail,
-                code=ending.code,
-                next_step=ending.next_step,
-                usage=self._used,
-                limit=ending.limit,
-                retry_after=ending.retry_after,
-            )
-        )
+        self._frame.tell_end(ending, self._used)
         self.over.set()
 
     # -- turns --------------------------------------------------------------------------------------------------------

@@ -20,9 +20,9 @@ from desktop.domain.middleware import AgentContext, MiddlewareTermination, Start
 from desktop.domain.scopes import Interrupt
 from desktop.domain.supervision import ExecutionBudget, Supervision
 from desktop.pipeline.compose import compose
-from desktop.services.chats.run import CalledBy
 from desktop.services.debates.setup import DEBATE, spec_of
 from desktop.services.debates.state import Debate
+from desktop.services.turns.run_frame import CalledBy
 from desktop.services.turns.runtime import Runtime, waits
 from desktop.services.turns.spec import SideSpec
 from desktop.services.turns.turn import SideResult, SideTurn
@@ -89,6 +89,7 @@ def meta_of(
         return replace(above.meta, thread_id=thread_id)
     node = Supervision.root(
         AgentId(debate.setup.agent or DEBATE, thread_id),
+        run_id=run_id,
         session_id=thread_id,
         execution_budget=runtime.budget,
         spawn_budget=runtime.spawn_budget,

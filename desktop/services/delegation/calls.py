@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from desktop.agents.skill.host import HOST, PERMISSIONS, Host
@@ -15,7 +15,6 @@ from desktop.domain.cancellation import CancellationToken, RunMeta
 from desktop.domain.debates import NO_RESPONSE
 from desktop.domain.definitions import MOST_AGENTS_DEEP, AgentDefinition
 from desktop.domain.errors import ConfigurationError, Denied, KnownError, ToolFailure
-from desktop.domain.events import RunEnded
 from desktop.domain.ids import AgentId, new_id
 from desktop.domain.messages import TextBlock
 from desktop.domain.run_tree import NodeState
@@ -25,13 +24,14 @@ from desktop.domain.threads import MessageRecord, ThreadRecord
 from desktop.domain.tools import ToolCallContext, ToolResult
 from desktop.pipeline.context import CallContext
 from desktop.services.chats.answer import AgentAnswer, answer_of, as_json
-from desktop.services.chats.run import CalledBy, RunExecution, RunOrder
+from desktop.services.chats.run import RunExecution, RunOrder
 from desktop.services.definitions.book import AgentBook
 from desktop.services.delegation.place import AgentPlace
 from desktop.services.delegation.resuming import Begun, begun_by, end_of, ended_before
 from desktop.services.delegation.retention import CHILD, KEPT, RUN, ChildThreads
 from desktop.services.skills.side_prompt import prompt_skill
 from desktop.services.turns.endings import Ending, failed
+from desktop.services.turns.run_frame import CalledBy
 from desktop.services.turns.runtime import Runtime
 from desktop.services.turns.spec import own_model
 from desktop.services.turns.stops import as_text
@@ -279,19 +279,7 @@ class AgentCalls:
         try:
             ending = await execution.go()
         finally:
-            usage = execution.recorder.usage
-            runtime.bus.publish(
-                RunEnded(
-                    thread_id=child.thread_id,
-                    run_id=run_id,
-                    reason=ending.reason,
-                    detail=ending.detail,
-                    code=ending.code,
-                    next_step=ending.next_step,
-                    usage=usage,
-                    limit=ending.limit,
-                )
-            )
+            execution.tell_end(ending)
         return answer_of(execution.result, ending)
 
 
@@ -311,9 +299,9 @@ def _thread(agent: AgentDefinition, place: AgentPlace, message: str, model: str)
 
 
 def _node(meta: RunMeta) -> Supervision:
-    """Where the caller stands, under the id of its run."""
-    node = meta.supervision or Supervision.root(AgentId("run", meta.thread_id), session_id=meta.thread_id)
-    return replace(node, run_id=meta.run_id)
+    """Where the caller stands."""
+    agent_id = AgentId("run", meta.thread_id)
+    return meta.supervision or Supervision.root(agent_id, run_id=meta.run_id, session_id=meta.thread_id)
 
 
 def _result(agent: AgentDefinition, thread_id: str, answer: AgentAnswer) -> ToolResult:

@@ -50,6 +50,22 @@ async def test_a_chats_run_is_journaled_told_and_leaves_nothing(tmp_path: Path) 
         assert (w.live._trees, w.live._waiting) == ({}, {})
 
 
+@pytest.mark.spec("R-SUP-2")
+async def test_every_place_in_the_tree_of_a_run_has_the_runs_own_id(tmp_path: Path) -> None:
+    named: list[str] = []
+
+    async def look(args, context):
+        named.append(context.meta.supervision.run_id)
+        return "seen"
+
+    model = ScriptedModel([calls("write_file", {"path": "a"}), says("done")])
+    tool = FakeTool("write-file", Category.WRITE, body=look)
+    async with world(tmp_path, model, tool, person=Person("allow_once"), supervised=True) as w:
+        sent = await w.service.send(thread := await w.thread(), "write it")
+        await w.settled(thread)
+        assert named == [sent.run_id]
+
+
 @pytest.mark.spec("R-JRN-5")
 async def test_a_run_that_ends_before_it_asks_anybody_has_its_terminal_entry_all_the_same(tmp_path: Path) -> None:
     async with world(tmp_path, ScriptedModel([]), supervised=True) as w:
