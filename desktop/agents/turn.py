@@ -124,8 +124,19 @@ class TurnInput:
     """Whether what follows from the last round of ``messages`` was not decided before the app was started again."""
 
 
+class Provider(Protocol):
+    """Has an agent work until it has answered. There are two kinds: ``AgentTurn`` asks the model in rounds, and
+    ``skill.provider_turn.SkillTurn`` lets a skill do so, the one that ``model.agent`` names (R-AG-3)."""
+
+    async def take(self, given: TurnInput) -> LoopResult:
+        """Work until a final text, a limit, an abort or a failure. Raises what the recorder raises, and nothing for
+        those."""
+        ...
+
+
 class AgentTurn:
-    """Works on one input after the other; what was summarised meanwhile stays with their keepers."""
+    """The native provider: the round loop. It takes one input after the other; what was summarised meanwhile stays
+    with their keepers."""
 
     def __init__(self, spec: TurnSpec, services: TurnServices, meta: RunMeta) -> None:
         self._spec = spec
@@ -133,8 +144,7 @@ class AgentTurn:
         self._meta = meta
 
     async def take(self, given: TurnInput) -> LoopResult:
-        """Work until a final text, a limit, an abort or a failure. Raises what the recorder raises, and nothing for
-        those."""
+        """Work until a final text, a limit, an abort or a failure."""
         spec, services = self._spec, self._services
         loop = RoundLoop(
             services.answerer,
@@ -149,11 +159,11 @@ class AgentTurn:
             services.meant,
             LoopConfig(limit=spec.limit(given.begun), begun=given.begun, cut=given.unjudged),
         )
-        requests = _Requests(spec, services, self._meta, given)
+        requests = RoundRequests(spec, services, self._meta, given)
         return await loop.run(given.messages, requests.next, self._meta)
 
 
-class _Requests:
+class RoundRequests:
     """Makes the request of each round of a turn: the window is built anew (R-CTX-9), and measured."""
 
     def __init__(self, spec: TurnSpec, services: TurnServices, meta: RunMeta, given: TurnInput) -> None:

@@ -40,7 +40,7 @@ from desktop.presenter.shell.window import PaletteRow, ShellViewModel
 from desktop.presenter.trace.panel import TraceViewModel
 from desktop.presenter.transcript.live_threads import LiveThreads
 from desktop.services.skills.side_prompt import prompt_skill
-from desktop.services.turns.code_mode import mode_of
+from desktop.services.turns.code_mode import settings_of
 from desktop.ui.theme import theme
 from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.widgets.shown import shown_line
@@ -133,7 +133,7 @@ async def _declared_mode(rooms: Services, agent: str) -> str:
     try:
         definition = rooms.agents.get(agent)
         skill = await prompt_skill(rooms.skills, definition, definition.side_a)
-        return mode_of(skill.metadata, "") if skill is not None else ""
+        return settings_of(skill, "").mode if skill is not None else ""
     except KnownError:
         return ""
 

@@ -7,7 +7,7 @@ from desktop.domain.errors import KnownError
 from desktop.domain.jobs import Job
 from desktop.domain.safety import CallFacts
 from desktop.services.skills.side_prompt import prompt_skill
-from desktop.services.turns.code_mode import mode_of
+from desktop.services.turns.code_mode import settings_of
 from desktop.services.turns.runtime import Runtime
 from desktop.services.turns.unattended import CODE_TOOL, JobPermission
 from desktop.skills.patterns import PatternError
@@ -22,7 +22,7 @@ async def code_problems(runtime: Runtime, job: Job) -> list[DefinitionProblem]:
     try:
         agent = runtime.agents.get(job.agent)
         skill = await prompt_skill(runtime.skills, agent, agent.side_a)
-        mode = mode_of(skill.metadata, runtime.tool_mode(job.agent)) if skill is not None else "direct"
+        mode = settings_of(skill, runtime.tool_mode(job.agent)).mode if skill is not None else "direct"
         permission = JobPermission(job.policy, lambda: False, Where())
     except (KnownError, PatternError):
         return []

@@ -13,6 +13,7 @@ from desktop.agents.skill.settings import PolicySettings, ToolMode
 from desktop.domain.code import CodeEngine, CodeSession
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock
+from desktop.domain.skills import SkillDef
 from desktop.pipeline.context import CallContext, CallRequest, CallResult
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.pipeline.pipeline import Pipeline
@@ -102,11 +103,14 @@ class _Heard:
         self._made.append((block, outcome.block(block)))
 
 
-def mode_of(metadata: Mapping[str, Any], chosen: str) -> ToolMode:
-    """``chosen`` in the app for this agent, else what its prompt's ``model.toolMode`` says. Raises ConfigurationError
-    for what is none."""
-    model = metadata.get("model")
-    given = dict(model) if isinstance(model, Mapping) else {}
-    if chosen:
-        given["toolMode"] = chosen
-    return PolicySettings.of({"toolMode": given.get("toolMode", "direct")}, "the agent").mode
+def settings_of(skill: SkillDef, chosen: str) -> PolicySettings:
+    """What ``model`` of a prompt's skill says about its agent, as for a called skill (D-10); the tool mode ``chosen``
+    in the app holds in place of its own. Raises ConfigurationError that names the key."""
+    given = {**model_settings(skill), **({"toolMode": chosen} if chosen else {})}
+    return PolicySettings.of(given, f"the skill {skill.name}", returns=skill.returns is not None)
+
+
+def model_settings(skill: SkillDef) -> Mapping[str, Any]:
+    """The mapping ``model`` of its metadata; a name alone says which model, and nothing else."""
+    model = skill.metadata.get("model")
+    return model if isinstance(model, Mapping) else {}

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from desktop.agents.loop.loop import DEFAULT_LIMIT
 from desktop.agents.skill.discovery import Visible, not_itself, visible_tools
 from desktop.agents.skill.documents import code_tool, described, document, finish_tool
 from desktop.agents.skill.result_contract import PromisedResult, ResultContract
-from desktop.agents.skill.settings import ToolMode
+from desktop.agents.skill.settings import PolicySettings, ToolMode
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.definitions import SideName
 from desktop.domain.errors import ConfigurationError, KnownError
@@ -24,7 +25,7 @@ from desktop.domain.run_tree import BY_HAND
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import Tool
 from desktop.pipeline.names import AllowedTools, Caller, ToolTable
-from desktop.services.turns.code_mode import mode_of
+from desktop.services.turns.code_mode import model_settings, settings_of
 from desktop.services.turns.prompts import system_text
 from desktop.services.turns.runtime import Runtime
 from desktop.services.turns.unattended import JobTerms, ReadOnly, list_of_job
@@ -73,7 +74,27 @@ class ResolvedSide:
     allowed: AllowedTools
     caller: Caller
     visible: Visible
-    mode: ToolMode
+    settings: PolicySettings
+
+    @property
+    def mode(self) -> ToolMode:
+        """How the model calls its tools."""
+        return self.settings.mode
+
+    @property
+    def model_settings(self) -> Mapping[str, Any]:
+        """What ``model`` of the prompt's skill says."""
+        return model_settings(self.skill)
+
+    @property
+    def rounds(self) -> Limit | None:
+        """What the prompt's skill says about rounds (``maxTurns``); None: nothing."""
+        return self.settings.rounds if self.model_settings.get("maxTurns") is not None else None
+
+    @property
+    def calls(self) -> Limit | None:
+        """What the prompt's skill says about tool calls (``maxSteps``); None: nothing."""
+        return self.settings.calls if self.model_settings.get("maxSteps") is not None else None
 
     @property
     def native(self) -> tuple[Tool, ...]:
@@ -102,7 +123,7 @@ async def ready(runtime: Runtime, spec: SideSpec) -> ResolvedSide:
     caller = Caller("native", chain, not_itself(allowed, skill.name))
     room = runtime.offers().room(runtime.context_window(spec.model))
     visible = await visible_tools(runtime.pipeline.table, caller.allowed, serving=skill.name, room=room)
-    return ResolvedSide(spec, skill, allowed, caller, visible, mode_of(skill.metadata, runtime.tool_mode(spec.agent)))
+    return ResolvedSide(spec, skill, allowed, caller, visible, settings_of(skill, runtime.tool_mode(spec.agent)))
 
 
 async def prompt_of(runtime: Runtime, spec: SideSpec) -> SkillDef:
@@ -247,10 +268,17 @@ class TurnRounds:
     thread: Limit | None = None
 
     @staticmethod
-    def of(spec: SideSpec, who: str, budget: BudgetTracker, begun: int = 0, thread: Limit | None = None) -> TurnRounds:
-        """Of a side's turn; ``who`` has the limit that the side sets."""
-        own = Limit("maxSteps", spec.max_rounds, who) if spec.max_rounds else spec.usual_rounds
-        return TurnRounds(own, budget, begun, thread)
+    def of(
+        spec: SideSpec,
+        who: str,
+        budget: BudgetTracker,
+        begun: int = 0,
+        thread: Limit | None = None,
+        prompts: Limit | None = None,
+    ) -> TurnRounds:
+        """Of a side's turn; ``who`` has the limit that the side sets, ``prompts`` is what its prompt's skill does."""
+        side = Limit("maxSteps", spec.max_rounds, who) if spec.max_rounds else None
+        return TurnRounds(tightest(side, prompts) or spec.usual_rounds, budget, begun, thread)
 
     def __call__(self, done: int) -> Limit:
         """As of now."""

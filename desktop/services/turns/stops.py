@@ -9,7 +9,7 @@ from typing import Any
 from desktop.agents.loop.loop import RoundVerdict
 from desktop.agents.skill.result_contract import ResultContract
 from desktop.domain.debates import TurnEnd
-from desktop.domain.errors import Denied, ToolFailure
+from desktop.domain.errors import Denied, LimitReached, ToolFailure
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock
 from desktop.pipeline.names import ToolTable
@@ -117,6 +117,8 @@ class SideStops:
             self.by, self.value = "stop_tool", contract.value
         if self.by is not None or self.handed:
             return RoundVerdict(stop=True)
+        if (most := self._tools.exhausted) is not None:
+            raise LimitReached(f"The agent stopped without finishing: {most}.", limit=str(most))
         if contract.promise is not None and not message.tool_calls:
             reminder = contract.reminder() if number < self._limit(number).value else ""
             return RoundVerdict(nudge=reminder) if reminder else RoundVerdict(stop=True)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from desktop.agents.skill.made_calls import OVER
 from desktop.domain.cancellation import STOPPED, RunMeta
 from desktop.domain.events import EventSink
 from desktop.domain.ids import new_id
+from desktop.domain.limits import Limit
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock
 from desktop.domain.tools import Category
 from desktop.pipeline.context import CallRequest, Invocation
@@ -19,7 +21,8 @@ from desktop.supervision.budgets import BudgetTracker
 
 
 class Toolbox:
-    """Makes a model's calls on behalf of ``caller`` (agents' ToolRunner), below ``root``."""
+    """Makes a model's calls on behalf of ``caller`` (agents' ToolRunner), below ``root``; at most so many as ``most``
+    says (``maxSteps``, C-17)."""
 
     def __init__(
         self,
@@ -31,6 +34,7 @@ class Toolbox:
         budget: BudgetTracker,
         root: Invocation | None = None,
         code: RunCode | None = None,
+        most: Limit | None = None,
     ) -> None:
         self.caller = caller
         self._pipeline = pipeline
@@ -39,12 +43,25 @@ class Toolbox:
         self._recorder = recorder
         self._budget = budget
         self._code = code
+        self._most = most
+        self._made = 0
+
+    @property
+    def exhausted(self) -> Limit | None:
+        """The limit on calls, once one more was asked for."""
+        return self._most if self._most is not None and self._made > self._most.value else None
 
     async def run(
         self, call: ToolCallBlock, again: str = "", original: Mapping[str, Any] | None = None, barred: str = ""
     ) -> ToolResultBlock:
         """One call through every gate; its result is stored under the id given here. ``again``, ``original`` and
         ``barred``: see ``CallRequest``."""
+        self._made += 1
+        if self._most is not None and self._made > self._most.value:
+            text = OVER.format(limit=self._most)
+            return ToolResultBlock(
+                call.call_id, call.tool, text, True, None, {"state": "denied", "code": "denied.limit"}
+            )
         result_id = self._recorder.result_ids[call.call_id] = new_id()
         block, caller = self._code.routed(call, self.caller) if self._code is not None else (call, self.caller)
         outcome = await self._pipeline.invoke(

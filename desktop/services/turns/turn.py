@@ -11,8 +11,10 @@ from desktop.agents.loop.answer import Answerer
 from desktop.agents.loop.events import LoopResult
 from desktop.agents.loop.window import View
 from desktop.agents.skill.host import HOST, PERMISSIONS
+from desktop.agents.skill.provider_turn import SkillProvider, SkillTurn
 from desktop.agents.skill.result_contract import ResultContract
-from desktop.agents.turn import AgentTurn, TurnInput, TurnServices, TurnSpec
+from desktop.agents.skill.settings import PROVIDER
+from desktop.agents.turn import AgentTurn, Provider, TurnInput, TurnServices, TurnSpec
 from desktop.domain.cancellation import RunMeta
 from desktop.domain.debates import TurnEnd
 from desktop.domain.errors import CancellationError, KnownError, LimitReached
@@ -35,6 +37,9 @@ from desktop.services.turns.spec import ResolvedSide, SideSpec, TurnRounds, chec
 from desktop.services.turns.stops import SideStops
 from desktop.services.turns.toolbox import Toolbox
 from desktop.supervision.budgets import BudgetTracker
+
+LIBRARY = "library"
+"""The source of skills that the app brings along."""
 
 _log = logging.getLogger(__name__)
 Steering = Callable[[], Awaitable[Sequence[ChatMessage]]]
@@ -88,7 +93,7 @@ class SideTurn:
         if self.meta.doubts is None:  # else its caller's hold
             found = await doubts(runtime.store, self.meta.thread_id, given.messages)
             self.meta = replace(self.meta, doubts=found)
-        contract = contract_of(runtime, side)
+        contract, root = contract_of(runtime, side), self._root(side)
         async with RunCode(side.mode, runtime.code, runtime.pipeline, fabric, side.caller, contract) as code:
             tools = Toolbox(
                 runtime.pipeline,
@@ -97,17 +102,24 @@ class SideTurn:
                 runtime.bus.publish,
                 self.recorder,
                 self.budget,
-                self._root(side),
+                root,
                 code,
+                side.calls,
             )
-            return await self._looped(side, tools, code, contract, given)
+            return await self._worked(side, tools, code, contract, root, given)
 
-    async def _looped(
-        self, side: ResolvedSide, tools: Toolbox, code: RunCode, contract: ResultContract, given: TurnInput
+    async def _worked(
+        self,
+        side: ResolvedSide,
+        tools: Toolbox,
+        code: RunCode,
+        contract: ResultContract,
+        root: Invocation,
+        given: TurnInput,
     ) -> SideResult:
         runtime, spec = self.runtime, self.spec
         thread = await self._of_thread(given.begun)
-        rounds = TurnRounds.of(spec, f"the agent {spec.agent}", self.budget, given.begun, thread)
+        rounds = TurnRounds.of(spec, f"the agent {spec.agent}", self.budget, given.begun, thread, side.rounds)
         node = runtime.live.node_of(self.meta) if runtime.live is not None else None
         if node is not None:
             node.own_rounds = rounds.own
@@ -120,6 +132,7 @@ class SideTurn:
             request=request,
             limit=rounds,
             context_window=runtime.context_window(request.model),
+            context_edit=side.settings.context_edit,
             announces_rounds=True,
         )
         services = TurnServices(
@@ -137,13 +150,33 @@ class SideTurn:
         unjudged = bool(given.begun) or (self.unfinished is not None and self.unfinished.cut)
         messages = await self._settled(stops, given)
         stops.recall(messages if unjudged else ())
-        result = await AgentTurn(own, services, self.meta).take(replace(given, messages=messages, unjudged=unjudged))
+        provider = await self._provider(side, root, own, services)
+        result = await provider.take(replace(given, messages=messages, unjudged=unjudged))
         expected = (KnownError, CancellationError, MiddlewareTermination)
         if result.error is not None and not isinstance(result.error, expected):
             _log.error("run %s: the model client failed", self.meta.run_id, exc_info=result.error)
         unmet = contract.unmet if stops.by is None and result.error is None else ""
         limit = result.limit or rounds(result.rounds)
         return SideResult(result, limit, stops.by, stops.value, stops.missing, unmet, stops.handed)
+
+    async def _provider(self, side: ResolvedSide, root: Invocation, spec: TurnSpec, services: TurnServices) -> Provider:
+        """Who has the agent work (R-AG-3): the round loop, unless ``model.agent`` names another or a person's own
+        skill stands in the place of the bundled one."""
+        runtime, name = self.runtime, side.settings.provider
+        await runtime.skills.table.bring(name)
+        found = runtime.pipeline.table.find(name)
+        if name == PROVIDER and (found is None or found.spec.source == LIBRARY):
+            return AgentTurn(spec, services, self.meta)
+        skill = SkillProvider(
+            name=name,
+            config=side.model_settings,
+            serving=side.skill.name,
+            allowed=side.allowed,
+            chain=side.caller.chain,
+            root=root,
+            shared=runtime.skills.fabric,
+        )
+        return SkillTurn(skill, spec, services, self.meta)
 
     async def _of_thread(self, begun: int) -> Limit:
         """What is left of the rounds of this thread, whatever runs they are of. Raises LimitReached when nothing is."""

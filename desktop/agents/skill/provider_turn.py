@@ -1,0 +1,395 @@
+"""A skill as the provider of an agent that has a thread: of a chat, a side of a debate, a called agent, a job.
+
+The skill that ``model.agent`` names gets what the bundled provider gets: prompt, tools, history and two callback refs
+(R-AG-3, R-AG-4). What it tells through ``hookRef`` is stored and shown as an answer of the thread, round by round, and
+what it calls through ``invokeRef`` goes the way of every call of the thread. Limits and stop conditions are kept here:
+a provider that does not heed them gets no round and no call more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Any
+
+from desktop.agents.loop.events import LoopEnd, LoopResult
+from desktop.agents.loop.loop import MAX_CALLS, STOPPED
+from desktop.agents.skill.discovery import provider_call
+from desktop.agents.skill.host import HOST, Host
+from desktop.agents.turn import RoundRequests, TurnInput, TurnServices, TurnSpec
+from desktop.domain.cancellation import RunMeta
+from desktop.domain.errors import (
+    BudgetExhausted,
+    CancellationError,
+    ConfigurationError,
+    KnownError,
+    LimitReached,
+    NotFound,
+    ToolAborted,
+    ToolFailure,
+)
+from desktop.domain.ids import new_id
+from desktop.domain.limits import Limit
+from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, Usage, media_to_plain, to_plain
+from desktop.domain.models import ModelRequest, ReasoningDelta, TextDelta
+from desktop.pipeline.context import CallContext, CallRequest, CallResult, Invocation
+from desktop.pipeline.names import AllowedTools, Caller
+from desktop.pipeline.skill_context import Context
+from desktop.pipeline.skills.code_mode import INVOKE
+
+AGENT = "agent"
+CONTINUE = "Continue."
+ATTACHED = "Answer my message above, which has attachments."
+MAX_TEXT = 1_000_000
+"""Characters of one answer."""
+MAX_ID = 200
+TRIES = 10
+"""Times the rounds that a provider may ask the model in vain."""
+
+Directive = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillProvider:
+    """Which skill works for an agent, and in whose name it is called."""
+
+    name: str
+    """The skill that ``model.agent`` names."""
+    config: Mapping[str, Any]
+    """What ``model`` of the agent's prompt says."""
+    serving: str
+    """The name of that prompt's skill."""
+    allowed: AllowedTools
+    """The agent's list."""
+    chain: tuple[str, ...]
+    """Who a request for approval names."""
+    root: Invocation
+    """Where the agent's calls hang; it holds what the run lends to agents (``Host``)."""
+    shared: Any
+    """Hands out callback refs (``skills.resolution.fabric``)."""
+
+    def missing(self, host: Host) -> ConfigurationError | None:
+        """Why this skill cannot be the provider; None: it can."""
+        found = host.pipeline.table.find(self.name)
+        if found is None:
+            return ConfigurationError(
+                f"There is no agent provider named {self.name} (model.agent of the skill {self.serving}).",
+                next_step="Name one that exists, or leave model.agent out for the bundled one.",
+            )
+        if not self.listed.permits(found.spec, {}):
+            return ConfigurationError(
+                f"{self.serving} is to be worked on by {self.name} (model.agent), which its list of allowed tools does "
+                "not allow.",
+                next_step=f"Name {self.name} in its allowed-tools, or leave model.agent out for the bundled one.",
+            )
+        return None
+
+    @property
+    def listed(self) -> AllowedTools:
+        """Under what the provider is called: a file chose it."""
+        return provider_call(self.allowed, self.allowed, None)
+
+
+class SkillTurn:
+    """One turn of an agent that a skill works for."""
+
+    def __init__(self, provider: SkillProvider, spec: TurnSpec, services: TurnServices, meta: RunMeta) -> None:
+        self._provider = provider
+        self._spec = spec
+        self._services = services
+        self._meta = meta
+        host = provider.root.inherited[HOST]
+        assert isinstance(host, Host)
+        self._host = host
+        self._budget = services.budget or host.budget
+        self._one_by_one = asyncio.Lock()
+        self._messages: list[ChatMessage] = []
+        self._rounds = 0
+        self._open = False
+        self._text = ""
+        self._calls = 0
+        self._tried = 0
+        self._told = ""
+        self._usage = Usage(cost_usd=0.0)
+        self._end: LoopEnd | None = None
+        self._limit: Limit | None = None
+        self._root: Invocation | None = None
+
+    async def take(self, given: TurnInput) -> LoopResult:
+        """Work until the provider has given a result, or is told to stop. Raises ConfigurationError where it is not
+        there or may not be called, and what the recorder raises."""
+        problem = self._provider.missing(self._host)
+        if problem is not None:
+            raise problem
+        self._messages, self._rounds = list(given.messages), given.begun
+        try:
+            request = await RoundRequests(self._spec, self._services, self._meta, given).next(self._messages)
+            with ExitStack() as held:
+                outcome = await self._asked(self._arguments(request, held))
+            return await self._result(outcome)
+        except CancellationError as error:
+            return self._ended("aborted", error)
+        except BudgetExhausted as error:
+            self._limit = self._budget.broken()
+            return self._ended("budget", error)
+
+    # -- what the provider gets (R-AG-4) ------------------------------------------------------------------------------
+
+    def _arguments(self, request: ModelRequest, held: ExitStack) -> dict[str, Any]:
+        """Plain data only."""
+        history = list(request.messages)
+        said, plain = CONTINUE, True
+        if history and history[-1].role == "user":
+            plain = all(isinstance(block, TextBlock) for block in history[-1].blocks)
+            said = history[-1].text if plain else ATTACHED
+        earlier = history[:-1] if said != CONTINUE and plain else history
+        tools = [dict(tool) for tool in request.tools]
+        rows = [{"role": one.role, "text": one.text, "blocks": [to_plain(b) for b in one.blocks]} for one in earlier]
+        limit = self._spec.limit(self._rounds).value
+        return {
+            "prompt": request.system,
+            "config": {**self._provider.config, "maxTurns": None if limit == float("inf") else int(limit)},
+            "userMessage": said,
+            "skillName": self._provider.serving,
+            "tools": json.loads(json.dumps(tools, default=str)),
+            "history": json.loads(json.dumps(rows, default=str)),
+            "invokeRef": self._callback(held, "agent-invoke", self._invoke),
+            "hookRef": self._callback(held, "agent-hook", self._hook),
+        }
+
+    def _callback(
+        self, held: ExitStack, label: str, do: Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
+    ) -> str:
+        """A ref that only the provider of this very turn can use, as long as it is at work (R-PRV-11, R-AG-9)."""
+        own = self._own
+
+        async def guarded(ctx: Context, args: Mapping[str, Any]) -> Any:
+            if not isinstance(ctx.call, CallContext) or ctx.call.invocation.parent is not own:
+                raise NotFound("There is no such tool here.")
+            async with self._one_by_one:
+                return await do(args)
+
+        ref: str = self._provider.shared.hand_out(label, guarded)
+        held.callback(self._provider.shared.take_back, ref)
+        return ref
+
+    async def _asked(self, arguments: Mapping[str, Any]) -> CallResult:
+        caller = Caller("skill", (*self._provider.chain, AGENT), self._provider.listed)
+        block = ToolCallBlock(new_id(), self._provider.name, arguments)
+        request = CallRequest(block, caller, self._own, lambda _event: None, counted=False)
+        return await self._host.pipeline.invoke(request)
+
+    # -- what it tells (R-PRV-2) --------------------------------------------------------------------------------------
+
+    async def _hook(self, event: Mapping[str, Any]) -> Directive:
+        """One event. What is no event of the table is ignored."""
+        kind, text = event.get("type"), str(event.get("text") or "")[:MAX_TEXT]
+        if kind == "turn-start":
+            await self._begin_round()
+        elif kind == "message":
+            await self._said(text, whole=event.get("delta") is not True)
+        elif kind == "reasoning" and text and self._services.listener is not None:
+            await self._in_round()
+            self._services.listener(ReasoningDelta(text))
+        elif kind == "turn-end":
+            return await self._round_over(event)
+        return {}
+
+    async def _said(self, text: str, *, whole: bool) -> None:
+        """A piece of the round's text, or all of it."""
+        await self._in_round()
+        more = text.removeprefix(self._text) if whole else text
+        if more and len(self._text) + len(more) <= MAX_TEXT:
+            self._text += more
+            if self._services.listener is not None:
+                self._services.listener(TextDelta(more))
+
+    async def _in_round(self) -> None:
+        if not self._open:
+            await self._begin_round()
+
+    async def _begin_round(self) -> None:
+        """One more round. Raises LimitReached for a provider that does not heed its limit, or that it was stopped,
+        BudgetExhausted, and CancellationError."""
+        if self._open:
+            await self._close_round("", None)
+        self._meta.cancellation.check()
+        if self._end is not None:
+            raise LimitReached("This agent is over: nothing more is asked.", limit=str(self._limit or ""))
+        self._check_budget()
+        limit = self._spec.limit(self._rounds)
+        if self._rounds >= limit.value:
+            self._end, self._limit = "limit", limit
+            raise LimitReached(f"This agent is over: {limit}. Nothing more is asked.", limit=str(limit))
+        self._rounds += 1
+        self._open, self._text, self._calls = True, "", 0
+        await self._services.recorder.round_started(self._rounds)
+
+    def _check_budget(self) -> None:
+        try:
+            self._budget.check()
+        except BudgetExhausted:
+            self._end, self._limit = "budget", self._budget.broken()
+            raise
+
+    async def _close_round(self, reason: str, usage: Usage | None) -> ChatMessage:
+        """Store what the round said, unless its calls have stored it."""
+        blocks = (TextBlock(self._text),) if self._text and not self._calls else ()
+        message = ChatMessage("assistant", blocks, reason or "end", usage, str(self._spec.request.model))  # type: ignore[arg-type]
+        if blocks:
+            await self._keep(message)
+        self._open = False
+        return message
+
+    async def _keep(self, message: ChatMessage) -> None:
+        stored = await self._services.recorder.message_finished(message)
+        self._messages.append(replace(message, source_id=stored))
+
+    async def _round_over(self, event: Mapping[str, Any]) -> Directive:
+        """The end of a round is where stop conditions, promised values and limits decide."""
+        if self._end is not None:
+            return {"stop": True}  # said before, and not heeded
+        if not self._text:
+            await self._said(self._of_round(str(event.get("result") or "")[:MAX_TEXT]), whole=False)
+        self._told = str(event.get("result") or "")[:MAX_TEXT]
+        calls = self._calls
+        message = await self._close_round("", self._charged(event))
+        after = self._services.after_round
+        if after is not None:
+            judged = replace(message, blocks=(*message.blocks, *self._last_calls(calls)))
+            verdict = after(judged, self._rounds)
+            verdict = await verdict if isinstance(verdict, Awaitable) else verdict
+            if verdict.stop:
+                self._end = "stopped"
+                return {"stop": True}
+            if verdict.nudge:
+                return self._continue([ChatMessage("user", (TextBlock(verdict.nudge),))])
+        limit = self._spec.limit(self._rounds)
+        if self._rounds >= limit.value:
+            self._end, self._limit = ("limit", limit) if calls else ("response", None)
+            return {"stop": True, "result": self._told}
+        steered = await self._services.steering() if self._services.steering is not None and calls else ()
+        return self._continue(steered) if steered else {}
+
+    def _continue(self, said: Sequence[ChatMessage]) -> Directive:
+        """One more round, with what is said to the agent."""
+        self._messages.extend(said)
+        self._told = ""
+        return {"continue": True, "message": "\n\n".join(message.text for message in said)}
+
+    def _of_round(self, result: str) -> str:
+        """Of a result that holds the texts of all rounds since the last instruction, that of this one."""
+        return result.removeprefix(self._told).lstrip("\n") if self._told else result
+
+    def _last_calls(self, count: int) -> Sequence[ToolCallBlock]:
+        made = [block for message in self._messages for block in message.tool_calls]
+        return made[len(made) - count :] if count else ()
+
+    def _charged(self, event: Mapping[str, Any]) -> Usage | None:
+        """What a provider says that it used; what ``model-ask`` and the bundled provider asked is counted there."""
+        used = event.get("usage")
+        if not isinstance(used, Mapping) or event.get("counted") is True or self._tried:
+            return None
+        usage = Usage.told(used.get("inputTokens"), used.get("outputTokens"))
+        self._budget.consume(usage)
+        self._usage = self._usage.plus(usage)
+        return usage
+
+    # -- what it calls (R-PRV-3) --------------------------------------------------------------------------------------
+
+    async def _invoke(self, asked: Mapping[str, Any]) -> Directive:
+        """One call of the provider's model, as plain data: ``{ok, text, code, state, structured, media}``."""
+        await self._in_round()
+        code, tool, given = asked.get("code"), asked.get("tool"), asked.get("args")
+        if isinstance(code, str):
+            tool, given = INVOKE, {"code": code}
+        if not isinstance(tool, str):
+            return _refusal("That is no call that can be made here.", "tool.unknown")
+        if self._calls >= MAX_CALLS:
+            return _refusal(f"One round may make at most {MAX_CALLS} calls.", "denied.limit")
+        arguments = given if isinstance(given, Mapping) else None
+        block = ToolCallBlock(new_id(), tool, arguments, "", str(asked.get("problem") or "")[:500])
+        meant = self._services.meant
+        block = await meant(block) if meant is not None else block
+        said = (TextBlock(self._text),) if self._text and not self._calls else ()
+        self._calls += 1
+        await self._keep(ChatMessage("assistant", (*said, block), "tool_calls", None, str(self._spec.request.model)))
+        result = await self._services.tools.run(block)
+        stored = await self._services.recorder.results_finished([result], executed=True)
+        self._messages.append(ChatMessage("tool", (result,), source_id=stored[0] if stored else ""))
+        return {
+            "ok": not result.is_error,
+            "text": result.text,
+            "code": str(result.facts.get("code", "")),
+            "state": str(result.facts.get("state", "")),
+            "structured": result.structured,
+            **({"media": media_to_plain(result.media)} if result.media else {}),
+        }
+
+    def _model_asked(self, answered: bool) -> None:
+        """The provider asks the model by ``model-ask``: that is bounded whatever it tells of its rounds."""
+        if answered:
+            return
+        self._tried += 1
+        limit = self._spec.limit(self._rounds)
+        if self._end is not None or self._tried > TRIES * limit.value:
+            raise LimitReached(f"This agent is over: {self._limit or limit}. Nothing more is asked.", limit=str(limit))
+
+    # -- how it ended -------------------------------------------------------------------------------------------------
+
+    async def _result(self, outcome: CallResult) -> LoopResult:
+        """A result that no round has told of is stored as the answer."""
+        result = outcome.result
+        self._meta.cancellation.check()
+        if result.code == ToolAborted.code:
+            raise CancellationError(self._meta.cancellation.reason or "stopped")
+        if self._open:
+            await self._close_round("", None)
+        if self._end == "limit":
+            await self._keep(ChatMessage("assistant", (TextBlock(STOPPED),), "limit"))
+        if result.is_error and self._end is None and self._budget.broken() is not None:
+            self._end, self._limit = "budget", self._budget.broken()
+        if self._end == "budget":
+            words = f"The budget is used up: {self._limit}."
+            return self._ended("budget", BudgetExhausted(words, limit=str(self._limit or "")))
+        if self._end is not None:
+            return self._ended(self._end)
+        if result.is_error:
+            return self._ended("error", _failure(result.text, result.code))
+        said = "" if result.facts.get("empty") else result.text
+        if said and not self._has_said(said):
+            await self._services.recorder.round_started(self._rounds + 1)
+            await self._keep(ChatMessage("assistant", (TextBlock(said[:MAX_TEXT]),), "end"))
+        return self._ended("response")
+
+    def _has_said(self, text: str) -> bool:
+        last = self._messages[-1] if self._messages else None
+        return (
+            last is not None
+            and last.role == "assistant"
+            and text.strip().endswith(last.text.strip())
+            and bool(last.text)
+        )
+
+    def _ended(self, end: LoopEnd, error: Exception | None = None) -> LoopResult:
+        return LoopResult(self._messages, end, self._rounds, self._usage, error, self._limit)
+
+    @property
+    def _own(self) -> Invocation:
+        """What the provider is called below, with a host that hears of what it asks a model."""
+        if self._root is None:
+            root = self._provider.root
+            host = replace(self._host, asked=self._model_asked)
+            self._root = replace(root, inherited={**root.inherited, HOST: host})
+        return self._root
+
+
+def _failure(text: str, code: str) -> KnownError:
+    return ToolFailure(f"The agent could not finish: {text}", code=code or ToolFailure.code)
+
+
+def _refusal(text: str, code: str) -> Directive:
+    return {"ok": False, "text": text, "code": code, "state": "denied", "structured": None}
