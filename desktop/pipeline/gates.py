@@ -13,10 +13,10 @@ from desktop.domain.errors import Denied, LimitReached, ToolAborted, ToolFailure
 from desktop.domain.events import ToolCallAnswered, ToolCallWaiting
 from desktop.domain.middleware import CallNext, Middleware
 from desktop.domain.permission import Decision, PermissionRequest
-from desktop.domain.recall import VALUE_UNKNOWN
 from desktop.domain.tools import Category, CommandPart, CommandTool, EnvironmentTool, PreCheck, ToolResult
 from desktop.pipeline.context import CallContext, Trust
 from desktop.pipeline.validation import Validator, frozen_copy
+from desktop.recovery.past import VALUE_UNKNOWN
 
 MAX_QUESTIONS = 20
 SAID_DONE = "This call had begun when Assent was closed. The person says that it was done; what it gave is not known."

@@ -22,7 +22,6 @@ from desktop.domain.errors import (
 from desktop.domain.events import ToolCallFinished, ToolCallStarted
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.middleware import FunctionContext, Middleware, MiddlewareTermination
-from desktop.domain.recall import Memory
 from desktop.domain.safety import Redactor
 from desktop.domain.tools import Tool, ToolResult, ToolSpec
 from desktop.pipeline.compose import compose
@@ -41,6 +40,7 @@ from desktop.pipeline.skill_tool import SkillTool
 from desktop.pipeline.skills.side import SkillSide
 from desktop.pipeline.skills.wrapping import Wrapping
 from desktop.pipeline.validation import Validator
+from desktop.recovery.past import Memory
 from desktop.skills.names import is_bare_name
 
 OUTPUT_LIMIT = 200_000

@@ -23,12 +23,12 @@ from desktop.domain.models import ModelAnswer
 from desktop.domain.run_tree import BESIDE, NodeFacts, NodeState
 from desktop.domain.supervision import Supervision
 from desktop.domain.tools import ToolSpec
+from desktop.recovery.effect_journal import EffectJournal
+from desktop.recovery.history import CallHistories
+from desktop.recovery.journal import CallJournal
 from desktop.supervision.attention import Attention
 from desktop.supervision.budgets import BudgetTracker
-from desktop.supervision.call_history import Memories
-from desktop.supervision.call_journal import CallJournal
 from desktop.supervision.choke_point import ModelAdmission
-from desktop.supervision.effect_journal import EffectJournal
 from desktop.supervision.model_queue import ModelQueue
 from desktop.supervision.tree import ROOT, Publish, RunTree, TreeNode
 
@@ -62,7 +62,7 @@ class LiveRuns:
         self._beside: dict[tuple[str, str], RunTree] = {}
         self.attention = Attention()
         self._waiting: dict[str, tuple[str, ExitStack]] = {}
-        self.memory = Memories(self._stopped)
+        self.memory = CallHistories(self._stopped)
         self.journaled = calls
         self.models = ModelGate(self, calls, queue or ModelQueue())
         self.calls = CallGate(self, calls)

@@ -1,4 +1,4 @@
-"""Calls made inside one that is gone on with after a crash (domain/recall.py): what is known of them from before.
+"""Calls made inside one that is gone on with after a crash (domain/call_keys.py): what is known of them from before.
 
 One whose outcome is known is not made again. One that may have been done is made when a person says so. One that is
 new, while others that were made in its place before are left over, is asked about, too: code may go another way the
@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from desktop.domain.call_keys import inside_key, is_inside, likeness
 from desktop.domain.effects import call_key
 from desktop.domain.errors import CancellationError, ToolAborted
 from desktop.domain.middleware import CallNext
-from desktop.domain.recall import VALUE_UNKNOWN, Memory, RecalledCall, inside_key, is_inside, likeness
 from desktop.domain.tools import Category, ToolResult, ToolSpec
 from desktop.pipeline.context import CallContext, CallRequest, changed
 from desktop.pipeline.edits import changed_note
+from desktop.recovery.past import VALUE_UNKNOWN, Memory, RecalledCall
 
 MADE_BEFORE = "Before Assent ended, this call had made these, and it did not come to them again:"
 MAX_TOLD = 20

@@ -20,22 +20,22 @@ class UncertainCallGate:
 
     async def process(self, context: CallContext, call_next: CallNext) -> None:
         """Ask, unless something is asked already."""
-        request, spec, doubts = context.request, context.target.spec, context.meta.doubts
-        own = doubts is not None and request.counted and request.serves is None and not spec.nests
-        if doubts is not None and own and not request.again and doubts.like(spec.name, _asked(context)):
+        request, spec, uncertain = context.request, context.target.spec, context.meta.uncertain
+        own = uncertain is not None and request.counted and request.serves is None and not spec.nests
+        if uncertain is not None and own and not request.again and uncertain.has(spec.name, _asked(context)):
             context.request = replace(request, again=LIKE_ONE)
         await call_next()
 
 
 def told(call: CallContext | None, result: ToolResult) -> None:
     """What came of a call that a person was asked about like that: it counts for all that this run still makes."""
-    doubts = call.meta.doubts if call is not None else None
-    if call is None or doubts is None or not call.request.again or call.target.spec.nests:
+    uncertain = call.meta.uncertain if call is not None else None
+    if call is None or uncertain is None or not call.request.again or call.target.spec.nests:
         return
     if result.code == UNKNOWN or not result.is_error:
         for arguments in (_asked(call), call.original):
             if arguments is not None:
-                doubts.told(call.target.spec.name, arguments, unknown=result.code == UNKNOWN)
+                uncertain.answered(call.target.spec.name, arguments, unknown=result.code == UNKNOWN)
 
 
 def _asked(call: CallContext) -> Mapping[str, Any]:

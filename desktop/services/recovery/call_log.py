@@ -7,7 +7,8 @@ from desktop.domain.tools import Category
 from desktop.pipeline.context import CallContext, CallRequest, CallResult
 from desktop.pipeline.pipeline import Journal
 from desktop.pipeline.recovery.divergence import key_of, settled
-from desktop.supervision.call_journal import JOURNALED, CallJournal, tool_digest
+from desktop.recovery.history import tool_digest
+from desktop.recovery.journal import JOURNALED, CallJournal
 from desktop.supervision.live_runs import LiveRuns
 
 
@@ -29,7 +30,7 @@ def _tool(context: FunctionContext) -> str:
 
 
 def _call_id(context: FunctionContext) -> str:
-    """As the pipeline named it (domain/recall.py)."""
+    """As the pipeline named it (domain/call_keys.py)."""
     return key_of(context.request) if isinstance(context, CallContext) else ""
 
 

@@ -1,7 +1,8 @@
 """Going on with an answer that the end of the process cut off: what became of its calls, and what is done about them.
 
-The thread has the results that were stored, the journals of its runs what was done besides (``fates``). What is done is
-not done again; what may have been done is done again only when a person says so; the rest may be done now.
+The thread has the results that were stored, the journals of its runs what was done besides (``recovery/history.py``).
+What is done is not done again; what may have been done is done again only when a person says so; the rest may be done
+now.
 """
 
 from __future__ import annotations
@@ -27,10 +28,9 @@ from desktop.pipeline.edits import changed_note
 from desktop.pipeline.execute import cut
 from desktop.pipeline.gates import UNKNOWN as NOT_KNOWN
 from desktop.pipeline.pipeline import OUTPUT_LIMIT
+from desktop.recovery.effect_journal import EffectJournal
+from desktop.recovery.history import UNKNOWN, CallHistory, CallOutcome
 from desktop.store import Store
-from desktop.supervision.call_history import UNKNOWN, CallHistory
-from desktop.supervision.call_journal import CallOutcome
-from desktop.supervision.effect_journal import EffectJournal
 
 LOOK_FIRST = "It was not made again. Find out whether it was done before you do anything like it."
 NOT_MADE = "This call was not made: the run ended before it began. Nobody said no to it."

@@ -28,7 +28,7 @@ from desktop.domain.models import ModelAnswer, ModelRequest
 from desktop.domain.skills import SkillDef
 from desktop.domain.supervision import ExecutionBudget
 from desktop.pipeline.context import Invocation
-from desktop.services.recovery.uncertain_calls import doubts
+from desktop.recovery.uncertain_calls import find_uncertain
 from desktop.services.recovery.unfinished import Settling, Unfinished
 from desktop.services.skills.activation import arguments_in, named_in
 from desktop.services.skills.text import ARGUMENTS
@@ -120,9 +120,9 @@ class SideTurn:
         side = await ready(runtime, self.spec)
         await check_stops(runtime, side)
         fabric = runtime.skills.fabric
-        if self.meta.doubts is None:  # else its caller's hold
-            found = await doubts(runtime.store, self.meta.thread_id, given.messages)
-            self.meta = replace(self.meta, doubts=found)
+        if self.meta.uncertain is None:  # else its caller's hold
+            found = await find_uncertain(runtime.store, self.meta.thread_id, given.messages)
+            self.meta = replace(self.meta, uncertain=found)
         contract = contract_of(runtime, side)
         async with RunCode(side.mode, runtime.code, runtime.pipeline, fabric, side.caller, contract) as code:
             tools = Toolbox(

@@ -7,11 +7,11 @@ import pytest
 from desktop.domain.errors import Denied
 from desktop.domain.events import ToolCallAnswered, ToolCallFinished, ToolCallStarted, ToolCallWaiting
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.recall import VALUE_UNKNOWN
 from desktop.domain.tools import Category, PreCheck
 from desktop.pipeline.context import CallRequest, CallResult
 from desktop.pipeline.gates import SAID_DONE, SKIPPED, UNKNOWN
 from desktop.pipeline.names import Caller, ExactTools
+from desktop.recovery.past import VALUE_UNKNOWN
 from tests.unit.pipeline.kit import Bench, FakeTool, Person
 
 ASKS = "Nobody knows whether this was done."

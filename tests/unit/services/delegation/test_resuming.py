@@ -20,12 +20,12 @@ from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.context import CallRequest
 from desktop.pipeline.gates import SAID_DONE
 from desktop.pipeline.recovery.divergence import MADE_BEFORE
+from desktop.recovery.history import OTHER_WAY, UNKNOWN
 from desktop.services.debates.calls import CalledDebates
 from desktop.services.delegation.calls import AgentCalls
 from desktop.services.delegation.retention import CLOSING, forget_children
 from desktop.services.delegation.tools import AgentTools
 from desktop.services.recovery.unfinished import conclude_settled
-from desktop.supervision.call_history import OTHER_WAY, UNKNOWN
 from desktop.tools.registry import ToolRegistry
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.services.debates.kit import DebateWorld, debate_world, prompt

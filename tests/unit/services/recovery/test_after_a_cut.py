@@ -11,8 +11,8 @@ from desktop.domain.messages import NoticeBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.gates import SAID_DONE, SKIPPED
+from desktop.recovery.effect_values import digest_of
 from desktop.services.recovery.unfinished import CUT_OFF, LOOK_FIRST, NOT_MADE, UNKNOWN
-from desktop.supervision.effect_values import digest_of
 from tests.harness.patience import PATIENCE_S
 from tests.unit.pipeline.kit import Person
 from tests.unit.services.cut_off import ANSWER, READ, RUN, WRITE, cut_off, line, results, tools

@@ -16,7 +16,7 @@ from desktop.domain.tools import Category, ToolCallContext
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.context import CallRequest
 from desktop.pipeline.recovery.divergence import MADE_BEFORE
-from desktop.supervision.call_history import OTHER_WAY
+from desktop.recovery.history import OTHER_WAY
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.delegation.test_resuming import AGENTS, SKILLS, Asked, Pen, begin, go_on, write
 from tests.unit.services.delegation.test_tools import House, house

@@ -13,8 +13,8 @@ from desktop.domain.messages import ToolResultBlock
 from desktop.domain.permission import Decision
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.gates import SAID_DONE, SKIPPED
+from desktop.recovery.history import DONE_BEFORE
 from desktop.services.recovery.unfinished import conclude_settled
-from desktop.supervision.call_journal import DONE_BEFORE
 from tests.unit.pipeline.kit import Person
 from tests.unit.services.cut_off import ANSWER, RUN, WRITE, cut_off, line, results, tools
 from tests.unit.services.kit import world

@@ -9,9 +9,9 @@ import pytest
 from desktop.domain.messages import ToolResultBlock
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.recovery.uncertain_calls import LIKE_ONE
-from desktop.services.recovery.uncertain_calls import in_logs
+from desktop.recovery.uncertain_calls import in_logs
 from desktop.services.recovery.unfinished import conclude_settled
-from desktop.store.doubtful import CallLine
+from desktop.store.uncertain_calls import CallLine
 from tests.unit.services.delegation.test_resuming import AGENTS, ASKS_HELPER, SKILLS, Asked, Pen, begin, write
 from tests.unit.services.delegation.test_tools import house
 

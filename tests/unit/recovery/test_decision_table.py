@@ -24,22 +24,22 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.call_keys import inside_key, likeness
 from desktop.domain.effects import EffectRecord, call_key, digest_value
 from desktop.domain.errors import Denied
 from desktop.domain.events import ToolCallFinished
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
-from desktop.domain.recall import inside_key, likeness
 from desktop.domain.safety import SafetySettings
 from desktop.domain.threads import RunRecord
 from desktop.domain.tools import Category, PreCheck, ToolCallContext
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.context import CallRequest
 from desktop.pipeline.gates import SAID_DONE, SKIPPED
+from desktop.recovery.effect_values import digest_of
 from desktop.safety.permission.gate import PermissionGate
 from desktop.safety.permission.trust_rules import rule_from
 from desktop.services.rules.trust import TrustRules
-from desktop.supervision.effect_values import digest_of
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.cut_off import ANSWER, RUN, cut_off
 from tests.unit.services.kit import MODEL, World, world

@@ -6,13 +6,12 @@ import json
 
 import pytest
 
+from desktop.domain.call_keys import inside_key, likeness
 from desktop.domain.effects import EffectRecord, call_key, digest_value
 from desktop.domain.messages import ChatMessage, TextBlock, Usage
-from desktop.domain.recall import inside_key, likeness
 from desktop.domain.tools import Category, ToolSpec
-from desktop.supervision.call_history import OTHER_WAY, UNKNOWN, CallHistory
-from desktop.supervision.call_journal import fates
-from desktop.supervision.effect_values import message_to_plain
+from desktop.recovery.effect_values import message_to_plain
+from desktop.recovery.history import OTHER_WAY, UNKNOWN, CallHistory, call_outcomes
 
 ROOT = call_key("message", "c1")
 WRITE = ToolSpec("append", "", {}, Category.WRITE)
@@ -139,7 +138,7 @@ def test_of_calls_at_once_each_has_inside_it_only_what_it_made_itself(callers: d
     helper, slow, skill, below = key("h"), key("slow"), key("skill"), call_key("below", "c9")
     log = Log().begun("invoke", at=ROOT, writes=False).begun("append", at=slow).begun("helper-agent", at=helper)
     log.begun("skill", at=skill).begun("append", at=key("in", skill)).begun("append", at=below)
-    found = fates(log.records, callers)
+    found = call_outcomes(log.records, callers)
     alike = () if callers else (below,)
     assert found[ROOT].within == (slow, helper, skill, key("in", skill), below)
     assert (found[slow].within, found[helper].within) == (alike, (below,))

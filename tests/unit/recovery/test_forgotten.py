@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from desktop.domain.call_keys import inside_key, likeness
 from desktop.domain.effects import EffectRecord, digest_value
-from desktop.domain.recall import VALUE_UNKNOWN, inside_key, likeness
 from desktop.domain.tools import Category, ToolSpec
-from desktop.supervision.call_history import CallHistory
+from desktop.recovery.history import CallHistory
+from desktop.recovery.past import VALUE_UNKNOWN
 
 
 @pytest.mark.spec("R-JRN-2")
