@@ -11,7 +11,7 @@ the tools here, so whatever is asked is asked because of the past alone.
               given     it is not made: its result is the stored one
               asked     a person is asked whether it was done; they may say that it was, skip it, or have it made again
               asked, never made   the same, but it cannot be made again, whatever they say
-              refused   it is not made, and nobody is asked: it had never begun
+              refused   it is not made, and nobody is asked: by itself it had done nothing
 """
 
 from __future__ import annotations
@@ -83,6 +83,10 @@ TABLE = [
     ("unknown", CHAT, "write, outside the boundary now", NEVER_MADE),
     ("unknown", CHAT, "write, its tool is gone", NEVER_MADE),
     ("unknown, a secret of it not kept", CHAT, "write", NEVER_MADE),
+    ("unknown, a secret of it not kept", CHAT, "read", REFUSED),
+    ("unknown, a secret of it not kept", CHAT, "code", REFUSED),
+    ("unknown, a secret of it not kept", CHAT, "agent", MADE),
+    ("unknown, a secret of it not kept", CHAT, "write, its tool is gone", NEVER_MADE),
     ("cancelled", CHAT, "read", MADE),
     ("cancelled", CHAT, "write", ASKED),
     ("in progress, nothing inside", CHAT, "code", MADE),
@@ -117,6 +121,9 @@ TABLE = [
     ("unknown", CODE, "write, outside the boundary now", NEVER_MADE),
     ("unknown", CODE, "write, its tool is gone", REFUSED),
     ("unknown, a secret of it not kept", CODE, "write", NEVER_MADE),
+    ("unknown, a secret of it not kept", CODE, "read", MADE),
+    ("unknown, a secret of it not kept", CODE, "code", REFUSED),
+    ("unknown, a secret of it not kept", CODE, "agent", REFUSED),
     ("cancelled", CODE, "read", MADE),
     ("cancelled", CODE, "write", ASKED),
     ("in progress, nothing inside", CODE, "code", MADE),
