@@ -19,20 +19,14 @@ from desktop.domain.effects import EffectRecord, is_digest, tool_of
 from desktop.domain.messages import ChatMessage
 from desktop.domain.tools import Category, ToolResult, ToolSpec
 from desktop.recovery.effect_values import digest_of, error_from_plain, message_from_plain, result_from_plain
-from desktop.recovery.past import VALUE_UNKNOWN, RecalledCall
+from desktop.recovery.past import NEVER_BEGUN, VALUE_UNKNOWN, Done, Edited, InProgress, Past, Unknown
+from desktop.recovery.words import ANOTHER_WAY, DONE_BEFORE, FAILED_BEFORE, NOBODY_KNOWS, SECRET_NOT_KEPT
 
-UNKNOWN = "This had begun when Assent ended, and nobody knows whether it was done."
-OTHER_WAY = (
-    "Assent ended in the middle of this, and it goes another way now than it did then. This call is new; what was made "
-    "then may be the same in other words."
-)
 MAX_TOLD = 20
 MAX_LINE = 160
 MAX_INSIDE = 20
 """Names of what an unfinished call did that a person is told."""
 MAX_WITHIN = 1000
-DONE_BEFORE = "This call was done before; what it gave is not kept any more."
-FAILED_BEFORE = "This call was made before, and it failed; why is not kept any more."
 _FORGOTTEN: Mapping[str, ToolResult] = {
     "completed": ToolResult(DONE_BEFORE, code=VALUE_UNKNOWN),
     "failed": ToolResult(FAILED_BEFORE, is_error=True, code="tool.failed"),
@@ -87,8 +81,8 @@ def call_outcomes(
             open_before = before is not None and before.result is None
             inside, within = (before.inside, before.within) if before is not None and open_before else ((), ())
             repeatable = not record.summary and not inside
-            fate = CallOutcome(record.agent, record.name, record.summary, repeatable, None, inside, within=within)
-            found[record.agent] = _with_arguments(fate, record, before)
+            outcome = CallOutcome(record.agent, record.name, record.summary, repeatable, None, inside, within=within)
+            found[record.agent] = _with_arguments(outcome, record, before)
         elif (begun := found.get(record.agent)) is not None:
             under_way.pop(record.agent, None)
             found[record.agent] = replace(begun, result=_result(record))
@@ -104,21 +98,21 @@ def _of_others(keys: Iterable[str], key: str) -> list[str]:
 def _did_more(found: dict[str, CallOutcome], above: Iterable[str], record: EffectRecord) -> None:
     """It was made by all these, or may have been: where nobody knows for whom, by all that were not over then."""
     for key in above:
-        fate = found.get(key)
-        if fate is not None and key != record.agent:
-            inside, within = (*fate.inside, record.name)[:MAX_INSIDE], (*fate.within, record.agent)[:MAX_WITHIN]
-            found[key] = replace(fate, repeatable=False, inside=inside, within=within)
+        outcome = found.get(key)
+        if outcome is not None and key != record.agent:
+            inside, within = (*outcome.inside, record.name)[:MAX_INSIDE], (*outcome.within, record.agent)[:MAX_WITHIN]
+            found[key] = replace(outcome, repeatable=False, inside=inside, within=within)
 
 
-def _with_arguments(fate: CallOutcome, record: EffectRecord, before: CallOutcome | None) -> CallOutcome:
+def _with_arguments(outcome: CallOutcome, record: EffectRecord, before: CallOutcome | None) -> CallOutcome:
     """What a person made of the arguments holds for each later beginning that says nothing else."""
     plain, only_tool = _plain(record.value), tool_of(record.value)
-    fate = replace(fate, allowed=only_tool or str((plain or {}).get("tool", "")))
+    outcome = replace(outcome, allowed=only_tool or str((plain or {}).get("tool", "")))
     if plain is not None and isinstance(plain.get("arguments"), dict):
-        return replace(fate, arguments=plain["arguments"], masked=plain.get("masked") is True)
+        return replace(outcome, arguments=plain["arguments"], masked=plain.get("masked") is True)
     if record.value and not only_tool:  # other arguments, and they cannot be read: it cannot be made as it was
-        return replace(fate, arguments={}, masked=True)
-    return fate if before is None else replace(fate, arguments=before.arguments, masked=before.masked)
+        return replace(outcome, arguments={}, masked=True)
+    return outcome if before is None else replace(outcome, arguments=before.arguments, masked=before.masked)
 
 
 def _result(record: EffectRecord) -> ToolResult | None:
@@ -170,8 +164,8 @@ class CallHistory:
         """From the logs of earlier runs, the oldest first; ``callers`` as in ``call_outcomes``."""
         found = cls(call_outcomes(records, callers))
         for record in records:
-            if record.kind == "llm" and record.phase == "completed" and (said := _said(record)) is not None:
-                found.answers[record.agent].append(said)
+            if record.kind == "llm" and record.phase == "completed" and (answer := _answer(record)) is not None:
+                found.answers[record.agent].append(answer)
         return found
 
     def join(self, other: CallHistory, roots: Collection[str]) -> None:
@@ -179,88 +173,97 @@ class CallHistory:
         self.calls |= other.calls
         self.threads |= other.threads
         self.awaited |= {key for key in other.calls if is_inside(key) and outermost(key) in roots}
-        for key, said in other.answers.items():
+        for key, answers in other.answers.items():
             if outermost(key) in roots:
-                self.answers[key] = list(said)
+                self.answers[key] = list(answers)
 
-    def question(self, key: str, spec: ToolSpec) -> str:
+    def past(self, key: str, asked: Mapping[str, Any] | None, spec: ToolSpec | None = None) -> Past:
+        """A call in, its past out. ``asked`` are the arguments that the model asked for. ``spec`` is the tool as it is
+        now; without one, as when there is none any more, whatever may have been done counts as unknown."""
+        outcome = self.calls.get(key)
+        if outcome is None:
+            return NEVER_BEGUN
+        edited = Edited(asked or {}, outcome.arguments) if outcome.arguments is not None else None
+        if outcome.result is not None:
+            return Done(outcome.result, edited)
+        inside = tuple(self._lines(outcome.within))
+        unrepeatable = SECRET_NOT_KEPT if outcome.masked else ""
+        if spec is None:
+            question = "" if outcome.repeatable else self._question(outcome)
+        else:
+            question = self._asks(key, outcome, spec)
+        if question:
+            return Unknown(question, edited, unrepeatable, inside)
+        if spec is not None and spec.nests == "thread" and not is_inside(key):
+            unrepeatable = ""  # an agent has in its own thread what it was told
+        allowed = spec is not None and spec.nests != "" and outcome.allowed == tool_digest(spec, spec.category)
+        return InProgress(edited, unrepeatable, inside, allowed)
+
+    def past_inside(self, key: str, asked: Mapping[str, Any] | None, spec: ToolSpec) -> Past:
+        """The same of a call made inside one that is gone on with; once. What has not been asked for by the end was
+        not made again. A read is made anew."""
+        if key not in self.awaited:
+            return NEVER_BEGUN
+        self.awaited.remove(key)
+        past = self.past(key, asked, spec)
+        forgotten = isinstance(past, Done) and past.result.code == VALUE_UNKNOWN and self.calls[key].repeatable
+        only_reads = isinstance(past, InProgress) and not spec.nests
+        return NEVER_BEGUN if forgotten or only_reads else past
+
+    def _asks(self, key: str, outcome: CallOutcome, spec: ToolSpec) -> str:
         """What a person is asked before this call, which had begun, is made again; "" where it may be, unasked: it does
         nothing itself but read, or all it does are calls of which each is known or asked about by itself."""
-        fate = self.calls[key]
         if spec.nests == "thread":
-            return self.words(fate) if fate.within and key not in self.threads else ""
-        own = bool(fate.summary) and spec.nests != "calls"
-        return self.words(fate) if own or _unnamed(key, fate) else ""
+            return self._question(outcome) if outcome.within and key not in self.threads else ""
+        own = bool(outcome.summary) and spec.nests != "calls"
+        return self._question(outcome) if own or _unnamed(key, outcome) else ""
 
-    def words(self, fate: CallOutcome) -> str:
+    def _question(self, outcome: CallOutcome) -> str:
         """That nobody knows whether a call was done, and what is known of those that it made."""
-        told = list(self._told(fate.within))
-        return f"{UNKNOWN} Inside it: {'; '.join(told[:MAX_TOLD])}." if told else UNKNOWN
+        lines = list(self._lines(outcome.within))
+        return f"{NOBODY_KNOWS} Inside it: {'; '.join(lines[:MAX_TOLD])}." if lines else NOBODY_KNOWS
 
-    def _told(self, keys: Iterable[str], *, failed: bool = True) -> Iterable[str]:
+    def _lines(self, keys: Iterable[str], *, failed: bool = True) -> Iterable[str]:
         """Those that did more than call others, or may have."""
         for key in dict.fromkeys(keys):
-            fate = self.calls.get(key)
-            wanted = fate is not None and (failed or fate.result is None or not fate.result.is_error)
-            if fate is not None and wanted and fate.summary and (fate.result is None or not fate.within):
-                yield f"{fate.summary[:MAX_LINE]} ({_state(fate)})"
+            outcome = self.calls.get(key)
+            wanted = outcome is not None and (failed or outcome.result is None or not outcome.result.is_error)
+            if outcome is not None and wanted and outcome.summary and (outcome.result is None or not outcome.within):
+                yield f"{outcome.summary[:MAX_LINE]} ({_state(outcome)})"
 
-    def recall(self, key: str, spec: ToolSpec) -> RecalledCall | None:
-        """Once. What is not known by then is asked for no more."""
-        if key not in self.awaited:
-            return None
-        self.awaited.remove(key)
-        fate = self.calls[key]
-        again = self.question(key, spec) if fate.result is None else ""
-        forgotten = fate.result is not None and fate.result.code == VALUE_UNKNOWN
-        if forgotten and fate.repeatable:
-            return None  # a read gives it again
-        unasked = fate.result is None and not again
-        if unasked and not spec.nests:
-            return None
-        return RecalledCall(fate.result, again, unasked and self.same_tool(key, spec), fate.arguments, fate.masked)
-
-    def same_tool(self, key: str, spec: ToolSpec) -> bool:
-        """Whether what was allowed before is what would be made now. Nothing is known of it in logs of old."""
-        return self.calls[key].allowed == tool_digest(spec, spec.category)
-
-    def said(self, key: str) -> ChatMessage | None:
+    def answered(self, key: str) -> ChatMessage | None:
         """What the model answered next inside this call before. What that used is counted already."""
         known = self.answers.get(key)
         return replace(known.pop(0), usage=None) if known else None
 
-    def left(self, key: str, *, failed: bool = True) -> tuple[str, ...]:
-        """What was done, or may have been, inside the same call of the chat, and has not been asked for again; of an
-        agent that has not, all that it had done in its thread."""
+    def not_repeated(self, key: str, *, failed: bool = True) -> tuple[str, ...]:
+        """What was done, or may have been, inside the same call of the chat, and has not been asked for again, a line
+        each; of an agent that has not, all that it had done in its thread."""
         root = outermost(key)
         inside = [one for one in self.calls if one in self.awaited and outermost(one) == root]
         below = [one for above in inside for one in self.calls[above].within if outermost(one) != root]
-        return tuple(self._told((*inside, *below), failed=failed))
+        return tuple(self._lines((*inside, *below), failed=failed))
 
-    def refused(self, key: str) -> tuple[str, ...]:
-        """What was done inside a call of the chat that is not gone on with."""
-        fate = self.calls.get(key)
-        return tuple(self._told(fate.within)) if fate is not None and fate.result is None else ()
-
-    def other_way(self, key: str) -> str:
-        """The question before a call that is new, while there is such."""
-        left = () if key in self.calls else self.left(key, failed=False)
-        return f"{OTHER_WAY} {'; '.join(left[:MAX_TOLD])}." if left else ""
+    def divergence(self, key: str) -> str:
+        """What a person is asked before a call that is new, while others that were made in its place before have not
+        been asked for again; "" for most."""
+        left = () if key in self.calls else self.not_repeated(key, failed=False)
+        return f"{ANOTHER_WAY} {'; '.join(left[:MAX_TOLD])}." if left else ""
 
 
-def _unnamed(key: str, fate: CallOutcome) -> bool:
+def _unnamed(key: str, outcome: CallOutcome) -> bool:
     """Whether calls were made inside it that could not be known again: earlier versions named them at random."""
     message, _, _ = outermost(key).partition(":")
-    return any(not is_inside(one) and one.partition(":")[0] == message for one in fate.within)
+    return any(not is_inside(one) and one.partition(":")[0] == message for one in outcome.within)
 
 
-def _state(fate: CallOutcome) -> str:
-    if fate.result is None:
+def _state(outcome: CallOutcome) -> str:
+    if outcome.result is None:
         return "nobody knows whether it was done"
-    return "failed" if fate.result.is_error else "done"
+    return "failed" if outcome.result.is_error else "done"
 
 
-def _said(record: EffectRecord) -> ChatMessage | None:
+def _answer(record: EffectRecord) -> ChatMessage | None:
     if not record.value or is_digest(record.value):
         return None  # its thread has it, or nobody goes on with it
     try:
@@ -270,15 +273,15 @@ def _said(record: EffectRecord) -> ChatMessage | None:
 
 
 class CallHistories:
-    """Of the runs at work (``recall.Memory``). ``stop`` ends a run for a reason."""
+    """Of the runs at work. ``stop`` ends a run for a reason."""
 
     def __init__(self, stop: Callable[[str, str], None]) -> None:
         self._stop = stop
         self._runs: dict[str, CallHistory] = {}
 
-    def remember(self, run_id: str, before: CallHistory, roots: Collection[str]) -> None:
+    def remember(self, run_id: str, history: CallHistory, roots: Collection[str]) -> None:
         """What is known from before of the calls ``roots``, which this run goes on with, and of those inside."""
-        self._runs.setdefault(run_id, CallHistory()).join(before, roots)
+        self._runs.setdefault(run_id, CallHistory()).join(history, roots)
 
     def knows(self, run_id: str) -> bool:
         """Whether this run goes on with anything."""
@@ -288,40 +291,27 @@ class CallHistories:
         """It is over."""
         self._runs.pop(run_id, None)
 
-    def recall(self, run_id: str, key: str, spec: ToolSpec) -> RecalledCall | None:
-        """Once for each call; None: it is to be made as any other."""
-        before = self._runs.get(run_id)
-        return before.recall(key, spec) if before is not None else None
+    def past(self, run_id: str, key: str, asked: Mapping[str, Any] | None, spec: ToolSpec) -> Past:
+        """A call in, its past out; of one that is made inside another once."""
+        history = self._runs.get(run_id)
+        if history is None:
+            return NEVER_BEGUN
+        return history.past_inside(key, asked, spec) if is_inside(key) else history.past(key, asked, spec)
 
-    def question(self, run_id: str, key: str, spec: ToolSpec) -> str | None:
-        """Of a call of the chat itself, or of a called agent; None: nothing is known of it."""
-        before = self._runs.get(run_id)
-        return before.question(key, spec) if before is not None and key in before.calls else None
-
-    def same_tool(self, run_id: str, key: str, spec: ToolSpec) -> bool:
-        """Whether this call, if it had begun, was allowed with the tool as it is now."""
-        before = self._runs.get(run_id)
-        return before is not None and key in before.calls and before.same_tool(key, spec)
-
-    def refused(self, run_id: str, key: str) -> tuple[str, ...]:
-        """What was done inside this call before, or may have been, that will not be gone on with."""
-        before = self._runs.get(run_id)
-        return before.refused(key) if before is not None else ()
-
-    def other_way(self, run_id: str, key: str) -> str:
+    def divergence(self, run_id: str, key: str) -> str:
         """What is asked before a new call takes the place of others; "" for most."""
-        before = self._runs.get(run_id)
-        return before.other_way(key) if before is not None else ""
+        history = self._runs.get(run_id)
+        return history.divergence(key) if history is not None else ""
 
-    def left(self, run_id: str, key: str) -> tuple[str, ...]:
+    def not_repeated(self, run_id: str, key: str) -> tuple[str, ...]:
         """What was done inside this call before, or may have been, and was not asked for again."""
-        before = self._runs.get(run_id)
-        return before.left(key) if before is not None else ()
+        history = self._runs.get(run_id)
+        return history.not_repeated(key) if history is not None else ()
 
-    def said(self, meta: RunMeta) -> ChatMessage | None:
+    def answered(self, meta: RunMeta) -> ChatMessage | None:
         """What a model answered before to the request that the call of ``meta`` makes now."""
-        before = self._runs.get(meta.run_id) if meta.call else None
-        return before.said(meta.call) if before is not None else None
+        history = self._runs.get(meta.run_id) if meta.call else None
+        return history.answered(meta.call) if history is not None else None
 
     def stop(self, run_id: str) -> None:
         """The person ends the run instead of saying what became of a call; what is open stays so."""

@@ -1,64 +1,91 @@
-"""What an earlier process did with a call."""
+"""What an earlier process did with a call: one of four things (``Past``)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from desktop.domain.tools import ToolResult, ToolSpec
+from desktop.domain.tools import ToolResult
 
 VALUE_UNKNOWN = "value.unknown"
 """The code of a result of which it is known that the call was done, and not what it gave."""
+OUTCOME_UNKNOWN = "call.unknown"
+"""The code of a result that does not say whether the call was done."""
+OUTCOME_UNKNOWN_STATE = "unknown"
+"""The state of such a result, for its card."""
 
 
 @dataclass(frozen=True, slots=True)
-class RecalledCall:
-    """What is known of a call from before. ``result``: it is done, this came of it. ``again``: it had begun, nobody
-    knows whether it was done, and a person is asked this. ``goes_on``: it had begun, with the tool as it is now, and
-    all it does are calls of which each is known or asked about by itself. ``arguments`` are those a person had made of
-    its own; ``masked``: without a secret that was among them."""
+class Edited:
+    """A person had changed the arguments of the call before it began."""
 
-    result: ToolResult | None = None
-    again: str = ""
-    goes_on: bool = False
-    arguments: Mapping[str, Any] | None = None
-    masked: bool = False
+    asked: Mapping[str, Any]
+    """What the model had asked for."""
+    made: Mapping[str, Any]
+    """With what the call began."""
 
 
-class Memory(Protocol):
-    """What a run knows of the calls that earlier runs left open."""
+@dataclass(frozen=True, slots=True)
+class NeverBegun:
+    """Nothing is known of the call, or it only read: it is made as any new one."""
 
-    def knows(self, run_id: str) -> bool:
-        """Whether this run goes on with anything."""
-        ...
 
-    def recall(self, run_id: str, key: str, spec: ToolSpec) -> RecalledCall | None:
-        """Once for each call; None: it is to be made as any other."""
-        ...
+@dataclass(frozen=True, slots=True)
+class Done:
+    """It is over, and is not made again."""
 
-    def question(self, run_id: str, key: str, spec: ToolSpec) -> str | None:
-        """What a person is asked before this call, made inside no other, is made again: "" where it may be, unasked;
-        None: nothing is known of it."""
-        ...
+    result: ToolResult
+    """What came of it, or that this is not kept any more."""
+    edited: Edited | None = None
 
-    def same_tool(self, run_id: str, key: str, spec: ToolSpec) -> bool:
-        """Whether such a call was allowed with the tool as it is now: only then it may go on unasked."""
-        ...
 
-    def left(self, run_id: str, key: str) -> tuple[str, ...]:
-        """What was done inside this call before, or may have been, and was not asked for again; a line each."""
-        ...
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """It had begun, and nobody knows whether it was done: a person is asked."""
 
-    def refused(self, run_id: str, key: str) -> tuple[str, ...]:
-        """The same of a call that is not made again."""
-        ...
+    question: str
+    """What the person reads."""
+    edited: Edited | None = None
+    unrepeatable: str = ""
+    """Why it cannot be made again, whatever the person says."""
+    inside: tuple[str, ...] = ()
+    """The calls that it had made and that did something, a line each."""
 
-    def other_way(self, run_id: str, key: str) -> str:
-        """What a person is asked before this call is made, because what was made in its place before has not been asked
-        for again; "" for most."""
-        ...
 
-    def stop(self, run_id: str) -> None:
-        """A person ends the run instead of saying what became of a call."""
-        ...
+@dataclass(frozen=True, slots=True)
+class InProgress:
+    """It had begun, and may go on without a question: by itself it only reads, and the calls inside it each have a past
+    of their own."""
+
+    edited: Edited | None = None
+    unrepeatable: str = ""
+    """Why it cannot go on: then it is refused."""
+    inside: tuple[str, ...] = ()
+    """The calls that it had made and that did something, a line each."""
+    allowed_before: bool = False
+    """It was allowed then, with the tool as it is now."""
+
+
+Past = NeverBegun | Done | Unknown | InProgress
+NEVER_BEGUN = NeverBegun()
+
+
+def edited_of(past: Past) -> Edited | None:
+    """What a person had made of the call's arguments, if anything."""
+    return None if isinstance(past, NeverBegun) else past.edited
+
+
+def question_of(past: Past) -> str:
+    """What a person is asked before the call is made again; "" where nobody has to be."""
+    return past.question if isinstance(past, Unknown) else ""
+
+
+def unrepeatable_of(past: Past) -> str:
+    """Why the call cannot be made again; "" where it can."""
+    return past.unrepeatable if isinstance(past, Unknown | InProgress) else ""
+
+
+def inside_of(past: Past) -> tuple[str, ...]:
+    """The calls that it had made and that did something; of one that is done they count as its own."""
+    return past.inside if isinstance(past, Unknown | InProgress) else ()

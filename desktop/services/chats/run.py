@@ -24,8 +24,8 @@ from desktop.domain.threads import RunRecord, ThreadRecord
 from desktop.pipeline.compose import compose
 from desktop.pipeline.context import Invocation
 from desktop.pipeline.names import AllowedTools
+from desktop.recovery.resume import Unfinished, unfinished_above
 from desktop.services.chats.answer import answer_of, kept
-from desktop.services.recovery.unfinished import Unfinished, unfinished_above
 from desktop.services.skills.side_prompt import in_place_of
 from desktop.services.threads.held_queue import HeldQueue
 from desktop.services.threads.history import Above, messages_up_to, task_above

@@ -28,8 +28,9 @@ from desktop.domain.models import ModelAnswer, ModelRequest
 from desktop.domain.skills import SkillDef
 from desktop.domain.supervision import ExecutionBudget
 from desktop.pipeline.context import Invocation
+from desktop.recovery.resume import Unfinished
 from desktop.recovery.uncertain_calls import find_uncertain
-from desktop.services.recovery.unfinished import Settling, Unfinished
+from desktop.services.recovery.settling import Settling
 from desktop.services.skills.activation import arguments_in, named_in
 from desktop.services.skills.text import ARGUMENTS
 from desktop.services.threads.history import Above
@@ -191,7 +192,7 @@ class SideTurn:
         if given.unfinished is None:
             return given.messages
         if self.runtime.live is not None:
-            self.runtime.live.memory.remember(self.meta.run_id, given.unfinished.before, given.unfinished.keys)
+            self.runtime.live.histories.remember(self.meta.run_id, given.unfinished.history, given.unfinished.keys)
         settling = Settling(given.unfinished, tools, self.recorder, self.meta.cancellation)
         return [*given.messages, *await settling.settle(self.runtime.store.effects)]
 

@@ -35,8 +35,8 @@ from desktop.domain.threads import RunRecord
 from desktop.domain.tools import Category, PreCheck, ToolCallContext
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.context import CallRequest
-from desktop.pipeline.gates import SAID_DONE, SKIPPED
 from desktop.recovery.effect_values import digest_of
+from desktop.recovery.words import SAID_DONE, SKIPPED
 from desktop.safety.permission.gate import PermissionGate
 from desktop.safety.permission.trust_rules import rule_from
 from desktop.services.rules.trust import TrustRules
