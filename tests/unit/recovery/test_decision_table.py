@@ -5,8 +5,8 @@ the tools here, so whatever is asked is asked because of the past alone.
 
     past      what the journals of earlier runs say of the call
     place     whether the model of the chat makes it, or code that the chat had called, or code inside that code
-    call      what it does: read, write, admin; "code" only makes calls, "agent" works in a thread of its own, "batch"
-              writes by itself and makes calls, too
+    call      what it does: read, write, admin; "code" only makes calls, "writing code" does so and is declared as a
+              write, "agent" works in a thread of its own, "batch" writes by itself and makes calls, too
     decision  made      it is made, as any new call is
               given     it is not made: its result is the stored one
               asked     a person is asked whether it was done; they may say that it was, skip it, or have it made again
@@ -80,12 +80,14 @@ TABLE = [
     ("unknown", CHAT, "write", ASKED),
     ("unknown", CHAT, "admin", ASKED),
     ("unknown", CHAT, "batch", ASKED),
+    ("unknown", CHAT, "read, its tool is gone", REFUSED),
     ("unknown", CHAT, "write, outside the boundary now", NEVER_MADE),
     ("unknown", CHAT, "write, its tool is gone", NEVER_MADE),
     ("unknown, a secret of it not kept", CHAT, "write", NEVER_MADE),
     ("unknown, a secret of it not kept", CHAT, "read", REFUSED),
     ("unknown, a secret of it not kept", CHAT, "code", REFUSED),
     ("unknown, a secret of it not kept", CHAT, "agent", MADE),
+    ("unknown, a secret of it not kept", CHAT, "read, its tool is gone", NEVER_MADE),
     ("unknown, a secret of it not kept", CHAT, "write, its tool is gone", NEVER_MADE),
     ("cancelled", CHAT, "read", MADE),
     ("cancelled", CHAT, "write", ASKED),
@@ -96,6 +98,7 @@ TABLE = [
     ("in progress, a write inside done", CHAT, "batch", ASKED),
     ("in progress, a write inside unknown", CHAT, "read", MADE),
     ("in progress, a write inside unknown", CHAT, "code", MADE),
+    ("in progress, a write inside unknown", CHAT, "writing code", MADE),
     ("in progress, a write inside unknown", CHAT, "batch", ASKED),
     ("in progress, an agent's write unknown", CHAT, "agent", MADE),
     ("in progress, an agent's write unknown, its thread gone", CHAT, "agent", ASKED),
@@ -130,6 +133,7 @@ TABLE = [
     ("in progress, nothing inside", CODE, "agent", MADE),
     ("in progress, a write inside done", CODE, "code", MADE),
     ("in progress, a write inside unknown", CODE, "code", MADE),
+    ("in progress, a write inside unknown", CODE, "writing code", MADE),
     ("in progress, a write inside unknown", CODE, "batch", ASKED),
     ("in progress, an agent's write unknown", CODE, "agent", MADE),
     ("in progress, an agent's write unknown, its thread gone", CODE, "agent", ASKED),
@@ -137,6 +141,7 @@ TABLE = [
     ("another way: a write unknown, not come to again", CODE, "write", ASKED),
     ("another way: a write unknown, not come to again", CODE, "admin", ASKED),
     ("another way: a write unknown, not come to again", CODE, "code", MADE),
+    ("another way: a write unknown, not come to again", CODE, "writing code", MADE),
     ("another way: a write unknown, not come to again", CODE, "agent", ASKED),
     ("another way: a write done, not come to again", CODE, "write", ASKED),
     ("never begun", DEEPER, "write", MADE),
@@ -170,8 +175,12 @@ LATER = [
 async def test_what_becomes_of_a_call(tmp_path: Path, past: str, place: str, call: str, decision: str) -> None:
     case = Case(past, place, call)
     async with case.world(tmp_path, ScriptedModel([says("ok")])) as w:
-        await case.goes_on(w)
+        thread = await case.goes_on(w)
         assert case.came(w) == decision
+        if decision == GIVEN:
+            later = [run.run_id for run in await w.store.runs.of_thread(thread_id=thread) if run.run_id != RUN]
+            lines = [one.agent for run_id in later for one in await w.store.effects.load(run_id)]
+            assert case.key not in lines, "the first run's journal has it"
 
 
 @pytest.mark.spec("R-JRN-2", "R-PRM-4", "R-PRM-6")
@@ -182,7 +191,7 @@ async def test_what_a_person_says_of_a_write_that_may_have_been_done(
 ) -> None:
     case = Case("unknown", place, "write", answer)
     async with case.world(tmp_path, ScriptedModel([says("ok")])) as w:
-        await case.goes_on(w)
+        thread = await case.goes_on(w)
         assert (len(case.subject.calls), w.ends()[-1].reason) == (made, end)
         open_still = await w.store.effects.unfinished()
         if end == "response":
@@ -190,7 +199,12 @@ async def test_what_a_person_says_of_a_write_that_may_have_been_done(
             assert gave.startswith(text)
             assert open_still == []
         else:
-            assert RUN in open_still, "they are asked again the next time"
+            assert RUN in open_still
+            case.person.answer = "done"
+            await w.service.continue_answer(thread)
+            await w.settled(thread)
+            assert [len(case.person.past), len(case.subject.calls)] == [2, 0], "they are asked again the next time"
+            assert case.gave(w)[-1].startswith(SAID_DONE)
 
 
 @pytest.mark.spec("R-JRN-2", "R-PRM-4")
@@ -256,6 +270,7 @@ KINDS = {
     "write": Kind("write-file"),
     "admin": Kind("admin-thing", Category.ADMIN),
     "code": Kind("inner-code", Category.READ, "calls"),
+    "writing code": Kind("writing-code", Category.WRITE, "calls"),
     "agent": Kind("helper-agent", Category.WRITE, "thread"),
     "batch": Kind("batch"),
 }
@@ -282,6 +297,7 @@ class Case:
         self.code = Code("code", (self.kind.name, X) if place != DEEPER else ("middle-code", Y))
         self.person = Answerer(answer)
         self.lines: list[EffectRecord] = []
+        self.key = ""
 
     def world(self, path: Path, model: ScriptedModel) -> Any:
         tools = [self.code.tool, self.inner.tool, *([] if self.gone else [self.subject])]
@@ -291,11 +307,12 @@ class Case:
         gate = PermissionGate(asker, rules, _log, lambda: SafetySettings(workspace="/w"))
         return world(path, model, *tools, person=gate, supervised=True)
 
-    async def goes_on(self, w: World) -> None:
+    async def goes_on(self, w: World) -> str:
         """The process ended, and a person chooses Continue."""
         thread = await self.interrupted(w, self.kind.name)
         await w.service.continue_answer(thread)
         await w.settled(thread)
+        return thread
 
     async def interrupted(self, w: World, name: str) -> str:
         self.code.world = self.inner.world = w
@@ -307,6 +324,7 @@ class Case:
                 root = inside_key(root, likeness("middle-code", Y), 1)
                 self._begun(root, "middle-code", writes=False)
             key = inside_key(root, likeness(name, X), 1)
+        self.key = key
         self._tell(root, key, name)
         thread = await cut_off(w, [("c1", asked)], self.lines, arguments=X)
         if self.past.endswith("agent's write unknown"):
