@@ -42,21 +42,27 @@ def tool_digest(spec: ToolSpec, category: Category) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """What became of a call before the process died. ``result`` None: it had begun, and nobody knows whether it was
-    done. ``repeatable`` calls only read, and so did all that began inside them; ``inside`` names what did more.
-    ``arguments`` are those it had after a person changed them; ``masked``: without a secret that was among them.
-    ``within`` are the keys of what is named by ``inside``. ``allowed`` stands for the tool as it was allowed last."""
+    """What became of a call before the process died, as the journal has it."""
 
     call_id: str
+    """What names the call in the journal."""
     tool: str
     summary: str
+    """What it does, in a line for a person; "" for one that only reads."""
     repeatable: bool
+    """It only reads, and so did all that began inside it."""
     result: ToolResult | None
+    """None: it had begun, and nobody knows whether it was done."""
     inside: tuple[str, ...] = ()
+    """Names of tools that were called inside it and did more than read."""
     arguments: Mapping[str, Any] | None = None
+    """Those that it had after a person changed them."""
     masked: bool = False
+    """Of these, a secret is not kept."""
     within: tuple[str, ...] = ()
+    """The keys of the calls that ``inside`` names."""
     allowed: str = ""
+    """Stands for the tool as it was allowed last (``tool_digest``)."""
 
 
 def call_outcomes(

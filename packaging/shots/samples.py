@@ -91,7 +91,7 @@ def changed_request() -> PermissionRequest:
     return replace(write_request(), request_id="r9", digest="d9", stale=True, preview=preview)
 
 
-BARRED = "It cannot be made again: There is no tool named 'write-file'."
+UNREPEATABLE = "It cannot be made again: There is no tool named 'write-file'."
 
 
 def unknown_request(unrepeatable: str = "") -> PermissionRequest:
