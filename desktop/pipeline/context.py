@@ -104,29 +104,34 @@ class CodePlace:
 
 @dataclass(frozen=True, slots=True)
 class CallRequest:
-    """One call to make. ``message_id`` is the assistant message that asked; ``result_message_id`` is where the
-    caller will store the result; ``parent`` is the invocation it is nested in, or a root made by the caller.
-    ``overrides`` are middleware keys for this call alone; ``serves`` is set when the call is middleware at
-    work, which itself is not ``counted`` as a tool call. ``default_timeout_s`` holds where the tool has no limit of its
-    own (R-COD-15); ``place`` is set for calls of model-written code; ``said`` is what a person says to a skill that an
-    agent works on, beside its arguments (R-AG-10). ``past`` is what an earlier process did with it, and
-    ``key`` names it in the run's log."""
+    """One call to make."""
 
     block: ToolCallBlock
     caller: Caller
     parent: Invocation
+    """The invocation that the call is nested in, or a root made by the caller."""
     sink: EventSink
     message_id: str = ""
+    """The message of the model that asked for it."""
     result_message_id: str = ""
+    """Where the caller will store the result."""
     limits: CallLimits | None = None
     overrides: Mapping[str, Any] = field(default_factory=dict)
+    """Middleware keys for this call alone."""
     serves: ServedContext | None = None
+    """Set when the call is middleware at work."""
     counted: bool = True
+    """Whether it counts as a tool call; middleware at work and an agent's provider do not."""
     default_timeout_s: float | None = None
+    """Holds where the tool has no limit of its own (R-COD-15)."""
     place: CodePlace | None = None
+    """Set for calls of model-written code."""
     said: str = ""
+    """What a person says to a skill that an agent works on, beside its arguments (R-AG-10)."""
     past: Past = NEVER_BEGUN
+    """What an earlier process did with it."""
     key: str = ""
+    """What names it in the run's log; "" for a call of a thread, which its message and id name."""
 
 
 @dataclass(slots=True, kw_only=True)
