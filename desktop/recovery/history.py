@@ -1,6 +1,7 @@
-"""What earlier runs did inside the calls that they left open: what is done is not done again, what may have
-been is asked about, and an agent whose messages nobody stores is told again what its model had said, so that it goes
-the same way.
+"""A call in, its past out: what the journals of earlier runs say of calls, and of those made inside them.
+
+What is done is not done again, what may have been done is asked about. An agent whose messages nobody stores is told
+again what its model had said, so that it goes the same way.
 """
 
 from __future__ import annotations
@@ -156,14 +157,16 @@ def _plain(value: str) -> dict[str, Any] | None:
 
 @dataclass(slots=True)
 class CallHistory:
-    """``calls`` by key, ``answers`` of models by the key of the call that asked them, in order; ``threads``: the calls
-    of agents whose thread is there. ``awaited`` are calls inside those that are gone on with, until they are made
-    again."""
+    """All that the journals of the runs before this one say."""
 
     calls: dict[str, CallOutcome] = field(default_factory=dict)
+    """By what names them in the journal."""
     awaited: set[str] = field(default_factory=set)
+    """Calls inside those that are gone on with, until they come again."""
     answers: dict[str, list[ChatMessage]] = field(default_factory=lambda: defaultdict(list))
+    """Of models, in order, by the key of the call that asked them."""
     threads: frozenset[str] = frozenset()
+    """The calls of agents whose thread is there."""
 
     @classmethod
     def of(cls, records: Sequence[EffectRecord], callers: Mapping[str, str] = MappingProxyType({})) -> CallHistory:

@@ -2,7 +2,7 @@
 written as begun was allowed and is being done. Model requests: what the chat-level gate asks this to see to.
 
 A chat is gone on with from its thread, not by running an agent again: its answers are in the thread as they come. What
-the thread cannot tell after a crash is which calls of the last answer were done; ``call_outcomes`` does.
+the thread cannot tell after a crash is which calls of the last answer were done; ``history.py`` does.
 """
 
 from __future__ import annotations
