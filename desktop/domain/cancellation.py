@@ -18,8 +18,8 @@ from desktop.domain.ids import short_id
 from desktop.domain.supervision import Supervision
 
 if TYPE_CHECKING:
-    from desktop.domain.doubts import Doubts
     from desktop.domain.jobs import Unattended
+    from desktop.domain.uncertain_calls import UncertainCalls
 
 STOPPED = "stopped by the person"
 """The reason of a token that a person cancelled, wherever they did."""
@@ -154,8 +154,8 @@ class RunMeta:
     permission of a run in which nobody can be asked (``jobs.Unattended``); None: a person is there (R-CRON-1).
     ``above``: the threads of the agents that this one works for, the person's own first; empty where nobody called.
     ``node``: the place in the run tree of the agent whose calls these are; "" for the one whose thread it is.
-    ``call``: what names, in the run's log, the call that all this happens inside of (domain/recall.py); "" outside.
-    ``doubts``: calls that are not made unasked. ``environment``: the variables of the agent's thread (D-6)."""
+    ``call``: what names, in the run's log, the call that all this happens inside of (domain/call_keys.py); "" outside.
+    ``uncertain``: calls that are not made unasked. ``environment``: the variables of the agent's thread (D-6)."""
 
     run_id: str
     cancellation: CancellationToken
@@ -168,7 +168,7 @@ class RunMeta:
     above: tuple[str, ...] = ()
     node: str = ""
     call: str = ""
-    doubts: Doubts | None = None
+    uncertain: UncertainCalls | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def span(self, call: str = "") -> RunMeta:

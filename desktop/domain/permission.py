@@ -26,7 +26,7 @@ class PermissionRequest:
     ``preview`` and ``judgements`` as in ``PreCheck``; ``asked_at`` is seconds since the epoch. ``original`` are the
     arguments as the model wrote them, when a person changed them since: then everything here is about the edited call.
     ``unknown`` says, of a call that had begun when Assent ended, that nobody knows whether it was done; else empty.
-    ``barred`` is why such a call cannot be made again, or empty.
+    ``unrepeatable`` is why such a call cannot be made again, or empty.
     ``place`` is the line of model-written code that made the call, as ``line 3: await …``, ``made while it ran`` where
     no line of it did, or empty. ``rule`` is the pattern of the rule that says to ask, or empty. ``above``: the threads
     of the agents that this one works for, the person's own first. ``node`` as in ``RunMeta``,
@@ -55,7 +55,7 @@ class PermissionRequest:
     unknown: str = ""
     above: tuple[str, ...] = ()
     node: str = ""
-    barred: str = ""
+    unrepeatable: str = ""
     consent: Consent | None = None
 
     @property
@@ -66,7 +66,7 @@ class PermissionRequest:
     @property
     def choices(self) -> tuple[Choice, ...]:
         """Admin: once or deny only, never remembered (R-PRM-3). What may have happened: skip, done, again, stop."""
-        if self.barred:
+        if self.unrepeatable:
             return ("deny", "done", "stop")
         if self.unknown:
             return ("deny", "done", "allow_once", "stop")

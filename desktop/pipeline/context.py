@@ -19,6 +19,7 @@ from desktop.domain.scopes import Interrupt
 from desktop.domain.tools import Category, PreCheck, Tool, ToolResult
 from desktop.pipeline.names import Caller
 from desktop.pipeline.skill_context import Context, ServedContext
+from desktop.recovery.past import NEVER_BEGUN, InProgress, Past, question_of
 from desktop.skills.cascade.cascade import EMPTY, Cascade
 
 MAX_DEPTH = 32
@@ -103,36 +104,34 @@ class CodePlace:
 
 @dataclass(frozen=True, slots=True)
 class CallRequest:
-    """One call to make. ``message_id`` is the assistant message that asked; ``result_message_id`` is where the
-    caller will store the result; ``parent`` is the invocation it is nested in, or a root made by the caller.
-    ``overrides`` are middleware keys for this call alone; ``serves`` is set when the call is middleware at
-    work, which itself is not ``counted`` as a tool call. ``default_timeout_s`` holds where the tool has no limit of its
-    own (R-COD-15); ``place`` is set for calls of model-written code; ``said`` is what a person says to a skill that an
-    agent works on, beside its arguments (R-AG-10). ``again`` says of a call that had begun when Assent ended that
-    nobody knows whether it was done: it is made only when a person says so now. ``original`` is what the model had
-    asked for where a person had changed that before; ``barred`` why it cannot be made again. ``key`` names the call in
-    the run's log; ``known`` is what came of it before Assent ended: it is not made again. ``goes_on``: it was
-    allowed and had begun by then, and what it does are calls that are gated one by one."""
+    """One call to make."""
 
     block: ToolCallBlock
     caller: Caller
     parent: Invocation
+    """The invocation that the call is nested in, or a root made by the caller."""
     sink: EventSink
     message_id: str = ""
+    """The message of the model that asked for it."""
     result_message_id: str = ""
+    """Where the caller will store the result."""
     limits: CallLimits | None = None
     overrides: Mapping[str, Any] = field(default_factory=dict)
+    """Middleware keys for this call alone."""
     serves: ServedContext | None = None
+    """Set when the call is middleware at work."""
     counted: bool = True
+    """Whether it counts as a tool call; middleware at work and an agent's provider do not."""
     default_timeout_s: float | None = None
+    """Holds where the tool has no limit of its own (R-COD-15)."""
     place: CodePlace | None = None
+    """Set for calls of model-written code."""
     said: str = ""
-    again: str = ""
-    original: Mapping[str, Any] | None = None
-    barred: str = ""
+    """What a person says to a skill that an agent works on, beside its arguments (R-AG-10)."""
+    past: Past = NEVER_BEGUN
+    """What an earlier process did with it."""
     key: str = ""
-    known: ToolResult | None = None
-    goes_on: bool = False
+    """What names it in the run's log; "" for a call of a thread, which its message and id name."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -143,7 +142,8 @@ class CallContext(FunctionContext):
     middleware sees. ``original`` is what the model asked for once a person edited the arguments; ``logged`` are the
     numbers of this call's lines in the activity log. ``cascade`` is what the skill's frontmatter comes to (step 4);
     ``configure`` works that out anew, for it may depend on the arguments; ``nested`` lists the calls that its code
-    made, for the card. ``barred`` is why a call that had begun when Assent ended cannot be made again.
+    made, for the card. ``unrepeatable`` is why a call that had begun when Assent ended cannot be
+    made again.
     """
 
     request: CallRequest
@@ -160,7 +160,7 @@ class CallContext(FunctionContext):
     configure: Callable[[], Awaitable[None]] | None = None
     context: Context | None = None
     nested: list[Mapping[str, Any]] = field(default_factory=list)
-    barred: str = ""
+    unrepeatable: str = ""
 
     @property
     def place(self) -> str:
@@ -184,7 +184,18 @@ class CallContext(FunctionContext):
     def settled(self) -> bool:
         """Whether a person said that it was done before Assent ended, or shall not be done again."""
         decided = self.decision
-        return bool(self.request.again) and decided is not None and (bool(self.barred) or not decided.allowed)
+        return bool(self.question) and decided is not None and (bool(self.unrepeatable) or not decided.allowed)
+
+    @property
+    def question(self) -> str:
+        """What a person is asked before the call is made, because it may have been done already; "" for most."""
+        return question_of(self.request.past)
+
+    @property
+    def allowed_before(self) -> bool:
+        """Whether it was allowed before Assent ended, and now only goes on."""
+        past = self.request.past
+        return isinstance(past, InProgress) and past.allowed_before
 
     @property
     def failure(self) -> ToolFailure | None:
@@ -220,6 +231,26 @@ class CallResult:
         return ToolResultBlock(
             call.call_id, call.tool, result.text, result.is_error, result.structured, self.facts, result.media
         )
+
+
+Journal = Callable[[CallRequest, CallContext | None, CallResult], None]
+"""Writes down what came of a call, refused ones included; must not wait. No ``CallContext``: it was refused before
+there was one, as when there is no such tool."""
+
+
+@dataclass(slots=True)
+class CallAttempt:
+    """One call on its way through the steps of the pipeline."""
+
+    request: CallRequest
+    started: float
+    """On the clock of ``time.perf_counter``."""
+    tool: Tool | None = None
+    call: CallContext | None = None
+    result: ToolResult | None = None
+    given: bool = False
+    """The result was known: nothing is made, and nothing written down."""
+    outcome: CallResult | None = None
 
 
 class Trust(Protocol):

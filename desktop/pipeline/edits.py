@@ -14,7 +14,7 @@ MAX_EDIT_SHOWN = 2000
 def edit_note(call: CallContext, mask: Callable[[Any], Any] = lambda value: value) -> str:
     """What the model has to know of a call that a person changed and allowed, or "". ``mask`` takes known secrets out
     of what they wrote, before anything is cut (R-SEC-5)."""
-    allowed = call.decision is not None and (call.decision.allowed or bool(call.request.again))
+    allowed = call.decision is not None and (call.decision.allowed or bool(call.question))
     if not allowed or not call.edited:
         return ""
     return changed_note(call.original, {**call.frozen, **mask(call.changes)})

@@ -6,24 +6,21 @@ Each is also usable by itself, because edited or outdated approvals pass them a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from desktop.domain.errors import Denied, LimitReached, ToolAborted, ToolFailure
 from desktop.domain.events import ToolCallAnswered, ToolCallWaiting
-from desktop.domain.middleware import CallNext, Middleware
+from desktop.domain.middleware import CallNext
 from desktop.domain.permission import Decision, PermissionRequest
-from desktop.domain.recall import VALUE_UNKNOWN
 from desktop.domain.tools import Category, CommandPart, CommandTool, EnvironmentTool, PreCheck, ToolResult
 from desktop.pipeline.context import CallContext, Trust
 from desktop.pipeline.validation import Validator, frozen_copy
+from desktop.recovery.past import OUTCOME_UNKNOWN, VALUE_UNKNOWN
+from desktop.recovery.words import SAID_DONE, SKIPPED
 
 MAX_QUESTIONS = 20
-SAID_DONE = "This call had begun when Assent was closed. The person says that it was done; what it gave is not known."
-SKIPPED = "This call had begun when Assent was closed, and nobody knows whether it was done. It was not made again."
 NOT_ANSWERED = "Not answered: the run ended while a person was asked. Nothing was done, and nobody said no."
-UNKNOWN = "call.unknown"
-"""The code of a result that does not say whether the call was done."""
 
 
 class AllowedToolsGate:
@@ -128,7 +125,9 @@ class TrustGate:
             call.decision = decision
             call.waited_s += decision.waited_s
             if call.settled:
-                call.result = _not_again(decision, call.barred, of_code=call.request.caller.origin in ("code", "skill"))
+                call.result = _not_again(
+                    decision, call.unrepeatable, of_code=call.request.caller.origin in ("code", "skill")
+                )
                 return
             if not decision.answered:
                 raise ToolAborted(NOT_ANSWERED)
@@ -154,7 +153,7 @@ class TrustGate:
 
     async def _decide(self, call: CallContext) -> Decision:
         if self._trust is None:
-            choice = "allow_once" if call.category is Category.READ and not call.request.again else "deny"
+            choice = "allow_once" if call.category is Category.READ and not call.question else "deny"
             return Decision(choice, "", by="no_handler")  # type: ignore[arg-type]  # both are choices
         asked: list[PermissionRequest] = []
         clocks = call.invocation.clocks()
@@ -195,13 +194,13 @@ def _where(call: CallContext) -> dict[str, str]:
     }
 
 
-def _not_again(decision: Decision, barred: str, *, of_code: bool) -> ToolResult:
+def _not_again(decision: Decision, unrepeatable: str, *, of_code: bool) -> ToolResult:
     """What the model reads of a call that had begun when Assent ended and is not made again. Code takes a text for the
     value: it gets an empty one, and no error, for code that tries again after errors would make the call twice."""
     reason = f" {decision.reason.rstrip('.')}." if decision.reason else ""
     if decision.choice == "done":
         return ToolResult("", code=VALUE_UNKNOWN) if of_code else ToolResult(SAID_DONE + reason)
-    return ToolResult(f"{SKIPPED}{reason} {barred}".rstrip(), is_error=True, code=UNKNOWN)
+    return ToolResult(f"{SKIPPED}{reason} {unrepeatable}".rstrip(), is_error=True, code=OUTCOME_UNKNOWN)
 
 
 def _refusal(decision: Decision) -> str:
@@ -213,10 +212,3 @@ def _refusal(decision: Decision) -> str:
     if decision.by == "no_handler":
         return "Permission denied: nobody is here to ask"
     return "Permission denied by user"
-
-
-def gates(validator: Validator, trust: Trust | None) -> tuple[Sequence[Middleware[CallContext]], TrustGate]:
-    """Gates 6 to 10 in order, and the last one for asking again right before execution."""
-    allowed, schema, safety = AllowedToolsGate(), SchemaGate(validator), SafetyGate()
-    trusting = TrustGate(trust, (allowed, schema, safety))
-    return (allowed, schema, LimitsGate(), safety, trusting), trusting

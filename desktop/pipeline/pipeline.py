@@ -11,7 +11,6 @@ from typing import Any
 
 from desktop.domain.errors import (
     AssentError,
-    BugError,
     CancellationError,
     Denied,
     KnownError,
@@ -21,26 +20,25 @@ from desktop.domain.errors import (
 )
 from desktop.domain.events import ToolCallFinished, ToolCallStarted
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.middleware import FunctionContext, Middleware, MiddlewareTermination
-from desktop.domain.recall import Memory
+from desktop.domain.middleware import FunctionContext, Middleware
 from desktop.domain.safety import Redactor
 from desktop.domain.tools import Tool, ToolResult, ToolSpec
-from desktop.pipeline.compose import compose
-from desktop.pipeline.context import CallContext, CallRequest, CallResult, Trust
+from desktop.pipeline.context import CallAttempt, CallContext, CallRequest, CallResult, Journal, Trust
 from desktop.pipeline.edits import edit_note
 from desktop.pipeline.execute import ABORTED, Executor, Spawn, cut, live
-from desktop.pipeline.gates import UNKNOWN, gates
+from desktop.pipeline.gates import AllowedToolsGate, LimitsGate, SafetyGate, SchemaGate, TrustGate
 from desktop.pipeline.names import Caller, ToolTable, hint, resolve
 from desktop.pipeline.nested import listed
 from desktop.pipeline.observe import Observer
 from desktop.pipeline.passing_on import meant, passes_on
-from desktop.pipeline.recovery.divergence import DivergenceGate, key_of, left_open, named, told_of
-from desktop.pipeline.recovery.uncertain_calls import UncertainCallGate, told
-from desktop.pipeline.recovery.unknown_outcome import asked_at_least, may_have_been_done, still_unknown
-from desktop.pipeline.skill_tool import SkillTool
+from desktop.pipeline.recovery.gate import RecoveryGate
+from desktop.pipeline.recovery.past_calls import PastCalls, key_of
 from desktop.pipeline.skills.side import SkillSide
 from desktop.pipeline.skills.wrapping import Wrapping
+from desktop.pipeline.steps import CallLayer, CallStep, Promised, Terminated, planned
 from desktop.pipeline.validation import Validator
+from desktop.recovery.history import CallHistories
+from desktop.recovery.past import OUTCOME_UNKNOWN, OUTCOME_UNKNOWN_STATE, edited_of
 from desktop.skills.names import is_bare_name
 
 OUTPUT_LIMIT = 200_000
@@ -48,10 +46,6 @@ TIMEOUT_S = 120.0
 MAX_NESTED_SHOWN = 100
 
 _log = logging.getLogger(__name__)
-
-Journal = Callable[[CallRequest, CallContext | None, CallResult], None]
-"""Writes down what came of a call, refused ones included; must not wait. No ``CallContext``: it was refused before
-there was one, as when there is no such tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +67,9 @@ class Pipeline:
     what is logged, and of what the model receives masks only known secrets (R-SEC-5). ``layers`` are user middleware,
     the first outermost; one that declares ``observe_only = True`` stands around the gates and cannot change the
     result (R-MW-7). ``skills`` is what calls of skills need beside the gates; without it only tools are called.
-    ``memory`` knows of the calls that earlier runs left open.
+    ``histories`` knows of the calls that earlier runs left open.
+
+    ``steps`` are all that happens to a call, in their order.
     """
 
     def __init__(
@@ -87,57 +83,76 @@ class Pipeline:
         redactor: Redactor | None = None,
         settings: CallSettings | None = None,
         skills: SkillSide | None = None,
-        memory: Memory | None = None,
+        histories: CallHistories | None = None,
     ) -> None:
         self.table = table
-        self._memory = memory
         self._skills = skills
         self.validator = Validator()
         self._settings = settings or CallSettings()
         self._journal = journal
         self._redactor = redactor
-        fixed, trusting = gates(self.validator, trust)
-        self._trusting = trusting
+        allowed, schema, safety = AllowedToolsGate(), SchemaGate(self.validator), SafetyGate()
+        trusting = TrustGate(trust, (allowed, schema, safety))
+        past_calls = self._past_calls = PastCalls(histories, trusting)
         limits = self._settings
         self._executor = Executor(trusting, spawn, limits.timeout_of, limits.margin_s, redactor, self._current)
         observers = [Observer(layer) for layer in layers if getattr(layer, "observe_only", False)]
-        wrapping = [layer for layer in layers if not getattr(layer, "observe_only", False)]
-        self._observed = compose(observers)
-        inner = [Wrapping(self, trusting)] if skills is not None else []
-        last = [DivergenceGate(memory)] if memory is not None else []
-        self._chain = compose([*fixed[:-1], *last, UncertainCallGate(), fixed[-1], *wrapping, *inner])
+        middleware: list[Middleware[CallContext]] = [one for one in layers if not getattr(one, "observe_only", False)]
+        if skills is not None:
+            middleware.append(Wrapping(self, trusting))
+        self.steps: tuple[CallStep | CallLayer, ...] = (
+            CallStep("1, 2", "the name becomes a tool that this caller may see", self._find),
+            CallStep("", "what an earlier process did with the call", past_calls.recognise),
+            CallStep("3", "its place in the tree of calls", self._place),
+            CallStep("4, 5", "what the frontmatter of the skill comes to", self._configure),
+            CallLayer("", "what comes back is what was promised", Promised(self.validator)),
+            CallLayer("", "a question that nobody answered stays open", past_calls),
+            *(CallLayer("", "watches, and changes nothing", observer) for observer in observers),
+            CallLayer("", "middleware may end the call", Terminated()),
+            CallLayer("6", "the list of whoever calls", allowed),
+            CallLayer("7", "the arguments against their schema", schema),
+            CallLayer("8", "how many calls", LimitsGate()),
+            CallLayer("9", "category, boundary, refused commands", safety),
+            CallLayer("", "what may have been done already is asked about", RecoveryGate(histories)),
+            CallLayer("10", "rules, what was agreed before, a person", trusting),
+            *(CallLayer("11", "the journal and other middleware", layer) for layer in middleware),
+            CallStep("12", "looked at once more, then run", self._execute),
+            CallStep("", "what was done before and did not come up again", past_calls.conclude, always=True),
+            CallStep("13", "secrets masked, cut, told, noted", self._finish, always=True),
+        )
+        self._until_result, self._after_result = planned(self.steps)
 
     def schema(self, spec: ToolSpec) -> dict[str, Any]:
         """The native schema of a tool for a model: the object that also validates (R-TOOL-7)."""
         return {"name": spec.provider_name, "description": spec.description, "parameters": self.validator.schema(spec)}
 
     async def invoke(self, request: CallRequest) -> CallResult:
-        """Make one call. Failures of every kind are content (R-LOOP-3); only CancelledError leaves this."""
-        started = time.perf_counter()
+        """Make one call: each step in its turn (``steps``). Failures of every kind are content (R-LOOP-3); only
+        CancelledError leaves this."""
+        attempt = CallAttempt(request, time.perf_counter())
         if request.limits is not None and request.counted:
             request.limits.count_call()
-        call: CallContext | None = None
         try:
-            request = replace(request, block=await self.meant(request.block, request.caller))
-            tool = await self._found(request)
-            request = named(request, tool.spec, self._memory)
-            if request.known is not None:
-                result = request.known
-            else:
-                call = await self._prepare(request, tool)
-                result = await self._run(call)
-                left_open(call, self._memory)
-                await self._returned(call, result)
-        except AssentError as error:
-            call, result = await self._refused(request, call, error)
-        except Exception as error:  # the boundary of tools: whatever they raise is content (R-LOOP-3)
-            result = self._crashed(request, error)
+            for step in self._until_result:
+                if attempt.result is None:
+                    await self._take(step, attempt)
         finally:
-            if call is not None:
-                call.meta.cancellation.detach()
-                call.configure = None  # it knows the call: only the garbage collector would free them
-        told(call, result)
-        return self._finish(request, call, told_of(request, result, self._memory), started)
+            if attempt.call is not None:
+                attempt.call.meta.cancellation.detach()
+                attempt.call.configure = None  # it knows the call: only the garbage collector would free them
+        for step in self._after_result:
+            await step.run(attempt)
+        assert attempt.outcome is not None
+        return attempt.outcome
+
+    async def _take(self, step: CallStep, attempt: CallAttempt) -> None:
+        """One step; what refuses the call, or fails, is its result."""
+        try:
+            await step.run(attempt)
+        except AssentError as error:
+            attempt.result = await self._refused(attempt, error)
+        except Exception as error:  # the boundary of tools: whatever they raise is content (R-LOOP-3)
+            attempt.result = self._crashed(attempt.request, error)
 
     async def meant(self, block: ToolCallBlock, caller: Caller) -> ToolCallBlock:
         """The call that a call through skill-invoke is."""
@@ -147,13 +162,15 @@ class Pipeline:
             await self._skills.bring(block.tool)
         return meant(self.table, block, caller)
 
-    async def _found(self, request: CallRequest) -> Tool:
+    async def _find(self, attempt: CallAttempt) -> None:
         """Steps 1 and 2: the tool, and whether it may be seen."""
+        request = attempt.request
+        request = attempt.request = replace(request, block=await self.meant(request.block, request.caller))
         block = request.block
         try:
             if self._skills is not None and _may_be_brought(request):
                 await self._skills.bring(block.tool)
-            tool = resolve(self.table, block.tool, request.caller)
+            attempt.tool = resolve(self.table, block.tool, request.caller)
         except NotFound as error:
             self._started(request, None)
             near = await asyncio.to_thread(hint, self.table, block.tool, request.caller)
@@ -161,14 +178,15 @@ class Pipeline:
         except AssentError:
             self._started(request, None)
             raise
-        self._started(request, tool)
-        return tool
+        self._started(request, attempt.tool)
 
-    async def _prepare(self, request: CallRequest, tool: Tool) -> CallContext:
-        """Steps 3 to 5: where the call stands, what its frontmatter comes to."""
-        block, meta = request.block, request.parent.meta
+    async def _place(self, attempt: CallAttempt) -> None:
+        """Step 3: where the call stands in the tree of calls."""
+        request, tool = attempt.request, attempt.tool
+        assert tool is not None
+        block, meta, edited = request.block, request.parent.meta, edited_of(request.past)
         invocation = request.parent.child(tool.spec.name, block.arguments or {}, key_of(request))
-        call = CallContext(
+        attempt.call = CallContext(
             meta=invocation.meta,
             tool=tool.spec.name,
             arguments=block.arguments,
@@ -176,41 +194,32 @@ class Pipeline:
             request=request,
             target=tool,
             invocation=invocation,
-            original=request.original,
+            original=edited.asked if edited is not None else None,
         )
         live(meta.cancellation)
         if block.arguments is None:
             raise ValidationFailure(f"The arguments are not a JSON object: {block.problem or 'cannot be read'}")
-        _refuse_options(call)
-        if self._skills is not None:
-            side = self._skills
+        _refuse_options(attempt.call)
+
+    async def _configure(self, attempt: CallAttempt) -> None:
+        """Steps 4 and 5: what the frontmatter comes to, for these arguments."""
+        call, side = attempt.call, self._skills
+        if call is not None and side is not None:
             await side.check_overrides(call, self.validator)
             call.configure = lambda: side.configure(call)
             await call.configure()
-        return call
 
-    async def _refused(
-        self, request: CallRequest, call: CallContext | None, error: AssentError
-    ) -> tuple[CallContext | None, ToolResult]:
-        """Where a gate refuses what may have been done already, that must not read as if it had not been: a person is
-        asked, who may know."""
-        if not may_have_been_done(request, call, error):
-            return call, still_unknown(request, error) or _failed(error)
+    async def _execute(self, attempt: CallAttempt) -> None:
+        """Step 12."""
+        assert attempt.call is not None
+        await self._executor.run(attempt.call)
+
+    async def _refused(self, attempt: CallAttempt, error: AssentError) -> ToolResult:
+        """What the caller reads of a refusal, where no person says that it is otherwise."""
         try:
-            asked, result = await asked_at_least(self._trusting, request, call, error)
-            left_open(asked, self._memory)
-            return asked, result
+            return await self._past_calls.refused(attempt, error) or _failed(error)
         except AssentError as another:
-            return call, _failed(another)
-
-    async def _returned(self, call: CallContext, result: ToolResult) -> None:
-        """Step 13, first part: a skill's value fits what it declares; a tool's where it is structured."""
-        if call.definition.returns is None or result.is_error:
-            return
-        if result.structured is not None:
-            await self.validator.check_result(call.definition, result.structured)
-        elif isinstance(call.target, SkillTool):
-            await self.validator.check_result(call.definition, None if result.facts.get("empty") else result.text)
+            return _failed(another)
 
     async def _current(self, call: CallContext) -> Tool | None:
         """What the name that was called stands for by now."""
@@ -218,25 +227,6 @@ class Pipeline:
         if self._skills is not None and _may_be_brought(call.request):
             await self._skills.bring(name)
         return self.table.find(name)
-
-    async def _run(self, call: CallContext) -> ToolResult:
-        """Steps 6 to 12, inside the onion."""
-        if call.request.barred:
-            raise Denied(call.request.barred, code="denied.permission")
-
-        async def core() -> None:
-            await self._executor.run(call)
-
-        async def gated() -> None:
-            try:
-                await self._chain(call, core)
-            except MiddlewareTermination as stop:
-                call.result = ToolResult(str(stop), is_error=True, code="terminated")
-
-        await self._observed(call, gated)
-        if call.result is None:
-            raise BugError("the pipeline ended without a result")
-        return call.result
 
     def note_nested(
         self, call: CallContext, tool: str, arguments: Mapping[str, Any] | None, outcome: CallResult
@@ -265,9 +255,11 @@ class Pipeline:
             )
         )
 
-    def _finish(self, request: CallRequest, call: CallContext | None, result: ToolResult, started: float) -> CallResult:
+    async def _finish(self, attempt: CallAttempt) -> None:
         """Step 13: secrets masked, truncation, event, journal."""
-        elapsed = int((time.perf_counter() - started - (call.waited_s if call else 0.0)) * 1000)
+        request, call, result = attempt.request, attempt.call, attempt.result
+        assert result is not None
+        elapsed = int((time.perf_counter() - attempt.started - (call.waited_s if call else 0.0)) * 1000)
         size = len(result.text.encode("utf-8", "replace"))
         result = self._masked(result)
         masked = self._redactor.mask_data if self._redactor is not None else _as_it_is
@@ -280,11 +272,10 @@ class Pipeline:
             facts["code"] = result.code
         if call is not None:
             facts.update(_decided(call, masked))
-        outcome = CallResult(result, state, facts, max(0, elapsed))
+        outcome = attempt.outcome = CallResult(result, state, facts, max(0, elapsed))
         self._tell(request, call, outcome)
-        if self._journal is not None and request.known is None:
+        if self._journal is not None and not attempt.given:
             self._journal(request, call, outcome)
-        return outcome
 
     def _masked(self, result: ToolResult) -> ToolResult:
         """Without the values known from the keyring, before anything is cut: a half of one would not be known any more
@@ -377,7 +368,7 @@ def _failed(error: AssentError) -> ToolResult:
     return ToolResult(text, is_error=True, code=code)
 
 
-_STATES = {ToolAborted.code: "aborted", UNKNOWN: "unknown"}
+_STATES = {ToolAborted.code: "aborted", OUTCOME_UNKNOWN: OUTCOME_UNKNOWN_STATE}
 
 
 def _state(result: ToolResult) -> str:

@@ -14,7 +14,6 @@ from desktop.store.audit_log import AuditChain, HeadFile, head_path
 from desktop.store.called_runs import CalledRunRepository
 from desktop.store.composer import DraftRepository, QueueRepository, StateRepository
 from desktop.store.debates import DebateRepository
-from desktop.store.doubtful import DoubtfulRepository
 from desktop.store.jobs import JobRepository
 from desktop.store.journal import EffectRepository
 from desktop.store.messages import MessageRepository
@@ -25,6 +24,7 @@ from desktop.store.runs import RunRepository, recover
 from desktop.store.search import SearchRepository
 from desktop.store.threads import ThreadRepository
 from desktop.store.traces import TraceRepository
+from desktop.store.uncertain_calls import UncertainCallRepository
 from desktop.store.worker import StoreThread
 
 
@@ -56,7 +56,7 @@ class Store:
         self.effects = EffectRepository(self._thread)
         self.run_agents = RunAgentRepository(self._thread)
         self.called = CalledRunRepository(self._thread)
-        self.doubtful = DoubtfulRepository(self._thread)
+        self.uncertain_calls = UncertainCallRepository(self._thread)
 
     @property
     def is_open(self) -> bool:

@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from desktop.supervision.effect_journal import Asked, EffectJournal, Place
+from desktop.recovery.effect_journal import Asked, EffectJournal, Place
 
 PATIENCE = 50
 """Turns of the loop in which branches that were known before may come first."""

@@ -24,8 +24,8 @@ from desktop.domain.errors import (
 from desktop.domain.ids import AgentId, short_id
 from desktop.domain.limits import Limit
 from desktop.domain.middleware import AgentContext, MiddlewareTermination
+from desktop.recovery.effect_journal import EffectJournal
 from desktop.supervision.agent_tasks import AgentTasks
-from desktop.supervision.effect_journal import EffectJournal
 from desktop.supervision.model_queue import ModelQueue
 from desktop.supervision.run_context import AgentRun, ChildOrder, EffectPorts
 from desktop.supervision.tree import RunTree, TreeNode, exhausted

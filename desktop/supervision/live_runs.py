@@ -23,12 +23,12 @@ from desktop.domain.models import ModelAnswer
 from desktop.domain.run_tree import BESIDE, NodeFacts, NodeState
 from desktop.domain.supervision import Supervision
 from desktop.domain.tools import ToolSpec
+from desktop.recovery.effect_journal import EffectJournal
+from desktop.recovery.history import CallHistories
+from desktop.recovery.journal import CallJournal
 from desktop.supervision.attention import Attention
 from desktop.supervision.budgets import BudgetTracker
-from desktop.supervision.call_history import Memories
-from desktop.supervision.call_journal import CallJournal
 from desktop.supervision.choke_point import ModelAdmission
-from desktop.supervision.effect_journal import EffectJournal
 from desktop.supervision.model_queue import ModelQueue
 from desktop.supervision.tree import ROOT, Publish, RunTree, TreeNode
 
@@ -38,7 +38,7 @@ LEFT = "its run is over"
 class LiveRuns:
     """``open`` a run before its first request, ``close`` it after its last; ``hear`` every event of the bus.
 
-    ``redact`` and ``mask`` are those of ``EffectJournal``; ``publish`` is told of changed trees; ``memory`` has what
+    ``redact`` and ``mask`` are those of ``EffectJournal``; ``publish`` is told of changed trees; ``histories`` has what
     earlier runs left open.
     """
 
@@ -62,7 +62,7 @@ class LiveRuns:
         self._beside: dict[tuple[str, str], RunTree] = {}
         self.attention = Attention()
         self._waiting: dict[str, tuple[str, ExitStack]] = {}
-        self.memory = Memories(self._stopped)
+        self.histories = CallHistories(self._stopped)
         self.journaled = calls
         self.models = ModelGate(self, calls, queue or ModelQueue())
         self.calls = CallGate(self, calls)
@@ -229,7 +229,7 @@ class LiveRuns:
         if tree is not None:
             tree.close()
         self._lent.discard(run_id)
-        self.memory.forget(run_id)
+        self.histories.forget(run_id)
         for below in [below for below in self._below if below[0] == run_id]:
             del self._below[below]
         journal = self.journaled.close(run_id)
@@ -316,7 +316,7 @@ class ModelGate:
 
     async def process(self, context: ChatContext, call_next: CallNext) -> None:
         """Pause, budget, queue; then the request. Raises BudgetExhausted, CancellationError."""
-        said = self._runs.memory.said(context.meta)
+        said = self._runs.histories.answered(context.meta)
         if said is not None:
             context.response = ModelAnswer(said)
             return

@@ -26,10 +26,8 @@ from desktop.domain.models import ModelRequest
 from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget, HistoryRetention, Priority
 from desktop.domain.tools import ToolResult
-from desktop.supervision.branches import Branches
-from desktop.supervision.choke_point import ModelAdmission
-from desktop.supervision.effect_journal import Asked, EffectJournal, Place, RecalledEffect
-from desktop.supervision.effect_values import (
+from desktop.recovery.effect_journal import Asked, EffectJournal, Place, RecalledEffect
+from desktop.recovery.effect_values import (
     RequestDigests,
     digest_of,
     message_from_plain,
@@ -39,6 +37,8 @@ from desktop.supervision.effect_values import (
     result_from_plain,
     result_to_plain,
 )
+from desktop.supervision.branches import Branches
+from desktop.supervision.choke_point import ModelAdmission
 from desktop.supervision.model_queue import ModelQueue
 from desktop.supervision.tree import TreeNode
 

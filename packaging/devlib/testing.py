@@ -28,6 +28,7 @@ RUNTIME_ROOMS = (
     "safety",
     "tools",
     "skills",
+    "recovery",
     "pipeline",
     "supervision",
     "agents",

@@ -361,7 +361,7 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "02-approval-changed": lambda stage: _asked(stage, samples.changed_request()),
     "02-approval-unknown": lambda stage: _asked(stage, samples.unknown_request()),
     "02-approval-unknown-over": lambda stage: _asked(stage, samples.unknown_request(), over=True),
-    "02-approval-unknown-barred": lambda stage: _asked(stage, samples.unknown_request(samples.BARRED), over=True),
+    "02-approval-unknown-barred": lambda stage: _asked(stage, samples.unknown_request(samples.UNREPEATABLE), over=True),
     "02-approval-argv": _vector,
     "02-approvals-empty": _empty_inbox,
     **{name: partial(_activity, name=name) for name in activity_shots.PICTURES},

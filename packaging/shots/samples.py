@@ -91,13 +91,13 @@ def changed_request() -> PermissionRequest:
     return replace(write_request(), request_id="r9", digest="d9", stale=True, preview=preview)
 
 
-BARRED = "It cannot be made again: There is no tool named 'write-file'."
+UNREPEATABLE = "It cannot be made again: There is no tool named 'write-file'."
 
 
-def unknown_request(barred: str = "") -> PermissionRequest:
+def unknown_request(unrepeatable: str = "") -> PermissionRequest:
     """The same write, which had begun when Assent ended."""
     unknown = "This had begun when Assent ended, and nobody knows whether it was done."
-    return replace(write_request(), request_id="r9", digest="d9", unknown=unknown, barred=barred)
+    return replace(write_request(), request_id="r9", digest="d9", unknown=unknown, unrepeatable=unrepeatable)
 
 
 def new_file_request() -> PermissionRequest:

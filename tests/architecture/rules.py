@@ -23,6 +23,7 @@ RUNTIME = frozenset(
         "safety",
         "tools",
         "skills",
+        "recovery",
         "pipeline",
         "supervision",
         "agents",

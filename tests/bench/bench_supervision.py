@@ -20,9 +20,9 @@ from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import Priority, SpawnBudget, Supervision
 from desktop.domain.threads import RunRecord, ThreadRecord
 from desktop.domain.tools import ToolResult
+from desktop.recovery.effect_journal import EffectJournal
 from desktop.safety.secrets.redaction import SecretRedactor
 from desktop.store import Store
-from desktop.supervision.effect_journal import EffectJournal
 from desktop.supervision.hosting import AgentKinds, RunHost
 from desktop.supervision.model_queue import ModelQueue
 from desktop.supervision.run_context import EffectPorts

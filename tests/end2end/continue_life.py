@@ -16,7 +16,7 @@ from typing import Any
 from desktop.app.wiring.runtime import Services, build_services
 from desktop.domain.events import Event, RunTreeChanged
 from desktop.domain.permission import Decision, PermissionRequest
-from desktop.services.recovery.unfinished import conclude_settled
+from desktop.recovery.resume import conclude_settled
 from desktop.settings import SettingsService
 from tests.end2end.effect_life import line, lines
 

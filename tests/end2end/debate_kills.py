@@ -19,7 +19,7 @@ from typing import Any
 from desktop.app.wiring.runtime import Services, build_services
 from desktop.domain.debates import DebateSetup, SideSetup
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock
-from desktop.services.recovery.unfinished import conclude_settled
+from desktop.recovery.resume import conclude_settled
 from desktop.settings import SettingsService
 from tests.end2end.continue_kills import MOST_LIVES, Figures, one_life
 from tests.end2end.continue_life import SCRIPT, TOOLS, Counting, Looking, killed_by_the_tool, reading, writing

@@ -23,8 +23,8 @@ from desktop.domain.models import ModelRef, ModelRequest
 from desktop.domain.supervision import Priority, SpawnBudget, Supervision
 from desktop.domain.threads import RunRecord, ThreadRecord
 from desktop.domain.tools import ToolResult
+from desktop.recovery.effect_journal import EffectJournal
 from desktop.store import Store
-from desktop.supervision.effect_journal import EffectJournal
 from desktop.supervision.hosting import AgentKinds, RunHost
 from desktop.supervision.run_context import EffectPorts
 from desktop.supervision.tree import RunTree

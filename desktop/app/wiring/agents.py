@@ -13,6 +13,7 @@ from pathlib import Path
 from desktop.app.wiring.cli_tools import reserved_by
 from desktop.app.wiring.skills import PinFile
 from desktop.domain.errors import BugError, KnownError
+from desktop.recovery.resume import conclude_settled
 from desktop.services.agents.editing import AgentService
 from desktop.services.chats.service import ConversationService
 from desktop.services.debates.calls import CalledDebates
@@ -20,7 +21,6 @@ from desktop.services.definitions.book import AgentFiles, AgentFolder
 from desktop.services.delegation.calls import AgentCalls
 from desktop.services.delegation.retention import forget_children
 from desktop.services.delegation.tools import AgentTools
-from desktop.services.recovery.unfinished import conclude_settled
 from desktop.services.skills.world import SkillWorld
 from desktop.services.turns.runtime import Runtime
 from desktop.settings import SettingsService

@@ -35,6 +35,7 @@ from desktop.models.client import build as build_models
 from desktop.pipeline.activity import ActivityJournal
 from desktop.pipeline.pipeline import CallSettings as CallSettings
 from desktop.pipeline.pipeline import Pipeline
+from desktop.pipeline.recovery.journal import call_journal, logged
 from desktop.safety.boundary.consents import Consents
 from desktop.safety.boundary.opening import BoundaryFiles
 from desktop.safety.boundary.policy import BoundaryPolicy
@@ -58,7 +59,6 @@ from desktop.services.chats.tree_history import TreeKeeper
 from desktop.services.debates.service import DebateService
 from desktop.services.definitions.book import AgentBook
 from desktop.services.definitions.saving import saver
-from desktop.services.recovery.call_log import call_journal, logged
 from desktop.services.schedules.registering import ScheduleCreate, SkillRegister
 from desktop.services.schedules.service import JobService, JobSurroundings
 from desktop.services.skills.files import FilesWithSkills
@@ -374,12 +374,12 @@ def _pipeline(
         skills.table,
         owner.spawn,
         trust=gate,
-        journal=logged(live, journal),
+        journal=logged(live.journaled, journal),
         redactor=redactor,
         settings=limits,
         skills=skills.side,
         layers=(live.calls,),
-        memory=live.memory,
+        histories=live.histories,
     )
     return made
 

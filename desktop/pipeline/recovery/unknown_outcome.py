@@ -13,8 +13,10 @@ from typing import Any
 from desktop.domain.errors import AssentError, CancellationError, Denied, KnownError
 from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.pipeline.context import CallContext, CallRequest
-from desktop.pipeline.gates import SKIPPED, UNKNOWN, TrustGate
+from desktop.pipeline.gates import TrustGate
 from desktop.pipeline.validation import frozen_copy
+from desktop.recovery.past import OUTCOME_UNKNOWN, edited_of, question_of
+from desktop.recovery.words import SKIPPED
 
 _GONE = "There is no such tool now."
 
@@ -37,33 +39,35 @@ class GoneTool:
 
 def may_have_been_done(request: CallRequest, call: CallContext | None, error: AssentError) -> bool:
     """Whether a call that nobody knows the end of was refused before a person was asked about it."""
-    return bool(request.again) and not isinstance(error, CancellationError) and (call is None or call.decision is None)
+    begun = question_of(request.past) != "" and not isinstance(error, CancellationError)
+    return begun and (call is None or call.decision is None)
 
 
-async def asked_at_least(
+async def ask_at_least(
     trusting: TrustGate, request: CallRequest, call: CallContext | None, error: AssentError
 ) -> tuple[CallContext, ToolResult]:
     """The call and what the model reads of it, by what a person says. Raises what the gate raises."""
     call = call or _gone(request)
-    call.barred = _sentence(error)
+    call.unrepeatable = _sentence(error)
     call.frozen = call.frozen or frozen_copy(call.arguments or {})
     call.check = call.check or PreCheck(call.target.spec.category)
     await trusting.approve(call)
-    assert call.result is not None  # a barred call is settled by any answer
+    assert call.result is not None  # what cannot be made again is settled by any answer
     return call, call.result
 
 
 def still_unknown(request: CallRequest, error: AssentError) -> ToolResult | None:
     """A call that a person wanted made again, and that was refused after that: the first one may have been done."""
-    if not request.again or not isinstance(error, Denied):
+    if not question_of(request.past) or not isinstance(error, Denied):
         return None
-    return ToolResult(f"{SKIPPED} {_sentence(error)}", is_error=True, code=UNKNOWN)
+    return ToolResult(f"{SKIPPED} {_sentence(error)}", is_error=True, code=OUTCOME_UNKNOWN)
 
 
 def _gone(request: CallRequest) -> CallContext:
     block = request.block
     spec = ToolSpec(block.tool[:64].replace("_", "-"), "", {}, Category.WRITE)
     invocation = request.parent.child(spec.name, block.arguments or {})
+    edited = edited_of(request.past)
     return CallContext(
         meta=invocation.meta,
         tool=spec.name,
@@ -72,7 +76,7 @@ def _gone(request: CallRequest) -> CallContext:
         request=request,
         target=GoneTool(spec),
         invocation=invocation,
-        original=request.original,
+        original=edited.asked if edited is not None else None,
     )
 
 

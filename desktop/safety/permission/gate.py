@@ -23,7 +23,7 @@ from desktop.domain.tools import Category, PreCheck, Tool
 from desktop.safety.boundary.policy import only_granted
 from desktop.safety.permission.decide import answer, call_facts, passes_by_setting
 from desktop.safety.permission.digest import Alike, RunMemory, alike_of, digest_of
-from desktop.safety.permission.going_on import holds, unless_again
+from desktop.safety.permission.recovery import still_allowed, unless_unknown
 from desktop.safety.permission.trust_rules import escape_glob
 
 MAX_VOID_ANSWERS = 3
@@ -58,12 +58,6 @@ class RequestLike(Protocol):
     @property
     def caller(self) -> CallerLike: ...
 
-    @property
-    def again(self) -> str: ...
-
-    @property
-    def goes_on(self) -> bool: ...
-
 
 class GatedCall(Protocol):
     """What the gate needs to know of a call; the pipeline's ``Call`` is one."""
@@ -96,7 +90,13 @@ class GatedCall(Protocol):
     def meta(self) -> RunMeta: ...
 
     @property
-    def barred(self) -> str: ...
+    def question(self) -> str: ...
+
+    @property
+    def allowed_before(self) -> bool: ...
+
+    @property
+    def unrepeatable(self) -> str: ...
 
     @property
     def request(self) -> RequestLike: ...
@@ -152,8 +152,9 @@ class PermissionGate:
             decision: Decision | None = await self._of_job(request, facts, call.meta.unattended)
         else:
             decision = await self._without_asking(request, facts, alike)
-        goes_on = call.request.goes_on and holds(call.category, call.target.spec.category, self._rules.match(facts))
-        decision = unless_again(decision, request, call.meta.unattended, goes_on=goes_on)
+        rule = self._rules.match(facts) if call.allowed_before else None
+        before = call.allowed_before and still_allowed(call.category, call.target.spec.category, rule)
+        decision = unless_unknown(decision, request, call.meta.unattended, allowed_before=before)
         unasked_read = decision is not None and decision.allowed and call.category is Category.READ
         if decision is None:
             rule = self._rules.match(facts)
@@ -340,8 +341,8 @@ class PermissionGate:
             stale=call.stale,
             original=call.original,
             place=call.place,
-            unknown=call.request.again,
-            barred=call.barred,
+            unknown=call.question,
+            unrepeatable=call.unrepeatable,
             consent=check.consent,
         )
 

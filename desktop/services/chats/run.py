@@ -21,8 +21,8 @@ from desktop.domain.scopes import Interrupt
 from desktop.domain.supervision import ExecutionBudget, Priority, Supervision
 from desktop.domain.threads import ThreadRecord
 from desktop.pipeline.compose import compose
+from desktop.recovery.resume import Unfinished, unfinished_above
 from desktop.services.chats.answer import answer_of, kept
-from desktop.services.recovery.unfinished import Unfinished, unfinished_above
 from desktop.services.skills.side_prompt import in_place_of
 from desktop.services.threads.held_queue import HeldQueue
 from desktop.services.threads.history import Above, messages_up_to, task_above

@@ -17,11 +17,12 @@ from desktop.domain.events import UserMessageQueued
 from desktop.domain.ids import new_id
 from desktop.domain.messages import Block, NoticeBlock, TextBlock, Usage
 from desktop.domain.threads import MessageRecord, QueuedRecord, ThreadRecord
+from desktop.recovery.resume import only_tells, unfinished_above
 from desktop.services.chats.active_run import ActiveRun, RunPlaces
 from desktop.services.chats.model_titles import ModelTitles
 from desktop.services.chats.run import RunExecution, RunOrder
 from desktop.services.definitions.book import AgentBook
-from desktop.services.recovery.unfinished import answer_open_calls, only_tells, unfinished_above
+from desktop.services.recovery.settling import answer_open_calls
 from desktop.services.threads.masking import masked
 from desktop.services.threads.measures import ContextMeasures
 from desktop.services.threads.threads import ThreadService

@@ -12,9 +12,9 @@ from desktop.domain.debates import SideMeter
 from desktop.domain.errors import NotFound
 from desktop.domain.messages import ChatMessage, ToolCallBlock, Usage
 from desktop.domain.threads import MessageRecord
+from desktop.recovery.resume import Unfinished, conclude, unfinished_above
 from desktop.services.debates.perspectives import as_said
 from desktop.services.debates.state import Debate
-from desktop.services.recovery.unfinished import Unfinished, conclude, unfinished_above
 from desktop.services.threads.history import chat_messages
 from desktop.store import Store
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from desktop.domain.messages import TextBlock
 from desktop.domain.threads import MessageRecord, RunRecord, ThreadRecord
+from desktop.recovery.resume import unfinished_above
 from desktop.services.chats.answer import AgentAnswer, found
-from desktop.services.recovery.unfinished import unfinished_above
 from desktop.services.turns.endings import Ending
 from desktop.store import Store
 

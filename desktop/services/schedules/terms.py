@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from desktop.domain.call_keys import outermost
 from desktop.domain.errors import NotFound
 from desktop.domain.jobs import JobPolicy
-from desktop.domain.recall import outermost
 from desktop.domain.supervision import ExecutionBudget
 from desktop.domain.threads import MessageRecord
 from desktop.services.turns.unattended import JobTerms, terms_of

@@ -12,7 +12,7 @@ from desktop.domain.hidden_characters import without_hidden
 from desktop.domain.ids import new_id
 from desktop.domain.messages import Block
 from desktop.domain.threads import DraftRecord, LeftAtEnd, MessageRecord, SearchHit, ThreadRecord
-from desktop.services.recovery.unfinished import unfinished_above
+from desktop.recovery.resume import unfinished_above
 from desktop.services.threads.export import render
 from desktop.services.threads.held_queue import HeldQueue
 from desktop.services.threads.masking import masked_blocks
@@ -235,7 +235,7 @@ class ThreadService:
         left = await unfinished_above(self._store, thread_id, leaf)
         run_id = (await self.message(leaf)).run_id
         run = await self._store.runs.get(run_id=run_id) if run_id else None
-        begun = frozenset(left.known) if left is not None else frozenset()
+        begun = left.begun if left is not None else frozenset()
         return LeftAtEnd(begun, stopped=run is not None and run.end_reason == "cancelled")
 
     async def _show(self, thread_id: str, leaf: str) -> None:

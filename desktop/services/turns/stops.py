@@ -13,6 +13,7 @@ from desktop.domain.errors import Denied, LimitReached, ToolFailure
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock
 from desktop.pipeline.names import ToolTable
+from desktop.recovery.past import NEVER_BEGUN, Past
 from desktop.services.turns.code_mode import RunCode
 from desktop.services.turns.spec import SideSpec
 from desktop.services.turns.toolbox import Toolbox
@@ -53,15 +54,13 @@ class SideStops:
         self.missing = False
         self.handed = False
 
-    async def run(
-        self, call: ToolCallBlock, again: str = "", original: Mapping[str, Any] | None = None, barred: str = ""
-    ) -> ToolResultBlock:
+    async def run(self, call: ToolCallBlock, past: Past = NEVER_BEGUN) -> ToolResultBlock:
         """One call through the pipeline; a failed one stops nothing (R-SES-12). The rest: see ``CallRequest``."""
         if self._contract.takes(call.tool):
             result = await self._finished_by(call)
             self._told(call, result)
             return result
-        result = await self._tools.run(call, again, original, barred)
+        result = await self._tools.run(call, past)
         for made in ((call, result), *self._code.made):
             self.handed = self.handed or _hands_over(made[1])
             self._see(*made)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from desktop.agents.skill.made_calls import OVER
 from desktop.domain.cancellation import STOPPED, RunMeta
 from desktop.domain.events import EventSink
@@ -15,6 +12,7 @@ from desktop.domain.tools import Category
 from desktop.pipeline.context import CallRequest, Invocation
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline
+from desktop.recovery.past import NEVER_BEGUN, Past
 from desktop.services.threads.recorder import RunRecorder
 from desktop.services.turns.code_mode import RunCode
 from desktop.supervision.budgets import BudgetTracker
@@ -51,31 +49,17 @@ class Toolbox:
         """The limit on calls, once one more was asked for."""
         return self._most if self._most is not None and self._made > self._most.value else None
 
-    async def run(
-        self, call: ToolCallBlock, again: str = "", original: Mapping[str, Any] | None = None, barred: str = ""
-    ) -> ToolResultBlock:
-        """One call through every gate; its result is stored under the id given here. ``again``, ``original`` and
-        ``barred``: see ``CallRequest``."""
+    async def run(self, call: ToolCallBlock, past: Past = NEVER_BEGUN) -> ToolResultBlock:
+        """One call through every gate; its result is stored under the id given here. ``past``: see ``CallRequest``."""
         self._made += 1
         if self._most is not None and self._made > self._most.value:
             text = OVER.format(limit=self._most)
-            return ToolResultBlock(
-                call.call_id, call.tool, text, True, None, {"state": "denied", "code": "denied.limit"}
-            )
+            facts = {"state": "denied", "code": "denied.limit"}
+            return ToolResultBlock(call.call_id, call.tool, text, True, None, facts)
         result_id = self._recorder.result_ids[call.call_id] = new_id()
         block, caller = self._code.routed(call, self.caller) if self._code is not None else (call, self.caller)
         outcome = await self._pipeline.invoke(
-            CallRequest(
-                block,
-                caller,
-                self._root,
-                self._sink,
-                self._recorder.message_id,
-                result_id,
-                again=again,
-                original=original,
-                barred=barred,
-            )
+            CallRequest(block, caller, self._root, self._sink, self._recorder.message_id, result_id, past=past)
         )
         self._budget.called()
         waited = outcome.facts.get("waited_ms", 0)

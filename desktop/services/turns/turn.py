@@ -26,8 +26,9 @@ from desktop.domain.middleware import MiddlewareTermination
 from desktop.domain.skills import SkillDef
 from desktop.domain.supervision import ExecutionBudget
 from desktop.pipeline.context import Invocation
-from desktop.services.recovery.uncertain_calls import doubts
-from desktop.services.recovery.unfinished import Settling, Unfinished
+from desktop.recovery.resume import Unfinished
+from desktop.recovery.uncertain_calls import find_uncertain
+from desktop.services.recovery.settling import Settling
 from desktop.services.skills.activation import arguments_in, named_in
 from desktop.services.skills.text import ARGUMENTS
 from desktop.services.threads.recorder import RunRecorder
@@ -90,9 +91,9 @@ class SideTurn:
         side = await ready(runtime, self.spec)
         await check_stops(runtime, side)
         fabric = runtime.skills.fabric
-        if self.meta.doubts is None:  # else its caller's hold
-            found = await doubts(runtime.store, self.meta.thread_id, given.messages)
-            self.meta = replace(self.meta, doubts=found)
+        if self.meta.uncertain is None:  # else its caller's hold
+            found = await find_uncertain(runtime.store, self.meta.thread_id, given.messages)
+            self.meta = replace(self.meta, uncertain=found)
         contract, root = contract_of(runtime, side), self._root(side)
         async with RunCode(side.mode, runtime.code, runtime.pipeline, fabric, side.caller, contract) as code:
             tools = Toolbox(
@@ -197,7 +198,7 @@ class SideTurn:
         if unfinished is None:
             return given.messages
         if self.runtime.live is not None:
-            self.runtime.live.memory.remember(self.meta.run_id, unfinished.before, unfinished.keys)
+            self.runtime.live.histories.remember(self.meta.run_id, unfinished.history, unfinished.keys)
         settling = Settling(unfinished, tools, self.recorder, self.meta.cancellation)
         return [*given.messages, *await settling.settle(self.runtime.store.effects)]
 

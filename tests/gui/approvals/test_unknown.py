@@ -66,9 +66,9 @@ async def test_the_question_is_whether_it_was_done_and_no_answer_looks_like_the_
 
 @pytest.mark.spec("R-PRM-1", "R-PRM-5")
 async def test_what_cannot_be_made_again_has_no_answer_that_would_make_it(desk: Desk, write: PermissionRequest) -> None:
-    barred = "It cannot be made again: there is no such tool."
-    question = await desk.ask(replace(write, unknown=UNKNOWN, barred=barred, original={"path": "other.md"}))
-    assert f"{UNKNOWN} {AS_EDITED} {barred} {LOOK_ONLY}" in words_of(desk.dialog)
+    unrepeatable = "It cannot be made again: there is no such tool."
+    question = await desk.ask(replace(write, unknown=UNKNOWN, unrepeatable=unrepeatable, original={"path": "other.md"}))
+    assert f"{UNKNOWN} {AS_EDITED} {unrepeatable} {LOOK_ONLY}" in words_of(desk.dialog)
     found = answers(desk.dialog.view)
     assert found.allow.isHidden()
     assert not desk.bridge.answer(write.request_id, Decision("allow_once", write.digest))

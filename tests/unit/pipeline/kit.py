@@ -79,7 +79,7 @@ class Person:
 
     async def decide(self, call: CallContext, asking: Callable[[PermissionRequest], None]) -> Decision:
         self.decided.append(call.target.spec.name)
-        if call.category is Category.READ and not call.request.again:
+        if call.category is Category.READ and not call.question:
             return Decision("allow_once", "", by="setting")
         assert call.check is not None
         request = PermissionRequest(
@@ -100,9 +100,9 @@ class Person:
             0.0,
             call.stale,
             call.original,
-            unknown=call.request.again,
+            unknown=call.question,
             node=call.meta.node,
-            barred=call.barred,
+            unrepeatable=call.unrepeatable,
         )
         self.asked.append(request)
         asking(request)

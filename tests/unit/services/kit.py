@@ -15,10 +15,10 @@ from desktop.domain.models import ModelClient
 from desktop.domain.supervision import ExecutionBudget
 from desktop.domain.threads import MessageRecord, Recovery
 from desktop.pipeline.pipeline import CallSettings, Pipeline
+from desktop.pipeline.recovery.journal import call_journal, logged
 from desktop.pipeline.table import Registered
 from desktop.services.chats.service import ConversationService
 from desktop.services.definitions.book import AgentBook, load_agents
-from desktop.services.recovery.call_log import call_journal, logged
 from desktop.services.skills.world import SkillWorld
 from desktop.services.turns.runtime import Runtime
 from desktop.settings.schema import MiddlewareSettings
@@ -80,8 +80,8 @@ class World:
             settings=CallSettings(margin_s=0.05),
             skills=self.skills.side,
             layers=(self.live.calls,),
-            journal=logged(self.live),
-            memory=self.live.memory,
+            journal=logged(self.live.journaled),
+            histories=self.live.histories,
         )
         self.skills.runs.pipeline = pipeline
         self.slots = options.pop("slots", None) or RunSlots()

@@ -16,7 +16,7 @@ from desktop.domain.models import ModelRef, ModelRequest
 from desktop.domain.run_tree import NodeFacts
 from desktop.domain.supervision import ExecutionBudget, SpawnBudget, Supervision
 from desktop.domain.tools import ToolResult
-from desktop.supervision.effect_journal import EffectJournal
+from desktop.recovery.effect_journal import EffectJournal
 from desktop.supervision.hosting import AgentKinds, RunHost
 from desktop.supervision.model_queue import ModelQueue
 from desktop.supervision.run_context import EffectPorts

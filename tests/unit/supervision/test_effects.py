@@ -14,8 +14,8 @@ from desktop.domain.errors import BugError, KnownError, ModelRateLimited, StoreF
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, Usage
 from desktop.domain.models import ModelRef, ModelRequest
 from desktop.domain.tools import ToolResult
-from desktop.supervision.effect_journal import EffectJournal
-from desktop.supervision.effect_values import (
+from desktop.recovery.effect_journal import EffectJournal
+from desktop.recovery.effect_values import (
     MAX_SEEN,
     RequestDigests,
     error_from_plain,

@@ -18,7 +18,7 @@ from desktop.domain.models import ModelRef, ModelRequest
 from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget, Priority, Supervision
 from desktop.domain.tools import Category
-from desktop.supervision.call_journal import CallJournal
+from desktop.recovery.journal import CallJournal
 from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.model_queue import ModelQueue
 from tests.harness.patience import PATIENCE_S

@@ -22,7 +22,7 @@ AGAIN_TIP = "Make exactly this call, perhaps a second time (Ctrl+Enter)"
 def unknown_words(request: PermissionRequest) -> str:
     """What a person has to know before they answer."""
     edited = f" {AS_EDITED}" if request.original is not None else ""
-    return f"{request.unknown}{edited} " + (f"{request.barred} {LOOK_ONLY}" if request.barred else LOOK)
+    return f"{request.unknown}{edited} " + (f"{request.unrepeatable} {LOOK_ONLY}" if request.unrepeatable else LOOK)
 
 
 def ask_unknown(deny: PatientButton, allow: AllowButton, chosen: Callable[[str], None]) -> list[PatientButton]:

@@ -39,9 +39,9 @@ class Call:
     call_id: str = "call-1"
     token: CancellationToken = field(default_factory=CancellationToken)
     tags: tuple[str, ...] = ("files",)
-    again: str = ""
-    goes_on: bool = False
-    barred: str = ""
+    question: str = ""
+    allowed_before: bool = False
+    unrepeatable: str = ""
 
     def __post_init__(self) -> None:
         if self.check is None:
@@ -55,10 +55,7 @@ class Call:
         self.target = SimpleNamespace(spec=ToolSpec(self.tool, "Writes.", {}, WRITE, tags=self.tags))
         self.meta = RunMeta(self.run, self.token, thread_id="thread-1")
         self.request = SimpleNamespace(
-            block=SimpleNamespace(call_id=self.call_id),
-            caller=SimpleNamespace(chain=("helper", "writer")),
-            again=self.again,
-            goes_on=self.goes_on,
+            block=SimpleNamespace(call_id=self.call_id), caller=SimpleNamespace(chain=("helper", "writer"))
         )
 
 
@@ -143,11 +140,11 @@ async def test_the_request_shows_everything() -> None:
 async def test_a_call_that_goes_on_was_allowed_before_and_a_rule_may_still_forbid_it() -> None:
     """What it does are calls, each of which is judged by itself."""
     desk = Desk(person := Person("deny"))
-    goes_on = await desk.decide(Call(goes_on=True))
+    goes_on = await desk.decide(Call(allowed_before=True))
     assert (goes_on.allowed, goes_on.by, desk.log[-1].by, person.asked) == (True, "remembered", "remembered", [])
     forbids = Desk(person, rule_from({"tool": "write-file", "policy": "deny"}))
-    assert not (await forbids.decide(Call(goes_on=True))).allowed
-    assert not (await desk.decide(Call(goes_on=True, stale=True))).allowed
+    assert not (await forbids.decide(Call(allowed_before=True))).allowed
+    assert not (await desk.decide(Call(allowed_before=True, stale=True))).allowed
     assert len(person.asked) == 1
 
 
@@ -479,7 +476,7 @@ async def test_what_may_have_happened_is_done_again_only_when_a_person_says_so_n
     rule = rule_from({"tool": "write-file", "policy": "allow"})
     desk = Desk(person := Person("done"), rule)
     assert (await desk.decide(Call(category))).allowed
-    call = Call(category, again="may have happened")
+    call = Call(category, question="may have happened")
     assert (await desk.decide(call)).choice == "done"
     assert [request.unknown for request in person.asked] == ["may have happened"]
     assert (desk.log[-1].decision, desk.log[-1].outcome) == ("done", "")

@@ -13,7 +13,7 @@ from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget
 from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.supervision.call_journal import fates
+from desktop.recovery.history import call_outcomes
 from tests.unit.agents.script import Hang, Script
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.services.kit import MODEL, world
@@ -102,7 +102,7 @@ async def test_a_run_that_closing_cut_off_can_be_gone_on_with_and_tells_which_wr
         await w.service.close()
         assert w.ends()[0].reason == "interrupted"
         assert await w.store.effects.unfinished() == [sent.run_id]
-        (fate,) = fates(await w.store.effects.load(sent.run_id)).values()
+        (fate,) = call_outcomes(await w.store.effects.load(sent.run_id)).values()
         assert (fate.tool, fate.repeatable, fate.result) == ("write-file", False, None)
 
 
@@ -122,7 +122,7 @@ async def test_what_was_refused_and_what_failed_has_its_line_in_the_one_log_of_t
             ("llm", MODEL, "failed", ""),
             ("end", "", "failed", log[-1].summary),
         ]
-        assert not fates(log), "nothing of it was ever begun"
+        assert not call_outcomes(log), "nothing of it was ever begun"
         assert tool.calls == []
 
 

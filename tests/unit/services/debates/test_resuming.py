@@ -14,8 +14,8 @@ from desktop.domain.messages import Block, StopReason, TextBlock, ToolCallBlock,
 from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.pipeline.gates import SAID_DONE
-from desktop.services.recovery.unfinished import conclude_settled
+from desktop.recovery.resume import conclude_settled
+from desktop.recovery.words import SAID_DONE
 from tests.unit.agents.script import Script
 from tests.unit.agents.script import says as speaks
 from tests.unit.pipeline.kit import FakeTool, Person

@@ -18,8 +18,8 @@ from desktop.domain.permission import Decision
 from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget
 from desktop.domain.tools import Category
+from desktop.recovery.resume import conclude_settled
 from desktop.services.delegation.retention import forget_children
-from desktop.services.recovery.unfinished import conclude_settled
 from tests.harness.patience import PATIENCE_S
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.delegation.test_one_tree import told

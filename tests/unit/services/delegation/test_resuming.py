@@ -18,14 +18,12 @@ from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.tools import Category, ToolCallContext
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.context import CallRequest
-from desktop.pipeline.gates import SAID_DONE
-from desktop.pipeline.recovery.divergence import MADE_BEFORE
+from desktop.recovery.resume import conclude_settled
+from desktop.recovery.words import ANOTHER_WAY, MADE_BEFORE, NOBODY_KNOWS, SAID_DONE
 from desktop.services.debates.calls import CalledDebates
 from desktop.services.delegation.calls import AgentCalls
 from desktop.services.delegation.retention import CLOSING, forget_children
 from desktop.services.delegation.tools import AgentTools
-from desktop.services.recovery.unfinished import conclude_settled
-from desktop.supervision.call_history import OTHER_WAY, UNKNOWN
 from desktop.tools.registry import ToolRegistry
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.services.debates.kit import DebateWorld, debate_world, prompt
@@ -113,7 +111,7 @@ async def test_a_called_agent_goes_on_in_its_thread_and_its_caller_gets_its_answ
         await forget_children(h.world.runtime)
         assert await go_on(h, thread) == ["helped"]
         assert (first.paper, pen.paper, person.words) == (["h1"], ["h2"], ["h2"])
-        assert UNKNOWN in person.unknown[0].unknown
+        assert NOBODY_KNOWS in person.unknown[0].unknown
         assert [m.text for m in model.requests[0].messages][:1] == ["Write both."]
         assert await store.effects.unfinished() == []
         await asyncio.sleep(0)
@@ -288,10 +286,10 @@ async def test_of_code_that_does_something_itself_each_call_inside_is_told_and_t
         assert (first.paper, pen.paper) == (["b1", "b2"], ["b3"])
         whole, inner = person.unknown
         assert whole.unknown == (
-            f"{UNKNOWN} Inside it: write-file {{'path': 'b1'}} (done); "
+            f"{NOBODY_KNOWS} Inside it: write-file {{'path': 'b1'}} (done); "
             "write-file {'path': 'b2'} (nobody knows whether it was done)."
         )
-        assert (whole.tool, inner.tool, inner.unknown) == ("batch", "write-file", UNKNOWN)
+        assert (whole.tool, inner.tool, inner.unknown) == ("batch", "write-file", NOBODY_KNOWS)
 
 
 @pytest.mark.spec("R-JRN-2", "R-PRM-4")
@@ -304,7 +302,7 @@ async def test_code_that_goes_another_way_is_asked_about_before_it_writes_anew(t
         (told,) = await go_on(h, thread)
         assert (first.paper, pen.paper) == (["b1", "b2"], [])
         (asked,) = person.unknown
-        assert asked.unknown.startswith(OTHER_WAY)
+        assert asked.unknown.startswith(ANOTHER_WAY)
         assert "write-file {'path': 'b2'} (nobody knows whether it was done)" in asked.unknown
         assert "'b1'" not in asked.unknown
         assert told.startswith(f"[{MADE_BEFORE} write-file {{'path': 'b2'}}"), "the model hears of it too"

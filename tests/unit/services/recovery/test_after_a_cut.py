@@ -10,9 +10,8 @@ import pytest
 from desktop.domain.messages import NoticeBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.pipeline.gates import SAID_DONE, SKIPPED
-from desktop.services.recovery.unfinished import CUT_OFF, LOOK_FIRST, NOT_MADE, UNKNOWN
-from desktop.supervision.effect_values import digest_of
+from desktop.recovery.effect_values import digest_of
+from desktop.recovery.words import CUT_OFF, LOOK_FIRST, NOBODY_KNOWS, NOT_MADE, SAID_DONE, SKIPPED
 from tests.harness.patience import PATIENCE_S
 from tests.unit.pipeline.kit import Person
 from tests.unit.services.cut_off import ANSWER, READ, RUN, WRITE, cut_off, line, results, tools
@@ -90,7 +89,7 @@ async def test_who_writes_on_instead_has_the_model_told_what_is_known_of_each_ca
         if failed_first:
             await fails_to_go_on(w, thread)
         path = await w.ask(thread, "and now?")
-        told = {"c1": "wrote", "c2": f"{UNKNOWN} {LOOK_FIRST}", "c3": CUT_OFF, "c4": NOT_MADE}
+        told = {"c1": "wrote", "c2": f"{NOBODY_KNOWS} {LOOK_FIRST}", "c3": CUT_OFF, "c4": NOT_MADE}
         assert (results(path), valid(path)) == (told, True)
         assert (write.calls, read.calls, person.asked) == ([], [], [])
         sent = [b for m in model.requests[0].messages for b in m.blocks if isinstance(b, ToolResultBlock)]

@@ -15,8 +15,7 @@ from desktop.domain.permission import PermissionRequest
 from desktop.domain.tools import Category, ToolCallContext
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.context import CallRequest
-from desktop.pipeline.recovery.divergence import MADE_BEFORE
-from desktop.supervision.call_history import OTHER_WAY
+from desktop.recovery.words import ANOTHER_WAY, MADE_BEFORE
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.delegation.test_resuming import AGENTS, SKILLS, Asked, Pen, begin, go_on, write
 from tests.unit.services.delegation.test_tools import House, house
@@ -87,7 +86,7 @@ async def test_before_an_agent_is_asked_in_other_words_a_person_reads_what_it_ha
     code = Code(words("Write both at two."))
     told, paper, asked = await again(tmp_path, thread, code, Asked(answer), *rounds)
     assert [one.tool for one in asked] == ["helper-agent"]
-    assert asked[0].unknown.startswith(OTHER_WAY)
+    assert asked[0].unknown.startswith(ANOTHER_WAY)
     assert H1 in asked[0].unknown
     assert H2 in asked[0].unknown
     assert (pen.paper, paper) == (["h1"], [] if answer == "done" else ["h2 now"])
@@ -110,7 +109,7 @@ async def test_of_two_writes_at_once_the_one_that_nobody_knows_of_is_not_hidden_
     person = Asked("deny")
     told, paper, asked = await again(tmp_path, thread, Code(path("slow at two"), path("p2")), person)
     (slow,) = [one.unknown for one in asked if one.arguments["path"] == "slow at two"]
-    assert slow.startswith(OTHER_WAY)
+    assert slow.startswith(ANOTHER_WAY)
     assert "write-file {'path': 'slow at one'} (nobody knows whether it was done)" in slow
     assert paper == []
     assert "'slow at one'" in told

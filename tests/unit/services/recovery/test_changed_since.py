@@ -25,7 +25,7 @@ class Seen(Asked):
         self.calls: list[tuple[str, str, bool]] = []
 
     async def decide(self, call: CallContext, asking: Callable[[PermissionRequest], None]) -> Decision:
-        self.calls.append((call.target.spec.name, call.category.value, call.request.goes_on))
+        self.calls.append((call.target.spec.name, call.category.value, call.allowed_before))
         return await super().decide(call, asking)
 
 

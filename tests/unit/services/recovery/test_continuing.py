@@ -12,8 +12,8 @@ from desktop.domain.messages import NoticeBlock
 from desktop.domain.permission import Decision
 from desktop.domain.threads import RunRecord
 from desktop.models.scripted import ScriptedModel, says
-from desktop.pipeline.gates import SAID_DONE, SKIPPED
-from desktop.services.recovery.unfinished import conclude_settled
+from desktop.recovery.resume import conclude_settled
+from desktop.recovery.words import SAID_DONE, SKIPPED
 from tests.unit.pipeline.kit import Person
 from tests.unit.services.cut_off import ANSWER, READ, RUN, WRITE, cut_off, line, results, tools
 from tests.unit.services.kit import MODEL, world

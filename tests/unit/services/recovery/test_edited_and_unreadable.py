@@ -12,9 +12,8 @@ from desktop.domain.events import ToolCallFinished
 from desktop.domain.messages import ToolResultBlock
 from desktop.domain.permission import Decision
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.pipeline.gates import SAID_DONE, SKIPPED
-from desktop.services.recovery.unfinished import conclude_settled
-from desktop.supervision.call_journal import DONE_BEFORE
+from desktop.recovery.resume import conclude_settled
+from desktop.recovery.words import DONE_BEFORE, SAID_DONE, SKIPPED
 from tests.unit.pipeline.kit import Person
 from tests.unit.services.cut_off import ANSWER, RUN, WRITE, cut_off, line, results, tools
 from tests.unit.services.kit import world
@@ -101,7 +100,7 @@ async def test_a_call_whose_tool_is_gone_is_asked_about_and_not_said_to_be_refus
         (request,) = person.asked
         assert (found.startswith(text), request.tool, request.arguments) == (True, WRITE, {"path": "c1"})
         assert request.choices == ("deny", "done", "stop")
-        assert "no tool named 'write-file'" in request.barred
+        assert "no tool named 'write-file'" in request.unrepeatable
 
 
 @pytest.mark.spec("R-JRN-2", "R-FS-3")

@@ -8,10 +8,10 @@ import pytest
 
 from desktop.domain.messages import ToolResultBlock
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.pipeline.recovery.uncertain_calls import LIKE_ONE
-from desktop.services.recovery.uncertain_calls import in_logs
-from desktop.services.recovery.unfinished import conclude_settled
-from desktop.store.doubtful import CallLine
+from desktop.recovery.resume import conclude_settled
+from desktop.recovery.uncertain_calls import in_logs
+from desktop.recovery.words import JUST_LIKE_IT
+from desktop.store.uncertain_calls import CallLine
 from tests.unit.services.delegation.test_resuming import AGENTS, ASKS_HELPER, SKILLS, Asked, Pen, begin, write
 from tests.unit.services.delegation.test_tools import house
 
@@ -70,7 +70,7 @@ async def test_a_write_of_a_called_agent_is_asked_about_whoever_comes_to_make_it
         else:
             await service.regenerate(path[-1].message_id)
         shown = await h.world.settled(thread)
-        assert [one.unknown for one in person.unknown] == [LIKE_ONE] * (2 if way == "send" else 1)
+        assert [one.unknown for one in person.unknown] == [JUST_LIKE_IT] * (2 if way == "send" else 1)
         assert (first.paper, pen.paper) == (["h1"], ["h2"] if way == "send" else [])
         assert any(isinstance(b, ToolResultBlock) for m in shown for b in m.blocks)
         assert shown[-1].text == "done"

@@ -17,7 +17,7 @@ from desktop.domain.safety import SafetySettings
 from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, fails, says
-from desktop.pipeline.gates import SAID_DONE
+from desktop.recovery.words import SAID_DONE
 from desktop.safety.permission.gate import PermissionGate
 from desktop.services.rules.trust import TrustRules
 from desktop.services.schedules.terms import LABEL

@@ -33,7 +33,9 @@ class Call:
     parts: tuple[CommandPart, ...] = ()
     stale: bool = False
     original: None = None
-    barred: str = ""
+    question: str = ""
+    allowed_before: bool = False
+    unrepeatable: str = ""
     place: str = ""
     logged: list[int] = field(default_factory=list)
 
@@ -42,9 +44,7 @@ class Call:
         self.target = SimpleNamespace(spec=ToolSpec(self.tool, "Does.", {}, WRITE, tags=("files",)))
         permission = JobPermission(self.policy, lambda: self.admin_on, Where("/w", "/h"))
         self.meta = RunMeta("run-1", CancellationToken(), thread_id="t", unattended=permission)
-        self.request = SimpleNamespace(
-            block=SimpleNamespace(call_id="c"), caller=SimpleNamespace(chain=("assistant",)), again="", goes_on=False
-        )
+        self.request = SimpleNamespace(block=SimpleNamespace(call_id="c"), caller=SimpleNamespace(chain=("assistant",)))
 
 
 class NeverAsked:

@@ -8,12 +8,12 @@ from desktop.domain.safety import RuleMatch
 from desktop.domain.tools import Category
 
 
-def unless_again(
-    decision: Decision | None, request: PermissionRequest, job: Unattended | None, *, goes_on: bool
+def unless_unknown(
+    decision: Decision | None, request: PermissionRequest, job: Unattended | None, *, allowed_before: bool
 ) -> Decision | None:
     """What may have happened already is done again only when a person says so now, whatever was allowed before. What
     only goes on, and was allowed before Assent ended, needs nobody."""
-    if decision is None and goes_on and not request.stale:
+    if decision is None and allowed_before and not request.stale:
         return Decision("allow_once", request.digest, by="remembered")
     if decision is None or not decision.allowed or not request.unknown:
         return decision
@@ -22,7 +22,7 @@ def unless_again(
     return Decision("deny", request.digest, by="job", reason="nobody is here to ask")
 
 
-def holds(category: Category, declared: Category, rule: RuleMatch | None) -> bool:
+def still_allowed(category: Category, declared: Category, rule: RuleMatch | None) -> bool:
     """Whether what was allowed before Assent ended is allowed by that now: never what is admin, or more than its tool
     declares, and not where a rule wants a person asked."""
     asks = rule is not None and rule.policy == "ask"

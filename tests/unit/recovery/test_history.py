@@ -6,13 +6,14 @@ import json
 
 import pytest
 
+from desktop.domain.call_keys import inside_key, likeness
 from desktop.domain.effects import EffectRecord, call_key, digest_value
 from desktop.domain.messages import ChatMessage, TextBlock, Usage
-from desktop.domain.recall import inside_key, likeness
-from desktop.domain.tools import Category, ToolSpec
-from desktop.supervision.call_history import OTHER_WAY, UNKNOWN, CallHistory
-from desktop.supervision.call_journal import fates
-from desktop.supervision.effect_values import message_to_plain
+from desktop.domain.tools import Category, ToolResult, ToolSpec
+from desktop.recovery.effect_values import message_to_plain
+from desktop.recovery.history import CallHistory, call_outcomes
+from desktop.recovery.past import NEVER_BEGUN, Done, InProgress, Unknown, inside_of, question_of
+from desktop.recovery.words import ANOTHER_WAY, NOBODY_KNOWS
 
 ROOT = call_key("message", "c1")
 WRITE = ToolSpec("append", "", {}, Category.WRITE)
@@ -60,15 +61,11 @@ def test_each_call_inside_is_recalled_once_and_a_read_is_made_again_unasked() ->
     log.begun("append", at=key("a")).done("append", at=key("a"), text="wrote a")
     log.begun("append", at=key("b")).begun("look", at=key("r"), writes=False)
     before = log.before()
-    done, unknown = before.recall(key("a"), WRITE), before.recall(key("b"), WRITE)
-    assert done is not None
-    assert unknown is not None
-    assert done.result is not None
-    assert (done.result.text, done.again) == ("wrote a", "")
-    assert (unknown.result, unknown.again) == (None, UNKNOWN)
-    assert before.recall(key("r"), READ) is None
-    assert [before.recall(key(word), WRITE) for word in ("a", "b", "never")] == [None] * 3
-    assert before.question(ROOT, CODE) == ""
+    assert before.past_inside(key("a"), {}, WRITE) == Done(ToolResult("wrote a"))
+    assert before.past_inside(key("b"), {}, WRITE) == Unknown(NOBODY_KNOWS)
+    assert before.past_inside(key("r"), {}, READ) == NEVER_BEGUN
+    assert [before.past_inside(key(word), {}, WRITE) for word in ("a", "b", "never")] == [NEVER_BEGUN] * 3
+    assert isinstance(before.past(ROOT, {}, CODE), InProgress)
 
 
 @pytest.mark.spec("R-JRN-2")
@@ -78,10 +75,8 @@ def test_what_a_later_run_began_is_not_inside_what_an_earlier_one_left_open() ->
     log.run = "run-2"
     log.begun("batch", at=ROOT).begun("append", at=key("b"))
     before = log.before()
-    unknown = before.recall(key("a"), WRITE)
-    assert unknown is not None
-    assert unknown.again == UNKNOWN
-    assert before.recall(key("r"), READ) is None
+    assert before.past_inside(key("a"), {}, WRITE) == Unknown(NOBODY_KNOWS)
+    assert before.past_inside(key("r"), {}, READ) == NEVER_BEGUN
 
 
 @pytest.mark.spec("R-JRN-2", "R-PRM-4")
@@ -89,32 +84,32 @@ def test_who_is_asked_about_a_call_as_a_whole_reads_what_is_known_of_each_inside
     log = Log().begun("batch", at=ROOT).begun("append", at=key("a")).done("append", at=key("a"))
     log.begun("append", at=key("b"))
     before = log.before()
-    assert before.question(ROOT, OWN) == (
-        f"{UNKNOWN} Inside it: does append (done); does append (nobody knows whether it was done)."
+    assert question_of(before.past(ROOT, {}, OWN)) == (
+        f"{NOBODY_KNOWS} Inside it: does append (done); does append (nobody knows whether it was done)."
     )
-    assert before.other_way(key("new")).startswith(OTHER_WAY)
-    assert len(before.left(key("new"))) == 2
+    assert before.divergence(key("new")).startswith(ANOTHER_WAY)
+    assert len(before.not_repeated(key("new"))) == 2
     for word in ("a", "b"):
-        before.recall(key(word), WRITE)
-    assert (before.other_way(key("new")), before.left(ROOT)) == ("", ())
+        before.past_inside(key(word), {}, WRITE)
+    assert (before.divergence(key("new")), before.not_repeated(ROOT)) == ("", ())
 
 
 @pytest.mark.spec("R-JRN-2")
 def test_calls_that_an_earlier_version_named_at_random_are_asked_about_as_a_whole() -> None:
     log = Log().begun("invoke", at=ROOT, writes=False).begun("append", at=call_key("message", "random"))
-    assert log.before().question(ROOT, CODE).startswith(UNKNOWN)
+    assert question_of(log.before().past(ROOT, {}, CODE)).startswith(NOBODY_KNOWS)
 
 
 @pytest.mark.spec("R-JRN-2", "R-AAT-2")
 def test_of_an_agent_whose_thread_is_gone_a_person_is_asked_if_it_had_done_anything() -> None:
     nothing = Log().begun("helper-agent", at=ROOT).before()
-    assert nothing.question(ROOT, HELPER) == "", "it had no thread yet, so it had done nothing"
+    assert question_of(nothing.past(ROOT, {}, HELPER)) == "", "it had no thread yet, so it had done nothing"
     log = Log().begun("helper-agent", at=ROOT).begun("append", at=call_key("below", "c9"))
     before = log.before()
-    assert "does append (nobody knows whether it was done)" in before.question(ROOT, HELPER)
+    assert "does append (nobody knows whether it was done)" in question_of(before.past(ROOT, {}, HELPER))
     before.threads = frozenset({ROOT})
-    assert before.question(ROOT, HELPER) == ""
-    assert before.refused(ROOT) == ("does append (nobody knows whether it was done)",)
+    assert question_of(before.past(ROOT, {}, HELPER)) == ""
+    assert inside_of(before.past(ROOT, {}, HELPER)) == ("does append (nobody knows whether it was done)",)
 
 
 @pytest.mark.spec("R-JRN-2", "R-SUP-7")
@@ -125,10 +120,10 @@ def test_answers_come_back_in_order_and_are_not_counted_again() -> None:
     log.said("two", at=agent).said("of another call", at=call_key("message", "c2"))
     log.records.append(log.records[0]._replace(value=digest_value("00"), agent="0"))
     before = log.before()
-    said = [before.said(agent) for _ in range(3)]
+    said = [before.answered(agent) for _ in range(3)]
     assert [one.text if one is not None else None for one in said] == ["one", "two", None]
     assert {one.usage for one in said if one is not None} == {None}
-    assert [before.said(call_key("message", "c2")), before.said("0")] == [None, None]
+    assert [before.answered(call_key("message", "c2")), before.answered("0")] == [None, None]
 
 
 @pytest.mark.spec("R-JRN-2")
@@ -139,15 +134,15 @@ def test_of_calls_at_once_each_has_inside_it_only_what_it_made_itself(callers: d
     helper, slow, skill, below = key("h"), key("slow"), key("skill"), call_key("below", "c9")
     log = Log().begun("invoke", at=ROOT, writes=False).begun("append", at=slow).begun("helper-agent", at=helper)
     log.begun("skill", at=skill).begun("append", at=key("in", skill)).begun("append", at=below)
-    found = fates(log.records, callers)
+    found = call_outcomes(log.records, callers)
     alike = () if callers else (below,)
     assert found[ROOT].within == (slow, helper, skill, key("in", skill), below)
     assert (found[slow].within, found[helper].within) == (alike, (below,))
     assert found[skill].within == (key("in", skill), *alike)
     before = CallHistory()
     before.join(CallHistory.of(log.records, callers), {ROOT})
-    assert len(before.left(ROOT)) == 5
-    before.recall(helper, HELPER)
-    left = before.left(ROOT)
+    assert len(before.not_repeated(ROOT)) == 5
+    before.past_inside(helper, {}, HELPER)
+    left = before.not_repeated(ROOT)
     assert len(left) == (3 if callers else 4)
     assert "does append (nobody knows whether it was done)" in left

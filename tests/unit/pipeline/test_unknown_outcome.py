@@ -7,19 +7,20 @@ import pytest
 from desktop.domain.errors import Denied
 from desktop.domain.events import ToolCallAnswered, ToolCallFinished, ToolCallStarted, ToolCallWaiting
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.recall import VALUE_UNKNOWN
 from desktop.domain.tools import Category, PreCheck
 from desktop.pipeline.context import CallRequest, CallResult
-from desktop.pipeline.gates import SAID_DONE, SKIPPED, UNKNOWN
 from desktop.pipeline.names import Caller, ExactTools
+from desktop.recovery.past import OUTCOME_UNKNOWN, VALUE_UNKNOWN, Unknown
+from desktop.recovery.words import SAID_DONE, SKIPPED
 from tests.unit.pipeline.kit import Bench, FakeTool, Person
 
 ASKS = "Nobody knows whether this was done."
 
 
-async def again(bench: Bench, *, caller: Caller | None = None, barred: str = "") -> CallResult:
+async def again(bench: Bench, *, caller: Caller | None = None, unrepeatable: str = "") -> CallResult:
+    past = Unknown(ASKS, unrepeatable=unrepeatable)
     block = ToolCallBlock("c1", "write_file", {"path": "a"})
-    request = CallRequest(block, caller or Caller(), bench.root, bench.events.append, again=ASKS, barred=barred)
+    request = CallRequest(block, caller or Caller(), bench.root, bench.events.append, past=past)
     return await bench.pipeline.invoke(request)
 
 
@@ -32,16 +33,16 @@ FINE, REFUSED = PreCheck(Category.WRITE), PreCheck(Category.WRITE, denied=Denied
 
 
 @pytest.mark.spec("R-JRN-2", "R-INV-17")
-@pytest.mark.parametrize("why", ["gone", "not allowed", "outside", "barred"])
+@pytest.mark.parametrize("why", ["gone", "not allowed", "outside", "unrepeatable"])
 @pytest.mark.parametrize(("answer", "text"), [("done", SAID_DONE), ("deny", SKIPPED), ("allow_once", SKIPPED)])
 async def test_whatever_refuses_it_a_person_is_asked_who_cannot_have_it_made(why: str, answer: str, text: str) -> None:
     tool, person = writer(REFUSED if why == "outside" else FINE), Person(answer)
     bench = Bench(*(() if why == "gone" else (tool,)), person=person)
     caller = Caller(allowed=ExactTools(())) if why == "not allowed" else None
-    outcome = await again(bench, caller=caller, barred="its key is not kept." if why == "barred" else "")
+    outcome = await again(bench, caller=caller, unrepeatable="its key is not kept." if why == "unrepeatable" else "")
     (request,) = person.asked
     assert (request.tool, request.arguments, request.unknown) == ("write-file", {"path": "a"}, ASKS)
-    assert request.barred.startswith("It cannot be made again: ")
+    assert request.unrepeatable.startswith("It cannot be made again: ")
     assert tool.calls == []
     assert outcome.result.text.startswith(text)
     assert outcome.state == ("done" if answer == "done" else "unknown")
@@ -56,7 +57,7 @@ async def test_one_that_a_person_wanted_again_and_that_is_refused_then_is_still_
     outcome = await again(Bench(tool, person=person))
     assert (len(person.asked), tool.calls) == (1, [])
     assert outcome.result.text == f"{SKIPPED} It cannot be made again: It is outside."
-    assert (outcome.result.code, outcome.state) == (UNKNOWN, "unknown")
+    assert (outcome.result.code, outcome.state) == (OUTCOME_UNKNOWN, "unknown")
 
 
 @pytest.mark.spec("R-PRM-6")

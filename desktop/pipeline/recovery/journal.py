@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from desktop.domain.call_keys import is_inside
+from desktop.domain.errors import ToolAborted
 from desktop.domain.middleware import FunctionContext
-from desktop.domain.tools import Category
-from desktop.pipeline.context import CallContext, CallRequest, CallResult
-from desktop.pipeline.pipeline import Journal
-from desktop.pipeline.recovery.divergence import key_of, settled
-from desktop.supervision.call_journal import JOURNALED, CallJournal, tool_digest
-from desktop.supervision.live_runs import LiveRuns
+from desktop.domain.tools import Category, ToolResult
+from desktop.pipeline.context import CallContext, CallRequest, CallResult, Journal
+from desktop.pipeline.recovery.past_calls import key_of
+from desktop.recovery.history import tool_digest
+from desktop.recovery.journal import JOURNALED, CallJournal
 
 
 def call_journal() -> CallJournal:
@@ -29,11 +30,11 @@ def _tool(context: FunctionContext) -> str:
 
 
 def _call_id(context: FunctionContext) -> str:
-    """As the pipeline named it (domain/recall.py)."""
+    """As the pipeline named it (domain/call_keys.py)."""
     return key_of(context.request) if isinstance(context, CallContext) else ""
 
 
-def logged(live: LiveRuns, also: Journal | None = None) -> Journal:
+def logged(journal: CallJournal, also: Journal | None = None) -> Journal:
     """The pipeline's journal: calls that the gates refused, or that a person settled, join the run's log."""
 
     def write(request: CallRequest, call: CallContext | None, outcome: CallResult) -> None:
@@ -41,14 +42,21 @@ def logged(live: LiveRuns, also: Journal | None = None) -> Journal:
             also(request, call, outcome)
         if call is None or JOURNALED not in call.metadata:
             block, run_id = request.block, request.parent.meta.run_id
-            live.journaled.settled(
+            journal.settled(
                 run_id,
                 key_of(request),
                 block.tool,
                 block.arguments,
                 outcome.state,
                 outcome.result.code,
-                settled(call, outcome.result),
+                _settled(call, outcome.result),
             )
 
     return write
+
+
+def _settled(call: CallContext | None, result: ToolResult) -> ToolResult | None:
+    """What a person said of a call inside another: no thread has it. None: they said nothing."""
+    if call is None or not call.settled or not is_inside(call.request.key) or result.code == ToolAborted.code:
+        return None
+    return result

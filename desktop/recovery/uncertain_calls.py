@@ -10,35 +10,35 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from desktop.domain.call_keys import is_inside
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock
-from desktop.domain.recall import is_inside
+from desktop.recovery.effect_values import digest_of
 from desktop.store import Store
-from desktop.store.doubtful import CallLine
-from desktop.supervision.effect_values import digest_of
+from desktop.store.uncertain_calls import CallLine
 
-UNKNOWN = "unknown"
+UNKNOWN_STATE = "unknown"
 """The state of a result that does not say whether its call was done."""
 
 
-class Doubted:
-    """Digests of such calls (``domain.doubts.Doubts``)."""
+class UncertainDigests:
+    """Digests of such calls (``UncertainCalls`` of the domain)."""
 
     def __init__(self, found: Iterable[str] = ()) -> None:
         self.found = set(found)
 
-    def like(self, tool: str, arguments: Mapping[str, Any] | None) -> bool:
+    def has(self, tool: str, arguments: Mapping[str, Any] | None) -> bool:
         """Whether there is such a call."""
         return bool(self.found) and digest_of(tool, arguments) in self.found
 
-    def told(self, tool: str, arguments: Mapping[str, Any] | None, *, unknown: bool) -> None:
+    def answered(self, tool: str, arguments: Mapping[str, Any] | None, *, unknown: bool) -> None:
         """A person was asked about one."""
         (self.found.add if unknown else self.found.discard)(digest_of(tool, arguments))
 
 
-async def doubts(store: Store, thread_id: str, messages: Iterable[ChatMessage]) -> Doubted:
+async def find_uncertain(store: Store, thread_id: str, messages: Iterable[ChatMessage]) -> UncertainDigests:
     """Those that ``messages`` hold, and those in the logs of the conversation: of all its branches, and of the agents
     that worked in it."""
-    return Doubted(in_messages(messages) | in_logs(await store.doubtful.lines(thread_id)))
+    return UncertainDigests(in_messages(messages) | in_logs(await store.uncertain_calls.lines(thread_id)))
 
 
 def in_logs(lines: Iterable[CallLine]) -> set[str]:
@@ -66,7 +66,7 @@ def in_messages(messages: Iterable[ChatMessage]) -> set[str]:
     """Digests of calls of which these do not say whether they were done, by the tool's own name as far as it can be
     told."""
     blocks = [block for message in messages for block in message.blocks]
-    if not any(isinstance(block, ToolResultBlock) and block.facts.get("state") == UNKNOWN for block in blocks):
+    if not any(isinstance(block, ToolResultBlock) and block.facts.get("state") == UNKNOWN_STATE for block in blocks):
         return set()
     asked: dict[str, ToolCallBlock] = {}
     found: set[str] = set()
@@ -77,5 +77,5 @@ def in_messages(messages: Iterable[ChatMessage]) -> set[str]:
             edited = {**(call.arguments or {}), **(block.facts.get("edited") or {})}
             names = {call.tool, call.tool.replace("_", "-")}
             keys = {digest_of(name, arguments) for name in names for arguments in (call.arguments, edited)}
-            found = found | keys if block.facts.get("state") == UNKNOWN else found - keys
+            found = found | keys if block.facts.get("state") == UNKNOWN_STATE else found - keys
     return found

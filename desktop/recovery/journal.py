@@ -2,43 +2,23 @@
 written as begun was allowed and is being done. Model requests: what the chat-level gate asks this to see to.
 
 A chat is gone on with from its thread, not by running an agent again: its answers are in the thread as they come. What
-the thread cannot tell after a crash is which calls of the last answer were done; ``fates`` does.
+the thread cannot tell after a crash is which calls of the last answer were done; ``history.py`` does.
 """
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from desktop.domain.effects import EffectPhase, EffectRecord, is_digest, tool_of
+from desktop.domain.effects import EffectPhase
 from desktop.domain.errors import CancellationError, KnownError, ToolAborted
 from desktop.domain.middleware import CallNext, ChatContext, FunctionContext
 from desktop.domain.models import ModelAnswer
-from desktop.domain.recall import VALUE_UNKNOWN, Names, outermost
 from desktop.domain.tools import Category, ToolResult, ToolSpec
-from desktop.supervision.effect_journal import Asked, EffectJournal, Place
-from desktop.supervision.effect_values import (
-    RequestDigests,
-    digest_of,
-    error_from_plain,
-    message_to_plain,
-    result_from_plain,
-    result_to_plain,
-)
-
-MAX_INSIDE = 20
-"""Names of what an unfinished call did that a person is told."""
-MAX_WITHIN = 1000
-DONE_BEFORE = "This call was done before; what it gave is not kept any more."
-FAILED_BEFORE = "This call was made before, and it failed; why is not kept any more."
-_FORGOTTEN: Mapping[str, ToolResult] = {
-    "completed": ToolResult(DONE_BEFORE, code=VALUE_UNKNOWN),
-    "failed": ToolResult(FAILED_BEFORE, is_error=True, code="tool.failed"),
-}
+from desktop.recovery.effect_journal import Asked, EffectJournal, Place
+from desktop.recovery.effect_values import RequestDigests, digest_of, message_to_plain, result_to_plain
 
 _log = logging.getLogger(__name__)
 JOURNALED = "journaled"
@@ -49,11 +29,6 @@ _PHASES: Mapping[str, EffectPhase] = {"done": "completed", "aborted": "cancelled
 def only_reads(context: FunctionContext) -> bool:
     """What the tool declares; a pipeline knows whether the gates raised it."""
     return isinstance(context.definition, ToolSpec) and context.definition.category is Category.READ
-
-
-def tool_digest(spec: ToolSpec, category: Category) -> str:
-    """Another one for another version of a tool, and where it may do more, or less, than it did."""
-    return digest_of(spec.name, spec.source, spec.version, category.value)
 
 
 def described(context: FunctionContext) -> str:
@@ -208,109 +183,3 @@ def _answered(run: _Open, place: Place, asked: Asked, response: Any, *, kept: bo
         run.journal.fail(place, asked, answer.error)
     else:
         run.journal.told(place, asked, "failed", "bug")
-
-
-@dataclass(frozen=True, slots=True)
-class CallOutcome:
-    """What became of a call before the process died. ``result`` None: it had begun, and nobody knows whether it was
-    done. ``repeatable`` calls only read, and so did all that began inside them; ``inside`` names what did more.
-    ``arguments`` are those it had after a person changed them; ``masked``: without a secret that was among them.
-    ``within`` are the keys of what is named by ``inside``. ``allowed`` stands for the tool as it was allowed last."""
-
-    call_id: str
-    tool: str
-    summary: str
-    repeatable: bool
-    result: ToolResult | None
-    inside: tuple[str, ...] = ()
-    arguments: Mapping[str, Any] | None = None
-    masked: bool = False
-    within: tuple[str, ...] = ()
-    allowed: str = ""
-
-
-def fates(records: Iterable[EffectRecord], callers: Mapping[str, str] = MappingProxyType({})) -> dict[str, CallOutcome]:
-    """By call, from the journals of runs, the oldest first. A call that is not in them had not been begun: it may still
-    be made. ``callers`` are those of agents (``recall.Names``)."""
-    found: dict[str, CallOutcome] = {}
-    names = Names(callers)
-    under_way: dict[str, str] = {}
-    for record in records:
-        if record.kind != "tool":
-            continue
-        if record.phase == "begun":
-            names.add(record.agent)
-            if record.summary:
-                above, all_known = names.above(record.agent)
-                open_then = () if all_known else (key for key, run_id in under_way.items() if run_id == record.run_id)
-                _did_more(found, [*above, *_of_others(open_then, record.agent)], record)
-            under_way[record.agent] = record.run_id
-            before = found.get(record.agent)
-            open_before = before is not None and before.result is None
-            inside, within = (before.inside, before.within) if before is not None and open_before else ((), ())
-            repeatable = not record.summary and not inside
-            fate = CallOutcome(record.agent, record.name, record.summary, repeatable, None, inside, within=within)
-            found[record.agent] = _with_arguments(fate, record, before)
-        elif (begun := found.get(record.agent)) is not None:
-            under_way.pop(record.agent, None)
-            found[record.agent] = replace(begun, result=_result(record))
-    return found
-
-
-def _of_others(keys: Iterable[str], key: str) -> list[str]:
-    """Without those whose name tells that this call was not made inside of them."""
-    root = outermost(key)
-    return [one for one in keys if outermost(one) != root]
-
-
-def _did_more(found: dict[str, CallOutcome], above: Iterable[str], record: EffectRecord) -> None:
-    """It was made by all these, or may have been: where nobody knows for whom, by all that were not over then."""
-    for key in above:
-        fate = found.get(key)
-        if fate is not None and key != record.agent:
-            inside, within = (*fate.inside, record.name)[:MAX_INSIDE], (*fate.within, record.agent)[:MAX_WITHIN]
-            found[key] = replace(fate, repeatable=False, inside=inside, within=within)
-
-
-def _with_arguments(fate: CallOutcome, record: EffectRecord, before: CallOutcome | None) -> CallOutcome:
-    """What a person made of the arguments holds for each later beginning that says nothing else."""
-    plain, only_tool = _plain(record.value), tool_of(record.value)
-    fate = replace(fate, allowed=only_tool or str((plain or {}).get("tool", "")))
-    if plain is not None and isinstance(plain.get("arguments"), dict):
-        return replace(fate, arguments=plain["arguments"], masked=plain.get("masked") is True)
-    if record.value and not only_tool:  # other arguments, and they cannot be read: it cannot be made as it was
-        return replace(fate, arguments={}, masked=True)
-    return fate if before is None else replace(fate, arguments=before.arguments, masked=before.masked)
-
-
-def _result(record: EffectRecord) -> ToolResult | None:
-    """None where nobody knows: of what cannot be read it is not known either."""
-    if is_digest(record.value):
-        return _FORGOTTEN.get(record.phase)
-    if record.phase not in _FORGOTTEN or not record.value:
-        return None
-    try:
-        plain = json.loads(record.value)
-        if record.phase == "completed":
-            return _checked(result_from_plain(plain))
-        error = error_from_plain(plain)
-        return _checked(ToolResult(str(error), is_error=True, code=error.code))
-    except (TypeError, ValueError, AttributeError) as error:
-        _log.warning("the outcome of %s in run %s cannot be read: %s", record.name, record.run_id, error)
-    return None
-
-
-def _checked(result: ToolResult) -> ToolResult:
-    """Raises TypeError for what no result holds."""
-    sound = isinstance(result.text, str) and isinstance(result.code, str) and isinstance(result.facts, Mapping)
-    if not sound or not isinstance(result.is_error, bool):
-        raise TypeError("it is no result")
-    return result
-
-
-def _plain(value: str) -> dict[str, Any] | None:
-    try:
-        plain = json.loads(value)
-    except ValueError:
-        return None
-    return plain if isinstance(plain, dict) else None

@@ -11,8 +11,9 @@ from desktop.domain.errors import StoreFull, ToolFailure
 from desktop.domain.middleware import FunctionContext
 from desktop.domain.tools import Category, PreCheck, ToolResult, ToolSpec
 from desktop.pipeline.compose import compose
-from desktop.supervision.call_journal import CallJournal, fates
-from desktop.supervision.effect_journal import EffectJournal
+from desktop.recovery.effect_journal import EffectJournal
+from desktop.recovery.history import call_outcomes
+from desktop.recovery.journal import CallJournal
 from tests.unit.pipeline.kit import Bench, FakeTool, Person
 from tests.unit.supervision.kit import MemoryLog, until
 
@@ -93,7 +94,7 @@ async def test_after_a_crash_the_journal_tells_what_was_done_what_was_not_and_wh
     for task in running:
         task.cancel()
     await asyncio.gather(*running, return_exceptions=True)
-    found = fates(await world.log.load("run"))
+    found = call_outcomes(await world.log.load("run"))
     assert found["done"].result == ToolResult("done done")
     assert found["failed"].result == ToolResult("no such file", is_error=True, code="tool.failed")
     assert (found["write"].result, found["write"].repeatable, found["write"].summary) == (None, False, "write {}")

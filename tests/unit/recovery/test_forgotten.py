@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from desktop.domain.call_keys import inside_key, likeness
 from desktop.domain.effects import EffectRecord, digest_value
-from desktop.domain.recall import VALUE_UNKNOWN, inside_key, likeness
 from desktop.domain.tools import Category, ToolSpec
-from desktop.supervision.call_history import CallHistory
+from desktop.recovery.history import CallHistory
+from desktop.recovery.past import NEVER_BEGUN, VALUE_UNKNOWN, Done
 
 
 @pytest.mark.spec("R-JRN-2")
@@ -21,6 +22,9 @@ def test_a_forgotten_read_is_made_again_and_of_a_write_it_is_said_that_its_value
     done = EffectRecord("r", 2, key, 1, "tool", tool, "d", "completed", 0.0, digest_value("ab"))
     before = CallHistory()
     before.join(CallHistory.of([begun, done]), ["m:c"])
-    known = before.recall(key, ToolSpec(tool, "", {}, category))
-    told = known.result.code if known is not None and known.result is not None else ""
-    assert told == ("" if category is Category.READ else VALUE_UNKNOWN)
+    past = before.past_inside(key, {}, ToolSpec(tool, "", {}, category))
+    if category is Category.READ:
+        assert past == NEVER_BEGUN
+    else:
+        assert isinstance(past, Done)
+        assert past.result.code == VALUE_UNKNOWN

@@ -25,7 +25,7 @@ from desktop.domain.effects import (
     tool_value,
 )
 from desktop.domain.errors import BugError, KnownError
-from desktop.supervision.effect_values import (
+from desktop.recovery.effect_values import (
     error_from_plain,
     error_to_plain,
     outcome_from_plain,

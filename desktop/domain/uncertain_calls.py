@@ -1,4 +1,4 @@
-"""Calls of a conversation that may have been done before Assent ended, of which nobody has said whether they were."""
+"""Uncertain calls: they may have been done before Assent ended, and nobody has said whether they were."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 
-class Doubts(Protocol):
+class UncertainCalls(Protocol):
     """One for a run and all that works in it: what is asked about once is not asked about by the next."""
 
-    def like(self, tool: str, arguments: Mapping[str, Any] | None) -> bool:
+    def has(self, tool: str, arguments: Mapping[str, Any] | None) -> bool:
         """Whether there is such a call of this tool, by its own name, with just these arguments."""
         ...
 
-    def told(self, tool: str, arguments: Mapping[str, Any] | None, *, unknown: bool) -> None:
+    def answered(self, tool: str, arguments: Mapping[str, Any] | None, *, unknown: bool) -> None:
         """A person was asked about one: it is done now, or nobody knows still."""
         ...

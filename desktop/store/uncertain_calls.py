@@ -41,7 +41,7 @@ class CallLine(NamedTuple):
     cut_off: bool
 
 
-class DoubtfulRepository:
+class UncertainCallRepository:
     """Reads only."""
 
     def __init__(self, thread: StoreThread) -> None:
