@@ -18,6 +18,7 @@ from desktop.app.wiring.debate_drafts import DebateDrafts
 from desktop.app.wiring.debate_pages import DebatePages
 from desktop.app.wiring.lazy_request import LazyRequest, warm_with_first_run
 from desktop.app.wiring.runtime import Services
+from desktop.app.wiring.settings_pages import SETTINGS_PAGES, SettingsModels
 from desktop.app.wiring.view_models import ViewModels
 from desktop.domain.safety import ConfinementReport
 from desktop.presenter.settings.pages import APPROVALS, MODELS
@@ -302,22 +303,10 @@ class Pages(QObject):
 
 
 def _settings_page(m: ViewModels, report: ConfinementReport, shell: ShellViewModel) -> QWidget:
-    for tools in (m.cli, m.mcp):
-        tools.requests_wanted.connect(lambda: shell.go("approvals"))
-    made: QWidget = load("desktop.ui.settings.page", "SettingsPage")(
-        m.settings,
-        m.setup,
-        m.boundaries,
-        lambda: report,
-        m.cli,
-        m.keys,
-        m.mcp,
-        m.reach,
-        m.grants,
-        m.agents_editor,
-        m.middleware,
-    )
-    return made
+    models = SettingsModels(m, report)
+    made: Any = load("desktop.ui.settings.page", "SettingsPage")(m.settings, SETTINGS_PAGES, models)
+    made.approvals_wanted.connect(lambda: shell.go("approvals"))
+    return cast(QWidget, made)
 
 
 def _chat_page(models: ChatModels, remembered: Remembered) -> ChatPage:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from desktop.app.wiring.agent_looks import follow_agents
 from desktop.app.wiring.lazy_view_models import LazyModels
 from desktop.app.wiring.runtime import Services
+from desktop.app.wiring.settings_pages import SETTINGS_PAGES
 from desktop.domain.errors import KnownError
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.safety import Access
@@ -117,7 +118,7 @@ def make_view_models(rooms: Services, bridge: Bridge, shell: ShellViewModel) -> 
     shell.add_source(lambda: _thread_rows(threads))
     shell.add_source(lambda: (*_debate_rows(made.debates.debates), *_debate_agent_rows(made.agents_editor)))
     shell.add_source(lambda: _model_rows(setup))
-    shell.add_source(lambda: settings_rows(made.settings.schema()))
+    shell.add_source(lambda: settings_rows(SETTINGS_PAGES, made.settings.schema()))
     return made
 
 
