@@ -11,10 +11,11 @@ from typing import Any
 
 from desktop.domain.errors import Denied, LimitReached, ToolAborted, ToolFailure
 from desktop.domain.events import ToolCallAnswered, ToolCallWaiting
+from desktop.domain.judgement import Category, CommandPart
 from desktop.domain.middleware import CallNext, Middleware
 from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.recall import VALUE_UNKNOWN
-from desktop.domain.tools import Category, CommandPart, CommandTool, EnvironmentTool, PreCheck, ToolResult
+from desktop.domain.tools import CommandTool, EnvironmentTool, PreCheck, ToolResult
 from desktop.pipeline.context import CallContext, Trust
 from desktop.pipeline.validation import Validator, frozen_copy
 

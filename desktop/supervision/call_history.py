@@ -11,10 +11,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from desktop.domain.cancellation import STOPPED, RunMeta
+from desktop.domain.cancellation import STOPPED
 from desktop.domain.effects import EffectRecord, is_digest
 from desktop.domain.messages import ChatMessage
 from desktop.domain.recall import VALUE_UNKNOWN, RecalledCall, is_inside, outermost
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.tools import ToolSpec
 from desktop.supervision.call_journal import CallOutcome, fates, tool_digest
 from desktop.supervision.effect_values import message_from_plain

@@ -16,10 +16,11 @@ from typing import Any
 
 from desktop.domain.effects import EffectPhase, EffectRecord, is_digest, tool_of
 from desktop.domain.errors import CancellationError, KnownError, ToolAborted
+from desktop.domain.judgement import Category
 from desktop.domain.middleware import CallNext, ChatContext, FunctionContext
 from desktop.domain.models import ModelAnswer
 from desktop.domain.recall import VALUE_UNKNOWN, Names, outermost
-from desktop.domain.tools import Category, ToolResult, ToolSpec
+from desktop.domain.tools import ToolResult, ToolSpec
 from desktop.supervision.effect_journal import Asked, EffectJournal, Place
 from desktop.supervision.effect_values import (
     RequestDigests,

@@ -16,13 +16,13 @@ from desktop.agents.loop.loop import LoopConfig, Prepare, RoundLoop
 from desktop.agents.loop.summarising import ContextKeeper, KeptInMemory, MessageNumbers
 from desktop.agents.loop.window import NOTHING, PromptWindow
 from desktop.domain.agent import Inbox, RunContext
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import BudgetExhausted, CancellationError, LimitReached, ModelError
 from desktop.domain.estimates import estimate_fixed
 from desktop.domain.ids import AgentId
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock
 from desktop.domain.middleware import Rest
 from desktop.domain.models import ModelAnswer, ModelRef, ModelRequest
+from desktop.domain.run_meta import RunMeta
 
 Runner = Callable[[RunContext, Inbox], Awaitable[Any]]
 """What an agent does with what waits for it: policy and provider, wired by whoever hosts it."""

@@ -21,10 +21,10 @@ from desktop.agents.loop.request import ask_within
 from desktop.agents.loop.summarising import ContextKeeper, KeptInMemory, MessageNumbers
 from desktop.agents.loop.window import LAST_MESSAGES, NOTHING, PromptWindow
 from desktop.agents.skill.host import HOST, Host
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import CancellationError, KnownError, ModelError, ToolAborted, ToolFailure
 from desktop.domain.estimates import estimate_fixed, estimate_of
 from desktop.domain.ids import AgentId
+from desktop.domain.judgement import Category
 from desktop.domain.limits import Limit, positive_int
 from desktop.domain.messages import (
     ChatMessage,
@@ -36,7 +36,7 @@ from desktop.domain.messages import (
     media_from_plain,
 )
 from desktop.domain.models import ModelAnswer, ModelRequest, ReasoningDelta, TextDelta
-from desktop.domain.tools import Category
+from desktop.domain.run_meta import RunMeta
 from desktop.pipeline.context import CallContext
 from desktop.pipeline.skill_context import Context
 from desktop.pipeline.skills.code_mode import INVOKE

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from desktop.domain.call_facts import CallFacts
 from desktop.domain.lazy import Lazy
 from desktop.domain.rules import RuleDraft, Simulation
-from desktop.domain.safety import CallFacts, Redactor, SettingsProvider
+from desktop.domain.safety import Redactor, SettingsProvider
 from desktop.domain.tools import ToolSpec
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.shell.lazy import LazyShellReader

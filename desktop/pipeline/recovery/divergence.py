@@ -13,9 +13,10 @@ from typing import Any
 
 from desktop.domain.effects import call_key
 from desktop.domain.errors import CancellationError, ToolAborted
+from desktop.domain.judgement import Category
 from desktop.domain.middleware import CallNext
 from desktop.domain.recall import VALUE_UNKNOWN, Memory, RecalledCall, inside_key, is_inside, likeness
-from desktop.domain.tools import Category, ToolResult, ToolSpec
+from desktop.domain.tools import ToolResult, ToolSpec
 from desktop.pipeline.context import CallContext, CallRequest, changed
 from desktop.pipeline.edits import changed_note
 

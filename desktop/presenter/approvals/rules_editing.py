@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import AssentError
+from desktop.domain.judgement import Category
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.rules import RuleDecision, RuleDraft, RuleProblem, RuleView, Simulation
-from desktop.domain.tools import Category
 from desktop.presenter.approvals.rules import RulesViewModel, sentence_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import AssentError, KnownError
-from desktop.domain.tools import Category
+from desktop.domain.judgement import Category
 from desktop.domain.words import count_words, size_words
 from desktop.presenter.skills.import_plan import Choice, Planned, planned
 from desktop.presenter.skills.page import words_of

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from desktop.domain.judgement import Category
 from desktop.domain.middleware import FunctionContext
-from desktop.domain.tools import Category
 from desktop.pipeline.context import CallContext, CallRequest, CallResult
 from desktop.pipeline.pipeline import Journal
 from desktop.pipeline.recovery.divergence import key_of, settled

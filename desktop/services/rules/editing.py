@@ -7,9 +7,10 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.ids import new_id
+from desktop.domain.judgement import Category
 from desktop.domain.permission import PermissionRequest, RuleRecord
 from desktop.domain.rules import RuleDraft, RuleOrigin, RuleProblem, RuleView, Simulation
-from desktop.domain.tools import Category, ToolSpec
+from desktop.domain.tools import ToolSpec
 from desktop.services.rules.text import ABOUT, problem_of, proposed, read_rule
 from desktop.services.rules.trust import BUILT_IN, ORIGIN, WITHOUT_KEY, RememberedRule, TrustRules
 from desktop.services.threads.masking import HOLDS_A_KEY

@@ -10,8 +10,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from desktop.domain.safety import Access, CallFacts, PathVerdict, ShellReading
-from desktop.domain.tools import Category, ToolSpec
+from desktop.domain.call_facts import CallFacts
+from desktop.domain.judgement import Category
+from desktop.domain.safety import Access, PathVerdict, ShellReading
+from desktop.domain.tools import ToolSpec
 from desktop.safety.shell.programs.builtins import WITHOUT_OPTIONS
 from desktop.safety.shell.programs.known_options import known
 from desktop.safety.shell.syntax.words import base_name

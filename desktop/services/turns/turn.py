@@ -15,7 +15,6 @@ from desktop.agents.loop.summarising import ContextKeeper
 from desktop.agents.loop.window import NOTHING, PromptWindow, View
 from desktop.agents.skill.host import HOST, PERMISSIONS
 from desktop.agents.skill.result_contract import ResultContract
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.debates import TurnEnd
 from desktop.domain.errors import CancellationError, KnownError, LimitReached
 from desktop.domain.estimates import estimate, estimate_fixed, estimate_of
@@ -25,6 +24,7 @@ from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, NoticeBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.middleware import MiddlewareTermination
 from desktop.domain.models import ModelAnswer, ModelRequest
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.skills import SkillDef
 from desktop.domain.supervision import ExecutionBudget
 from desktop.pipeline.context import Invocation

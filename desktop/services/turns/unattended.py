@@ -8,12 +8,13 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from desktop.domain.call_facts import CallFacts
 from desktop.domain.definitions import DefinitionProblem
 from desktop.domain.jobs import JobPolicy
-from desktop.domain.safety import CallFacts
+from desktop.domain.judgement import Category, CommandPart
 from desktop.domain.suggestions import nearest
 from desktop.domain.supervision import ExecutionBudget, Priority
-from desktop.domain.tools import Category, CommandPart, ToolSpec
+from desktop.domain.tools import ToolSpec
 from desktop.pipeline.names import AllowedTools
 from desktop.services.rules.text import ANY_COMMAND, SOURCE, allows_any_command, read_rule
 from desktop.services.rules.trust import ELSEWHERE, Entry, RuleSet, binds

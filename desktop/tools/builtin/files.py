@@ -13,8 +13,9 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.domain.errors import BoundaryViolation, ToolFailure
+from desktop.domain.judgement import Category
 from desktop.domain.safety import Access, GuardedFiles, ListedEntry, PathVerdict, SettingsProvider
-from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.tools.builtin.text_files import FileLines, NotText, read_part
 
 MAX_ENTRIES = 2000

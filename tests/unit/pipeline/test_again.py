@@ -6,9 +6,10 @@ import pytest
 
 from desktop.domain.errors import Denied
 from desktop.domain.events import ToolCallAnswered, ToolCallFinished, ToolCallStarted, ToolCallWaiting
+from desktop.domain.judgement import Category
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.recall import VALUE_UNKNOWN
-from desktop.domain.tools import Category, PreCheck
+from desktop.domain.tools import PreCheck
 from desktop.pipeline.context import CallRequest, CallResult
 from desktop.pipeline.gates import SAID_DONE, SKIPPED, UNKNOWN
 from desktop.pipeline.names import Caller, ExactTools

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from desktop.domain.effects import EffectRecord, digest_value
+from desktop.domain.judgement import Category
 from desktop.domain.recall import VALUE_UNKNOWN, inside_key, likeness
-from desktop.domain.tools import Category, ToolSpec
+from desktop.domain.tools import ToolSpec
 from desktop.supervision.call_history import CallHistory
 
 

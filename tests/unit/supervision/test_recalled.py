@@ -7,9 +7,10 @@ import json
 import pytest
 
 from desktop.domain.effects import EffectRecord, call_key, digest_value
+from desktop.domain.judgement import Category
 from desktop.domain.messages import ChatMessage, TextBlock, Usage
 from desktop.domain.recall import inside_key, likeness
-from desktop.domain.tools import Category, ToolSpec
+from desktop.domain.tools import ToolSpec
 from desktop.supervision.call_history import OTHER_WAY, UNKNOWN, CallHistory
 from desktop.supervision.call_journal import fates
 from desktop.supervision.effect_values import message_to_plain
