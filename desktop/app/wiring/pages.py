@@ -21,7 +21,7 @@ from desktop.app.wiring.runtime import Services
 from desktop.app.wiring.settings_pages import SETTINGS_PAGES, SettingsModels
 from desktop.app.wiring.view_models import ViewModels
 from desktop.domain.safety import ConfinementReport
-from desktop.presenter.settings.pages import APPROVALS, MODELS
+from desktop.presenter.settings.pages import APPROVALS, MODELS, settings_rows
 from desktop.presenter.shell.window import ShellViewModel
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.page import ChatPage
@@ -193,6 +193,7 @@ class Pages(QObject):
             shell.go("chats")
             getattr(self.chat, act)()
 
+        shell.add_source(lambda: settings_rows(SETTINGS_PAGES, m.settings.schema()))
         shell.handle("new-chat", lambda _: on_chats("new_chat"))
         shell.handle("find", lambda _: self._find(on_chats))
         shell.handle("search-threads", lambda _: on_chats("search_threads"))

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from desktop.app.wiring.agent_looks import follow_agents
 from desktop.app.wiring.lazy_view_models import LazyModels
 from desktop.app.wiring.runtime import Services
-from desktop.app.wiring.settings_pages import SETTINGS_PAGES
 from desktop.domain.errors import KnownError
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.safety import Access
@@ -36,7 +35,6 @@ from desktop.presenter.settings.agents_editing import AgentsViewModel, ChatAgent
 from desktop.presenter.settings.connection_trials import Saved
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.presenter.settings.page import SettingsViewModel
-from desktop.presenter.settings.pages import settings_rows
 from desktop.presenter.shell.window import PaletteRow, ShellViewModel
 from desktop.presenter.trace.panel import TraceViewModel
 from desktop.presenter.transcript.live_threads import LiveThreads
@@ -118,7 +116,6 @@ def make_view_models(rooms: Services, bridge: Bridge, shell: ShellViewModel) -> 
     shell.add_source(lambda: _thread_rows(threads))
     shell.add_source(lambda: (*_debate_rows(made.debates.debates), *_debate_agent_rows(made.agents_editor)))
     shell.add_source(lambda: _model_rows(setup))
-    shell.add_source(lambda: settings_rows(SETTINGS_PAGES, made.settings.schema()))
     return made
 
 

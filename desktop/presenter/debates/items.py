@@ -11,9 +11,9 @@ from desktop.domain.debates import DebateState, JudgeVerdict, TurnRecord
 from desktop.domain.definitions import SideName
 from desktop.domain.messages import Block, ChatMessage, NoticeBlock, Usage, to_plain
 from desktop.domain.threads import MessageRecord
+from desktop.presenter.common.words import clock, footer_of
 from desktop.presenter.debates.words import end_words, label_of, seconds_words
-from desktop.presenter.transcript.build import footer_of, parts_of, results_by_call
-from desktop.presenter.transcript.figures import clock
+from desktop.presenter.transcript.build import parts_of, results_by_call
 from desktop.presenter.transcript.items import (
     CallsPart,
     NoticeAction,

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from desktop.domain.run_tree import NodeFacts, NodeState
 from desktop.domain.supervision import Priority
 from desktop.domain.words import count_words
+from desktop.presenter.common.words import clock, human_cost, human_count
 from desktop.presenter.run_panel.nodes import AgentLine
 from desktop.presenter.trace.words import NodeFact, seconds_words
 from desktop.presenter.transcript.build import canonical
-from desktop.presenter.transcript.figures import clock, human_cost, human_count
 
 _WORDS = {
     NodeState.WORKING: "working",
