@@ -139,6 +139,10 @@ class ToolSpec:
     uri: str = ""
     version: str = ""
     nests: Literal["", "calls", "thread"] = ""
+    about: Literal["", "command", "path"] = ""
+    """The argument that says what a call is about: a shell command, or a file or folder. Rules are written about it."""
+    lengthy: tuple[str, ...] = ()
+    """Arguments that are left out of a rule which is proposed for a call, whatever their length."""
 
     @property
     def provider_name(self) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from desktop.domain.messages import Usage
 from desktop.domain.traces import TraceEntry
+from desktop.tools.builtin.catalogue import COMMAND_TOOLS
 
 Kind = Literal["agent", "round", "call"]
 NodeState = Literal["writing", "running", "waiting", "done", "failed", "denied", "aborted", "limit"]
@@ -73,6 +74,11 @@ class TraceNode:
     def is_call(self) -> bool:
         """Whether a tool was called, also where an agent works for the call."""
         return bool(self.call_id)
+
+    @property
+    def runs_commands(self) -> bool:
+        """Whether the tool that was called is a shell."""
+        return self.title in COMMAND_TOOLS
 
     def entry(self, kind: str) -> TraceEntry | None:
         """The last entry of that type."""

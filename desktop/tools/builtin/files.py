@@ -43,6 +43,7 @@ READ_FILE = ToolSpec(
     category=Category.READ,
     tags=("files", "meta-internal"),
     parallel_safe=True,
+    about="path",
 )
 LIST_DIRECTORY = ToolSpec(
     name="list-directory",
@@ -56,6 +57,7 @@ LIST_DIRECTORY = ToolSpec(
     category=Category.READ,
     tags=("files", "meta-internal"),
     parallel_safe=True,
+    about="path",
 )
 WRITE_FILE = ToolSpec(
     name="write-file",
@@ -75,6 +77,8 @@ WRITE_FILE = ToolSpec(
     },
     category=Category.WRITE,
     tags=("files", "meta-internal"),
+    about="path",
+    lengthy=("content",),
 )
 
 

@@ -52,6 +52,7 @@ BASH = ToolSpec(
     },
     category=Category.WRITE,
     tags=("shell", "meta-internal"),
+    about="command",
 )
 
 
