@@ -152,7 +152,7 @@ def _look_at(allowed: Sequence[Pattern], rooms: Services) -> None:
 
 
 class _Headless:
-    """One run."""
+    """One run of ``assent run``."""
 
     def __init__(self, rooms: Services, options: argparse.Namespace) -> None:
         self._rooms = rooms

@@ -39,7 +39,7 @@ class RuleFilter:
 
     @property
     def narrowed(self) -> bool:
-        """Whether anything is left out."""
+        """Whether a filter hides some rules."""
         return bool(self.text.strip() or self.decision or self.origin)
 
     def of(self, rules: tuple[RuleView, ...]) -> list[RuleView]:
@@ -114,7 +114,7 @@ class RulesViewModel(QObject):
             self._list()
 
     def show_all(self) -> None:
-        """No filter."""
+        """Remove all filters."""
         self.choose(text="", decision="", origin="")
 
     def take(self, events: object) -> None:
@@ -123,7 +123,7 @@ class RulesViewModel(QObject):
             self.used.emit()
 
     def rule(self, rule_id: str) -> RuleView | None:
-        """One in force."""
+        """The rule of this id, if it is in force."""
         return next((rule for rule in self.rules if rule.rule_id == rule_id), None)
 
     def find(self, decided: Mapping[str, Any]) -> RuleView | None:

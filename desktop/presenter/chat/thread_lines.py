@@ -40,12 +40,12 @@ class ThreadRow:
 
     @property
     def key(self) -> str:
-        """The same line keeps it."""
+        """Identifies the line when the list is read anew."""
         return self.thread_id or (job_key(self.job_id) if self.job_id else self.title)
 
     @property
     def spoken(self) -> str:
-        """As it is read aloud."""
+        """The line as a screen reader says it."""
         if self.job_id == ARCHIVED:
             chats = "1 chat" if len(self.runs) == 1 else f"{len(self.runs):,} chats"
             return f"Archived, {chats}, {'unfolded' if self.is_open else 'folded'}"

@@ -232,7 +232,7 @@ def score(verdict: JudgeVerdict, side: str, name: str) -> str:
 
 
 def common_item(turns: int) -> TranscriptItem:
-    """In place of what two branches share."""
+    """The item that stands for the turns two branches share."""
     words = "Only the topic is the same." if not turns else f"Turn{'s 1 to ' if turns > 1 else ' '}{turns}: the same."
     return TranscriptItem(COMMON, "human", "In common", "", (NoticePart("common", words),))
 
@@ -263,7 +263,7 @@ def seen_items(side: SideName, system: str, messages: Sequence[ChatMessage]) -> 
 
 
 def total(usages: Sequence[Usage]) -> Usage:
-    """All together."""
+    """The sum of several usages."""
     whole = Usage()
     for usage in usages:
         whole = whole.plus(usage)

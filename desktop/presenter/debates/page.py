@@ -193,11 +193,11 @@ class DebatesViewModel(QObject):
         self._with(self._desk.pause, "pause debate")
 
     def step(self) -> None:
-        """One turn."""
+        """Run one turn, then pause."""
         self._with(self._desk.step, "step debate")
 
     def stop(self) -> None:
-        """Now."""
+        """Stop the debate at once, in the middle of a turn."""
         self._with(self._desk.stop, "stop debate")
 
     def speak(self, text: str) -> None:
@@ -243,7 +243,7 @@ class DebatesViewModel(QObject):
         self._do(work(), "judge debate")
 
     def read_side(self, side: SideName) -> None:
-        """What a side sees: ``side_read``."""
+        """Read the messages as a side sees them; ``side_read`` hands them over."""
         thread_id = self.open.thread_id
 
         async def work() -> None:

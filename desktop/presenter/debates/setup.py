@@ -169,7 +169,7 @@ class DebateSetupViewModel(QObject):
         self.check()
 
     def check(self) -> None:
-        """What keeps it from starting, now."""
+        """Look now for what keeps the debate from starting."""
         self._later.stop()
         self._number += 1
         number, setup = self._number, self.setup

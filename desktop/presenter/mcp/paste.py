@@ -100,7 +100,7 @@ class PastedServer:
         return replace(self, env=env, headers=headers, bearer=bearer, notes=notes, secrets=left)
 
     def entry(self) -> dict[str, object]:
-        """As mcp.yaml takes it, switched off."""
+        """The server as an entry of mcp.yaml, switched off."""
         values: dict[str, object] = {
             "name": self.name or "server",
             "command": self.command,

@@ -129,7 +129,7 @@ class RunTreeViewModel(QObject):
 
     @property
     def live(self) -> bool:
-        """Whether it is under way."""
+        """Whether the run is under way."""
         return self.tree is not None and not self.tree.over
 
     @property
@@ -142,7 +142,7 @@ class RunTreeViewModel(QObject):
         return self.tree.lines() if self.tree is not None else ()
 
     def line(self, path: str) -> AgentLine | None:
-        """One of them."""
+        """The line of one agent."""
         return self.tree.line(path) if self.tree is not None else None
 
     def open_thread(self, thread_id: str) -> None:
@@ -232,7 +232,7 @@ class RunTreeViewModel(QObject):
         self._do(lambda: self._desk.cancel(self.run_id, path))
 
     def living_below(self, path: str) -> int:
-        """How many agents would end with it."""
+        """How many agents below it would end if it was stopped."""
         under = self.tree.under(path) if self.tree is not None else ()
         return sum(not facts.state.over and not facts.stopping for facts in under)
 
@@ -286,7 +286,7 @@ class RunTreeViewModel(QObject):
             self.thread_wanted.emit(thread_id)
 
     def open_thread_of(self, path: str) -> None:
-        """Its thread."""
+        """Open the thread in which an agent writes."""
         if thread_id := self.thread_of(path):
             self.thread_wanted.emit(thread_id)
 

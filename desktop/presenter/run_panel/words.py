@@ -70,12 +70,12 @@ def look_of(facts: NodeFacts) -> str:
 
 
 def is_turning(facts: NodeFacts) -> bool:
-    """Whether it does something right now."""
+    """Whether the agent works right now, so that its mark turns."""
     return facts.stopping or facts.state in _TURNING
 
 
 def state_word(facts: NodeFacts) -> str:
-    """Its state alone; of a limit, which."""
+    """The agent's state in a word; which limit, where one ended it."""
     if facts.stopping:
         return STOPPING
     if facts.state is NodeState.LIMIT:

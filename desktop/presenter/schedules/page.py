@@ -50,7 +50,7 @@ class Readings(QObject):
 
     @property
     def watched(self) -> bool:
-        """Whether somebody looks."""
+        """Whether the page is shown."""
         return self._watched
 
     def watch(self, watched: bool) -> None:
@@ -257,7 +257,7 @@ class JobsViewModel(QObject):
         self._spawn(work(), "save a job")
 
     def discard(self) -> None:
-        """Back to what is kept."""
+        """Drop what was changed in the form and not saved."""
         self.draft = self.kept
         self.unread.clear()
         self.opened.emit()

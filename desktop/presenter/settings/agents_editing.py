@@ -83,7 +83,7 @@ class AgentsViewModel(YamlFileViewModel):
         return self._agents
 
     def row(self, path: str) -> AgentRow | None:
-        """One of them."""
+        """The row of one definition."""
         return next((row for row in self._agents if row.path == path), None)
 
     def _take(self) -> None:
@@ -277,7 +277,7 @@ class AgentsViewModel(YamlFileViewModel):
             super()._broke(error)
 
     def close(self) -> None:
-        """No longer follow the files."""
+        """Stop following changes of the files."""
         self._stop_listening()
 
 

@@ -90,7 +90,7 @@ class ReachViewModel(QObject):
     # -- the tree -----------------------------------------------------------------------------------------------------
 
     def set_agent(self, name: str) -> None:
-        """For whom."""
+        """Choose the agent whose reach is shown."""
         if name != self.agent:
             self.agent = name
             self._outdated()
@@ -114,7 +114,7 @@ class ReachViewModel(QObject):
         self._outdated()
 
     def look(self, first: int, last: int) -> None:
-        """These rows are in sight."""
+        """Judge the rows that are now in sight."""
         self._seen = (first, last)
         self._ask()
 

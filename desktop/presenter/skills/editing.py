@@ -83,7 +83,7 @@ class SkillEditor(QObject):
 
     @property
     def writable(self) -> bool:
-        """Whether it can be saved."""
+        """Whether the file may be written by the app."""
         return self._file is not None and self._file.writable
 
     @property

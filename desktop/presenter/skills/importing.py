@@ -137,7 +137,7 @@ class SkillImport(QObject):
         return any(at in self.fits and self.fits[at].taken for at in self.ticked)
 
     def resolve(self, choice: Choice) -> None:
-        """What to do with those."""
+        """Choose what is done where a name is taken."""
         self.choice = choice
         self.fitted.emit()
 

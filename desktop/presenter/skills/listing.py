@@ -43,7 +43,7 @@ class Chosen:
         return bool(self.query.strip() or self.tags or self.source or self.kind or self.look)
 
     def filter(self) -> SkillFilter:
-        """As the catalogue takes it."""
+        """The chosen filters, as the catalogue takes them."""
         kinds = next((kinds for name, _, _, kinds in KINDS if name == self.kind), frozenset())
         one: frozenset[SkillSource] = frozenset({self.source})  # type: ignore[arg-type]
         sources = {"": YOURS, EVERYTHING: frozenset[SkillSource]()}.get(self.source, one)
@@ -139,7 +139,7 @@ class SkillListing(QObject):
     # -- changes on disk ----------------------------------------------------------------------------------------------
 
     def _heard(self, changes: SkillChanges) -> None:
-        """From any thread."""
+        """The catalogue has changed; may be called from any thread."""
         try:
             self._loop.call_soon_threadsafe(self._take, changes)
         except RuntimeError:  # the loop is closed: there is no page any more to tell

@@ -66,7 +66,7 @@ class SkillTry:
 
     @property
     def over(self) -> bool:
-        """Whether it has ended."""
+        """Whether the try has ended."""
         return self.state not in ("running", "waiting", "stopping")
 
 

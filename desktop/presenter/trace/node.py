@@ -67,7 +67,7 @@ class TraceNode:
 
     @property
     def over(self) -> bool:
-        """Whether nothing more will come."""
+        """Whether the node has ended."""
         return self.state in OVER
 
     @property
@@ -106,7 +106,7 @@ class TraceNode:
             yield from child.walk()
 
     def ancestors(self) -> Iterator[TraceNode]:
-        """From the parent up."""
+        """The nodes above it, the parent first."""
         node = self.parent
         while node is not None:
             yield node

@@ -167,7 +167,7 @@ class PlainPart:
 
     @property
     def shown(self) -> str:
-        """What is drawn."""
+        """The beginning of the text, as far as it is drawn."""
         return self.text[: self.most]
 
 

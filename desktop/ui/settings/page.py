@@ -86,7 +86,7 @@ class SettingsPage(QFrame):
         self.show_settings(MODELS)
 
     def _make_toast(self) -> None:
-        """What was done, and taking it back."""
+        """The toast that says what was done, with Undo."""
         self.toast = Toast(self)
         self.offer = UndoOffer(self.settings, self)
         self.offer.say.connect(self.toast.say)

@@ -248,7 +248,7 @@ class TraceRows(FixedRows):
         self.resized.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """As in a tree."""
+        """Arrow keys open and close nodes, as in any tree."""
         node = self.current
         if event.matches(QKeySequence.StandardKey.Copy) and node is not None:
             self.copy_wanted.emit(node)

@@ -92,7 +92,7 @@ class CommandCard(Card):
         self.fit()
 
     def fit(self) -> None:
-        """As high as its parts."""
+        """Make the view as high as its parts."""
         super().fit()
         if self.views.currentIndex() == 0:
             self.setMaximumHeight(self._parts.minimumSize().height() + frame_height())

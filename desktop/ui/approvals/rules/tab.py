@@ -212,7 +212,7 @@ class RulesTab(QWidget):
         self.place()
 
     def place(self) -> None:
-        """By the room there is."""
+        """Put list and panel beside or below each other, by the room there is."""
         px = theme().px
         width, height = self.width(), self.height()
         open_here = not self.panel.isHidden()

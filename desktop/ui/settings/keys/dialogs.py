@@ -97,7 +97,7 @@ class KeyDialogs:
         self._decide(dialog, "delete", partial(self._keys.delete_provider, row.connection_id))
 
     def delete(self, row: ToolSecretRow) -> None:
-        """The same for a secret of tools."""
+        """Ask before a secret of tools is deleted."""
         text = f"{_users(row)} fail from then on. {FOR_GOOD}" if row.tools else f"No tool uses it. {FOR_GOOD}"
         dialog = self._dialog(
             f"Delete {shown_line(str(row.entry))}?", text, DialogAnswer("delete", "Delete the secret", "admin")
