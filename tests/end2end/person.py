@@ -151,7 +151,7 @@ class Person:
         await self.opened()
         self.window.page("chats").new_chat()
         await self.until(lambda: not self.pane._items, "a new chat")
-        rooms = self.startup._rooms
+        rooms = self.startup._services
         await self.until(lambda: rooms.child.health.state == "ready", "the model host")
         fact("child", pid=rooms.child.health.pid)
         self.say("tell me everything")
@@ -258,7 +258,7 @@ class Person:
             said=outcomes[-1]["said"],
             note=form._note.text(),
             longest=self.longest,
-            only_here=self.startup._rooms.secrets.session_only(),
+            only_here=self.startup._services.secrets.session_only(),
             in_field=form.field("key").text(),
         )
         self.hooks.quit()

@@ -1,7 +1,7 @@
 """The table of the pages of Settings: a page is one row, and the folder of its widgets.
 
-``PageRow`` says what a row can hold. A view-model of one page alone is made in its row, too, from ``views.rooms`` and
-``views.bridge``; those that others need as well are made by ``ViewModels``.
+``PageRow`` says what a row can hold. A view-model of one page alone is made in its row, too, from ``views.services``
+and ``views.bridge``; those that others need as well are made by ``ViewModels``.
 """
 
 from __future__ import annotations

@@ -51,10 +51,10 @@ class SkillImport(QObject):
     kept = Signal()
 
     def __init__(
-        self, desk: SkillService, bridge: Bridge, skills: SkillsViewModel, parent: QObject | None = None
+        self, service: SkillService, bridge: Bridge, skills: SkillsViewModel, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._imports, self._bridge, self._skills = desk.imports, bridge, skills
+        self._imports, self._bridge, self._skills = service.imports, bridge, skills
         self._work: Any = None
         self._number = 0
         self._undo: dict[str, KeptImport] = {}

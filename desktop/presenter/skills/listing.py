@@ -61,14 +61,14 @@ class SkillListing(QObject):
 
     def __init__(
         self,
-        desk: SkillService,
+        service: SkillService,
         bridge: Bridge,
         parent: QObject | None = None,
         *,
         loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         super().__init__(parent)
-        self.desk = desk
+        self.service = service
         self._bridge = bridge
         self._loop = loop or asyncio.get_running_loop()
         self.model = SkillListModel(self)
@@ -83,7 +83,7 @@ class SkillListing(QObject):
         self._loading = False
         self._count_later = QTimer(self, singleShot=True, interval=0)
         self._count_later.timeout.connect(self._count)
-        self._end = desk.on_change(self._heard)
+        self._end = service.on_change(self._heard)
         self.destroyed.connect(self._end)
 
     # -- the list -----------------------------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ class SkillListing(QObject):
         try:
             while True:
                 changes, self._waiting = self._waiting, None
-                self.catalog, self._off = await asyncio.to_thread(_catalogue, self.desk)
+                self.catalog, self._off = await asyncio.to_thread(_catalogue, self.service)
                 self.loaded = True
                 self._list()
                 await asyncio.to_thread(self.catalog.warm)
@@ -192,7 +192,7 @@ class SkillListing(QObject):
 
     async def renew(self) -> None:
         """The list as it is now, at once."""
-        self.catalog, self._off = await asyncio.to_thread(_catalogue, self.desk)
+        self.catalog, self._off = await asyncio.to_thread(_catalogue, self.service)
         self._list()
 
     @property
@@ -201,9 +201,9 @@ class SkillListing(QObject):
         return self._end
 
 
-def _catalogue(desk: SkillService) -> tuple[SkillCatalog, frozenset[int]]:
+def _catalogue(service: SkillService) -> tuple[SkillCatalog, frozenset[int]]:
     """In a thread: everything, and the rows that are off until the person has looked. Only folders from elsewhere can
     hold such, so the others are not gone through."""
-    catalog = desk.catalog()
+    catalog = service.catalog()
     elsewhere = catalog.filter(SkillFilter(visibility="all", sources=frozenset({"project", "shared"})))
     return catalog, frozenset(row for row in elsewhere if catalog.row(row).state in ("changed", "untrusted"))

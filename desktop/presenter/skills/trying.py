@@ -78,10 +78,10 @@ class SkillTrials(QObject):
     _heard = Signal(object)
 
     def __init__(
-        self, desk: SkillService, bridge: Bridge, model: Callable[[], str] = str, parent: QObject | None = None
+        self, service: SkillService, bridge: Bridge, model: Callable[[], str] = str, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._desk, self._bridge = desk, bridge
+        self._service, self._bridge = service, bridge
         self.model = model
         self.trial: SkillTry | None = None
         self._token: CancellationToken | None = None
@@ -103,7 +103,7 @@ class SkillTrials(QObject):
         if self.running:
             return
         self.trial = SkillTry(name, started_at=time.monotonic())
-        call = self._desk.try_it(name, args, self._heard.emit)
+        call = self._service.try_it(name, args, self._heard.emit)
         self._run_id, self._token = call.run_id, call.token
         self._bridge.spawn(self._tried(call.work), name=f"try {name}", on_error=self._broke)
         self.changed.emit()

@@ -44,7 +44,7 @@ async def test_every_page_of_settings_is_reached_by_typing_its_name(
     start: Callable[..., Any], width: int, scale: float
 ) -> None:
     app = await start(HELLO)
-    await app.startup._rooms.settings.update("appearance.text_scale", scale)
+    await app.startup._services.settings.update("appearance.text_scale", scale)
     app.window.resize(width, 800)
     await activated(app.window)
     for row in SETTINGS_PAGES:

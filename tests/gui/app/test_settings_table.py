@@ -21,7 +21,7 @@ class TidesViewModel(QObject):
 
     def __init__(self, models: SettingsModels) -> None:
         super().__init__()
-        self.home = models.views.rooms.home
+        self.home = models.views.services.home
 
 
 class TidesPage(QWidget):
@@ -50,7 +50,7 @@ async def test_a_row_more_is_a_page_more(start: Callable[..., Any], qtbot: Any) 
     app = await start(HELLO)
     tides, views = Tides(), app.models
     table = (*SETTINGS_PAGES, tides.row)
-    report = await views.rooms.confinement_report()
+    report = await views.services.confinement_report()
     page = SettingsPage(views.settings, table, SettingsModels(views, report))
     qtbot.addWidget(page)
     listed = [page.nav.model().index(at, 0).data() for at in range(page.nav.model().rowCount())]
@@ -59,7 +59,7 @@ async def test_a_row_more_is_a_page_more(start: Callable[..., Any], qtbot: Any) 
     page.show_settings("Tides")
     page.show_settings("Appearance")
     page.show_settings("Tides")
-    assert [made.model.home for made in tides.made] == [views.rooms.home]
+    assert [made.model.home for made in tides.made] == [views.services.home]
     assert page._stack.currentWidget() is tides.made[0]
     assert (page._header.title.text(), page._note.text()) == ("Tides and moons", "Twice a day")
     wanted: list[bool] = []

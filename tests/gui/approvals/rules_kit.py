@@ -82,7 +82,7 @@ class Room:
     async def open(self) -> Room:
         await self.store.open()
         rooms = await open_rules(self.store, self.redactor, *self._walls())
-        self.book, self.desk = rooms.book, Held(rooms.desk)
+        self.book, self.desk = rooms.book, Held(rooms.service)
         self.bridge = Bridge()
         self.bridge.failed.connect(self.broken.append)
         self.approvals = ApprovalsViewModel(self.bridge, self.store.audit)
