@@ -36,15 +36,22 @@ _GROWS = (ToolCallStarted, ToolCallAnswered, ToolCallFinished, RunEnded)
 
 @dataclass(frozen=True, slots=True)
 class ActivityChoice:
-    """What the person chose; ``days`` is "today", "week" or "" for all."""
+    """The filters that the person chose; "" is no filter."""
 
     text: str = ""
+    """Words to be found."""
     decision: str = ""
+    """What was decided."""
     category: str = ""
+    """read, write or admin."""
     tool: str = ""
+    """Name of a tool."""
     thread_id: str = ""
+    """Entries of one thread."""
     by: str = ""
+    """Who or what decided."""
     days: str = ""
+    """"today" or "week"."""
 
     @property
     def narrowed(self) -> bool:

@@ -50,19 +50,28 @@ class TriedCall:
 
 @dataclass(frozen=True, slots=True)
 class SkillTry:
-    """One try. ``state``: running | waiting | done | failed | denied | aborted; ``is_json``: ``text`` is a value;
-    ``media``: images and sounds of the result."""
+    """One try of a skill."""
 
     name: str
+    """Name of the skill."""
     state: str = "running"
+    """running | waiting | done | failed | denied | aborted."""
     text: str = ""
+    """What came back."""
     is_json: bool = False
+    """``text`` is a value as JSON."""
     code: str = ""
+    """Why it failed, as a code."""
     output: str = ""
+    """What the skill printed."""
     elapsed_ms: int = 0
+    """How long it took."""
     started_at: float = 0.0
+    """When it began."""
     calls: tuple[TriedCall, ...] = field(default=())
+    """The calls that the skill made."""
     media: tuple[MediaPart, ...] = field(default=())
+    """Images and sounds of the result."""
 
     @property
     def over(self) -> bool:
