@@ -33,7 +33,7 @@ def write_whole(path: str, data: bytes) -> None:
 
 
 def write_made(path: str, make: Callable[[], bytes]) -> None:
-    """Write the text that ``make`` returns, as ``write`` does."""
+    """Write the bytes that ``make`` returns, as ``write_whole`` does."""
     write_whole(path, make())
 
 

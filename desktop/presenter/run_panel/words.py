@@ -70,7 +70,7 @@ def look_of(facts: NodeFacts) -> str:
 
 
 def is_turning(facts: NodeFacts) -> bool:
-    """Whether the agent works right now, so that its mark turns."""
+    """Whether the agent works or is being stopped, so that its mark turns."""
     return facts.stopping or facts.state in _TURNING
 
 

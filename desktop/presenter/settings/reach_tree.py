@@ -291,7 +291,7 @@ def why(row: ShownRow) -> str:
 
 
 def _note(level: Level) -> str:
-    """The last line of a folder: what is not shown of it."""
+    """The last line of a folder: why it cannot be read, how many entries are not listed, or that it is empty."""
     if level.problem:
         return f"Cannot be read: {level.problem}"
     if level.left_out:
