@@ -19,13 +19,13 @@ from desktop.agents.loop.request import ask_within
 from desktop.agents.loop.round_notes import few_left, rounds_note, with_notes
 from desktop.agents.loop.summarising import ContextKeeper
 from desktop.agents.loop.window import LAST_MESSAGES, NOTHING, PromptWindow, View
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.estimates import estimate, estimate_fixed, estimate_of
 from desktop.domain.ids import AgentId
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, ToolCallBlock
 from desktop.domain.middleware import ChatContext, Middleware
 from desktop.domain.models import ModelAnswer, ModelRequest
+from desktop.domain.run_meta import RunMeta
 from desktop.supervision.budgets import BudgetTracker
 
 

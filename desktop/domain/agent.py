@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.ids import AgentId
 from desktop.domain.messages import ChatMessage, Usage
 from desktop.domain.models import ModelRequest
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.supervision import ExecutionBudget, HistoryRetention, Priority
 from desktop.domain.tools import ToolResult
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from desktop.domain.call_facts import CallFacts
 from desktop.domain.definitions import DefinitionProblem
-from desktop.domain.safety import CallFacts
 
 MissedPolicy = Literal["skip", "once"]
 """What becomes of times that passed while the app was closed: only noted, or made up for by one run."""

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import AssentError
 from desktop.domain.models import ModelRequest
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.tools import ToolResult
 
 CallNext = Callable[[], Awaitable[None]]

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.messages import ChatMessage, StopReason, ToolCallBlock, Usage
+from desktop.domain.run_meta import RunMeta
 
 Locality = Literal["local", "provider", "demo", "scripted"]
 

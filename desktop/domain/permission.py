@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from desktop.domain.consents import Consent
-from desktop.domain.tools import Category, Judgement
+from desktop.domain.judgement import Category, Judgement
 
 Choice = Literal["allow_once", "allow_run", "allow_always", "allow_edited", "deny", "deny_run", "done", "stop"]
 """``done`` and ``stop`` are answers about a call that had begun when Assent ended: it was done; end the run."""

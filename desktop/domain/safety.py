@@ -12,9 +12,10 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, BinaryIO, Literal, Protocol
 
+from desktop.domain.call_facts import CallFacts
 from desktop.domain.cancellation import CancellationToken
+from desktop.domain.judgement import Category, CommandPart, Judgement
 from desktop.domain.permission import AuditEntry
-from desktop.domain.tools import Category, CommandPart, Judgement
 
 DEFAULT_ALLOWED = ("~/.agent/workspace", "/tmp/agent")
 DEFAULT_DENIED = ("~/.ssh", "~/.gnupg", "/etc/shadow", "/etc/passwd")
@@ -390,27 +391,6 @@ class TextMasker(Protocol):
 
 
 # -- rules of trust ---------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class CallFacts:
-    """What a trust rule may look at. ``parts`` and ``resolved`` as in ``PreCheck``; ``digest`` is the SHA-256 of
-    ``constraint`` where that is known only without its secrets, else empty. ``above`` as in ``RunMeta``: rules of those
-    threads count for the call as well. ``network``: the network is opened for it because it was judged to need it.
-    """
-
-    tool: str
-    category: Category
-    constraint: str = ""
-    tags: tuple[str, ...] = ()
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    source: str = ""
-    parts: tuple[CommandPart, ...] = ()
-    resolved: Mapping[str, str] = field(default_factory=dict)
-    thread_id: str = ""
-    digest: str = ""
-    above: tuple[str, ...] = ()
-    network: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.lazy import Lazy
 from desktop.domain.models import ModelRequest, StreamItem
+from desktop.domain.run_meta import RunMeta
 
 if TYPE_CHECKING:
     from desktop.models.demo import DemoModel

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.models import Connection, LocalServer, ModelClient, ModelRequest, StreamItem
+from desktop.domain.run_meta import RunMeta
 from desktop.models.providers import DEMO, SCRIPTED, LocalAddresses
 
 

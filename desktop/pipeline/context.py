@@ -7,16 +7,17 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import Denied, ToolFailure
 from desktop.domain.events import EventSink
 from desktop.domain.ids import short_id
+from desktop.domain.judgement import Category
 from desktop.domain.limits import CallLimits
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock
 from desktop.domain.middleware import FunctionContext
 from desktop.domain.permission import Decision, PermissionRequest
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.scopes import Interrupt
-from desktop.domain.tools import Category, PreCheck, Tool, ToolResult
+from desktop.domain.tools import PreCheck, Tool, ToolResult
 from desktop.pipeline.names import Caller
 from desktop.pipeline.skill_context import Context, ServedContext
 from desktop.recovery.past import NEVER_BEGUN, InProgress, Past, question_of

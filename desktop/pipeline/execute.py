@@ -10,9 +10,10 @@ from typing import Any
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError, Denied, KnownError, ToolAborted, ToolFailure, ToolTimeout
 from desktop.domain.events import ToolCallOutput
+from desktop.domain.judgement import Category
 from desktop.domain.safety import Redactor
 from desktop.domain.scopes import Interrupt
-from desktop.domain.tools import Category, PreCheck, Tool, ToolCallContext, ToolResult
+from desktop.domain.tools import PreCheck, Tool, ToolCallContext, ToolResult
 from desktop.pipeline.context import CallContext
 from desktop.pipeline.gates import TrustGate, prechecked, refused
 

@@ -11,9 +11,10 @@ from typing import Any
 
 from desktop.domain.errors import Denied, LimitReached, ToolAborted, ToolFailure
 from desktop.domain.events import ToolCallAnswered, ToolCallWaiting
+from desktop.domain.judgement import Category, CommandPart
 from desktop.domain.middleware import CallNext
 from desktop.domain.permission import Decision, PermissionRequest
-from desktop.domain.tools import Category, CommandPart, CommandTool, EnvironmentTool, PreCheck, ToolResult
+from desktop.domain.tools import CommandTool, EnvironmentTool, PreCheck, ToolResult
 from desktop.pipeline.context import CallContext, Trust
 from desktop.pipeline.validation import Validator, frozen_copy
 from desktop.recovery.past import OUTCOME_UNKNOWN, VALUE_UNKNOWN

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from desktop.domain.errors import Denied, NotFound
+from desktop.domain.judgement import Category, CommandPart
 from desktop.domain.suggestions import nearest
-from desktop.domain.tools import Category, CommandPart, Tool, ToolSpec
+from desktop.domain.tools import Tool, ToolSpec
 from desktop.skills.names import MAX_NAME, is_bare_name
 from desktop.skills.patterns.lists import CONTEXT_MANAGER
 

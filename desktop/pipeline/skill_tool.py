@@ -11,8 +11,9 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from desktop.domain.errors import Denied
+from desktop.domain.judgement import Category
 from desktop.domain.skills import SkillDef
-from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.skills.formats.category import effective_category
 from desktop.skills.formats.loader import read_bytes
 from desktop.skills.frontmatter.problems import FormatError

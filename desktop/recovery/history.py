@@ -15,10 +15,12 @@ from types import MappingProxyType
 from typing import Any
 
 from desktop.domain.call_keys import Names, is_inside, outermost
-from desktop.domain.cancellation import STOPPED, RunMeta
+from desktop.domain.cancellation import STOPPED
 from desktop.domain.effects import EffectRecord, is_digest, tool_of
+from desktop.domain.judgement import Category
 from desktop.domain.messages import ChatMessage
-from desktop.domain.tools import Category, ToolResult, ToolSpec
+from desktop.domain.run_meta import RunMeta
+from desktop.domain.tools import ToolResult, ToolSpec
 from desktop.recovery.effect_values import digest_of, error_from_plain, message_from_plain, result_from_plain
 from desktop.recovery.past import NEVER_BEGUN, VALUE_UNKNOWN, Done, Edited, InProgress, Past, Unknown
 from desktop.recovery.words import ANOTHER_WAY, DONE_BEFORE, FAILED_BEFORE, NOBODY_KNOWS, SECRET_NOT_KEPT

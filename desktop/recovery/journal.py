@@ -14,9 +14,10 @@ from typing import Any
 
 from desktop.domain.effects import EffectPhase
 from desktop.domain.errors import CancellationError, KnownError, ToolAborted
+from desktop.domain.judgement import Category
 from desktop.domain.middleware import CallNext, ChatContext, FunctionContext
 from desktop.domain.models import ModelAnswer
-from desktop.domain.tools import Category, ToolResult, ToolSpec
+from desktop.domain.tools import ToolResult, ToolSpec
 from desktop.recovery.effect_journal import Asked, EffectJournal, Place
 from desktop.recovery.effect_values import RequestDigests, digest_of, message_to_plain, result_to_plain
 

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 from desktop.domain.agent import Agent, AgentOutcome, AgentStatus, Inbox
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.effects import AskUnknown, UnknownAnswer
 from desktop.domain.errors import (
     BudgetExhausted,
@@ -24,6 +23,7 @@ from desktop.domain.errors import (
 from desktop.domain.ids import AgentId, short_id
 from desktop.domain.limits import Limit
 from desktop.domain.middleware import AgentContext, MiddlewareTermination
+from desktop.domain.run_meta import RunMeta
 from desktop.recovery.effect_journal import EffectJournal
 from desktop.supervision.agent_tasks import AgentTasks
 from desktop.supervision.model_queue import ModelQueue

@@ -13,13 +13,13 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.domain.agent import AgentOutcome
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.effects import EffectLog
 from desktop.domain.errors import BudgetExhausted, BugError, NotFound
 from desktop.domain.events import Event, EventSink, RunTreeChanged, ToolCallAnswered, ToolCallWaiting
 from desktop.domain.ids import AgentId
 from desktop.domain.middleware import CallNext, ChatContext, FunctionContext
 from desktop.domain.models import ModelAnswer
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.run_tree import BESIDE, NodeFacts, NodeState
 from desktop.domain.supervision import Supervision
 from desktop.domain.tools import ToolSpec

@@ -16,13 +16,13 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from desktop.domain.agent import AgentOutcome, ChildHandle, Inbox
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.effects import AskUnknown, EffectRecord, EffectUnknown
 from desktop.domain.errors import CancellationError, KnownError, ToolAborted
 from desktop.domain.estimates import estimate_of
 from desktop.domain.ids import AgentId, new_id
 from desktop.domain.messages import ChatMessage
 from desktop.domain.models import ModelRequest
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget, HistoryRetention, Priority
 from desktop.domain.tools import ToolResult

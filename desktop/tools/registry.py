@@ -6,7 +6,8 @@ import threading
 from collections.abc import Iterable
 
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.tools import Category, Tool
+from desktop.domain.judgement import Category
+from desktop.domain.tools import Tool
 
 
 class ToolRegistry:

@@ -11,11 +11,13 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
+from desktop.app.wiring.settings_pages import SETTINGS_PAGES, SettingsModels
 from desktop.domain.permission import PermissionRequest
 from desktop.ui.approvals.page import ApprovalsPage
 from desktop.ui.approvals.request.dialog import RequestDialog
@@ -84,22 +86,25 @@ class Stage:
                 "debates": debate_shots.page,
                 "skills": lambda: SkillsPage(skill_shots.sample_models()),
                 "approvals": lambda: ApprovalsPage(any_approvals, self.rules, self.title),
-                "settings": lambda: SettingsPage(
-                    cast(Any, self.settings),
-                    any_setup,
-                    cast(Any, self.boundaries),
-                    lambda: self.confined,
-                    cast(Any, self.cli),
-                    cast(Any, self.keys),
-                    cast(Any, self.mcp),
-                    cast(Any, self.reach),
-                    cast(Any, samples.SampleGrants("/home/ida/Downloads/tide-archive")),
-                    middleware=cast(Any, SampleMiddleware()),
-                ),
+                "settings": self._settings_page,
             },
         )
         self.window.resize(*SIZE)
         self.window.set_pending(self.approvals.pending_count)
+
+    def _settings_page(self) -> SettingsPage:
+        views = SimpleNamespace(
+            setup=self.setup,
+            boundaries=self.boundaries,
+            cli=self.cli,
+            keys=self.keys,
+            mcp=self.mcp,
+            reach=self.reach,
+            grants=samples.SampleGrants("/home/ida/Downloads/tide-archive"),
+            middleware=SampleMiddleware(),
+        )
+        rows = [row for row in SETTINGS_PAGES if row.name != "Agents"]
+        return SettingsPage(cast(Any, self.settings), rows, SettingsModels(cast(Any, views), self.confined))
 
     @staticmethod
     def title(thread_id: str) -> str:

@@ -8,9 +8,9 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from desktop.domain.judgement import Category
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.skills import SkillProblem
-from desktop.domain.tools import Category
 from desktop.presenter.settings.cli_tools import CliRow
 from desktop.presenter.skills.forms import FormField, fields_of
 from desktop.presenter.skills.trying import SkillTry

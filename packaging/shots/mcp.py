@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QObject, Signal
 
+from desktop.domain.judgement import Category
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.skills import SkillProblem
-from desktop.domain.tools import Category
 from desktop.presenter.mcp.example import EXAMPLE
 from desktop.presenter.mcp.secrets import PastedSecret
 from desktop.presenter.mcp.servers import McpInstructions, McpRow, McpToolRow, compared

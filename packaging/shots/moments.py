@@ -9,8 +9,8 @@ from typing import Any, cast
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
+from desktop.domain.judgement import Category
 from desktop.domain.skills import SkillDef, SkillProblem
-from desktop.domain.tools import Category
 from desktop.presenter.skills.import_plan import Choice, Planned, planned
 from desktop.presenter.skills.importing import Candidate, Fits, Staged, Target
 from desktop.ui.settings.mcp.page import McpPage

@@ -9,10 +9,10 @@ from typing import Any
 
 from desktop.domain.errors import NotFound
 from desktop.domain.events import RunTreeChanged
+from desktop.domain.judgement import Category
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.run_tree import KeptRun, NodeFacts, NodeState
 from desktop.domain.supervision import ExecutionBudget, Priority
-from desktop.domain.tools import Category
 from desktop.presenter.run_panel.panel import RunTreeViewModel
 
 THREAD, RUN = "t", "7f3a91c2"

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
+from desktop.domain.judgement import Category
 from desktop.domain.skills import SkillDef, SkillProblem
-from desktop.domain.tools import Category
 from desktop.presenter.common.line_ends import Conflict
 from desktop.presenter.events.bridge import single_shot
 from desktop.presenter.skills.editing import FormState, SkillEditor, values_of

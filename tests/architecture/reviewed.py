@@ -84,6 +84,18 @@ LATE_IMPORTS: dict[str, str] = {
     "desktop/safety/boundary/paths.py": "fcntl does not exist on Windows",
 }
 
+# Files that say the name of a built-in tool, or a word that is spelled alike.
+TOOL_NAMES: dict[str, str] = {
+    "desktop/models/demo.py": "the demo model asks for tools by name, as every model does",
+    "desktop/models/demo_roles.py": "the demo model asks for tools by name, as every model does",
+    "desktop/skills/formats/other_tools.py": "the table of other products' tools and ours; skills do not see tools",
+    "desktop/safety/shell/programs/wrappers.py": "bash, the program, as a command may start it",
+    "desktop/tools/cli/category.py": "bash, the program, as an entry of tools.yaml may start it",
+    "desktop/ui/approvals/rules/trial.py": "example rules, which the page shows to a person",
+    "desktop/ui/schedules/form.py": "example rules, which the form shows to a person",
+    "desktop/ui/transcript/pieces/highlight.py": "bash, the language of a piece of code",
+}
+
 # Folders with more modules than one finds one's way in by path alone.
 CROWDED: dict[str, str] = {
     "desktop/domain": "the records that all rooms share, each named for its one subject, importing only each other",

@@ -7,7 +7,7 @@ import ast
 import heapq
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from operator import itemgetter
@@ -139,6 +139,58 @@ def qt_below_presenter(files: list[Source]) -> list[str]:
 
 def _origin(node: ast.AST) -> str:
     return (node.module or "") if isinstance(node, ast.ImportFrom) else ""
+
+
+def import_circles(files: list[Source]) -> list[str]:
+    """Modules that import each other, if only for types (``TYPE_CHECKING``): none of them is understood alone."""
+    graph = _imports_between(files)
+    while outside := [name for name, found in graph.items() if not found & graph.keys()]:
+        graph = {name: found for name, found in graph.items() if name not in outside}
+    reached = {name: _reached(graph, name) for name in graph}
+    circles = {frozenset({name} | {o for o in reached[name] if name in reached[o]}) for name in graph}
+    return sorted(
+        f"{min(circle).replace('.', '/')}.py:1: in a circle of imports: {', '.join(sorted(circle))}"
+        for circle in circles
+        if len(circle) > 1
+    )
+
+
+def _imports_between(files: list[Source]) -> dict[str, set[str]]:
+    """By module the modules among these files that it imports, wherever and for whatever it does."""
+    known = {file.name.removesuffix(".py").removesuffix("/__init__").replace("/", "."): file for file in files}
+    graph: dict[str, set[str]] = {}
+    for name, file in known.items():
+        found: set[str] = set()
+        for node in file.find((ast.Import, ast.ImportFrom)):
+            if isinstance(node, ast.ImportFrom):
+                inside = {f"{node.module}.{alias.name}" for alias in node.names} & known.keys()
+                found |= inside or {str(node.module)} & known.keys()
+            elif isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names} & known.keys()
+        graph[name] = found - {name}
+    return graph
+
+
+def _reached(graph: Mapping[str, set[str]], start: str) -> set[str]:
+    found: set[str] = set()
+    waiting = [start]
+    while waiting:
+        new = (graph[waiting.pop()] & graph.keys()) - found
+        found |= new
+        waiting += new
+    return found
+
+
+def tools_by_name(files: list[Source], names: Collection[str]) -> list[str]:
+    """A built-in tool called by its name outside of its own module: what is known of it stands in its ToolSpec."""
+    said = re.compile(rf"(?:{'|'.join(map(re.escape, names))})(?:\(|\Z)")
+    return [
+        file.at(node, f"names the tool {node.value!r}")
+        for file in files
+        if not file.name.startswith("desktop/tools/builtin/")
+        for node in file.find(ast.Constant)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and said.match(node.value)
+    ]
 
 
 def import_in_function(files: list[Source]) -> list[str]:

@@ -5,14 +5,18 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from desktop.domain.tools import ToolSpec
+from desktop.tools.builtin.catalogue import BUILT_IN
 from tests.architecture import reviewed, rules
 from tests.architecture.rules import Source
 
 ROOT = Path(__file__).resolve().parents[2]
+TOOL_NAMES = frozenset(name for spec in BUILT_IN.values() for name in (spec.name, spec.provider_name))
 OURS = rules.sources(ROOT, "desktop")
 EVERYTHING = [*OURS, *rules.sources(ROOT, "skills", "tests", "packaging")]
 
@@ -51,6 +55,23 @@ def test_every_class_name_has_one_owner() -> None:
 
 def test_what_is_imported_late_is_there() -> None:
     holds(rules.missing_lazily(OURS))
+
+
+def test_no_modules_import_each_other_not_even_for_types() -> None:
+    holds(rules.import_circles(OURS))
+
+
+def test_a_built_in_tool_is_named_in_its_own_module_alone() -> None:
+    holds(rules.tools_by_name([file for file in OURS if file.name not in reviewed.TOOL_NAMES], TOOL_NAMES))
+
+
+def test_every_built_in_tool_is_in_the_list_of_them() -> None:
+    assert {id(spec) for spec in BUILT_IN.values()} == {
+        id(found)
+        for file in (ROOT / "desktop/tools/builtin").glob("*.py")
+        for found in vars(import_module(f"desktop.tools.builtin.{file.stem}")).values()
+        if isinstance(found, ToolSpec)
+    }
 
 
 def test_no_cancellation_is_lost_on_the_way() -> None:
@@ -94,6 +115,7 @@ def test_reviewed_exceptions_are_still_needed() -> None:
         lambda files: rules.unowned_tasks(files, {}): reviewed.TASK_OWNERS,
         rules.modal_or_pumping: reviewed.EXEC_CALLS,
         rules.import_in_function: reviewed.LATE_IMPORTS,
+        lambda files: rules.tools_by_name(files, TOOL_NAMES): reviewed.TOOL_NAMES,
     }
     holds(
         [
@@ -132,6 +154,24 @@ VIOLATIONS: list[tuple[str, Callable[[list[Source]], list[str]], str, str]] = [
     ),
     ("long class", partial(rules.too_long, reviewed={}), "desktop/store/x.py", "class A:\n" + "    x = 1\n" * 301),
     ("long median", rules.distribution, "desktop/store/x.py", "def f():\n" + "    x = 1\n" * 9),
+    (
+        "circle for types",
+        lambda files: rules.import_circles([*files, Source("desktop/domain/y.py", "import desktop.domain.x\n")]),
+        "desktop/domain/x.py",
+        "if TYPE_CHECKING:\n    from desktop.domain.y import Y\n",
+    ),
+    (
+        "tool",
+        lambda files: rules.tools_by_name(files, {"read-file", "read_file"}),
+        "desktop/ui/x.py",
+        "if tool == 'read_file':\n    pass\n",
+    ),
+    (
+        "tool in a rule",
+        lambda files: rules.tools_by_name(files, {"bash"}),
+        "desktop/services/x.py",
+        "rule = f'bash(command={command})'\n",
+    ),
     ("qt", rules.qt_below_presenter, "desktop/agents/x.py", "from PySide6.QtCore import QObject\n"),
     ("qt in function", rules.qt_below_presenter, "desktop/agents/x.py", "def f():\n    import qasync\n"),
     ("late import", rules.import_in_function, "desktop/ui/x.py", "def f():\n    import json\n"),

@@ -18,9 +18,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from desktop.domain.call_facts import CallFacts
 from desktop.domain.permission import AuditEntry, RuleRecord
 from desktop.domain.rules import RuleDraft, Simulation
-from desktop.domain.safety import CallFacts, SafetySettings
+from desktop.domain.safety import SafetySettings
 from desktop.domain.tools import Tool
 from desktop.safety.boundary.opening import BoundaryFiles
 from desktop.safety.boundary.policy import BoundaryPolicy

@@ -4,8 +4,9 @@ import re
 import timeit
 from collections.abc import Callable
 
-from desktop.domain.safety import CallFacts
-from desktop.domain.tools import Category, ToolSpec
+from desktop.domain.call_facts import CallFacts
+from desktop.domain.judgement import Category
+from desktop.domain.tools import ToolSpec
 from desktop.skills.patterns import AllowedList, PolicyRules, match_pattern, parse_patterns
 from tests.bench.registry import Figure, bench
 

@@ -73,7 +73,7 @@ async def _times(kind: str) -> list[float]:
             if isinstance(event, ToolCallStarted):
                 began.append(time.perf_counter())
 
-        app.startup._rooms.bus.listen(note)
+        app.startup._services.bus.listen(note)
         box = app.startup._pages._dialog.made()
         paints, found, last = Paints(box.view), list[float](), ""
         app.say("go")

@@ -85,7 +85,7 @@ async def _measured(running: Running) -> Found:
         elif isinstance(event, AgentTraced) and event.type == "message":
             came[event.context_id] = came.get(event.context_id, 0) + len(str(event.data.get("text")))
 
-    running.startup._rooms.bus.listen(count)
+    running.startup._services.bus.listen(count)
     await running.until(lambda: len(came) >= AGENTS, "eight agents that write")
     await asyncio.sleep(0.5)
     gc.collect()
@@ -104,7 +104,7 @@ def _in_app(rounds: list[Any], settings: str, act: Callable[[Running], Awaitable
         await act(running)
         found = await _measured(running)
         for thread in running.models.chat._board.running_threads:
-            await running.startup._rooms.service.stop(thread)
+            await running.startup._services.service.stop(thread)
         await running.until(lambda: not running.models.chat._board.running_threads, "the end of all runs")
         await running.end()
         return found
@@ -158,7 +158,7 @@ def chats_traced() -> Figure:
 def nested() -> Figure:
     async def act(running: Running) -> None:
         running.page.show_trace(True)
-        await running.startup._rooms.modes.choose(running.models.chat.meters.agent, "code")
+        await running.startup._services.modes.choose(running.models.chat.meters.agent, "code")
         running.say("write")
 
     rounds = [{"when": "write", "steps": call("invoke", code=EIGHT)}, *[stream()] * AGENTS]

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from desktop.domain.agent import Inbox, RunContext
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.ids import AgentId
 from desktop.domain.messages import ChatMessage, TextBlock, Usage
 from desktop.domain.models import ModelRef, ModelRequest
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import Priority, SpawnBudget, Supervision
 from desktop.domain.threads import RunRecord, ThreadRecord

@@ -52,7 +52,7 @@ class CanaryPerson(Person):
 
     @property
     def rooms(self) -> Any:
-        return self.startup._rooms
+        return self.startup._services
 
     # -- parts --------------------------------------------------------------------------------------------------------
 

@@ -18,10 +18,10 @@ from PySide6.QtWidgets import QWidget
 from desktop.app.home.home import Home
 from desktop.app.lifecycle import wiring
 from desktop.app.lifecycle.composition import App, Hooks
+from desktop.app.wiring.settings_pages import SETTINGS_PAGES
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.shell.window import PAGES
 from desktop.presenter.transcript.items import NoticePart, ToolPart
-from desktop.ui.settings.page import PAGES as SETTINGS
 from desktop.ui.widgets.dialogs.dialog import Dialog
 from tests.harness.patience import PATIENCE_S
 
@@ -132,7 +132,9 @@ class Person:
         """One page after the other, each until somebody has looked at it and says so."""
         await self.opened()
         await asyncio.sleep(1)  # what is read from disk right after a start
-        places = [(name, "") for name in PAGES if name != "settings"] + [("settings", name) for name, _, _ in SETTINGS]
+        places = [(name, "") for name in PAGES if name != "settings"] + [
+            ("settings", row.name) for row in SETTINGS_PAGES
+        ]
         for page, below in places:
             self.startup._shell.go(page)
             shown = self.window.page(page)
@@ -149,7 +151,7 @@ class Person:
         await self.opened()
         self.window.page("chats").new_chat()
         await self.until(lambda: not self.pane._items, "a new chat")
-        rooms = self.startup._rooms
+        rooms = self.startup._services
         await self.until(lambda: rooms.child.health.state == "ready", "the model host")
         fact("child", pid=rooms.child.health.pid)
         self.say("tell me everything")
@@ -256,7 +258,7 @@ class Person:
             said=outcomes[-1]["said"],
             note=form._note.text(),
             longest=self.longest,
-            only_here=self.startup._rooms.secrets.session_only(),
+            only_here=self.startup._services.secrets.session_only(),
             in_field=form.field("key").text(),
         )
         self.hooks.quit()

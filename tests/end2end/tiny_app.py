@@ -18,8 +18,8 @@ from PySide6.QtWidgets import QLabel, QMainWindow, QWidget
 from desktop.app.home.home import Home
 from desktop.app.lifecycle.composition import App, Hooks
 from desktop.domain.errors import StoreCorrupt
+from desktop.domain.judgement import Category
 from desktop.domain.permission import PermissionRequest
-from desktop.domain.tools import Category
 from desktop.presenter.events.bridge import Bridge
 
 SECRET = "sk-abcdefghijklmnopqrstuvwxyz0123456789"

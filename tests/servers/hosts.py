@@ -4,9 +4,10 @@ import contextlib
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.messages import ChatMessage, user_message
 from desktop.domain.models import Connection, ModelRef, ModelRequest, StreamItem
+from desktop.domain.run_meta import RunMeta
 from desktop.models.client import ModelRoom, build
 from desktop.models.providers import LocalAddresses
 from desktop.workers.child import ChildProcess

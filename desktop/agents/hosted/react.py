@@ -17,13 +17,13 @@ from desktop.agents.loop.summarising import ContextKeeper, KeptInMemory, Message
 from desktop.agents.loop.window import NOTHING
 from desktop.agents.turn import AgentTurn, TurnInput, TurnServices, TurnSpec
 from desktop.domain.agent import Inbox, RunContext
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import BudgetExhausted, CancellationError, LimitReached, ModelError
 from desktop.domain.ids import AgentId
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock
 from desktop.domain.middleware import Rest
 from desktop.domain.models import ModelAnswer, ModelRef, ModelRequest
+from desktop.domain.run_meta import RunMeta
 
 Runner = Callable[[RunContext, Inbox], Awaitable[Any]]
 """What an agent does with what waits for it: policy and provider, wired by whoever hosts it."""

@@ -7,10 +7,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.events import Event, EventSink, ToolCallAnswered, ToolCallWaiting
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ToolCallBlock
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.tools import ToolResult
 from desktop.pipeline.context import CallRequest, Invocation
 from desktop.pipeline.names import Caller

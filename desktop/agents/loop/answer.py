@@ -12,7 +12,6 @@ from typing import Any
 
 from desktop.agents.loop.events import LoopListener, Retrying
 from desktop.agents.loop.retry import RetryPolicy
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import CancellationError, LimitReached, ModelError, ModelStreamCut
 from desktop.domain.ids import short_id
 from desktop.domain.limits import Limit
@@ -27,6 +26,7 @@ from desktop.domain.models import (
     StreamItem,
     TextDelta,
 )
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.scopes import Interrupt
 
 MAX_CHARACTERS = 1_000_000

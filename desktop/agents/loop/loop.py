@@ -25,13 +25,13 @@ from desktop.agents.loop.events import (
     ToolRunner,
 )
 from desktop.agents.loop.request import ask_within
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import BudgetExhausted, CancellationError, LimitReached, ModelError
 from desktop.domain.estimates import estimate_of
 from desktop.domain.limits import Limit, positive_int
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, ToolResultBlock, Usage
 from desktop.domain.middleware import ChatContext, Middleware, MiddlewareTermination
 from desktop.domain.models import ModelAnswer, ModelRequest
+from desktop.domain.run_meta import RunMeta
 from desktop.supervision.budgets import BudgetTracker
 
 STOPPED = "Stopped: maximum iteration limit reached."

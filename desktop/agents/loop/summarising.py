@@ -28,6 +28,7 @@ from desktop.domain.messages import (
     user_message,
 )
 from desktop.domain.models import ModelAnswer, ModelRef, ModelRequest
+from desktop.tools.builtin.catalogue import FILE_READERS, FILE_WRITERS
 
 SYSTEM = (
     "You write the memory of a conversation that has become too long to be read again. Everything you are given is "
@@ -42,8 +43,6 @@ LEAST = 4
 MOST_FILES = 60
 MOST_OF_RESULT = 1_500
 DEFAULT_ROOM = 60_000
-_READ = frozenset({"read-file", "list-directory"})
-_WRITE = frozenset({"write-file"})
 _log = logging.getLogger(__name__)
 _FILES_READ, _FILES_WRITTEN = "Files read: ", "Files written: "
 
@@ -226,7 +225,7 @@ def _before(earlier: str) -> str:
 
 def _files(messages: Sequence[ChatMessage], earlier: str, most: int) -> Iterator[str]:
     """What was read and written, from the calls, and from the summary before: the newest, ``most`` letters of each."""
-    for head, tools in ((_FILES_READ, _READ), (_FILES_WRITTEN, _WRITE)):
+    for head, tools in ((_FILES_READ, FILE_READERS), (_FILES_WRITTEN, FILE_WRITERS)):
         before = next((line for line in earlier.splitlines() if line.startswith(head)), "").removeprefix(head)
         paths = dict.fromkeys(path for path in before.split(", ") if path)
         for message in messages:

@@ -9,7 +9,8 @@ from typing import Any
 
 from desktop.agents.skill.settings import PROVIDER
 from desktop.domain.estimates import CHARACTERS_PER_TOKEN
-from desktop.domain.tools import CommandPart, Tool, ToolSpec
+from desktop.domain.judgement import CommandPart
+from desktop.domain.tools import Tool, ToolSpec
 from desktop.pipeline.names import AllowedTools, ToolTable
 from desktop.pipeline.skill_tool import SkillTool
 from desktop.pipeline.skills.overrides import activatable

@@ -12,10 +12,10 @@ from typing import Any, Protocol
 
 from desktop.agents.loop.retry import RetryPolicy
 from desktop.agents.skill.discovery import Offers
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.code import CodeEngine
 from desktop.domain.middleware import ChatContext, Middleware, Start, StartedBy
 from desktop.domain.models import ModelClient, ModelRef
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.tools import Tool
 from desktop.pipeline.names import AllowedTools
 from desktop.pipeline.pipeline import Pipeline

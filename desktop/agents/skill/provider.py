@@ -22,10 +22,10 @@ from desktop.agents.loop.summarising import ContextKeeper, KeptInMemory, Message
 from desktop.agents.loop.window import LAST_MESSAGES, NOTHING
 from desktop.agents.skill.host import HOST, Host
 from desktop.agents.turn import AgentTurn, TurnInput, TurnServices, TurnSpec
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import CancellationError, KnownError, ModelError, ToolAborted, ToolFailure
 from desktop.domain.estimates import estimate_of
 from desktop.domain.ids import AgentId
+from desktop.domain.judgement import Category
 from desktop.domain.limits import Limit, positive_int
 from desktop.domain.messages import (
     ChatMessage,
@@ -37,7 +37,7 @@ from desktop.domain.messages import (
     media_from_plain,
 )
 from desktop.domain.models import ModelAnswer, ModelRequest, ReasoningDelta, TextDelta
-from desktop.domain.tools import Category
+from desktop.domain.run_meta import RunMeta
 from desktop.pipeline.context import CallContext
 from desktop.pipeline.skill_context import Context
 from desktop.pipeline.skills.code_mode import INVOKE

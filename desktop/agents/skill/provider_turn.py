@@ -20,7 +20,6 @@ from desktop.agents.loop.loop import MAX_CALLS, STOPPED
 from desktop.agents.skill.discovery import provider_call
 from desktop.agents.skill.host import HOST, Host
 from desktop.agents.turn import RoundRequests, TurnInput, TurnServices, TurnSpec
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import (
     BudgetExhausted,
     CancellationError,
@@ -35,6 +34,7 @@ from desktop.domain.ids import new_id
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, Usage, media_to_plain, to_plain
 from desktop.domain.models import ModelRequest, ReasoningDelta, TextDelta
+from desktop.domain.run_meta import RunMeta
 from desktop.pipeline.context import CallContext, CallRequest, CallResult, Invocation
 from desktop.pipeline.names import AllowedTools, Caller
 from desktop.pipeline.skill_context import Context

@@ -24,7 +24,8 @@ from typing import Any
 
 from desktop.agents.skill.settings import ToolMode
 from desktop.domain.errors import Denied, ValidationFailure
-from desktop.domain.tools import Category, ToolSpec
+from desktop.domain.judgement import Category
+from desktop.domain.tools import ToolSpec
 from desktop.pipeline.names import AllowedTools, check_operation, may
 from desktop.pipeline.skill_context import Context, ServedContext
 from desktop.pipeline.skills.code_mode import FINISH, Finish

@@ -126,7 +126,7 @@ def written(record: dict[str, Any]) -> bytes:
 
 
 def told(report: FileReport) -> str:
-    """What was found, for a terminal."""
+    """The findings as lines for a terminal."""
     if report.problem:
         return report.problem + "\n"
     chain = report.chain

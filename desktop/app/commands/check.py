@@ -136,7 +136,7 @@ def database_of(home: Path) -> Health:
 
 
 def activity_log(home: Path) -> Health:
-    """Its chain, read only."""
+    """Check the chain of hashes of the activity log, without writing."""
     file = home / "data" / "assent.db"
     if not file.exists():
         return Health("ok", "Nothing is in it yet.")

@@ -101,30 +101,30 @@ async def _run(home: Path, logs: Path, options: argparse.Namespace) -> int:
     await settings.load()
     for problem in settings.problems:
         say_error(f"assent: {problem}")
-    rooms = await build_services(
+    services = await build_services(
         home, settings, None, windows=lambda _ref: None, script=options.script, allowed=allowed, model=options.model
     )
-    written = Logs(logs, rooms.redactor.redact_text)
+    written = Logs(logs, services.redactor.redact_text)
     try:
-        for current in (rooms.skills.fabric.refresh, rooms.agent_room.refresh):  # what a window does meanwhile
+        for current in (services.skills.fabric.refresh, services.agent_room.refresh):  # what a window does meanwhile
             await asyncio.to_thread(current)
-        _look_at(allowed, rooms)
-        followed = rooms.owner.spawn(_follow_log(rooms), "headless: follow the activity log")
-        code = await _Headless(rooms, options).go()
+        _look_at(allowed, services)
+        followed = services.owner.spawn(_follow_log(services), "headless: follow the activity log")
+        code = await _Headless(services, options).go()
         await followed
         return code
     finally:
-        await rooms.debates.close()
-        await rooms.service.close()
-        await rooms.stop_children()
-        await rooms.close()
+        await services.debates.close()
+        await services.service.close()
+        await services.stop_children()
+        await services.close()
         written.stop()
 
 
-async def _follow_log(rooms: Services) -> None:
+async def _follow_log(services: Services) -> None:
     """The activity log is followed at each start, without a window too; what is wrong with it is said at once."""
     try:
-        report = await rooms.store.audit.check(lambda _done, _all: None, lambda: False)
+        report = await services.store.audit.check(lambda _done, _all: None, lambda: False)
     except KnownError as error:
         say_error(f"assent: the activity log could not be checked: {error}")
         return
@@ -143,19 +143,19 @@ def _rule(text: str) -> Pattern:
     return read_rule(canonical, "allow")
 
 
-def _look_at(allowed: Sequence[Pattern], rooms: Services) -> None:
+def _look_at(allowed: Sequence[Pattern], services: Services) -> None:
     """Say which rules name nothing that there is: they would look as if they counted."""
     for one in allowed:
         name = one.selector.text
-        if re.fullmatch(r"[a-z0-9-]+", name) and rooms.skills.table.find(name) is None:
+        if re.fullmatch(r"[a-z0-9-]+", name) and services.skills.table.find(name) is None:
             say_error(f"assent: --allow {one.text}: there is no tool and no skill named {name} here")
 
 
 class _Headless:
-    """One run."""
+    """One run of ``assent run``."""
 
-    def __init__(self, rooms: Services, options: argparse.Namespace) -> None:
-        self._rooms = rooms
+    def __init__(self, services: Services, options: argparse.Namespace) -> None:
+        self._services = services
         self._options = options
         self._end: RunEnded | None = None
         self._empty = False
@@ -163,7 +163,7 @@ class _Headless:
         self._stopped = False
         self._thread = ""
         self._stop: Callable[[], None] = lambda: None
-        self._out = Output(rooms.redactor, self._unheard)
+        self._out = Output(services.redactor, self._unheard)
 
     async def go(self) -> int:
         """An agent answers the message; a skill is called."""
@@ -171,7 +171,7 @@ class _Headless:
         name = _reference(str(self._options.name))
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._interrupted)
-        if name in self._rooms.agents.agents:
+        if name in self._services.agents.agents:
             return await self._answered(name)
         return await self._called(await self._skill(name), name if classify(name) == "path" else "")
 
@@ -184,12 +184,12 @@ class _Headless:
 
     def _model(self) -> str:
         """Raises KnownError where none is chosen, or one that nothing leads to."""
-        chosen = str(self._options.model or self._rooms.settings.current.models.default)
+        chosen = str(self._options.model or self._services.settings.current.models.default)
         then = "Choose one in the app, or give --model CONNECTION/MODEL."
         if not chosen:
             raise KnownError("No model is chosen.", next_step=then, code="model.none")
-        if not self._rooms.models.reaches(ModelRef.parse(chosen)):
-            known = ", ".join(one.connection_id for one in self._rooms.models.connections.saved()) or "none"
+        if not self._services.models.reaches(ModelRef.parse(chosen)):
+            known = ", ".join(one.connection_id for one in self._services.models.connections.saved()) or "none"
             raise KnownError(
                 f"There is no connection for the model {chosen!r}; connections: {known}.",
                 next_step=then,
@@ -199,16 +199,16 @@ class _Headless:
 
     async def _skill(self, name: str) -> SkillDef:
         """Raises NotFound, with what is wrong with a file that could have been it."""
-        rooms = self._rooms
-        skill = await rooms.skills.find(name)
+        services = self._services
+        skill = await services.skills.find(name)
         if skill is not None and skill.state == "untrusted" and self._is_strange(skill):
             raise ConfigurationError(
                 f"{skill.path} lies in no folder of skills that Assent knows, so nobody has agreed to what it says.",
-                next_step=f"Put it into {rooms.home / 'skills'}, or name its project folder in Settings, Skills.",
+                next_step=f"Put it into {services.home / 'skills'}, or name its project folder in Settings, Skills.",
             )
         if skill is not None and skill.state != "broken":
             return skill
-        problems = [str(one) for one in (skill.problems if skill else rooms.desk.problems_near(name))]
+        problems = [str(one) for one in (skill.problems if skill else services.desk.problems_near(name))]
         if problems:
             raise ConfigurationError(f"The skill {name} cannot be used.", next_step="\n  ".join(problems))
         if classify(name) == "path":
@@ -221,18 +221,18 @@ class _Headless:
 
     def _is_strange(self, skill: SkillDef) -> bool:
         """Whether it lies outside every folder of skills."""
-        return all(skill.root != root.path for root in self._rooms.skills.fabric.roots)
+        return all(skill.root != root.path for root in self._services.skills.fabric.roots)
 
     # -- an agent -----------------------------------------------------------------------------------------------------
 
     async def _answered(self, agent: str) -> int:
-        rooms = self._rooms
-        thread = await rooms.service.create_thread(agent=agent, model=self._model())
+        services = self._services
+        thread = await services.service.create_thread(agent=agent, model=self._model())
         self._thread = thread.thread_id
-        rooms.bus.listen(self._tell)
-        self._stop = lambda: _spawned(rooms, thread.thread_id)
+        services.bus.listen(self._tell)
+        self._stop = lambda: _spawned(services, thread.thread_id)
         if not self._stopped:
-            await rooms.service.send(thread.thread_id, self._options.message)
+            await services.service.send(thread.thread_id, self._options.message)
         await self._over(thread.thread_id, agent)
         self._out.newline()
         end = self._end
@@ -243,7 +243,7 @@ class _Headless:
 
     async def _over(self, thread_id: str, agent: str) -> None:
         """Until the run has ended, and that of every agent that the conversation was handed to (S-AAT-1)."""
-        service = self._rooms.service
+        service = self._services.service
         while True:
             while not await service.wait(thread_id, 3600):
                 pass
@@ -276,7 +276,7 @@ class _Headless:
         if not skill.is_code or self._options.model:
             self._model()
         args, said = self._given(skill)
-        call = self._rooms.desk.try_it(skill.name, args, self._tell, said, path)
+        call = self._services.desk.try_it(skill.name, args, self._tell, said, path)
         self._stop = lambda: call.token.cancel(BY_PERSON)
         if self._stopped:
             self._stop()
@@ -357,8 +357,8 @@ def _reference(name: str) -> str:
     return os.path.abspath(os.path.expanduser(name)) if is_path else name
 
 
-def _spawned(rooms: Services, thread_id: str) -> None:
-    rooms.owner.spawn(rooms.service.stop(thread_id), "stop")
+def _spawned(services: Services, thread_id: str) -> None:
+    services.owner.spawn(services.service.stop(thread_id), "stop")
 
 
 def _refused(error: KnownError) -> int:

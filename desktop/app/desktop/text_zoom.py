@@ -26,7 +26,7 @@ class TextZoom(QObject):
         settings.refused.connect(lambda key, _why: self._settled(key))
 
     def press(self, direction: str) -> None:
-        """One press of the keys."""
+        """Make the text larger, smaller or normal, by one press of a key."""
         at = float(self._settings.get(KEY)) if self._wanted is None else self._wanted
         wanted = {"larger": at + STEP, "smaller": at - STEP}.get(direction, 1.0)
         self._wanted = round(min(LARGEST, max(SMALLEST, wanted)), 2)

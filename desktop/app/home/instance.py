@@ -53,7 +53,7 @@ class RaiseServer:
             logger.info("no socket for a second start: %s", error)
 
     async def stop(self) -> None:
-        """No longer listen."""
+        """Stop listening for other starts of the app."""
         if self._server is not None:
             self._server.close()
             with contextlib.suppress(OSError):

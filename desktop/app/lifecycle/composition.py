@@ -1,4 +1,4 @@
-"""The contract between the start and the wiring of the rooms.
+"""The contract between the start and the wiring of the services.
 
 ``desktop.app.lifecycle.wiring`` is a module with two functions::
 
@@ -35,7 +35,7 @@ class Hooks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class App:
-    """The rooms, wired. ``start`` and each part of the end are awaited once, on the loop.
+    """The services, wired. ``start`` and each part of the end are awaited once, on the loop.
 
     At the end (R-UI-8): ``quitting`` says so in the window at once; ``cancel_runs`` returns when all runs are over,
     their questions closed as denied (it has ``CANCEL_LIMIT`` seconds together with the bridge's tasks); what is still

@@ -1,4 +1,4 @@
-"""The app's life after its first paint: the loop, the rooms, signals, and the orderly end."""
+"""The app's life after its first paint: the loop, the services, signals, and the orderly end."""
 
 from __future__ import annotations
 

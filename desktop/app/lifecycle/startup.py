@@ -1,4 +1,4 @@
-"""From the first paint to a working app: settings, rooms, view-models, pages; and what each part does at the end."""
+"""From the first paint to a working app: settings, services, view-models, pages; and what each part does at the end."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Startup(QObject):
         self._home, self._window, self._bridge, self._hooks = home, window, bridge, hooks
         self._theme, self._shell, self._remembered = theme, shell, remembered
         self._settings: SettingsService | None = None
-        self._rooms: Services | None = None
+        self._services: Services | None = None
         self._models: ViewModels | None = None
         self._pages: Pages | None = None
         self._problems_told = False
@@ -88,29 +88,31 @@ class Startup(QObject):
         settings.subscribe(self._settings_changed)
         self._dress(settings.current)
         self._tell_problems(settings)
-        rooms = await self._open(rooms_module)
-        if rooms is None:
+        services = await self._open(rooms_module)
+        if services is None:
             return
-        self._rooms = rooms
-        self._hooks.crashes.redact = rooms.redactor.redact_text
+        self._services = services
+        self._hooks.crashes.redact = services.redactor.redact_text
         models_module = await self._load("desktop.app.wiring.view_models")
         pages_module = await self._load("desktop.app.wiring.pages")
-        self._models = models_module.make_view_models(rooms, self._bridge, self._shell)
+        self._models = models_module.make_view_models(services, self._bridge, self._shell)
         self._shell.set_first_run(not settings.current.models.default)
-        self._pages = pages_module.Pages(self._window, self._shell, self._models, self._theme, self._remembered, rooms)
+        self._pages = pages_module.Pages(
+            self._window, self._shell, self._models, self._theme, self._remembered, services
+        )
         closing = (await self._load("desktop.app.lifecycle.closing")).Closing(
-            self._window, self._shell, lambda: len({*rooms.service.running(), *rooms.debates.running()})
+            self._window, self._shell, lambda: len({*services.service.running(), *services.debates.running()})
         )
         self._models.board.state_changed.connect(closing.runs_changed)
         await self._pages.open()
         await asyncio.sleep(PREWARM_AFTER)
         await self._join_desktop()
-        rooms.child.start()
-        rooms.owner.spawn(rooms.models.catalogue.prewarm(), "model host: what requests need")
-        rooms.mcp.begin()
-        rooms.owner.spawn(rooms.jobs.keep(), "jobs: keep to the clock")
+        services.child.start()
+        services.owner.spawn(services.models.catalogue.prewarm(), "model host: what requests need")
+        services.mcp.begin()
+        services.owner.spawn(services.jobs.keep(), "jobs: keep to the clock")
         self._models.setup.look()
-        self._bridge.spawn(rooms.tool_secrets.learn(), name="learn tools' secrets")
+        self._bridge.spawn(services.tool_secrets.learn(), name="learn tools' secrets")
         self._models.approvals.activity.checked.connect(self._log_checked)
         self._models.approvals.activity.check()
 
@@ -132,11 +134,11 @@ class Startup(QObject):
         return await self._bridge.in_thread(importlib.import_module, name)
 
     async def _open(self, rooms_module: Any) -> Services | None:
-        """The rooms, or None when the database cannot be used and the person chose to quit."""
+        """The services, or None when the database cannot be used and the person chose to quit."""
         script = os.environ.get(SCRIPT, "")
         while True:
             try:
-                rooms: Services = await rooms_module.build_services(
+                services: Services = await rooms_module.build_services(
                     self._home.path,
                     self._settings,
                     self._bridge,
@@ -151,7 +153,7 @@ class Startup(QObject):
                     self._hooks.quit()
                     return None
             else:
-                return rooms
+                return services
 
     def _window_of(self, ref: ModelRef) -> int | None:
         window: int | None = self._models.setup.describe(str(ref))[1] if self._models is not None else None
@@ -213,22 +215,22 @@ class Startup(QObject):
 
     async def cancel_runs(self) -> None:
         """Runs end as interrupted, so that the next start can offer to go on."""
-        if self._rooms is not None:
-            await self._rooms.debates.close()
-            await self._rooms.service.close()
+        if self._services is not None:
+            await self._services.debates.close()
+            await self._services.service.close()
 
     async def end_children(self) -> None:
         """The model host."""
-        if self._rooms is not None:
-            await self._rooms.stop_children()
+        if self._services is not None:
+            await self._services.stop_children()
 
     async def flush(self) -> None:
         """What is typed and not sent, the database and the keyring."""
-        if self._rooms is None:
+        if self._services is None:
             return
         try:
             if self._models is not None:
                 await self._models.chat.drafts.flush()
         except KnownError as error:
             logger.warning("the last draft could not be stored: %s", error.code)
-        await self._rooms.close()
+        await self._services.close()

@@ -13,7 +13,7 @@ WRITE = QSocketNotifier.Type.Write
 
 
 class Queue(Protocol):
-    """What a watch needs of the loop."""
+    """The part of the event loop that a watch of a descriptor uses."""
 
     def enqueue(self, callback: Callable[[], None]) -> None:
         """Run ``callback`` on the loop, after what is already waiting there."""

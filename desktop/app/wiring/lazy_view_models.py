@@ -1,6 +1,6 @@
 """View-models of pages that most starts never open: made, and their code imported, when first asked for.
 
-They listen to nothing before; what they show is read from the rooms when they are made.
+They listen to nothing before; what they show is read from the services when they are made.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _FIRST_LINK: Lazy[Callable[[str, SettingsProvider], str]] = Lazy("desktop.safety
 _BOUNDARIES_VIEW_MODEL: Lazy[type[BoundariesViewModel]] = Lazy(
     "desktop.presenter.settings.boundaries", "BoundariesViewModel"
 )
-_REACH_DESK: Lazy[Callable[[Services], ReachService]] = Lazy("desktop.app.wiring.reach", "reach_desk")
+_REACH_SERVICE: Lazy[Callable[[Services], ReachService]] = Lazy("desktop.app.wiring.reach", "reach_service")
 _REACH_VIEW_MODEL: Lazy[type[ReachViewModel]] = Lazy("desktop.presenter.settings.reach", "ReachViewModel")
 _MIDDLEWARE_VIEW_MODEL: Lazy[type[MiddlewareViewModel]] = Lazy(
     "desktop.presenter.settings.middleware", "MiddlewareViewModel"
@@ -64,7 +64,7 @@ _SKILL_TRIALS: Lazy[type[SkillTrials]] = Lazy("desktop.presenter.skills.trying",
 class LazyModels:
     """Their makers. ``made`` says whether one is there already."""
 
-    rooms: Services
+    services: Services
     bridge: Bridge
     setup: ModelSetupViewModel
 
@@ -75,53 +75,53 @@ class LazyModels:
     @cached_property
     def boundaries(self) -> BoundariesViewModel:
         """Of the settings."""
-        rooms = self.rooms
-        safety = safety_of(rooms.settings, rooms.home, rooms.grants)
+        services = self.services
+        safety = safety_of(services.settings, services.home, services.grants)
         describe = _DESCRIBE.get()
         first_link = _FIRST_LINK.get()
         return _BOUNDARIES_VIEW_MODEL.get()(
             self.bridge,
             lambda name, entry: describe(name, entry, safety()),
-            rooms.policy.explain,
+            services.policy.explain,
             lambda path: first_link(path, safety),
-            commands=lambda path: rooms.confinement.walls().reach(path, rooms.confinement.probe().kind),
+            commands=lambda path: services.confinement.walls().reach(path, services.confinement.probe().kind),
         )
 
     @cached_property
     def grants(self) -> GrantsViewModel:
         """Of the settings."""
-        return _GRANTS_VIEW_MODEL.get()(self.rooms.grants, self.bridge)
+        return _GRANTS_VIEW_MODEL.get()(self.services.grants, self.bridge)
 
     @cached_property
     def reach(self) -> ReachViewModel:
         """Of the settings."""
-        desk = _REACH_DESK.get()(self.rooms)
-        return _REACH_VIEW_MODEL.get()(desk, self.bridge)
+        service = _REACH_SERVICE.get()(self.services)
+        return _REACH_VIEW_MODEL.get()(service, self.bridge)
 
     @cached_property
     def cli(self) -> CliToolsViewModel:
         """Of the settings."""
-        return _CLI_TOOLS_VIEW_MODEL.get()(self.rooms.cli, self._trials(), self.bridge)
+        return _CLI_TOOLS_VIEW_MODEL.get()(self.services.cli, self._trials(), self.bridge)
 
     @cached_property
     def mcp(self) -> McpServersViewModel:
         """Of the settings."""
-        return _MCP_SERVERS_VIEW_MODEL.get()(self.rooms.mcp, self._trials(), self.rooms.tool_secrets, self.bridge)
+        return _MCP_SERVERS_VIEW_MODEL.get()(self.services.mcp, self._trials(), self.services.tool_secrets, self.bridge)
 
     @cached_property
     def middleware(self) -> MiddlewareViewModel:
         """Of the settings."""
-        rooms = self.rooms
+        services = self.services
         return _MIDDLEWARE_VIEW_MODEL.get()(
-            rooms.skills.levels, rooms.settings, self.bridge, rooms.skills.fabric.on_change
+            services.skills.levels, services.settings, self.bridge, services.skills.fabric.on_change
         )
 
     @cached_property
     def keys(self) -> KeysViewModel:
         """Of the settings."""
-        rooms, uses = self.rooms, _SECRET_USES.get()
+        services, uses = self.services, _SECRET_USES.get()
         made: KeysViewModel = _KEYS_VIEW_MODEL.get()(
-            rooms.tool_secrets, rooms.secrets, self.setup, self.bridge, lambda: uses(rooms.cli, rooms.mcp)
+            services.tool_secrets, services.secrets, self.setup, self.bridge, lambda: uses(services.cli, services.mcp)
         )
         for declared in (self.cli, self.mcp):
             declared.changed.connect(made.refresh)
@@ -130,20 +130,20 @@ class LazyModels:
     @cached_property
     def jobs(self) -> JobsViewModel:
         """Of the Schedules page."""
-        return _JOBS_VIEW_MODEL.get()(self.rooms.jobs, self.bridge)
+        return _JOBS_VIEW_MODEL.get()(self.services.jobs, self.bridge)
 
     @cached_property
     def skills(self) -> SkillsModels:
         """Of the Skills page."""
-        skills = _SKILLS_VIEW_MODEL.get()(self.rooms.desk, self.bridge)
-        editor = _SKILL_EDITOR.get()(self.rooms.desk, self.bridge, skills.wrote)
-        projects = _SKILL_PROJECTS.get()(self.rooms.settings, self.bridge)
-        imports = _SKILL_IMPORT.get()(self.rooms.desk, self.bridge, skills)
+        skills = _SKILLS_VIEW_MODEL.get()(self.services.desk, self.bridge)
+        editor = _SKILL_EDITOR.get()(self.services.desk, self.bridge, skills.wrote)
+        projects = _SKILL_PROJECTS.get()(self.services.settings, self.bridge)
+        imports = _SKILL_IMPORT.get()(self.services.desk, self.bridge, skills)
         return _SKILLS_MODELS.get()(skills, editor, self._trials(self._model), projects, imports)
 
     def _trials(self, *model: Any) -> SkillTrials:
-        return _SKILL_TRIALS.get()(self.rooms.desk, self.bridge, *model)
+        return _SKILL_TRIALS.get()(self.services.desk, self.bridge, *model)
 
     def _model(self) -> str:
-        ref = self.rooms.settings.current.models.default
+        ref = self.services.settings.current.models.default
         return self.setup.describe(ref)[0] if ref else ""

@@ -18,9 +18,10 @@ from desktop.app.wiring.debate_drafts import DebateDrafts
 from desktop.app.wiring.debate_pages import DebatePages
 from desktop.app.wiring.lazy_request import LazyRequest, warm_with_first_run
 from desktop.app.wiring.runtime import Services
+from desktop.app.wiring.settings_pages import SETTINGS_PAGES, SettingsModels
 from desktop.app.wiring.view_models import ViewModels
 from desktop.domain.safety import ConfinementReport
-from desktop.presenter.settings.pages import APPROVALS, MODELS
+from desktop.presenter.settings.pages import APPROVALS, MODELS, settings_rows
 from desktop.presenter.shell.window import ShellViewModel
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.page import ChatPage
@@ -35,7 +36,7 @@ NOTIFY = "notifications.desktop"
 
 
 class Pages(QObject):
-    """Made once, after the rooms are open; goes with its window."""
+    """Made once, after the services are open; goes with its window."""
 
     def __init__(
         self,
@@ -44,18 +45,18 @@ class Pages(QObject):
         models: ViewModels,
         theme: Theme,
         remembered: Remembered,
-        rooms: Services,
+        services: Services,
     ) -> None:
         super().__init__(window)
         self._window, self._shell, self._models = window, shell, models
-        self._theme, self._remembered, self._rooms = theme, remembered, rooms
+        self._theme, self._remembered, self._services = theme, remembered, services
         self._chat: ChatPage | None = None
         self._dialog: LazyRequest | None = None
         self._skills: Any = None
         self._approvals: Any = None
         self._schedules: Any = None
         self._opened = False
-        drafts = DebateDrafts(rooms.home / "data", rooms.redactor.mask_data)
+        drafts = DebateDrafts(services.home / "data", services.redactor.mask_data)
         self._debates = DebatePages(window, shell, models, self._title_of, self.show_inbox, remembered, drafts)
         self._commands()
         self._connect()
@@ -106,8 +107,8 @@ class Pages(QObject):
     async def open(self) -> None:
         """Put the pages in, show what was open, read the list of threads."""
         m = self._models
-        report = await self._rooms.confinement_report()
-        demo = str(self._rooms.home / "workspace" / "demo")
+        report = await self._services.confinement_report()
+        demo = str(self._services.home / "workspace" / "demo")
         self._window.install(
             {
                 FIRST_RUN: page("desktop.ui.first_run.page", "FirstRunPage", m.setup, demo),
@@ -174,7 +175,7 @@ class Pages(QObject):
 
     async def _last_thread(self) -> str:
         wanted = self._remembered.text(OPEN_THREAD, "")
-        known = {thread.thread_id for thread in await self._rooms.service.threads()}
+        known = {thread.thread_id for thread in await self._services.service.threads()}
         return wanted if wanted in known else ""
 
     def keep(self) -> None:
@@ -192,6 +193,7 @@ class Pages(QObject):
             shell.go("chats")
             getattr(self.chat, act)()
 
+        shell.add_source(lambda: settings_rows(SETTINGS_PAGES, m.settings.schema()))
         shell.handle("new-chat", lambda _: on_chats("new_chat"))
         shell.handle("find", lambda _: self._find(on_chats))
         shell.handle("search-threads", lambda _: on_chats("search_threads"))
@@ -257,15 +259,15 @@ class Pages(QObject):
         m.approvals.activity.thread_wanted.connect(self._open_call)
         m.settings.refused.connect(self._setting_refused)
         m.approvals.changed.connect(self._pending)
-        warm_with_first_run(m.board, self._rooms.owner)
+        warm_with_first_run(m.board, self._services.owner)
         m.settings.changed.connect(lambda key: self._pending() if key == NOTIFY else None)
 
     def _state_changed(self, state: Qt.ApplicationState) -> None:
         """Back from an editor, perhaps: take over what was changed in the files of the person."""
         if state is Qt.ApplicationState.ApplicationActive:
             self._models.settings.look_at_file()
-            for tools in (self._rooms.cli, self._rooms.mcp):
-                self._rooms.owner.spawn(asyncio.to_thread(tools.reload_if_changed), "look at tools' files")
+            for tools in (self._services.cli, self._services.mcp):
+                self._services.owner.spawn(asyncio.to_thread(tools.reload_if_changed), "look at tools' files")
 
     def _setting_refused(self, _key: str, why: str) -> None:
         """The settings pages say it beside the setting; a shortcut or the palette has no such place."""
@@ -302,22 +304,10 @@ class Pages(QObject):
 
 
 def _settings_page(m: ViewModels, report: ConfinementReport, shell: ShellViewModel) -> QWidget:
-    for tools in (m.cli, m.mcp):
-        tools.requests_wanted.connect(lambda: shell.go("approvals"))
-    made: QWidget = load("desktop.ui.settings.page", "SettingsPage")(
-        m.settings,
-        m.setup,
-        m.boundaries,
-        lambda: report,
-        m.cli,
-        m.keys,
-        m.mcp,
-        m.reach,
-        m.grants,
-        m.agents_editor,
-        m.middleware,
-    )
-    return made
+    models = SettingsModels(m, report)
+    made: Any = load("desktop.ui.settings.page", "SettingsPage")(m.settings, SETTINGS_PAGES, models)
+    made.approvals_wanted.connect(lambda: shell.go("approvals"))
+    return cast(QWidget, made)
 
 
 def _chat_page(models: ChatModels, remembered: Remembered) -> ChatPage:

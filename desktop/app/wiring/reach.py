@@ -1,4 +1,4 @@
-"""The desk of the reach explorer, made from the rooms that decide about real calls."""
+"""The service of the reach explorer, made from the services that decide about real calls."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ DECIDING = ("security.", "tools.bash.network")
 """Settings on which depends what can be reached."""
 
 
-def reach_desk(rooms: Services) -> ReachService:
+def reach_service(services: Services) -> ReachService:
     """For the page of the boundary; reads nothing yet."""
-    safety = safety_of(rooms.settings, rooms.home, rooms.grants)
+    safety = safety_of(services.settings, services.home, services.grants)
 
     def changes(listener: Callable[[], None]) -> Callable[[], None]:
         def told(_settings: object, keys: frozenset[str]) -> None:
             if any(key.startswith(DECIDING) for key in keys):
                 listener()
 
-        return rooms.settings.subscribe(told)
+        return services.settings.subscribe(told)
 
     return ReachService(
         ReachServices(
-            policy=rooms.policy,
+            policy=services.policy,
             settings=safety,
-            rules=rooms.rules.book,
-            agents=rooms.agents,
-            skills=rooms.skills,
-            confinement=rooms.confinement,
-            log=RedactedLog(rooms.store.audit, rooms.redactor),
-            activity=rooms.store.audit,
-            prover=Prover(rooms.policy, ProvenFiles(rooms.policy), rooms.confinement, GroupRunner(), safety),
+            rules=services.rules.book,
+            agents=services.agents,
+            skills=services.skills,
+            confinement=services.confinement,
+            log=RedactedLog(services.store.audit, services.redactor),
+            activity=services.store.audit,
+            prover=Prover(services.policy, ProvenFiles(services.policy), services.confinement, GroupRunner(), safety),
             changes=changes,
-            walls=rooms.confinement.walls,
+            walls=services.confinement.walls,
         )
     )

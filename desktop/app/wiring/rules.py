@@ -1,4 +1,4 @@
-"""The rules of the running app: read from the store, in force at the gate, and the desk where a person changes them."""
+"""The rules of the running app: read from the store, in force at the gate, and the service that changes them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from desktop.domain.call_facts import CallFacts
 from desktop.domain.lazy import Lazy
 from desktop.domain.rules import RuleDraft, Simulation
-from desktop.domain.safety import CallFacts, Redactor, SettingsProvider
+from desktop.domain.safety import Redactor, SettingsProvider
 from desktop.domain.tools import ToolSpec
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.shell.lazy import LazyShellReader
@@ -33,10 +34,10 @@ SIMULATOR: Lazy[type[Simulator]] = Lazy("desktop.services.rules.simulator", "Sim
 
 @dataclass(frozen=True, slots=True)
 class RuleServices:
-    """The rule book that the gate asks, and the desk of the Rules page."""
+    """The rule book that the gate asks, and the service of the Rules page."""
 
     book: TrustRules
-    desk: RuleService
+    service: RuleService
 
 
 async def open_rules(
@@ -62,8 +63,8 @@ async def open_rules(
         return [tool.spec for tool in tools.tools()]
 
     simulate = _simulator(store, policy, safety, specs, real)
-    desk = RuleService(book, specs, simulate, writes_pass=lambda: safety().auto_approve_workspace_writes)
-    return RuleServices(book, desk)
+    service = RuleService(book, specs, simulate, writes_pass=lambda: safety().auto_approve_workspace_writes)
+    return RuleServices(book, service)
 
 
 def _simulator(

@@ -1,4 +1,4 @@
-"""The view-models, made from the rooms and joined to the bridge; no widget here."""
+"""The view-models, made from the services and joined to the bridge; no widget here."""
 
 from __future__ import annotations
 
@@ -35,7 +35,6 @@ from desktop.presenter.settings.agents_editing import AgentsViewModel, ChatAgent
 from desktop.presenter.settings.connection_trials import Saved
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.presenter.settings.page import SettingsViewModel
-from desktop.presenter.settings.pages import settings_rows
 from desktop.presenter.shell.window import PaletteRow, ShellViewModel
 from desktop.presenter.trace.panel import TraceViewModel
 from desktop.presenter.transcript.live_threads import LiveThreads
@@ -53,7 +52,7 @@ FILES_OFFERED = 400
 class ViewModels(LazyModels):
     """One of each, for the whole life of the window."""
 
-    rooms: Services
+    services: Services
     bridge: Bridge
     board: LiveThreads
     chat: ChatViewModel
@@ -74,95 +73,94 @@ class ViewModels(LazyModels):
     agents_editor: AgentsViewModel
 
 
-def make_view_models(rooms: Services, bridge: Bridge, shell: ShellViewModel) -> ViewModels:
+def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel) -> ViewModels:
     """Make them all and let events flow: question first, then answers, then the list."""
     board = LiveThreads()
-    agents = ChatAgents(rooms.agents)
+    agents = ChatAgents(services.agents)
     board.titles.update(agents)
-    setup = ModelSetupViewModel(rooms.models.catalogue, rooms.secrets, bridge, _saved(rooms))
-    chat = ChatViewModel(rooms.service, bridge, board)
-    chat.model_titles = lambda ref: _described(setup, rooms, ref)
-    threads = ThreadsViewModel(rooms.service, bridge, board)
-    context = ContextViewModel(rooms.context, bridge, lambda: rooms.settings.current.chat.summaries)
-    trace = TraceViewModel(rooms.traces, bridge, rooms.redactor.redact_data, board.titles)
-    approvals = ApprovalsViewModel(bridge, rooms.store.audit)
-    run_tree = RunTreeViewModel(rooms.run_desk, lambda: approvals.requests, board.titles, bridge)
+    setup = ModelSetupViewModel(services.models.catalogue, services.secrets, bridge, _saved(services))
+    chat = ChatViewModel(services.service, bridge, board)
+    chat.model_titles = lambda ref: _described(setup, services, ref)
+    threads = ThreadsViewModel(services.service, bridge, board)
+    context = ContextViewModel(services.context, bridge, lambda: services.settings.current.chat.summaries)
+    trace = TraceViewModel(services.traces, bridge, services.redactor.redact_data, board.titles)
+    approvals = ApprovalsViewModel(bridge, services.store.audit)
+    run_tree = RunTreeViewModel(services.run_desk, lambda: approvals.requests, board.titles, bridge)
     for listener in (chat.take, board.take, threads.take, trace.take, context.take, run_tree.take):
         bridge.events.connect(listener)
-    rooms.bus.listen(bridge.sink)
-    rooms.jobs.on_change(threads.refresh)
+    services.bus.listen(bridge.sink)
+    services.jobs.on_change(threads.refresh)
     made = ViewModels(
-        rooms=rooms,
+        services=services,
         bridge=bridge,
         board=board,
         chat=chat,
         threads=threads,
         approvals=approvals,
-        rules=_rules(rooms, bridge, approvals, chat),
+        rules=_rules(services, bridge, approvals, chat),
         setup=setup,
-        settings=SettingsViewModel(rooms.settings, bridge),
-        offers=OffersViewModel(bridge, _offers(rooms)),
+        settings=SettingsViewModel(services.settings, bridge),
+        offers=OffersViewModel(bridge, _offers(services)),
         attaching=AttachingViewModel(bridge),
         agents=agents,
         trace=trace,
         context=context,
         run_tree=run_tree,
-        variables=ThreadVariables(rooms.service, bridge),
-        modes=ToolModesViewModel(rooms.modes, lambda agent: _declared_mode(rooms, agent), bridge),
-        debates=_debates(rooms, bridge, board, approvals, setup),
-        agents_editor=_agents(rooms, bridge, board, setup),
+        variables=ThreadVariables(services.service, bridge),
+        modes=ToolModesViewModel(services.modes, lambda agent: _declared_mode(services, agent), bridge),
+        debates=_debates(services, bridge, board, approvals, setup),
+        agents_editor=_agents(services, bridge, board, setup),
     )
     setup.demo_started.connect(chat.start_demo)
-    rooms.secrets.on_late.append(setup.keyring_answered)
+    services.secrets.on_late.append(setup.keyring_answered)
     shell.add_source(lambda: _thread_rows(threads))
     shell.add_source(lambda: (*_debate_rows(made.debates.debates), *_debate_agent_rows(made.agents_editor)))
     shell.add_source(lambda: _model_rows(setup))
-    shell.add_source(lambda: settings_rows(made.settings.schema()))
     return made
 
 
-def _agents(rooms: Services, bridge: Bridge, board: LiveThreads, models: ModelSetupViewModel) -> AgentsViewModel:
-    made = AgentsViewModel(rooms.agent_room.desk, bridge, lambda: models.default_model)
-    made.changed.connect(lambda: board.titles.update(ChatAgents(rooms.agents)))
+def _agents(services: Services, bridge: Bridge, board: LiveThreads, models: ModelSetupViewModel) -> AgentsViewModel:
+    made = AgentsViewModel(services.agent_room.desk, bridge, lambda: models.default_model)
+    made.changed.connect(lambda: board.titles.update(ChatAgents(services.agents)))
     follow_agents(made, theme(), bridge)
     return made
 
 
-async def _declared_mode(rooms: Services, agent: str) -> str:
+async def _declared_mode(services: Services, agent: str) -> str:
     """How an agent calls its tools by its skill; "" where that cannot be told: its next run will say why."""
     try:
-        definition = rooms.agents.get(agent)
-        skill = await prompt_skill(rooms.skills, definition, definition.side_a)
+        definition = services.agents.get(agent)
+        skill = await prompt_skill(services.skills, definition, definition.side_a)
         return settings_of(skill, "").mode if skill is not None else ""
     except KnownError:
         return ""
 
 
 def _debates(
-    rooms: Services, bridge: Bridge, board: LiveThreads, approvals: ApprovalsViewModel, models: ModelSetupViewModel
+    services: Services, bridge: Bridge, board: LiveThreads, approvals: ApprovalsViewModel, models: ModelSetupViewModel
 ) -> DebateModels:
     async def path(thread_id: str, before: str | None, limit: int) -> Sequence[MessageRecord]:
-        return await rooms.service.path(thread_id, before=before, limit=limit)
+        return await services.service.path(thread_id, before=before, limit=limit)
 
-    debates = DebatesViewModel(rooms.debates, path, bridge, board)
-    agents = RunTreeViewModel(rooms.run_desk, lambda: approvals.requests, board.titles, bridge)
+    debates = DebatesViewModel(services.debates, path, bridge, board)
+    agents = RunTreeViewModel(services.run_desk, lambda: approvals.requests, board.titles, bridge)
     bridge.events.connect(agents.take)
-    return DebateModels(debates, DebateSetupViewModel(rooms.debates, bridge), approvals, models, agents)
+    return DebateModels(debates, DebateSetupViewModel(services.debates, bridge), approvals, models, agents)
 
 
-def _rules(rooms: Services, bridge: Bridge, approvals: ApprovalsViewModel, chat: ChatViewModel) -> RulesModels:
-    rules = RulesViewModel(rooms.rules.desk, bridge)
+def _rules(services: Services, bridge: Bridge, approvals: ApprovalsViewModel, chat: ChatViewModel) -> RulesModels:
+    rules = RulesViewModel(services.rules.service, bridge)
     bridge.events.connect(rules.take)
     return RulesModels(rules, lambda: RuleEditor(rules, approvals, bridge), lambda: chat.thread_id)
 
 
-def _described(setup: ModelSetupViewModel, rooms: Services, ref: str) -> tuple[str, int | None]:
+def _described(setup: ModelSetupViewModel, services: Services, ref: str) -> tuple[str, int | None]:
     """A model's name and window, as last known until the models were listed."""
-    return setup.describe(ref)[0], rooms.windows(ModelRef.parse(ref))
+    return setup.describe(ref)[0], services.windows(ModelRef.parse(ref))
 
 
-def _saved(rooms: Services) -> Saved:
-    settings = rooms.settings
+def _saved(services: Services) -> Saved:
+    settings = services.settings
 
     async def keep_connections(connections: Sequence[Connection]) -> None:
         await settings.update("models.connections", tuple(connections))
@@ -171,12 +169,12 @@ def _saved(rooms: Services) -> Saved:
         await settings.update("models.default", ref)
 
     async def note() -> str:
-        if rooms.secrets.waiting:
+        if services.secrets.waiting:
             return (
                 "Your keyring has not taken the key yet: your system may be asking for a password. Until it is "
                 "answered, the key is forgotten when Assent is closed."
             )
-        report = await rooms.secrets.probe()
+        report = await services.secrets.probe()
         return "" if report.usable else f"{report.sentence} Keys are forgotten when Assent is closed."
 
     return Saved(
@@ -185,25 +183,25 @@ def _saved(rooms: Services) -> Saved:
         default_model=lambda: settings.current.models.default,
         keep_default_model=keep_default,
         keyring_note=note,
-        key_place=rooms.secrets.place_of,
-        keyring_waiting=lambda: rooms.secrets.waiting,
+        key_place=services.secrets.place_of,
+        keyring_waiting=lambda: services.secrets.waiting,
     )
 
 
-def _offers(rooms: Services) -> dict[str, OfferSource]:
+def _offers(services: Services) -> dict[str, OfferSource]:
     """By the mark that a word begins with."""
     return {
-        "/": lambda _: _skills(rooms, "/"),
-        "$": lambda _: _skills(rooms, "$"),
-        "@": lambda text: _files(rooms, text),
+        "/": lambda _: _skills(services, "/"),
+        "$": lambda _: _skills(services, "$"),
+        "@": lambda text: _files(services, text),
     }
 
 
-async def _skills(rooms: Services, mark: str) -> list[Offer]:
+async def _skills(services: Services, mark: str) -> list[Offer]:
     """What ``/`` and ``$`` bring in: skills that are text, ready and shown."""
     return [
         Offer(skill.name, f"{mark}{skill.name}", _of_skill(skill), "skills")
-        for skill in await rooms.skills.listed()
+        for skill in await services.skills.listed()
         if skill.kind in ("markdown", "folder")
         and skill.state == "ready"
         and skill.visibility != "hidden"
@@ -216,17 +214,17 @@ def _of_skill(skill: SkillDef) -> str:
     return f"{skill.argument_hint} · {skill.description}" if skill.argument_hint else skill.description
 
 
-async def _files(rooms: Services, text: str) -> list[Offer]:
-    return await asyncio.to_thread(_files_now, rooms, text)
+async def _files(services: Services, text: str) -> list[Offer]:
+    return await asyncio.to_thread(_files_now, services, text)
 
 
-def _files_now(rooms: Services, text: str) -> list[Offer]:
+def _files_now(services: Services, text: str) -> list[Offer]:
     """Entries of the folder that is being typed, as far as the boundary lets anyone list it."""
     folder = text.rsplit("/", 1)[0] + "/" if "/" in text else ""
-    if not rooms.policy.explain(folder or ".", Access.LIST).allowed:
+    if not services.policy.explain(folder or ".", Access.LIST).allowed:
         return []
     try:
-        entries, _ = rooms.files.list_folder(folder or ".", FILES_OFFERED)
+        entries, _ = services.files.list_folder(folder or ".", FILES_OFFERED)
     except (OSError, ValueError, KnownError):
         return []
     return [

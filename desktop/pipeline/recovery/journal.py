@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from desktop.domain.call_keys import is_inside
 from desktop.domain.errors import ToolAborted
+from desktop.domain.judgement import Category
 from desktop.domain.middleware import FunctionContext
-from desktop.domain.tools import Category, ToolResult
+from desktop.domain.tools import ToolResult
 from desktop.pipeline.context import CallContext, CallRequest, CallResult, Journal
 from desktop.pipeline.recovery.past_calls import key_of
 from desktop.recovery.history import tool_digest

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from desktop.domain.errors import AssentError, CancellationError, Denied, KnownError
-from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.judgement import Category
+from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.pipeline.context import CallContext, CallRequest
 from desktop.pipeline.gates import TrustGate
 from desktop.pipeline.validation import frozen_copy

@@ -14,7 +14,8 @@ from typing import Any
 
 from desktop.domain.code import CodeCall, CodeLimits, CodeOutcome, CodeSession, lines_of
 from desktop.domain.errors import BugError, Denied, KnownError
-from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.judgement import Category
+from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.pipeline.context import CallContext, CodePlace
 from desktop.pipeline.execute import cut
 from desktop.pipeline.names import Caller

@@ -22,10 +22,11 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeVar
 
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import ToolFailure, first_of
 from desktop.domain.events import EventSink, MiddlewareRan
 from desktop.domain.ids import new_id
+from desktop.domain.judgement import Category
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock
 from desktop.domain.middleware import (
     AgentContext,
@@ -36,8 +37,9 @@ from desktop.domain.middleware import (
     MiddlewareTermination,
 )
 from desktop.domain.models import ModelAnswer
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.skills import SkillDef
-from desktop.domain.tools import Category, ToolSpec
+from desktop.domain.tools import ToolSpec
 from desktop.pipeline.compose import compose
 from desktop.pipeline.context import CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller, ExactTools

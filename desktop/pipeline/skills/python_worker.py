@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from desktop.domain.errors import ChildDied, ProtocolViolation, ToolFailure
+from desktop.domain.judgement import Category
 from desktop.domain.processes import ChildRefused
 from desktop.domain.safety import Confinement, ProcessSpec
 from desktop.domain.skills import SkillDef
-from desktop.domain.tools import Category
 from desktop.pipeline.skill_context import Context
 from desktop.pipeline.skills.outside import AGENT, SourceOf, approved, kept_out, plain, view_of
 from desktop.skills.values.kinds import ValueProblem

@@ -12,9 +12,9 @@ from typing import Any
 
 from desktop.domain.errors import BugError
 from desktop.domain.ids import new_id
+from desktop.domain.judgement import Category
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.middleware import CallNext
-from desktop.domain.tools import Category
 from desktop.pipeline.context import CallContext, CallRequest
 from desktop.pipeline.gates import TrustGate
 from desktop.pipeline.names import Caller, ExactTools

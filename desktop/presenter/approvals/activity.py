@@ -36,19 +36,26 @@ _GROWS = (ToolCallStarted, ToolCallAnswered, ToolCallFinished, RunEnded)
 
 @dataclass(frozen=True, slots=True)
 class ActivityChoice:
-    """What the person chose; ``days`` is "today", "week" or "" for all."""
+    """The filters that the person chose; "" is no filter."""
 
     text: str = ""
+    """Words to be found."""
     decision: str = ""
+    """What was decided."""
     category: str = ""
+    """read, write or admin."""
     tool: str = ""
+    """Name of a tool."""
     thread_id: str = ""
+    """Entries of one thread."""
     by: str = ""
+    """Who or what decided."""
     days: str = ""
+    """"today" or "week"."""
 
     @property
     def narrowed(self) -> bool:
-        """Whether anything is left out."""
+        """Whether a filter hides some rows."""
         return self != ActivityChoice()
 
 
@@ -68,7 +75,7 @@ class Gauge:
         return self._stop.is_set()
 
     def stop(self) -> None:
-        """As soon as may be."""
+        """Ask the thread to stop; it looks between two pieces of work."""
         self._stop.set()
 
 
@@ -92,7 +99,7 @@ class ActivityTask(QObject):
         return self.gauge
 
     def end(self) -> None:
-        """It is over."""
+        """The check or export has ended."""
         self.running = False
         self._look.stop()
         self.moved.emit()
@@ -165,7 +172,7 @@ class ActivityViewModel(QObject):
             self._again(self._read_newer(self.wanted()), "read newer activity")
 
     def look_for_choices(self) -> None:
-        """What there is to filter by."""
+        """Read the threads and tools that the filters can offer."""
 
         async def work() -> None:
             self.choices = await self._log.choices()

@@ -38,7 +38,7 @@ class Gist:
 
 
 def gist_of(request: PermissionRequest) -> Gist | None:
-    """None for what is no shell command."""
+    """The summary of a shell command; None for any other call."""
     if request.preview.get("kind") != "command":
         return None
     judged = request.judgements

@@ -45,7 +45,7 @@ class ApprovalsViewModel(QObject):
 
     @property
     def pending_count(self) -> int:
-        """How many wait."""
+        """How many requests wait for an answer."""
         return len(self._waiting)
 
     def request(self, request_id: str) -> PermissionRequest | None:

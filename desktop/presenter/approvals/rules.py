@@ -1,6 +1,6 @@
 """The rules of trust as the Rules page lists them (R-PRM-11, R-PRM-12).
 
-The desk's list is memory and is asked on the loop; what is saved and revoked is written in the store's thread.
+The service's list is memory and is asked on the loop; what is saved and revoked is written in the store's thread.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class RuleFilter:
 
     @property
     def narrowed(self) -> bool:
-        """Whether anything is left out."""
+        """Whether a filter hides some rules."""
         return bool(self.text.strip() or self.decision or self.origin)
 
     def of(self, rules: tuple[RuleView, ...]) -> list[RuleView]:
@@ -74,9 +74,9 @@ class RulesViewModel(QObject):
     failed = Signal(str)
     wanted = Signal(str)
 
-    def __init__(self, desk: RulePort, bridge: Bridge, parent: QObject | None = None) -> None:
+    def __init__(self, service: RulePort, bridge: Bridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.desk = desk
+        self.service = service
         self._bridge = bridge
         self.model = RuleListModel(self)
         self.chosen = RuleFilter()
@@ -84,7 +84,7 @@ class RulesViewModel(QObject):
         self._undo: dict[str, Callable[[], Coroutine[Any, Any, None]]] = {}
         self._number = 0
         self._draft: RuleDraft | None = None
-        self._end = desk.on_change(self._other_rules)
+        self._end = service.on_change(self._other_rules)
         self.destroyed.connect(self._end)
         self.refresh()
 
@@ -100,8 +100,8 @@ class RulesViewModel(QObject):
         self.rules_changed.emit()
 
     def refresh(self) -> None:
-        """Read the desk anew: rules, or how often they were used."""
-        rules = self.desk.rules()
+        """Read the service anew: rules, or how often they were used."""
+        rules = self.service.rules()
         if rules != self.rules:
             self.rules = rules
             self._list()
@@ -114,7 +114,7 @@ class RulesViewModel(QObject):
             self._list()
 
     def show_all(self) -> None:
-        """No filter."""
+        """Remove all filters."""
         self.choose(text="", decision="", origin="")
 
     def take(self, events: object) -> None:
@@ -123,7 +123,7 @@ class RulesViewModel(QObject):
             self.used.emit()
 
     def rule(self, rule_id: str) -> RuleView | None:
-        """One in force."""
+        """The rule of this id, if it is in force."""
         return next((rule for rule in self.rules if rule.rule_id == rule_id), None)
 
     def find(self, decided: Mapping[str, Any]) -> RuleView | None:
@@ -179,22 +179,22 @@ class RulesViewModel(QObject):
             self._spawn(act(), "undo")
 
     async def _revoke(self, rule: RuleView) -> None:
-        await self.desk.revoke(rule.rule_id)
+        await self.service.revoke(rule.rule_id)
 
         async def back() -> None:
-            await self.desk.restore(rule.rule_id)
+            await self.service.restore(rule.rule_id)
 
         self.say(f"Revoked: {rule.pattern}", back)
 
     async def _turn(self, rule: RuleView, decision: RuleDecision) -> None:
         origin = "request" if rule.origin == "request" else "you"
-        made = await self.desk.save(
+        made = await self.service.save(
             RuleDraft(rule.pattern, decision, rule.thread_id, rule.rule_id, origin)  # type: ignore[arg-type]
         )
 
         async def back() -> None:
-            await self.desk.restore(rule.rule_id)
-            await self.desk.revoke(made.rule_id)
+            await self.service.restore(rule.rule_id)
+            await self.service.revoke(made.rule_id)
 
         self.say(f"{_NOW[decision]}: {rule.pattern}", back)
 

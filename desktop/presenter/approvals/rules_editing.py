@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import AssentError
+from desktop.domain.judgement import Category
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.rules import RuleDecision, RuleDraft, RuleProblem, RuleView, Simulation
-from desktop.domain.tools import Category
 from desktop.presenter.approvals.rules import RulesViewModel, sentence_of
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class RuleEditor(QObject):
         self, rules: RulesViewModel, approvals: ApprovalsViewModel, bridge: Bridge, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._rules, self._desk, self._approvals, self._bridge = rules, rules.desk, approvals, bridge
+        self._rules, self._service, self._approvals, self._bridge = rules, rules.service, approvals, bridge
         self.draft: RuleDraft | None = None
         self._begun: RuleDraft | None = None
         self.request: PermissionRequest | None = None
@@ -84,7 +84,7 @@ class RuleEditor(QObject):
         """The rule that would have answered this request. False where none can: admin is asked every time (R-PRM-3)."""
         if not may_always(request):
             return False
-        self._open(replace(self._desk.propose(request), decision="allow"), request=request)
+        self._open(replace(self._service.propose(request), decision="allow"), request=request)
         self._look_at_request()
         return True
 
@@ -134,7 +134,7 @@ class RuleEditor(QObject):
 
     def _check(self) -> None:
         blank = self.draft is None or not self.draft.pattern.strip()
-        self.problem = None if blank or self.draft is None else self._desk.check(self.draft)
+        self.problem = None if blank or self.draft is None else self._service.check(self.draft)
 
     # -- trying -------------------------------------------------------------------------------------------------------
 
@@ -179,7 +179,7 @@ class RuleEditor(QObject):
         self._task = self._bridge.spawn(self._simulate(draft), name="try a rule", on_error=broke)
 
     async def _simulate(self, draft: RuleDraft) -> None:
-        found = await self._desk.simulate(draft)
+        found = await self._service.simulate(draft)
         if self.draft == draft:
             self._task, self.trouble = None, ""
             self.simulation, self.tried_draft = found, draft
@@ -241,7 +241,7 @@ class RuleEditor(QObject):
 
     async def _save(self, draft: RuleDraft) -> None:
         request = self.request if self.answers else None
-        made = await self._desk.save(draft)
+        made = await self._service.save(draft)
         if request is not None:
             self._answer(request, made)
         self.saving = False

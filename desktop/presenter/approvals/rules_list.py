@@ -87,7 +87,7 @@ class RuleListModel(QAbstractListModel):
         return found + 1 if found >= 0 and self._draft is not None else found
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
-        """How many."""
+        """How many rules are shown."""
         return 0 if parent.isValid() else len(self._rows) + (self._draft is not None)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

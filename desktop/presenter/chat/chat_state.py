@@ -7,19 +7,28 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Meters:
-    """Always visible in the header. ``cost`` None is unknown; ``context_window`` None is unknown; ``compacting``: not
-    every message is sent as it is, ``dropped``: some are neither sent nor in a summary."""
+    """What the header of a chat always shows."""
 
     agent: str = "assistant"
+    """Name of the agent that answers."""
     agent_title: str = "Assistant"
+    """The same agent as a person reads it."""
     model: str = ""
+    """Reference of the model."""
     model_title: str = ""
+    """The same model as a person reads it."""
     context_used: int = 0
+    """Tokens of the last request, or an estimate before there was one."""
     context_window: int | None = None
+    """Tokens that the model can read; None: unknown."""
     tokens: int = 0
+    """Tokens used in this thread so far."""
     cost: float | None = 0.0
+    """Dollars used in this thread so far; None: unknown."""
     compacting: bool = False
+    """Not every message is sent as it is."""
     dropped: bool = False
+    """Some messages are neither sent nor in a summary."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,10 +26,10 @@ class ContextViewModel(QObject):
     said = Signal(str)
 
     def __init__(
-        self, desk: ContextPort, bridge: Bridge, summaries: Callable[[], bool], parent: QObject | None = None
+        self, service: ContextPort, bridge: Bridge, summaries: Callable[[], bool], parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._desk, self._bridge, self._summaries = desk, bridge, summaries
+        self._service, self._bridge, self._summaries = service, bridge, summaries
         self._accounts: dict[str, Account] = {}
         self._writing: set[str] = set()
         self.thread_id = ""
@@ -78,7 +78,7 @@ class ContextViewModel(QObject):
 
         async def work() -> None:
             if thread_id:
-                await self._show(thread_id, await self._desk.overlay(thread_id))
+                await self._show(thread_id, await self._service.overlay(thread_id))
 
         self._spawn(work(), "read the context")
 
@@ -91,7 +91,7 @@ class ContextViewModel(QObject):
         thread_id = self.thread_id
 
         async def work() -> None:
-            await self._show(thread_id, await self._desk.pin(thread_id, message_id, pinned))
+            await self._show(thread_id, await self._service.pin(thread_id, message_id, pinned))
             self.said.emit(PINNED if pinned else UNPINNED)
 
         self._spawn(work(), "pin a message")
@@ -101,7 +101,7 @@ class ContextViewModel(QObject):
         thread_id = self.thread_id
 
         async def work() -> None:
-            await self._show(thread_id, await self._desk.undo_summary(thread_id))
+            await self._show(thread_id, await self._service.undo_summary(thread_id))
 
         self._spawn(work(), "take a summary back")
 
@@ -110,12 +110,12 @@ class ContextViewModel(QObject):
         thread_id = self.thread_id
 
         async def work() -> None:
-            await self._show(thread_id, await self._desk.allow_summaries(thread_id))
+            await self._show(thread_id, await self._service.allow_summaries(thread_id))
 
         self._spawn(work(), "allow summaries")
 
     async def _show(self, thread_id: str, overlay: Overlay) -> None:
-        pinned = await self._desk.pinned_texts(thread_id)
+        pinned = await self._service.pinned_texts(thread_id)
         if thread_id == self.thread_id:
             self.overlay, self.pinned = overlay, pinned
             self.changed.emit()

@@ -101,7 +101,7 @@ class OpenThread(QObject):
 
     @property
     def run_state(self) -> RunState:
-        """Whether something runs, waits or stops."""
+        """Whether the thread's run is working, waiting or stopping."""
         return run_state_of(self._board.state(self._thread_id), self.meters)
 
     # -- opening ----------------------------------------------------------------------------------------------------

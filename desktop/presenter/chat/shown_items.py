@@ -14,7 +14,7 @@ class ShownIds(set[str]):
     last: TranscriptItem | None = None
 
     def reset(self, items: Sequence[TranscriptItem]) -> None:
-        """These and no others."""
+        """Replace all ids by those of these items."""
         self.clear()
         self.update(item.message_id for item in items)
         self.last = items[-1] if items else None

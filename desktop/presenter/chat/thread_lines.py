@@ -18,34 +18,41 @@ ARCHIVED = "archived"
 @dataclass(frozen=True, slots=True)
 class ThreadRow:
     """A line of the list: a group's header (``thread_id`` and ``job_id`` empty), a thread, the runs of a job, or what
-    is archived.
-
-    ``note`` stands under a thread's title, ``state`` counts while no run of it is known, ``icon`` before the title;
-    ``agent`` who answers in it, if that is not the usual one.
-    ``runs`` are the threads of a job's line, the newest first; ``is_open``: they stand below it, ``inside`` it.
-    """
+    is archived."""
 
     title: str
+    """Title of the thread, job or group."""
     thread_id: str = ""
+    """Empty where the line is no thread."""
     time_text: str = ""
+    """When it was last used, in words."""
     pinned: bool = False
+    """Whether the person pinned it."""
     note: str = ""
+    """Stands under the title of a thread."""
     state: str = ""
+    """Counts while no run of the thread is known."""
     icon: str = ""
+    """Stands before the title."""
     agent: str = ""
+    """Who answers in the thread, if that is not the usual agent."""
     job_id: str = ""
+    """The job whose runs this line stands for."""
     runs: tuple[str, ...] = ()
+    """The threads of a job's line, the newest first."""
     is_open: bool = False
+    """The runs of the job stand below this line."""
     inside: bool = False
+    """This line stands below its job's line."""
 
     @property
     def key(self) -> str:
-        """The same line keeps it."""
+        """Identifies the line when the list is read anew."""
         return self.thread_id or (job_key(self.job_id) if self.job_id else self.title)
 
     @property
     def spoken(self) -> str:
-        """As it is read aloud."""
+        """The line as a screen reader says it."""
         if self.job_id == ARCHIVED:
             chats = "1 chat" if len(self.runs) == 1 else f"{len(self.runs):,} chats"
             return f"Archived, {chats}, {'unfolded' if self.is_open else 'folded'}"

@@ -23,11 +23,11 @@ class WaitingMessages:
         self._now(tuple(QueuedMessage(queue_id, text, queue_id in held) for queue_id, text in waiting))
 
     def add(self, queue_id: str, text: str) -> None:
-        """One more."""
+        """Put a message at the end of the queue."""
         self._now((*self._all, QueuedMessage(queue_id, text)))
 
     def drop(self, queue_id: str) -> None:
-        """It is sent, or taken back."""
+        """Remove a message that was sent or taken back."""
         self._now(tuple(one for one in self._all if one.queue_id != queue_id))
 
     def drop_text(self, text: str) -> None:

@@ -33,7 +33,7 @@ def write_whole(path: str, data: bytes) -> None:
 
 
 def write_made(path: str, make: Callable[[], bytes]) -> None:
-    """The same of what ``make`` gives."""
+    """Write the bytes that ``make`` returns, as ``write_whole`` does."""
     write_whole(path, make())
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from desktop.domain.debates import DebateSetup
 from desktop.domain.definitions import SIDES, SideName
 from desktop.domain.models import ModelInfo
-from desktop.presenter.transcript.figures import human_cost
+from desktop.presenter.common.words import human_cost
 
 ANSWER, PROMPT, LETTERS = 400, 600, 4
 """Tokens of an answer, tokens of a prompt with its tools, letters of a token."""

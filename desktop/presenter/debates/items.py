@@ -11,9 +11,9 @@ from desktop.domain.debates import DebateState, JudgeVerdict, TurnRecord
 from desktop.domain.definitions import SideName
 from desktop.domain.messages import Block, ChatMessage, NoticeBlock, Usage, to_plain
 from desktop.domain.threads import MessageRecord
+from desktop.presenter.common.words import clock, footer_of
 from desktop.presenter.debates.words import end_words, label_of, seconds_words
-from desktop.presenter.transcript.build import footer_of, parts_of, results_by_call
-from desktop.presenter.transcript.figures import clock
+from desktop.presenter.transcript.build import parts_of, results_by_call
 from desktop.presenter.transcript.items import (
     CallsPart,
     NoticeAction,
@@ -232,7 +232,7 @@ def score(verdict: JudgeVerdict, side: str, name: str) -> str:
 
 
 def common_item(turns: int) -> TranscriptItem:
-    """In place of what two branches share."""
+    """The item that stands for the turns two branches share."""
     words = "Only the topic is the same." if not turns else f"Turn{'s 1 to ' if turns > 1 else ' '}{turns}: the same."
     return TranscriptItem(COMMON, "human", "In common", "", (NoticePart("common", words),))
 
@@ -263,7 +263,7 @@ def seen_items(side: SideName, system: str, messages: Sequence[ChatMessage]) -> 
 
 
 def total(usages: Sequence[Usage]) -> Usage:
-    """All together."""
+    """The sum of several usages."""
     whole = Usage()
     for usage in usages:
         whole = whole.plus(usage)

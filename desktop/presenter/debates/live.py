@@ -16,7 +16,7 @@ from desktop.presenter.transcript.live_answer import Delta, LiveAnswer
 
 @dataclass(slots=True)
 class LiveTurn:
-    """One turn under way."""
+    """A turn that is being written."""
 
     answer: LiveAnswer
     number: int
@@ -25,12 +25,12 @@ class LiveTurn:
     limit: int = 0
 
     def item(self) -> TurnItem:
-        """As it stands."""
+        """The turn as far as it is written."""
         return live_item(self.answer.item(), self.number, self.rounds, self.limit, self.started_at)
 
 
 class LiveTurns:
-    """By side: one of each at most."""
+    """The turns being written, at most one a side."""
 
     def __init__(self) -> None:
         self._turns: dict[str, LiveTurn] = {}

@@ -39,9 +39,9 @@ class OpenDebate(QObject):
     text_appended = Signal(str, str, str)
     loaded = Signal()
 
-    def __init__(self, desk: DebatePort, path: ReadPath, bridge: Bridge, parent: QObject | None = None) -> None:
+    def __init__(self, service: DebatePort, path: ReadPath, bridge: Bridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._desk, self._path, self._bridge = desk, path, bridge
+        self._service, self._path, self._bridge = service, path, bridge
         self.thread_id = ""
         self.state: DebateState | None = None
         self.turns: list[TurnRecord] = []
@@ -64,7 +64,7 @@ class OpenDebate(QObject):
             self._bridge.spawn(self._open(thread_id, self._opening), name="open debate")
 
     async def _open(self, thread_id: str, opening: int) -> None:
-        state, turns = await self._desk.state(thread_id), await self._desk.turns(thread_id)
+        state, turns = await self._service.state(thread_id), await self._service.turns(thread_id)
         last = list(await self._path(thread_id, None, FIRST))
         if opening != self._opening:
             return

@@ -58,12 +58,12 @@ class DebatesViewModel(QObject):
     open_wanted = Signal(str)
 
     def __init__(
-        self, desk: DebatePort, path: ReadPath, bridge: Bridge, board: LiveThreads, parent: QObject | None = None
+        self, service: DebatePort, path: ReadPath, bridge: Bridge, board: LiveThreads, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._desk, self._bridge = desk, bridge
-        self.open = OpenDebate(desk, path, bridge, self)
-        self.beside = OpenDebate(desk, path, bridge, self)
+        self._service, self._bridge = service, bridge
+        self.open = OpenDebate(service, path, bridge, self)
+        self.beside = OpenDebate(service, path, bridge, self)
         self._model = ThreadListModel(board, self)
         self.rows: dict[str, DebateRow] = {}
         self._gone: set[str] = set()
@@ -88,7 +88,7 @@ class DebatesViewModel(QObject):
 
     async def _refresh(self) -> None:
         try:
-            rows = await self._desk.debates()
+            rows = await self._service.debates()
         finally:
             self._reading = False
         self.rows = {row.thread_id: row for row in rows if row.thread_id not in self._gone}
@@ -105,7 +105,7 @@ class DebatesViewModel(QObject):
         self.filter(text)
 
         async def work() -> None:
-            hits = await self._desk.search(text)
+            hits = await self._service.search(text)
             if number == self._searched:
                 self._hits = {hit.thread_id: hit.message_id for hit in reversed(hits)}
                 self.filter(text)
@@ -150,13 +150,13 @@ class DebatesViewModel(QObject):
             self._do(self._renamed(thread_id, clean), "rename debate")
 
     async def _renamed(self, thread_id: str, title: str) -> None:
-        await self._desk.rename(thread_id, title)
+        await self._service.rename(thread_id, title)
         self.refresh()
         if thread_id == self.open.thread_id:
             self.open.take((await self._state_event(thread_id),))
 
     async def _state_event(self, thread_id: str) -> DebateChanged:
-        return DebateChanged(thread_id=thread_id, run_id="", state=await self._desk.state(thread_id))
+        return DebateChanged(thread_id=thread_id, run_id="", state=await self._service.state(thread_id))
 
     def delete(self, thread_id: str) -> None:
         """Out of the list at once; ``undo_delete`` brings it back until the app is closed."""
@@ -164,7 +164,7 @@ class DebatesViewModel(QObject):
         if row is not None:
             self._gone.add(thread_id)
             self.filter(self._wanted)
-            self._do(self._desk.delete(thread_id), "delete debate")
+            self._do(self._service.delete(thread_id), "delete debate")
             self.deleted.emit(thread_id, row.title)
 
     def undo_delete(self, thread_id: str) -> None:
@@ -172,7 +172,7 @@ class DebatesViewModel(QObject):
         self._gone.discard(thread_id)
 
         async def work() -> None:
-            await self._desk.restore(thread_id)
+            await self._service.restore(thread_id)
             self.refresh()
 
         self._do(work(), "undo delete")
@@ -186,32 +186,32 @@ class DebatesViewModel(QObject):
 
     def go_on(self) -> None:
         """Begin, or go on."""
-        self._with(self._desk.start, "start debate")
+        self._with(self._service.start, "start debate")
 
     def pause(self) -> None:
         """After the turn under way."""
-        self._with(self._desk.pause, "pause debate")
+        self._with(self._service.pause, "pause debate")
 
     def step(self) -> None:
-        """One turn."""
-        self._with(self._desk.step, "step debate")
+        """Run one turn, then pause."""
+        self._with(self._service.step, "step debate")
 
     def stop(self) -> None:
-        """Now."""
-        self._with(self._desk.stop, "stop debate")
+        """Stop the debate at once, in the middle of a turn."""
+        self._with(self._service.stop, "stop debate")
 
     def speak(self, text: str) -> None:
         """To both sides, before the next turn (R-SES-23)."""
         clean, thread_id = text.strip(), self.open.thread_id
         if clean and thread_id:
-            self._do(self._desk.speak(thread_id, clean), "speak as moderator")
+            self._do(self._service.speak(thread_id, clean), "speak as moderator")
 
     def take_back(self, text: str) -> None:
         """A message that waits."""
         thread_id = self.open.thread_id
 
         async def work() -> None:
-            if not await self._desk.take_back(thread_id, text):
+            if not await self._service.take_back(thread_id, text):
                 self.said.emit("Too late: the sides have read it.")
 
         self._do(work(), "take back")
@@ -227,8 +227,8 @@ class DebatesViewModel(QObject):
         tokens = setup.max_tokens * 2 if spent and setup.max_tokens else None
 
         async def work() -> None:
-            await self._desk.extend(state.thread_id, max_turns=turns, max_cost=cost, max_tokens=tokens)
-            await self._desk.start(state.thread_id)
+            await self._service.extend(state.thread_id, max_turns=turns, max_cost=cost, max_tokens=tokens)
+            await self._service.start(state.thread_id)
 
         self._do(work(), "continue debate")
 
@@ -237,17 +237,17 @@ class DebatesViewModel(QObject):
         thread_id = self.open.thread_id
 
         async def work() -> None:
-            await self._desk.judge(thread_id, model)
+            await self._service.judge(thread_id, model)
             self.open.take((await self._state_event(thread_id),))
 
         self._do(work(), "judge debate")
 
     def read_side(self, side: SideName) -> None:
-        """What a side sees: ``side_read``."""
+        """Read the messages as a side sees them; ``side_read`` hands them over."""
         thread_id = self.open.thread_id
 
         async def work() -> None:
-            system, messages = await self._desk.as_side(thread_id, side)
+            system, messages = await self._service.as_side(thread_id, side)
             if thread_id == self.open.thread_id:
                 self.side_read.emit(side, system, tuple(messages))
 
@@ -259,7 +259,7 @@ class DebatesViewModel(QObject):
         origin = self.open.thread_id
 
         async def work() -> None:
-            made = await self._desk.fork(origin, turn, setup)
+            made = await self._service.fork(origin, turn, setup)
             self.refresh()
             self.forked.emit(origin, made)
 
@@ -274,7 +274,7 @@ class DebatesViewModel(QObject):
         thread_id = self.open.thread_id
 
         async def work() -> None:
-            await self._desk.export(thread_id, Path(path), form)
+            await self._service.export(thread_id, Path(path), form)
             self.said.emit("Exported.")
 
         self._do(work(), "export debate")

@@ -32,9 +32,9 @@ class DebateSetupViewModel(QObject):
     settled = Signal(object)
     """The set-up a moment after it was changed: to be kept."""
 
-    def __init__(self, desk: DebatePort, bridge: Bridge, parent: QObject | None = None) -> None:
+    def __init__(self, service: DebatePort, bridge: Bridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._desk, self._bridge = desk, bridge
+        self._service, self._bridge = service, bridge
         self.templates: tuple[DebateTemplate, ...] = ()
         self.definitions: tuple[DebateTemplate, ...] = ()
         self.prompts: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ class DebateSetupViewModel(QObject):
 
     def load(self) -> None:
         """Read templates, agents and prompts; the first template is chosen."""
-        self.templates = tuple(self._desk.templates())
+        self.templates = tuple(self._service.templates())
         if self.templates and not self.setup.template:
             self.choose(self.templates[0].name)
         self.reload()
@@ -63,8 +63,8 @@ class DebateSetupViewModel(QObject):
 
     async def _load(self) -> None:
         before = (self.prompts, self.definitions)
-        self.prompts = tuple(await self._desk.prompts())
-        self.definitions = tuple(await self._desk.definitions())
+        self.prompts = tuple(await self._service.prompts())
+        self.definitions = tuple(await self._service.definitions())
         if (self.prompts, self.definitions) != before:
             self.loaded.emit()
 
@@ -153,7 +153,7 @@ class DebateSetupViewModel(QObject):
 
         async def work() -> None:
             try:
-                found = tuple(await self._desk.tools_of(prompt))
+                found = tuple(await self._service.tools_of(prompt))
             except KnownError:
                 found = ()  # the check says what is wrong with the prompt
             if prompt == self.setup.side(side).prompt:
@@ -169,13 +169,13 @@ class DebateSetupViewModel(QObject):
         self.check()
 
     def check(self) -> None:
-        """What keeps it from starting, now."""
+        """Look now for what keeps the debate from starting."""
         self._later.stop()
         self._number += 1
         number, setup = self._number, self.setup
 
         async def work() -> None:
-            problems = tuple(await self._desk.problems(setup))
+            problems = tuple(await self._service.problems(setup))
             if number == self._number:
                 self.problems = problems
                 self.checked.emit(problems)
@@ -192,7 +192,7 @@ class DebateSetupViewModel(QObject):
         setup = self.setup
 
         async def work() -> None:
-            found: Mapping[SideName, SidePreview] = await self._desk.preview(setup)
+            found: Mapping[SideName, SidePreview] = await self._service.preview(setup)
             self.previewed.emit(found)
 
         self._bridge.spawn(work(), name="preview debate", on_error=self._failed)
@@ -207,13 +207,13 @@ class DebateSetupViewModel(QObject):
 
         async def work() -> None:
             try:
-                wrong = [problem for problem in await self._desk.problems(setup) if not problem.warning]
+                wrong = [problem for problem in await self._service.problems(setup) if not problem.warning]
                 if wrong:
                     self.said.emit(wrong[0].text)
                     return
-                thread_id = await self._desk.create(setup)
+                thread_id = await self._service.create(setup)
                 self.created.emit(thread_id)
-                await self._desk.start(thread_id)
+                await self._service.start(thread_id)
             finally:
                 self.starting = False
 
@@ -224,7 +224,7 @@ class DebateSetupViewModel(QObject):
         """Write it as a definition."""
 
         async def work() -> None:
-            path = await self._desk.save_as_agent(self.setup, name, description)
+            path = await self._service.save_as_agent(self.setup, name, description)
             self.said.emit(f"Saved as {path}.")
             self.reload()
 

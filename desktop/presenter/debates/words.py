@@ -5,8 +5,8 @@ from __future__ import annotations
 from desktop.domain.debates import DebateRow, DebateSetup, DebateState, SideMeter, SideSetup
 from desktop.domain.definitions import SideName
 from desktop.domain.models import ModelInfo
+from desktop.presenter.common.words import human_cost, human_count
 from desktop.presenter.debates.cost import about
-from desktop.presenter.transcript.figures import human_cost, human_count
 
 STATUS = {"ready": "not begun", "running": "running", "pausing": "pausing", "paused": "paused", "ended": "ended"}
 _ENDS = {

@@ -74,19 +74,28 @@ _RUNNERS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class PastedServer:
-    """One server that was read: a program (``command``) or an address (``url``). ``notes`` are what a person has to
-    know or do about it, ``secrets`` what was taken out of it: references to them stand in their places."""
+    """One server that was read from what a person pasted: a program (``command``) or an address (``url``)."""
 
     name: str = ""
+    """As the text calls it, or ""."""
     command: str = ""
+    """The program."""
     args: tuple[str, ...] = ()
+    """Arguments of the program."""
     env: Mapping[str, str] = field(default_factory=dict)
+    """Variables of the program."""
     cwd: str = ""
+    """Folder in which the program starts."""
     url: str = ""
+    """The address."""
     bearer: str = ""
+    """Token for the address, as a reference to the keyring."""
     headers: Mapping[str, str] = field(default_factory=dict)
+    """HTTP headers for the address."""
     notes: tuple[str, ...] = ()
+    """What a person has to know or do about it."""
     secrets: tuple[PastedSecret, ...] = ()
+    """What was taken out of the text; references stand in its places."""
 
     def referring(self, secret: PastedSecret, entry: KeyringEntry) -> PastedServer:
         """After this secret was kept under this entry."""
@@ -100,7 +109,7 @@ class PastedServer:
         return replace(self, env=env, headers=headers, bearer=bearer, notes=notes, secrets=left)
 
     def entry(self) -> dict[str, object]:
-        """As mcp.yaml takes it, switched off."""
+        """The server as an entry of mcp.yaml, switched off."""
         values: dict[str, object] = {
             "name": self.name or "server",
             "command": self.command,

@@ -159,7 +159,7 @@ class McpServersViewModel(YamlFileViewModel):
 
     @property
     def difference(self) -> Difference | None:
-        """What is being looked at."""
+        """The difference that the person is looking at."""
         return self._difference
 
     def look_at(self, name: str) -> None:
@@ -186,7 +186,7 @@ class McpServersViewModel(YamlFileViewModel):
             self._spawn(self._service.accept(name, {shown.server_name: shown.digest}), f"switch on a tool of {name}")
 
     def switch_off(self, name: str, tools: Sequence[str] = ()) -> None:
-        """These, by the server's names, or all."""
+        """Switch off tools, by the server's names for them, or all of the server."""
         every = [tool.offered.raw for tool in self._state.server(name).judged if not tool.barred]
         self._spawn(self._service.switch_off(name, tools or every), f"switch off tools of {name}")
 

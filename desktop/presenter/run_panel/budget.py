@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.run_tree import BY_HAND, NodeFacts
 from desktop.domain.supervision import ExecutionBudget
+from desktop.presenter.common.words import human_cost, human_count
 from desktop.presenter.run_panel.words import cost_words, time_words, tokens_of, tokens_words
-from desktop.presenter.transcript.figures import human_cost, human_count
 
 LIMITS = (("max_tokens", "Tokens"), ("max_cost_usd", "Cost"), ("max_rounds", "Rounds"), ("deadline_s", "Time"))
 _WHOLE = frozenset({"max_tokens", "max_rounds"})

@@ -24,7 +24,7 @@ class AgentLine:
 
     @property
     def path(self) -> str:
-        """Its name in the tree."""
+        """The agent's path in the tree."""
         return self.facts.path
 
 
@@ -88,7 +88,7 @@ class AgentTree:
         return self._nodes.get(path)
 
     def threads(self) -> set[str]:
-        """Where its agents write."""
+        """The threads in which agents of the run write."""
         return {facts.thread_id for facts in self._nodes.values() if facts.thread_id}
 
     def path_in(self, thread_id: str) -> str:
@@ -113,7 +113,7 @@ class AgentTree:
 
     @property
     def at_work(self) -> int:
-        """How many have not ended."""
+        """How many agents have not ended."""
         return sum(not facts.state.over for facts in self._nodes.values())
 
     # -- lines --------------------------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ class AgentTree:
         (self._folded.add if folded else self._folded.discard)(path)
 
     def line(self, path: str) -> AgentLine | None:
-        """One agent in its place."""
+        """The line of one agent, at its level."""
         facts = self._nodes.get(path)
         if facts is None:
             return None
@@ -132,7 +132,7 @@ class AgentTree:
         return self._line(facts, level, paused)
 
     def lines(self) -> Sequence[AgentLine]:
-        """All that show, from the top."""
+        """All lines that are not folded away, from the top."""
         found: list[AgentLine] = []
         waiting = [(path, 0, "") for path in reversed(self._tops())]
         while waiting:

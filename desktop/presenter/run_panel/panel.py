@@ -48,14 +48,14 @@ class RunTreeViewModel(QObject):
 
     def __init__(
         self,
-        desk: RunTreePort,
+        service: RunTreePort,
         requests: Requests,
         titles: Mapping[str, str],
         bridge: Bridge | None = None,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._desk, self._requests, self._titles, self._bridge = desk, requests, titles, bridge
+        self._service, self._requests, self._titles, self._bridge = service, requests, titles, bridge
         self._trees: OrderedDict[str, AgentTree] = OrderedDict()
         self._run_of: dict[str, str] = {}
         self._watching = False
@@ -129,7 +129,7 @@ class RunTreeViewModel(QObject):
 
     @property
     def live(self) -> bool:
-        """Whether it is under way."""
+        """Whether the run is under way."""
         return self.tree is not None and not self.tree.over
 
     @property
@@ -142,13 +142,13 @@ class RunTreeViewModel(QObject):
         return self.tree.lines() if self.tree is not None else ()
 
     def line(self, path: str) -> AgentLine | None:
-        """One of them."""
+        """The line of one agent."""
         return self.tree.line(path) if self.tree is not None else None
 
     def open_thread(self, thread_id: str) -> None:
         """Another thread is open: the latest run that it, or an agent in it, had."""
         if thread_id != self.thread_id:
-            self._desk.watch(thread_id, self.thread_id)
+            self._service.watch(thread_id, self.thread_id)
             self.thread_id = thread_id
             self._show(self._trees.get(self._run_of.get(thread_id, "")))
             self._recall()
@@ -166,7 +166,7 @@ class RunTreeViewModel(QObject):
             self._bridge.spawn(self._recalled(self.thread_id), name="read the agents of a run")
 
     async def _recalled(self, thread_id: str) -> None:
-        kept = await self._desk.last(thread_id)
+        kept = await self._service.last(thread_id)
         if kept is None or not kept.nodes or self._run_of.get(thread_id, kept.run_id) != kept.run_id:
             return
         own = next((facts.thread_id for facts in kept.nodes if not facts.parent), thread_id)
@@ -209,7 +209,7 @@ class RunTreeViewModel(QObject):
         """A run that is over by now told its end, or will."""
         if self.live and self.tree is not None:
             with suppress(KnownError):
-                self.tree.apply(self._titled(self._desk.facts(self.tree.run_id)))
+                self.tree.apply(self._titled(self._service.facts(self.tree.run_id)))
 
     def fold(self, path: str, folded: bool) -> None:
         """Open or fold a branch."""
@@ -225,14 +225,14 @@ class RunTreeViewModel(QObject):
         if line is None or line.facts.state.over or line.facts.stopping:
             return
         paused = line.facts.pause_asked
-        self._do(lambda: (self._desk.resume if paused else self._desk.pause)(self.run_id, path))
+        self._do(lambda: (self._service.resume if paused else self._service.pause)(self.run_id, path))
 
     def cancel(self, path: str) -> None:
         """End a branch now."""
-        self._do(lambda: self._desk.cancel(self.run_id, path))
+        self._do(lambda: self._service.cancel(self.run_id, path))
 
     def living_below(self, path: str) -> int:
-        """How many agents would end with it."""
+        """How many agents below it would end if it was stopped."""
         under = self.tree.under(path) if self.tree is not None else ()
         return sum(not facts.state.over and not facts.stopping for facts in under)
 
@@ -246,7 +246,7 @@ class RunTreeViewModel(QObject):
         if budget is None:
             return wrong
         try:
-            self._desk.change_budget(self.run_id, path, budget)
+            self._service.change_budget(self.run_id, path, budget)
         except KnownError as error:
             return {"": f"{error} {error.next_step}".strip()}
         self.look()
@@ -286,7 +286,7 @@ class RunTreeViewModel(QObject):
             self.thread_wanted.emit(thread_id)
 
     def open_thread_of(self, path: str) -> None:
-        """Its thread."""
+        """Open the thread in which an agent writes."""
         if thread_id := self.thread_of(path):
             self.thread_wanted.emit(thread_id)
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from desktop.domain.run_tree import NodeFacts, NodeState
 from desktop.domain.supervision import Priority
 from desktop.domain.words import count_words
+from desktop.presenter.common.words import clock, human_cost, human_count
 from desktop.presenter.run_panel.nodes import AgentLine
 from desktop.presenter.trace.words import NodeFact, seconds_words
 from desktop.presenter.transcript.build import canonical
-from desktop.presenter.transcript.figures import clock, human_cost, human_count
 
 _WORDS = {
     NodeState.WORKING: "working",
@@ -70,12 +70,12 @@ def look_of(facts: NodeFacts) -> str:
 
 
 def is_turning(facts: NodeFacts) -> bool:
-    """Whether it does something right now."""
+    """Whether the agent works or is being stopped, so that its mark turns."""
     return facts.stopping or facts.state in _TURNING
 
 
 def state_word(facts: NodeFacts) -> str:
-    """Its state alone; of a limit, which."""
+    """The agent's state in a word; which limit, where one ended it."""
     if facts.stopping:
         return STOPPING
     if facts.state is NodeState.LIMIT:

@@ -50,7 +50,7 @@ class Readings(QObject):
 
     @property
     def watched(self) -> bool:
-        """Whether somebody looks."""
+        """Whether the page is shown."""
         return self._watched
 
     def watch(self, watched: bool) -> None:
@@ -96,9 +96,9 @@ class JobsViewModel(QObject):
     restored = Signal(str)
     _told = Signal()
 
-    def __init__(self, desk: JobPort, bridge: Bridge, parent: QObject | None = None) -> None:
+    def __init__(self, service: JobPort, bridge: Bridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._desk, self._bridge = desk, bridge
+        self._service, self._bridge = service, bridge
         self.rows: tuple[JobRow, ...] = ()
         self.draft = NEW
         self.kept = NEW
@@ -119,14 +119,14 @@ class JobsViewModel(QObject):
         self._clock = QTimer(self, interval=TICK_MS)
         self._clock.timeout.connect(self._tick)
         self._told.connect(self._readings.told)
-        desk.on_change(self._told.emit)
+        service.on_change(self._told.emit)
 
     # -- the list -----------------------------------------------------------------------------------------------------
 
     @property
     def admin_allowed(self) -> bool:
         """The app's switch for admin calls of jobs."""
-        return self._desk.admin_allowed
+        return self._service.admin_allowed
 
     def row(self, job_id: str) -> JobRow | None:
         """A job in the list."""
@@ -144,7 +144,7 @@ class JobsViewModel(QObject):
     def _read(self) -> None:
         async def work() -> None:
             try:
-                rows = tuple(await self._desk.jobs())
+                rows = tuple(await self._service.jobs())
                 if rows != self.rows or not self.loaded:
                     self.rows, self.loaded = rows, True
                     self.changed.emit()
@@ -157,7 +157,7 @@ class JobsViewModel(QObject):
 
     async def _history(self) -> None:
         job_id = self.kept.job_id
-        runs = gathered(await self._desk.runs(job_id, READ_RUNS))[:SHOWN_RUNS] if job_id else ()
+        runs = gathered(await self._service.runs(job_id, READ_RUNS))[:SHOWN_RUNS] if job_id else ()
         if job_id == self.kept.job_id and runs != self.runs:
             self.runs = runs
             self.history_changed.emit()
@@ -208,13 +208,13 @@ class JobsViewModel(QObject):
         draft = self.draft
 
         async def work() -> None:
-            problems = tuple(await self._desk.problems(draft))
+            problems = tuple(await self._service.problems(draft))
             paths = {problem.path for problem in problems}
             times: Sequence[float] = ()
             ahead: Sequence[float] = ()
             if not paths & {"schedule", "zone"}:
-                times = await self._desk.next_times(draft.schedule, draft.zone)
-                ahead = await self._desk.ahead(draft.zone, times)
+                times = await self._service.next_times(draft.schedule, draft.zone)
+                ahead = await self._service.ahead(draft.zone, times)
             if draft is self.draft:
                 self.problems, self.next_times, self.next_ahead_s = problems, tuple(times), tuple(ahead)
                 self.checked.emit()
@@ -240,9 +240,9 @@ class JobsViewModel(QObject):
 
         async def work() -> None:
             try:
-                kept = await self._desk.save(draft)
+                kept = await self._service.save(draft)
             except ConfigurationError:
-                self.problems = tuple(await self._desk.problems(draft))
+                self.problems = tuple(await self._service.problems(draft))
                 self.checked.emit()
                 self.refused.emit()
                 raise
@@ -257,7 +257,7 @@ class JobsViewModel(QObject):
         self._spawn(work(), "save a job")
 
     def discard(self) -> None:
-        """Back to what is kept."""
+        """Drop what was changed in the form and not saved."""
         self.draft = self.kept
         self.unread.clear()
         self.opened.emit()
@@ -269,20 +269,20 @@ class JobsViewModel(QObject):
         """Run it now under its own policy, and show its thread."""
 
         async def work() -> None:
-            self.thread_wanted.emit(await self._desk.try_once(job_id))
+            self.thread_wanted.emit(await self._service.try_once(job_id))
 
         self._spawn(work(), "try a job")
 
     def stop(self, job_id: str) -> None:
         """Stop its run."""
-        self._do(self._desk.stop(job_id), "stop a job")
+        self._do(self._service.stop(job_id), "stop a job")
 
     def set_enabled(self, job_id: str, enabled: bool) -> None:
         """Pause it, or let it go on."""
         if self.kept.job_id == job_id:
             self.kept = replace(self.kept, enabled=enabled)
             self.draft = replace(self.draft, enabled=enabled)
-        self._do(self._desk.set_enabled(job_id, enabled), "pause a job")
+        self._do(self._service.set_enabled(job_id, enabled), "pause a job")
 
     def delete(self, job_id: str) -> None:
         """Delete it; the sentence that says so undoes it."""
@@ -291,7 +291,7 @@ class JobsViewModel(QObject):
             return
 
         async def work() -> None:
-            await self._desk.delete(job_id)
+            await self._service.delete(job_id)
             was_open = self.kept.job_id == job_id
             if was_open:
                 self.open(_beside(self.rows, job_id))
@@ -305,7 +305,7 @@ class JobsViewModel(QObject):
         """The job that was deleted last is there again, with its history, and open if it was."""
         if self._deleted is not None:
             self._back, self._deleted = self._deleted, None
-            self._do(self._desk.restore(self._back[0]), "restore a job")
+            self._do(self._service.restore(self._back[0]), "restore a job")
 
     def _show_back(self) -> None:
         """The job that was brought back, as soon as it is in the list. What is being written meanwhile stays open."""

@@ -43,7 +43,7 @@ def place_of(zone: str) -> str:
 
 
 def state_of(row: JobRow, now: float) -> str:
-    """One line below a job's name."""
+    """The line below a job's name: what it does next or did last."""
     if row.running:
         return "Waiting for its turn" if row.waiting else "Running now"
     if row.problem or not row.job.enabled:

@@ -60,12 +60,12 @@ class AgentsViewModel(YamlFileViewModel):
     _files_changed = Signal()
 
     def __init__(
-        self, desk: AgentService, bridge: Bridge, model: Callable[[], str], parent: QObject | None = None
+        self, service: AgentService, bridge: Bridge, model: Callable[[], str], parent: QObject | None = None
     ) -> None:
-        super().__init__(desk.file(""), bridge, example="", holds="agents", parent=parent)
-        self._desk = desk
+        super().__init__(service.file(""), bridge, example="", holds="agents", parent=parent)
+        self._service = service
         self._model = model
-        self._agents: tuple[AgentRow, ...] = desk.rows()
+        self._agents: tuple[AgentRow, ...] = service.rows()
         self.fields = AgentFields()
         self._gone: dict[str, tuple[str, str]] = {}
         self._draft: str | None = None
@@ -73,7 +73,7 @@ class AgentsViewModel(YamlFileViewModel):
         self._writing = asyncio.Lock()
         self.prompts: tuple[str, ...] = ()
         self._files_changed.connect(self._take)
-        self._stop_listening = desk.on_change(self._files_changed.emit)
+        self._stop_listening = service.on_change(self._files_changed.emit)
 
     # -- the list -----------------------------------------------------------------------------------------------------
 
@@ -83,18 +83,18 @@ class AgentsViewModel(YamlFileViewModel):
         return self._agents
 
     def row(self, path: str) -> AgentRow | None:
-        """One of them."""
+        """The row of one definition."""
         return next((row for row in self._agents if row.path == path), None)
 
     def _take(self) -> None:
-        self._agents = self._desk.rows()
+        self._agents = self._service.rows()
         self.changed.emit()
         if self.current:
             self._reopen()
 
     def refresh(self) -> None:
         """Read the folders again."""
-        self._spawn(self._desk.reload(), "read agents")
+        self._spawn(self._service.reload(), "read agents")
 
     # -- one of them --------------------------------------------------------------------------------------------------
 
@@ -118,7 +118,7 @@ class AgentsViewModel(YamlFileViewModel):
     def accept(self) -> None:
         """The person has looked at the open file: it counts as it is shown, and no other content."""
         if self._file is not None and self.unseen:
-            self._spawn(asyncio.to_thread(self._desk.accept, self.path, self._file.stamp), "use an agent")
+            self._spawn(asyncio.to_thread(self._service.accept, self.path, self._file.stamp), "use an agent")
 
     @property
     def problems(self) -> tuple[SkillProblem, ...]:
@@ -147,13 +147,13 @@ class AgentsViewModel(YamlFileViewModel):
         self._spawn(self._choose(path), "open an agent")
 
     def _begin(self, path: str) -> None:
-        self._files = self._desk.file(path)
+        self._files = self._service.file(path)
         self._text, self._was, self._ends = "", "", LineEnds("")
         self._file, self._found, self._draft = None, (), None
         self.fields.clear()
 
     async def _choose(self, path: str) -> None:
-        self.prompts = tuple(await self._desk.prompts())
+        self.prompts = tuple(await self._service.prompts())
         await self._open()
         self.chosen.emit(path)
 
@@ -161,7 +161,7 @@ class AgentsViewModel(YamlFileViewModel):
         """What the text says, and how each side would run; only what still fits the text is told."""
         files = self._files
         found = await asyncio.to_thread(files.check, self._ends.restore(text))
-        previews = await self._desk.preview(found.definition, self._model()) if found.definition is not None else {}
+        previews = await self._service.preview(found.definition, self._model()) if found.definition is not None else {}
         if text != self._text or files is not self._files:
             return
         self.fields.take(found, previews)
@@ -185,7 +185,7 @@ class AgentsViewModel(YamlFileViewModel):
             titled = path == ("title",) and value is not REMOVE
             name = await asyncio.to_thread(self._name_for, str(value)) if titled else ""
             for where, what in ((path, value), *([(("name",), name)] if name else [])):
-                text = await asyncio.to_thread(self._desk.changed_text, text, where, what)
+                text = await asyncio.to_thread(self._service.changed_text, text, where, what)
             if before == self._text and text != before:
                 self._draft = name or self._draft
                 self._text = text
@@ -197,14 +197,14 @@ class AgentsViewModel(YamlFileViewModel):
         """What a new agent is called now that its title changed; "" where a person gave it a name, or it has a file."""
         if self._draft is None or self._files.check(self._text).said.data.get("name") != self._draft:
             return ""
-        return self._desk.name_for(title)
+        return self._service.name_for(title)
 
     async def _save(self, over: bool) -> None:
         async with self._writing:  # fields that a person has just left are written first
             if not self.dirty:
                 return
             if self._draft is not None:
-                self._files = self._desk.file(await asyncio.to_thread(self._desk.place_of, self.text))
+                self._files = self._service.file(await asyncio.to_thread(self._service.place_of, self.text))
             await super()._save(over)
             if self._draft is not None and not self.dirty:
                 self._draft = None
@@ -231,8 +231,8 @@ class AgentsViewModel(YamlFileViewModel):
         self._spawn(self._create(), "new agent")
 
     async def _create(self) -> None:
-        path, text = await asyncio.to_thread(self._desk.draft)
-        prompts = tuple(await self._desk.prompts())
+        path, text = await asyncio.to_thread(self._service.draft)
+        prompts = tuple(await self._service.prompts())
         self._begin(path)
         self.prompts, self._draft = prompts, path.rpartition("/")[2].removesuffix(".yaml")
         self._file = ToolsFile("", ABSENT)
@@ -244,11 +244,11 @@ class AgentsViewModel(YamlFileViewModel):
 
     def duplicate(self, path: str) -> None:
         """A copy of the person's own, which is then open."""
-        self._spawn(self._make(lambda: self._desk.duplicate(path)), "copy an agent")
+        self._spawn(self._make(lambda: self._service.duplicate(path)), "copy an agent")
 
     async def _make(self, work: Callable[[], str]) -> None:
         path = await asyncio.to_thread(work)
-        self._agents = self._desk.rows()
+        self._agents = self._service.rows()
         self.choose(path)
 
     def delete(self, path: str) -> None:
@@ -257,7 +257,7 @@ class AgentsViewModel(YamlFileViewModel):
 
     async def _delete(self, path: str) -> None:
         row = self.row(path)
-        kept = await asyncio.to_thread(self._desk.delete, path)
+        kept = await asyncio.to_thread(self._service.delete, path)
         self._gone[kept] = (kept, path)
         if path == self.path:
             self.leave()
@@ -268,7 +268,7 @@ class AgentsViewModel(YamlFileViewModel):
         """Bring back what ``told`` named."""
         gone = self._gone.pop(token, None)
         if gone is not None:
-            self._spawn(asyncio.to_thread(self._desk.restore, *gone), "bring an agent back")
+            self._spawn(asyncio.to_thread(self._service.restore, *gone), "bring an agent back")
 
     def _broke(self, error: AssentError) -> None:
         if self._file is None:  # no editor is there to say it
@@ -277,7 +277,7 @@ class AgentsViewModel(YamlFileViewModel):
             super()._broke(error)
 
     def close(self) -> None:
-        """No longer follow the files."""
+        """Stop following changes of the files."""
         self._stop_listening()
 
 

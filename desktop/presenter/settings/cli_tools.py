@@ -24,20 +24,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CliRow:
-    """One tool in force. ``command`` is its vector with placeholders; ``note`` why all its calls are admin;
-    ``reads`` the denied folders that it names, ``agreed`` those that it really reads since a person agreed; ``offline``
-    why it has no network, or ""."""
+    """One tool in force."""
 
     name: str
+    """As rules name it."""
     alias: str
+    """As models call it."""
     category: str
+    """read, write or admin."""
     description: str
+    """What models read about it."""
     command: tuple[str, ...]
+    """Program and arguments, with placeholders."""
     note: str
+    """Why all its calls are admin, or ""."""
     line: int
+    """Where it stands in tools.yaml."""
     reads: tuple[str, ...] = ()
+    """The denied folders that it names."""
     agreed: tuple[str, ...] = ()
+    """Those of them that it really reads since a person agreed."""
     offline: str = ""
+    """Why it has no network, or ""."""
 
 
 class CliToolsViewModel(YamlFileViewModel):

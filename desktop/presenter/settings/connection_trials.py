@@ -44,7 +44,7 @@ class Saved:
 
 
 def found_models(models: Sequence[ModelInfo]) -> str:
-    """How many there are, in words."""
+    """How many models were found, in words."""
     return "1 model" if len(models) == 1 else f"{len(models):,} models"
 
 

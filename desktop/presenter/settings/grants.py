@@ -39,7 +39,7 @@ class GrantsViewModel(QObject):
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """What is open."""
+        """The folders that are open for this session."""
         return self._grants.folders
 
     def open(self, folder: str) -> None:
@@ -57,6 +57,6 @@ class GrantsViewModel(QObject):
         self._bridge.spawn(work(), name="open a folder for this session")
 
     def close(self, folder: str) -> None:
-        """From the next call on."""
+        """Close a folder again, from the next call on."""
         self._grants.close(folder)
         self.changed.emit()

@@ -257,7 +257,7 @@ class KeysViewModel(QObject):
         self._act(str(entry), work)
 
     def test(self, entry: KeyringEntry) -> None:
-        """Whether it is there."""
+        """Ask the keyring whether the secret is there."""
 
         async def work() -> str:
             length = await self._tools.length(entry)

@@ -63,7 +63,7 @@ class ModelSetupViewModel(QObject):
 
     @property
     def looking(self) -> bool:
-        """Whether a look is under way."""
+        """Whether local model servers are being looked for."""
         return self._looking
 
     @property

@@ -78,7 +78,7 @@ class SettingsViewModel(QObject):
         self._bridge.spawn(work(), name=f"set {key}")
 
     def reset(self, key: str) -> None:
-        """Back to the default."""
+        """Set one value back to its default."""
 
         async def work() -> None:
             try:

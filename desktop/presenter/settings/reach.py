@@ -32,9 +32,9 @@ class ReachViewModel(QObject):
     offered = Signal(int)
     told = Signal(str)
 
-    def __init__(self, desk: ReachPort, bridge: Bridge, parent: QObject | None = None) -> None:
+    def __init__(self, service: ReachPort, bridge: Bridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._desk = desk
+        self._service = service
         self._bridge = bridge
         self.tree = ReachTree()
         self.agent = ANY_AGENT
@@ -50,25 +50,25 @@ class ReachViewModel(QObject):
 
     def agents(self) -> list[tuple[str, str]]:
         """(title, name), anybody first."""
-        return [("any agent", ANY_AGENT), *((title, name) for name, title in self._desk.agents())]
+        return [("any agent", ANY_AGENT), *((title, name) for name, title in self._service.agents())]
 
     def begin(self) -> None:
         """The first look; later ones do nothing."""
         if self._begun:
             return
         self._begun = True
-        self._desk.on_change(self._lists_changed)
+        self._service.on_change(self._lists_changed)
         self._bridge.spawn(self._first(), name="look at what can be reached", on_error=self._failed)
 
     async def _first(self) -> None:
         """The allowed folders first, the first of them open; those in others are opened to, the first one last."""
-        await self._begin_with(await asyncio.to_thread(self._desk.roots))
+        await self._begin_with(await asyncio.to_thread(self._service.roots))
         first = self.tree.root.names[0] if self.tree.root.names else ""
-        found = await asyncio.to_thread(self._desk.landmarks)
+        found = await asyncio.to_thread(self._service.landmarks)
         within = [path for path in found if path.startswith(first.rstrip(os.sep) + os.sep)][:SHOWN_AT_FIRST]
         for path in reversed(within):
             await self._find(path, quietly=True)
-        self.last = await self._desk.last_proof()
+        self.last = await self._service.last_proof()
         self.changed.emit()
 
     async def _begin_with(self, roots: tuple[str, ...]) -> None:
@@ -82,7 +82,7 @@ class ReachViewModel(QObject):
         self._bridge.spawn(self._roots_again(), name="look where the tree begins", on_error=self._failed)
 
     async def _roots_again(self) -> None:
-        roots = await asyncio.to_thread(self._desk.roots)
+        roots = await asyncio.to_thread(self._service.roots)
         if roots != tuple(self.tree.root.names):
             await self._begin_with(roots)
             self._ask()
@@ -90,7 +90,7 @@ class ReachViewModel(QObject):
     # -- the tree -----------------------------------------------------------------------------------------------------
 
     def set_agent(self, name: str) -> None:
-        """For whom."""
+        """Choose the agent whose reach is shown."""
         if name != self.agent:
             self.agent = name
             self._outdated()
@@ -114,7 +114,7 @@ class ReachViewModel(QObject):
         self._outdated()
 
     def look(self, first: int, last: int) -> None:
-        """These rows are in sight."""
+        """Judge the rows that are now in sight."""
         self._seen = (first, last)
         self._ask()
 
@@ -156,7 +156,7 @@ class ReachViewModel(QObject):
 
     def _read(self, folder: Folder) -> None:
         async def work() -> None:
-            level = await self._desk.level(folder.path)
+            level = await self._service.level(folder.path)
             self._reading.pop(folder, None)
             self.tree.fill(folder, level)
 
@@ -182,7 +182,7 @@ class ReachViewModel(QObject):
     async def _judge(self, places: list[RowPlace]) -> None:
         moment = self._moment
         try:
-            rows = await self._desk.judge(self.agent, [place.folder.path_of(place.at) for place in places])
+            rows = await self._service.judge(self.agent, [place.folder.path_of(place.at) for place in places])
         finally:
             self._asking = False
         if moment == self._moment:
@@ -208,7 +208,7 @@ class ReachViewModel(QObject):
 
     async def _prove(self, path: str) -> None:
         try:
-            proof = await self._desk.prove(self.agent, path)
+            proof = await self._service.prove(self.agent, path)
             self.proof, self.last = proof, LastProof(proof.path, proof.at, proof.summary)
         finally:
             self.proving = ""

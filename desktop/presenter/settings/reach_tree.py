@@ -59,7 +59,7 @@ class Folder:
     size: int = 1
 
     def path_of(self, at: int) -> str:
-        """Of one of its names."""
+        """The path of one of its entries."""
         return os.path.join(self.path, self.names[at]) if self.path else self.names[at]
 
     def own(self) -> int:
@@ -183,7 +183,7 @@ class ReachTree(QAbstractListModel):
         return 0 if folder.above is None else self.row_of(RowPlace(folder.above, folder.at)) + 1
 
     def holds(self, folder: Folder) -> bool:
-        """Whether it is still open."""
+        """Whether this folder is still open in the tree."""
         while folder.above is not None:
             if folder.above.opened.get(folder.at) is not folder:
                 return False
@@ -218,7 +218,7 @@ class ReachTree(QAbstractListModel):
     # -- Qt -----------------------------------------------------------------------------------------------------------
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
-        """All that is open."""
+        """The rows of all open folders."""
         return 0 if parent.isValid() else self.root.size
 
     def shown(self, row: int) -> ShownRow:
@@ -291,7 +291,7 @@ def why(row: ShownRow) -> str:
 
 
 def _note(level: Level) -> str:
-    """What stands below the names."""
+    """The last line of a folder: why it cannot be read, how many entries are not listed, or that it is empty."""
     if level.problem:
         return f"Cannot be read: {level.problem}"
     if level.left_out:

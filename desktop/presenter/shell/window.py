@@ -137,7 +137,7 @@ class ShellViewModel(QObject):
 
     @property
     def page(self) -> str:
-        """One of ``PAGES``."""
+        """The page that is shown, one of ``PAGES``."""
         return self._page
 
     def go(self, page: str) -> None:

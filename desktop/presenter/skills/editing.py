@@ -1,7 +1,7 @@
 """One skill file while it is edited: text and form are two views of the same text, checked while a person types.
 
 Nothing is lost: leaving with unsaved changes asks first (``dirty``), a file that changed meanwhile is a conflict with
-both texts, and saving is the desk's, which writes all or nothing.
+both texts, and saving is the service's, which writes all or nothing.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ class SkillEditor(QObject):
     failed = Signal(str)
 
     def __init__(
-        self, desk: SkillService, bridge: Bridge, wrote: Callable[[str], None], parent: QObject | None = None
+        self, service: SkillService, bridge: Bridge, wrote: Callable[[str], None], parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._desk, self._bridge, self._wrote = desk, bridge, wrote
+        self._service, self._bridge, self._wrote = service, bridge, wrote
         self._file: OpenFile | None = None
         self._ends = LineEnds("")
         self._text = ""
@@ -83,7 +83,7 @@ class SkillEditor(QObject):
 
     @property
     def writable(self) -> bool:
-        """Whether it can be saved."""
+        """Whether the file may be written by the app."""
         return self._file is not None and self._file.writable
 
     @property
@@ -109,7 +109,7 @@ class SkillEditor(QObject):
         number = self._number
 
         async def work() -> None:
-            found = await self._desk.open(path)
+            found = await self._service.open(path)
             if number == self._number:
                 self._adopt(found)
                 self.opened.emit()
@@ -165,7 +165,7 @@ class SkillEditor(QObject):
             while self._changes and number == self._number:
                 where, value = self._changes[0]
                 before = self._text
-                text = await self._desk.with_key(self.path, self.text, where, value, self.name)
+                text = await self._service.with_key(self.path, self.text, where, value, self.name)
                 if number != self._number:
                     return
                 if self._text != before:
@@ -195,7 +195,7 @@ class SkillEditor(QObject):
             self._bridge.spawn(self._check(self._number, self._text), name="check skill", on_error=self._told)
 
     async def _check(self, number: int, text: str) -> None:
-        found = await self._desk.check(self.path, self._ends.restore(text), self.name)
+        found = await self._service.check(self.path, self._ends.restore(text), self.name)
         definition = next((d for d in found.definitions if d.name == self.name), None)
         if definition is None and found.definitions:
             definition = found.definitions[0]
@@ -227,7 +227,7 @@ class SkillEditor(QObject):
             return
         self._wrote(file.path)
         try:
-            done = await self._desk.save(file, text, over=over)
+            done = await self._service.save(file, text, over=over)
         except EditConflict as error:
             self.conflict.emit(Conflict(file.path, text, error.theirs))
             return
@@ -245,7 +245,7 @@ class SkillEditor(QObject):
             self._bridge.spawn(self._revert(self._number, self.path), name="reload skill", on_error=self._told)
 
     async def _revert(self, number: int, path: str) -> None:
-        found = await self._desk.open(path)
+        found = await self._service.open(path)
         if number == self._number:
             self._adopt(found)
             self.outside.emit("")
@@ -261,7 +261,7 @@ class SkillEditor(QObject):
 
     async def _compare(self, number: int, path: str) -> None:
         try:
-            found = await self._desk.open(path)
+            found = await self._service.open(path)
         except KnownError:
             if number == self._number:
                 self.outside.emit("deleted")
@@ -282,7 +282,7 @@ class SkillEditor(QObject):
 
     async def _both(self, number: int, path: str) -> None:
         try:
-            theirs: str | None = (await self._desk.open(path)).text
+            theirs: str | None = (await self._service.open(path)).text
         except KnownError:
             theirs = None
         if number == self._number:

@@ -24,21 +24,32 @@ _UNSHOWN = frozenset({"$ref", "anyOf", "oneOf", "allOf", "not", "if", "const", "
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """One entry. ``choices`` of a choice; ``fields`` of a group; ``item`` is the simple type of a list's lines;
-    ``default`` as text for the control; ``low`` and ``high`` bound a number, inclusive."""
+    """One entry of a form made from a schema."""
 
     name: str
+    """Name of the argument."""
     kind: FieldKind
+    """Which control it gets."""
     required: bool
+    """Whether a value must be given."""
     words: str
+    """Its kind in words."""
     description: str = ""
+    """The schema's own words about it."""
     default: Any = None
+    """As text for the control."""
     has_default: bool = False
+    """Whether the schema gives a default."""
     choices: tuple[Any, ...] = ()
+    """Values of a choice."""
     fields: tuple[FormField, ...] = ()
+    """Entries of a group."""
     item: str = "string"
+    """The simple type of a list's lines."""
     low: float | None = None
+    """The least number, inclusive."""
     high: float | None = None
+    """The greatest number, inclusive."""
 
 
 def fields_of(schema: Mapping[str, Any] | None) -> tuple[FormField, ...] | None:

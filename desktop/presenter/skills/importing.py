@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import AssentError, KnownError
-from desktop.domain.tools import Category
+from desktop.domain.judgement import Category
 from desktop.domain.words import count_words, size_words
 from desktop.presenter.skills.import_plan import Choice, Planned, planned
 from desktop.presenter.skills.page import words_of
@@ -51,10 +51,10 @@ class SkillImport(QObject):
     kept = Signal()
 
     def __init__(
-        self, desk: SkillService, bridge: Bridge, skills: SkillsViewModel, parent: QObject | None = None
+        self, service: SkillService, bridge: Bridge, skills: SkillsViewModel, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._imports, self._bridge, self._skills = desk.imports, bridge, skills
+        self._imports, self._bridge, self._skills = service.imports, bridge, skills
         self._work: Any = None
         self._number = 0
         self._undo: dict[str, KeptImport] = {}
@@ -137,7 +137,7 @@ class SkillImport(QObject):
         return any(at in self.fits and self.fits[at].taken for at in self.ticked)
 
     def resolve(self, choice: Choice) -> None:
-        """What to do with those."""
+        """Choose what is done where a name is taken."""
         self.choice = choice
         self.fitted.emit()
 

@@ -43,7 +43,7 @@ class Chosen:
         return bool(self.query.strip() or self.tags or self.source or self.kind or self.look)
 
     def filter(self) -> SkillFilter:
-        """As the catalogue takes it."""
+        """The chosen filters, as the catalogue takes them."""
         kinds = next((kinds for name, _, _, kinds in KINDS if name == self.kind), frozenset())
         one: frozenset[SkillSource] = frozenset({self.source})  # type: ignore[arg-type]
         sources = {"": YOURS, EVERYTHING: frozenset[SkillSource]()}.get(self.source, one)
@@ -61,14 +61,14 @@ class SkillListing(QObject):
 
     def __init__(
         self,
-        desk: SkillService,
+        service: SkillService,
         bridge: Bridge,
         parent: QObject | None = None,
         *,
         loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         super().__init__(parent)
-        self.desk = desk
+        self.service = service
         self._bridge = bridge
         self._loop = loop or asyncio.get_running_loop()
         self.model = SkillListModel(self)
@@ -83,7 +83,7 @@ class SkillListing(QObject):
         self._loading = False
         self._count_later = QTimer(self, singleShot=True, interval=0)
         self._count_later.timeout.connect(self._count)
-        self._end = desk.on_change(self._heard)
+        self._end = service.on_change(self._heard)
         self.destroyed.connect(self._end)
 
     # -- the list -----------------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ class SkillListing(QObject):
     # -- changes on disk ----------------------------------------------------------------------------------------------
 
     def _heard(self, changes: SkillChanges) -> None:
-        """From any thread."""
+        """The catalogue has changed; may be called from any thread."""
         try:
             self._loop.call_soon_threadsafe(self._take, changes)
         except RuntimeError:  # the loop is closed: there is no page any more to tell
@@ -161,7 +161,7 @@ class SkillListing(QObject):
         try:
             while True:
                 changes, self._waiting = self._waiting, None
-                self.catalog, self._off = await asyncio.to_thread(_catalogue, self.desk)
+                self.catalog, self._off = await asyncio.to_thread(_catalogue, self.service)
                 self.loaded = True
                 self._list()
                 await asyncio.to_thread(self.catalog.warm)
@@ -192,7 +192,7 @@ class SkillListing(QObject):
 
     async def renew(self) -> None:
         """The list as it is now, at once."""
-        self.catalog, self._off = await asyncio.to_thread(_catalogue, self.desk)
+        self.catalog, self._off = await asyncio.to_thread(_catalogue, self.service)
         self._list()
 
     @property
@@ -201,9 +201,9 @@ class SkillListing(QObject):
         return self._end
 
 
-def _catalogue(desk: SkillService) -> tuple[SkillCatalog, frozenset[int]]:
+def _catalogue(service: SkillService) -> tuple[SkillCatalog, frozenset[int]]:
     """In a thread: everything, and the rows that are off until the person has looked. Only folders from elsewhere can
     hold such, so the others are not gone through."""
-    catalog = desk.catalog()
+    catalog = service.catalog()
     elsewhere = catalog.filter(SkillFilter(visibility="all", sources=frozenset({"project", "shared"})))
     return catalog, frozenset(row for row in elsewhere if catalog.row(row).state in ("changed", "untrusted"))

@@ -39,13 +39,13 @@ class SkillsViewModel(SkillListing):
 
     def __init__(
         self,
-        desk: SkillService,
+        service: SkillService,
         bridge: Bridge,
         parent: QObject | None = None,
         *,
         loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
-        super().__init__(desk, bridge, parent, loop=loop)
+        super().__init__(service, bridge, parent, loop=loop)
         self.key: Key | None = None
         self.detail: SkillDetail | None = None
         self.difference: Difference | None = None
@@ -80,7 +80,7 @@ class SkillsViewModel(SkillListing):
 
     async def _look(self, key: Key) -> None:
         try:
-            detail = await self.desk.detail(key)
+            detail = await self.service.detail(key)
         except NotFound:
             if key == self.key:
                 self.detail = None
@@ -89,7 +89,9 @@ class SkillsViewModel(SkillListing):
         if key == self.key:
             self.detail = detail
             self.shown.emit()
-        if await asyncio.to_thread(self.desk.catalog) is not self.catalog:  # looking at it showed that it has changed
+        if (
+            await asyncio.to_thread(self.service.catalog) is not self.catalog
+        ):  # looking at it showed that it has changed
             self._reload_if_idle()
 
     @property
@@ -107,17 +109,17 @@ class SkillsViewModel(SkillListing):
 
     def create(self, name: str, kind: str) -> None:
         """A new skill of one's own, shown when it is there."""
-        self._do(self._made(self.desk.create(name, kind), name), "create skill")
+        self._do(self._made(self.service.create(name, kind), name), "create skill")
 
     def duplicate(self, name: str) -> None:
         """A copy of the open skill among one's own."""
         if self.key is not None:
-            self._do(self._made(self.desk.duplicate(self.key[0], name), name), "duplicate skill")
+            self._do(self._made(self.service.duplicate(self.key[0], name), name), "duplicate skill")
 
     def rename(self, name: str) -> None:
         """Another name for the open skill."""
         if self.key is not None:
-            self._do(self._made(self.desk.rename(self.key[0], name), name), "rename skill")
+            self._do(self._made(self.service.rename(self.key[0], name), name), "rename skill")
 
     async def _made(self, work: Coroutine[Any, Any, str], name: str) -> None:
         path = await work
@@ -147,7 +149,7 @@ class SkillsViewModel(SkillListing):
             self._do(self._delete(self.key), "delete skill")
 
     async def _delete(self, key: Key) -> None:
-        deleted = await self.desk.delete(*key)
+        deleted = await self.service.delete(*key)
         self._deleted[deleted.token] = deleted
         while len(self._deleted) > REMEMBERED_DELETIONS:
             del self._deleted[next(iter(self._deleted))]
@@ -163,7 +165,7 @@ class SkillsViewModel(SkillListing):
             self._do(self._undo(deleted), "undo delete")
 
     async def _undo(self, deleted: Deleted) -> None:
-        path = await self.desk.undo(deleted)
+        path = await self.service.undo(deleted)
         self._deleted.pop(deleted.token, None)
         self.wrote(path)
         await self.show_new((path, deleted.name))
@@ -176,7 +178,7 @@ class SkillsViewModel(SkillListing):
             self._do(self._compare(self.key), "compare skill")
 
     async def _compare(self, key: Key) -> None:
-        found = await self.desk.difference(key[0])
+        found = await self.service.difference(key[0])
         if key == self.key:
             self.difference = found
             self.difference_found.emit(found)
@@ -187,7 +189,7 @@ class SkillsViewModel(SkillListing):
             self._do(self._accept(self.difference), "accept skill")
 
     async def _accept(self, seen: Difference) -> None:
-        await self.desk.accept(seen.path, seen.digest)
+        await self.service.accept(seen.path, seen.digest)
         self.difference = None
         self._changed.discard(seen.path)
         await self.renew()

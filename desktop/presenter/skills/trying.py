@@ -50,23 +50,32 @@ class TriedCall:
 
 @dataclass(frozen=True, slots=True)
 class SkillTry:
-    """One try. ``state``: running | waiting | done | failed | denied | aborted; ``is_json``: ``text`` is a value;
-    ``media``: images and sounds of the result."""
+    """One try of a skill."""
 
     name: str
+    """Name of the skill."""
     state: str = "running"
+    """running | waiting | done | failed | denied | aborted."""
     text: str = ""
+    """What came back."""
     is_json: bool = False
+    """``text`` is a value as JSON."""
     code: str = ""
+    """Why it failed, as a code."""
     output: str = ""
+    """What the skill printed."""
     elapsed_ms: int = 0
+    """How long it took."""
     started_at: float = 0.0
+    """When it began."""
     calls: tuple[TriedCall, ...] = field(default=())
+    """The calls that the skill made."""
     media: tuple[MediaPart, ...] = field(default=())
+    """Images and sounds of the result."""
 
     @property
     def over(self) -> bool:
-        """Whether it has ended."""
+        """Whether the try has ended."""
         return self.state not in ("running", "waiting", "stopping")
 
 
@@ -78,10 +87,10 @@ class SkillTrials(QObject):
     _heard = Signal(object)
 
     def __init__(
-        self, desk: SkillService, bridge: Bridge, model: Callable[[], str] = str, parent: QObject | None = None
+        self, service: SkillService, bridge: Bridge, model: Callable[[], str] = str, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._desk, self._bridge = desk, bridge
+        self._service, self._bridge = service, bridge
         self.model = model
         self.trial: SkillTry | None = None
         self._token: CancellationToken | None = None
@@ -103,7 +112,7 @@ class SkillTrials(QObject):
         if self.running:
             return
         self.trial = SkillTry(name, started_at=time.monotonic())
-        call = self._desk.try_it(name, args, self._heard.emit)
+        call = self._service.try_it(name, args, self._heard.emit)
         self._run_id, self._token = call.run_id, call.token
         self._bridge.spawn(self._tried(call.work), name=f"try {name}", on_error=self._broke)
         self.changed.emit()

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from desktop.domain.limits import Limit
+from desktop.presenter.common.words import human_cost, human_count
 from desktop.presenter.trace.tree import TraceTree
 from desktop.presenter.trace.words import seconds_words
-from desktop.presenter.transcript.figures import human_cost, human_count
 
 _OTHERS = ("max_tokens", "max_cost_usd", "deadline_s")
 

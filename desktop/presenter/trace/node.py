@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from desktop.domain.messages import Usage
 from desktop.domain.traces import TraceEntry
+from desktop.tools.builtin.catalogue import COMMAND_TOOLS
 
 Kind = Literal["agent", "round", "call"]
 NodeState = Literal["writing", "running", "waiting", "done", "failed", "denied", "aborted", "limit"]
@@ -66,13 +67,18 @@ class TraceNode:
 
     @property
     def over(self) -> bool:
-        """Whether nothing more will come."""
+        """Whether the node has ended."""
         return self.state in OVER
 
     @property
     def is_call(self) -> bool:
         """Whether a tool was called, also where an agent works for the call."""
         return bool(self.call_id)
+
+    @property
+    def runs_commands(self) -> bool:
+        """Whether the tool that was called is a shell."""
+        return self.title in COMMAND_TOOLS
 
     def entry(self, kind: str) -> TraceEntry | None:
         """The last entry of that type."""
@@ -100,7 +106,7 @@ class TraceNode:
             yield from child.walk()
 
     def ancestors(self) -> Iterator[TraceNode]:
-        """From the parent up."""
+        """The nodes above it, the parent first."""
         node = self.parent
         while node is not None:
             yield node

@@ -20,10 +20,10 @@ from desktop.domain.limits import Limit
 from desktop.domain.threads import RunRecord
 from desktop.domain.traces import TraceEntry, entry_of
 from desktop.presenter.common.exporting import write_whole
+from desktop.presenter.common.words import clock
 from desktop.presenter.trace.node import TraceNode
 from desktop.presenter.trace.tree import TraceTree
 from desktop.presenter.trace.words import searchable
-from desktop.presenter.transcript.figures import clock
 
 if TYPE_CHECKING:
     from desktop.domain.traces import TraceSource

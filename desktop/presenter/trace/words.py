@@ -15,8 +15,8 @@ from typing import Any
 from desktop.domain.permission import NOBODY_ANSWERED, UNANSWERED
 from desktop.domain.traces import TraceEntry
 from desktop.domain.words import compact, count_words, size_words
+from desktop.presenter.common.words import clock, human_cost
 from desktop.presenter.trace.node import Axis, TraceNode
-from desktop.presenter.transcript.figures import clock, human_cost
 
 BRIEF = 120
 SHOWN = 280

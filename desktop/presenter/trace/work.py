@@ -36,13 +36,13 @@ class AtWork:
                 self.work(above)
 
     def work(self, node: TraceNode) -> None:
-        """It does something itself, unless what is below it does."""
+        """Count the node as busy, unless something below it is."""
         if not node.busy and not node.open_below:
             node.busy = True
             self._active += 1
 
     def rest(self, node: TraceNode) -> None:
-        """It does nothing itself."""
+        """Count the node as idle."""
         if node.busy:
             node.busy = False
             self._active -= 1
@@ -56,7 +56,7 @@ class AtWork:
             self.rest(node)
 
     def answered(self, node: TraceNode, at: float) -> None:
-        """No longer."""
+        """The person has answered: the node waits no longer."""
         if node.state == "waiting":
             node.state = "running"
             node.waits[-1][1] = at

@@ -26,8 +26,8 @@ from desktop.domain.messages import (
 from desktop.domain.permission import NOBODY_ANSWERED, UNANSWERED
 from desktop.domain.threads import LeftAtEnd, MessageRecord
 from desktop.domain.words import arguments_words, json_beginning, size_of, size_words
+from desktop.presenter.common.words import clock, footer_of
 from desktop.presenter.transcript.code_calls import code_of, ran, summary_of
-from desktop.presenter.transcript.figures import clock, human_cost, human_count
 from desktop.presenter.transcript.folding import fold_calls
 from desktop.presenter.transcript.items import (
     AttachmentPart,
@@ -274,19 +274,6 @@ def more_calls(message_id: str, calls: int) -> NoticePart:
     """Instead of thousands of cards."""
     words = f"{calls - CALLS_SHOWN:,} more calls of this message are not shown. They were refused, not made."
     return NoticePart(f"{message_id}:more", words, "warning")
-
-
-def footer_of(usage: Usage | None, elapsed_ms: int, model: str) -> str:
-    """``2.1k tokens, $0.010, 6.2 s``; empty when nothing is known."""
-    words: list[str] = []
-    if usage is not None and (usage.input_tokens or usage.output_tokens):
-        words.append(f"{human_count(usage.input_tokens + usage.output_tokens)} tokens")
-        words.append(human_cost(usage.cost_usd))
-    if elapsed_ms:
-        words.append(f"{elapsed_ms / 1000:.1f} s")
-    if model and words:
-        words.insert(0, model.partition("/")[2] or model)
-    return ", ".join(words)
 
 
 def _answer(

@@ -46,16 +46,22 @@ class NestedCall:
 
 @dataclass(frozen=True, slots=True)
 class CodeText:
-    """The JavaScript of a call that runs code, and what became of it: ``value`` or ``error`` in words, ``line`` of the
-    error from 1 (0: unknown), ``stdout`` what it printed, ``note`` that its memory is gone."""
+    """The JavaScript of a call that runs code, and what became of it."""
 
     source: str
+    """The code."""
     value: str = ""
+    """What it returned, in words."""
     error: str = ""
+    """Why it failed, in words."""
     line: int = 0
+    """Line of the error from 1; 0: unknown."""
     stdout: str = ""
+    """What it printed."""
     note: str = ""
+    """Says that its memory is gone."""
     finished: bool = False
+    """Whether it has ended."""
 
 
 def _unpacked(data: str) -> bytes:
@@ -84,35 +90,46 @@ class MediaPart:
 
 @dataclass(frozen=True, slots=True)
 class ToolPart:
-    """A tool call's card.
-
-    ``summary`` is one line (elided in the middle by the view), ``arguments`` pretty JSON, ``result`` full text (the
-    view shows head and tail of long ones), ``facts`` short strings shown before the state ("241 KB"),
-    ``started_at`` seconds since the epoch for the running clock, ``request`` while it waits for a person. ``nested``
-    are the calls it made itself; ``parent`` is set on the card of such a call, which stands below that call's card
-    while a person has to look at it. ``code`` is set on a call that runs model-written code; ``child`` is the thread
-    of an agent that was called; ``media`` are images and sounds of the result.
-    """
+    """A tool call's card."""
 
     part_id: str
+    """Identifies the card on the page."""
     call_id: str
+    """The model's id of the call."""
     tool: str
+    """Name of the tool."""
     summary: str
+    """One line about the arguments; the view elides it in the middle."""
     category: str
+    """read, write or admin; "" while unknown."""
     state: CallState
+    """How far the call is."""
     arguments: str = ""
+    """All arguments as indented JSON."""
     result: str = ""
+    """The full text; the view shows head and tail of a long one."""
     facts: tuple[str, ...] = ()
+    """Short texts shown before the state ("241 KB")."""
     started_at: float = 0.0
+    """Seconds since the epoch, for the running clock."""
     elapsed_ms: int | None = None
+    """How long it took; None: unknown."""
     detail: str = ""
+    """Who decided about the call, or why, in words."""
     request: PermissionRequest | None = None
+    """The question to the person while the call waits for an answer."""
     chain: tuple[str, ...] = ()
+    """The callers above it, the outermost first."""
     nested: tuple[NestedCall, ...] = ()
+    """The calls that it made itself."""
     parent: str = ""
+    """The card of the call that made this one; this card stands below it while a person has to look at it."""
     code: CodeText | None = None
+    """Set on a call that runs code written by the model."""
     child: str = ""
+    """The thread of an agent that was called."""
     media: tuple[MediaPart, ...] = ()
+    """Images and sounds of the result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +184,7 @@ class PlainPart:
 
     @property
     def shown(self) -> str:
-        """What is drawn."""
+        """The beginning of the text, as far as it is drawn."""
         return self.text[: self.most]
 
 
@@ -176,19 +193,27 @@ Part = TextPart | ReasoningPart | ToolPart | CallsPart | AttachmentPart | Notice
 
 @dataclass(frozen=True, slots=True)
 class TranscriptItem:
-    """One block on the page. ``message_id`` is the id of its first stored message; ``sibling`` is 1-based.
-
-    ``side``: ``human`` (drawn as a ``bg`` block), ``a`` or ``b``. ``footer``: small text such as "2.1k tokens, $0.01".
-    """
+    """One block on the page: a message, or all that an agent wrote between two messages."""
 
     message_id: str
+    """Id of its first stored message."""
     side: Literal["human", "a", "b"]
+    """``human`` has a background of its own; ``a`` and ``b`` are sides of a debate, an agent is ``a``."""
     author: str
+    """Name at its head."""
     time: str
+    """When it was written; shown beside the name."""
     parts: tuple[Part, ...]
+    """Text, cards and notices in their order."""
     sibling: int = 1
+    """Which of the alternatives this is, from 1."""
     siblings: int = 1
+    """How many alternatives there are."""
     footer: str = ""
+    """Small text such as "2.1k tokens, $0.01"."""
     live: bool = False
+    """Whether it is being written."""
     can_continue: bool = False
+    """Whether Continue is offered."""
     accessible: str = field(default="", compare=False)
+    """What a screen reader says."""

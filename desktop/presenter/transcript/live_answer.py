@@ -28,6 +28,7 @@ from desktop.domain.events import (
 )
 from desktop.domain.messages import NoticeBlock, ReasoningBlock, TextBlock, ToolCallBlock, Usage
 from desktop.domain.words import size_words
+from desktop.presenter.common.words import clock, footer_of
 from desktop.presenter.transcript.build import (
     CALLS_SHOWN,
     INTERRUPTED,
@@ -38,14 +39,12 @@ from desktop.presenter.transcript.build import (
     card_facts,
     child_of,
     decision_words,
-    footer_of,
     more_calls,
     notice_part,
     tool_part,
     with_arguments,
 )
 from desktop.presenter.transcript.code_calls import ran
-from desktop.presenter.transcript.figures import clock
 from desktop.presenter.transcript.folding import fold_calls
 from desktop.presenter.transcript.items import Part, ReasoningPart, TextPart, ToolPart, TranscriptItem
 from desktop.presenter.transcript.media_parts import media_parts

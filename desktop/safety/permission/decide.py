@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from desktop.domain.safety import CallFacts, RuleMatch, SafetySettings
-from desktop.domain.tools import Category, PreCheck, ToolSpec
+from desktop.domain.call_facts import CallFacts
+from desktop.domain.judgement import Category
+from desktop.domain.safety import RuleMatch, SafetySettings
+from desktop.domain.tools import PreCheck, ToolSpec
 from desktop.safety.boundary.paths import is_within
 from desktop.safety.boundary.policy import workspace_of
 

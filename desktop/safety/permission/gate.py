@@ -13,13 +13,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.call_facts import CallFacts
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.consents import ClosedPlaces
 from desktop.domain.ids import new_id
 from desktop.domain.jobs import Unattended
+from desktop.domain.judgement import Category
 from desktop.domain.permission import UNANSWERED, Asker, AuditEntry, DecidedBy, Decision, PermissionRequest
-from desktop.domain.safety import AuditSink, CallFacts, Redactor, RuleBook, RuleMatch, SettingsProvider
-from desktop.domain.tools import Category, PreCheck, Tool
+from desktop.domain.run_meta import RunMeta
+from desktop.domain.safety import AuditSink, Redactor, RuleBook, RuleMatch, SettingsProvider
+from desktop.domain.tools import PreCheck, Tool
 from desktop.safety.boundary.policy import only_granted
 from desktop.safety.permission.decide import answer, call_facts, passes_by_setting
 from desktop.safety.permission.digest import Alike, RunMemory, alike_of, digest_of

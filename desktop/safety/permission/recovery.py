@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from desktop.domain.jobs import Unattended
+from desktop.domain.judgement import Category
 from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.safety import RuleMatch
-from desktop.domain.tools import Category
 
 
 def unless_unknown(

@@ -12,10 +12,10 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import AssentError, KnownError
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.models import Finished, ModelClient, ModelRequest, ReasoningDelta, StreamItem, TextDelta
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.safety import Redactor
 
 

@@ -13,7 +13,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from desktop.domain.tools import CommandPart
+from desktop.domain.judgement import CommandPart
 from desktop.safety.shell.network.hosts import hosts_assigned, hosts_of_command
 from desktop.safety.shell.network.own_settings import OwnSettings
 from desktop.safety.shell.paths import harmless_target

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from desktop.domain.errors import SettingsError
+from desktop.domain.judgement import Category, CommandPart, Judgement
 from desktop.domain.safety import Access, Blocked, SafetySettings, SettingsProvider, ShellReading
-from desktop.domain.tools import Category, CommandPart, Judgement
 from desktop.safety.boundary.policy import BoundaryPolicy, workspace_of
 from desktop.safety.confinement.environment import met_by_commands
 from desktop.safety.confinement.environment_names import changes_programs

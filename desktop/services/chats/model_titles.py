@@ -13,13 +13,14 @@ from functools import partial
 
 from desktop.agents.loop.answer import Answerer
 from desktop.agents.loop.request import ask_within
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import AssentError, KnownError
 from desktop.domain.events import Event, RunEnded, RunStarted
 from desktop.domain.hidden_characters import without_hidden
 from desktop.domain.ids import AgentId, new_id
 from desktop.domain.messages import user_message
 from desktop.domain.models import ModelRef, ModelRequest
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.supervision import Priority, Supervision
 from desktop.domain.threads import ThreadRecord
 from desktop.models.providers import DEMO, SCRIPTED

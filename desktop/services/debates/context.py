@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from desktop.agents.loop.summarising import ContextKeeper
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.context import MAX_SUMMARY, Overlay
 from desktop.domain.definitions import SIDES, SideName
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.threads import MessageRecord
 from desktop.services.threads.masking import clean
 from desktop.services.turns.runtime import Runtime

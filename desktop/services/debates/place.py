@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from desktop.domain.agent import AgentOutcome, AgentStatus
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import BudgetExhausted
 from desktop.domain.ids import AgentId
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.run_tree import NodeState
 from desktop.services.debates.ends import DebateStop
 from desktop.services.turns.run_frame import RunFrame

@@ -11,12 +11,13 @@ from typing import Any, Protocol
 
 from desktop.agents.skill.host import HOST, PERMISSIONS, Host
 from desktop.domain.agent import AgentOutcome
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.debates import NO_RESPONSE
 from desktop.domain.definitions import MOST_AGENTS_DEEP, AgentDefinition
 from desktop.domain.errors import ConfigurationError, Denied, KnownError, ToolFailure
 from desktop.domain.ids import AgentId, new_id
 from desktop.domain.messages import TextBlock
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.run_tree import NodeState
 from desktop.domain.skills import SkillDef
 from desktop.domain.supervision import Supervision

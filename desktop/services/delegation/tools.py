@@ -13,8 +13,9 @@ from typing import Any, Protocol
 
 from desktop.domain.agent_names import alias_of, tool_name_of
 from desktop.domain.definitions import AgentDefinition, DefinitionProblem
+from desktop.domain.judgement import Category
 from desktop.domain.skills import SkillDef
-from desktop.domain.tools import Category, PreCheck, Tool, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.tools import PreCheck, Tool, ToolCallContext, ToolResult, ToolSpec
 from desktop.pipeline.skill_tool import AGENT_LIMIT_S
 from desktop.services.agents.cycles import agent_cycles
 from desktop.services.definitions.book import AgentBook

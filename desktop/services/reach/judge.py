@@ -10,9 +10,10 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from desktop.domain.judgement import Category
 from desktop.domain.reach import NodeKind, Reached, ReachRow, ReachState
 from desktop.domain.safety import Access, ConfinementKind, PathVerdict, SafetySettings
-from desktop.domain.tools import Category, ToolSpec
+from desktop.domain.tools import ToolSpec
 from desktop.pipeline.names import AllowedTools
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.boundary.reach import kind_of

@@ -14,10 +14,10 @@ from desktop.agents.skill.discovery import not_itself
 from desktop.domain.audit import ActivityLog, AuditFilter
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.ids import new_id
+from desktop.domain.judgement import Category
 from desktop.domain.permission import AuditEntry
 from desktop.domain.reach import ANY_AGENT, LastProof, Level, Proof, ReachRow
 from desktop.domain.safety import Confinement, ConfinementKind, SettingsProvider
-from desktop.domain.tools import Category
 from desktop.pipeline.names import AllowedTools
 from desktop.safety.boundary.paths import is_within
 from desktop.safety.boundary.policy import BoundaryPolicy

@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from desktop.domain.call_facts import CallFacts
+from desktop.domain.judgement import Category, CommandPart
 from desktop.domain.permission import RecordedCall
-from desktop.domain.safety import CallFacts, Redactor
-from desktop.domain.tools import Category, CommandPart
+from desktop.domain.safety import Redactor
 from desktop.services.rules.text import digest_of
 from desktop.skills.patterns.commands import ARGUMENT
 

@@ -7,13 +7,15 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.ids import new_id
+from desktop.domain.judgement import Category
 from desktop.domain.permission import PermissionRequest, RuleRecord
 from desktop.domain.rules import RuleDraft, RuleOrigin, RuleProblem, RuleView, Simulation
-from desktop.domain.tools import Category, ToolSpec
+from desktop.domain.tools import ToolSpec
 from desktop.services.rules.text import ABOUT, problem_of, proposed, read_rule
 from desktop.services.rules.trust import BUILT_IN, ORIGIN, WITHOUT_KEY, RememberedRule, TrustRules
 from desktop.services.threads.masking import HOLDS_A_KEY
 from desktop.skills.patterns.grammar import Pattern
+from desktop.tools.builtin.catalogue import FILE_WRITERS
 
 YOU = "you"
 """What a rule's record says of where it came from when a person wrote it on the page."""
@@ -61,7 +63,7 @@ class RuleService:
         rule_id = f"{BUILT_IN}{spec.name}"
         uses, at = self._rules.built_in_uses.get(rule_id, (0, None))
         detail = _WHAT_ASKS[spec.category]
-        if spec.name == "write-file" and self._writes_pass():
+        if spec.name in FILE_WRITERS and self._writes_pass():
             detail = "outside the workspace; inside it passes, as set in Settings"
         decision = "allow" if spec.category is Category.READ else "ask"
         return RuleView(rule_id, spec.name, decision, "built_in", detail, last_used_at=at, uses=uses)  # type: ignore[arg-type]

@@ -13,9 +13,10 @@ from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from desktop.domain.call_facts import CallFacts
 from desktop.domain.permission import RecordedCall
 from desktop.domain.rules import Outcome, RuleDraft, SimulatedCall, Simulation
-from desktop.domain.safety import CallFacts, ShellReading
+from desktop.domain.safety import ShellReading
 from desktop.safety.permission.decide import answer
 from desktop.services.rules.calls import facts_of, text_of
 from desktop.services.rules.suggest import narrower

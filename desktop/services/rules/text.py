@@ -25,6 +25,7 @@ from desktop.skills.patterns.globs import BARE, compile_glob
 from desktop.skills.patterns.grammar import Constraint, Meta, Pattern, PatternList
 from desktop.skills.patterns.paths import Where, is_path_name
 from desktop.skills.patterns.syntax import MAX_GLOB
+from desktop.tools.builtin.catalogue import BUILT_IN, COMMAND_TOOLS
 
 OBJECT, DIGEST, SOURCE = "call-object", "call-digest", "call-source"
 ABOUT = (OBJECT, DIGEST, SOURCE)
@@ -32,8 +33,6 @@ ANY_COMMAND = (
     "Every command then runs without asking, also what its files tell a program to do (make, python x.py, npm test). "
     "Not covered: what Assent refuses, what counts as admin or cannot be read, and the network."
 )
-_KNOWN = {"bash": "command", "write-file": "path", "read-file": "path", "list-directory": "path"}
-"""The argument that a remembered constraint of the app's own tools is about."""
 _TOKEN = re.compile(r"\\[*?\\]|.", re.DOTALL)
 _SPECIAL = re.compile(r"[\[\]{},()\\\s]")
 _LITERAL = re.compile(r"[*?\[\]{},()\\]")
@@ -95,7 +94,11 @@ def allows_any_command(pattern: Pattern) -> bool:
     """Whether it says nothing about which command: ``bash``, or ``bash(command=*)``."""
     said = (one.glob for one in pattern.constraints if one.name in ("command", OBJECT, DIGEST))
     kind, name = pattern.selector
-    return kind == "glob" and compile_glob(name).matches("bash") and not any(glob.strip("* ") for glob in said)
+    return (
+        kind == "glob"
+        and any(map(compile_glob(name).matches, COMMAND_TOOLS))
+        and not any(glob.strip("* ") for glob in said)
+    )
 
 
 def pattern_from(rule: TrustRule) -> Pattern:
@@ -130,7 +133,7 @@ def _about(rule: TrustRule) -> str:
     tokens = _TOKEN.findall(rule.constraint)
     if "*" not in tokens and "?" not in tokens:
         return f"{DIGEST}={digest_of(_exact(rule.constraint))}"
-    return f"{'command' if rule.tool == 'bash' else OBJECT}={_wild(tokens)}"
+    return f"{'command' if rule.tool in COMMAND_TOOLS else OBJECT}={_wild(tokens)}"
 
 
 def _exact(constraint: str) -> str:
@@ -152,15 +155,16 @@ def shown_of(record: RuleRecord, pattern: Pattern) -> str:
     tokens = _TOKEN.findall(constraint)
     wild = "*" in tokens or "?" in tokens
     value = _wild(tokens) if wild else literally(_exact(constraint))
-    readable = f"{record.tool}({_KNOWN.get(record.tool, OBJECT)}={value})"
+    known = BUILT_IN.get(record.tool)
+    readable = f"{record.tool}({(known.about if known else '') or OBJECT}={value})"
     return readable if constraint.isprintable() and len(value) < MAX_GLOB else pattern.text
 
 
 def proposed(tool: str, arguments: Mapping[str, Any], resolved: Mapping[str, str]) -> str:
     """The rule for exactly this call, to be widened by a person; of an argument that is long only its name counts."""
-    specs = []
+    specs, known = [], BUILT_IN.get(tool)
     for name, value in arguments.items():
-        if name == "content" and tool == "write-file":
+        if known is not None and name in known.lengthy:
             continue
         text = resolved.get(name, value)
         if isinstance(text, str) and text.strip() and text.isprintable() and len(text) * 2 < MAX_GLOB:

@@ -10,8 +10,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from desktop.domain.safety import Access, CallFacts, PathVerdict, ShellReading
-from desktop.domain.tools import Category, ToolSpec
+from desktop.domain.call_facts import CallFacts
+from desktop.domain.judgement import Category
+from desktop.domain.safety import Access, PathVerdict, ShellReading
+from desktop.domain.tools import ToolSpec
 from desktop.safety.shell.programs.builtins import WITHOUT_OPTIONS
 from desktop.safety.shell.programs.known_options import known
 from desktop.safety.shell.syntax.words import base_name
@@ -23,8 +25,8 @@ from desktop.skills.patterns.globs import compile_glob
 from desktop.skills.patterns.grammar import Pattern
 from desktop.skills.patterns.index import tag_set
 from desktop.skills.patterns.paths import is_path_name
+from desktop.tools.builtin.catalogue import COMMAND_TOOLS
 
-SHELL = "bash"
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
 
 
@@ -104,7 +106,7 @@ class Subject:
 
     def tricks(self) -> Iterator[Trick]:
         """All that are tried on it."""
-        if self.name == SHELL:
+        if self.name in COMMAND_TOOLS:
             glob = self._glob(ARGUMENT, "*")
             base = samples(glob)[0].base.strip() or "git status"
             key = os.path.relpath(f"{self.judges.home}/.ssh/id_ed25519", self.judges.workspace)
@@ -142,7 +144,7 @@ class Subject:
             trick.source or "library",
             thread_id=self.trial.thread_id,
         )
-        if ARGUMENT in arguments and self.name == SHELL:
+        if ARGUMENT in arguments and self.name in COMMAND_TOOLS:
             return self._command(facts, str(arguments[ARGUMENT]))
         path = arguments.get(self._path_argument) if self._path_argument else None
         return self._path(facts, str(path), trick.leads) if path is not None else facts

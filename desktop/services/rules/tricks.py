@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from desktop.domain.tools import Category
+from desktop.domain.judgement import Category
 from desktop.skills.patterns.syntax import Alternative, Wild, alternatives
 
 MAX_SAMPLES = 16

@@ -15,10 +15,11 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from desktop.domain.call_facts import CallFacts
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound
 from desktop.domain.ids import new_id
 from desktop.domain.permission import RuleRecord
-from desktop.domain.safety import CallFacts, RuleMatch
+from desktop.domain.safety import RuleMatch
 from desktop.safety.permission.trust_rules import TrustRule, rule_from
 from desktop.services.rules.text import (
     ABOUT,

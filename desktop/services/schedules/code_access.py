@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from desktop.domain.call_facts import CallFacts
 from desktop.domain.definitions import DefinitionProblem
 from desktop.domain.errors import KnownError
 from desktop.domain.jobs import Job
-from desktop.domain.safety import CallFacts
 from desktop.services.skills.side_prompt import prompt_skill
 from desktop.services.turns.code_mode import settings_of
 from desktop.services.turns.runtime import Runtime

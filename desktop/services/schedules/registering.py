@@ -13,7 +13,8 @@ from typing import Any, Protocol
 
 from desktop.domain.errors import Denied, KnownError, ToolFailure
 from desktop.domain.jobs import MAX_MESSAGE, MAX_NAME, Job
-from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.judgement import Category
+from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.services.schedules.service import JobService
 from desktop.skills.formats.loader import load_from_bytes
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Literal
 
 from desktop.domain.ids import new_id
+from desktop.domain.judgement import Category
 from desktop.domain.skills import SkillSource
-from desktop.domain.tools import Category
 from desktop.pipeline.skill_tool import category_of
 from desktop.services.skills.world import SkillWorld
 from desktop.skills.catalogue.roots import SearchRoot

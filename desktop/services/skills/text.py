@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 from desktop.domain.skills import SkillDef
 from desktop.skills.formats.folder import FolderFiles
+from desktop.tools.builtin.files import LIST_DIRECTORY, READ_FILE, WRITE_FILE
+from desktop.tools.builtin.shell import BASH
 
 ARGUMENTS = "arguments"
 """The argument by which a skill in words is told what follows its name."""
@@ -24,7 +26,8 @@ _PLACE = re.compile(
     r"\$ARGUMENTS\[(?P<index>\d{1,3})\]|(?P<all>\$ARGUMENTS\b)|\$(?P<short>\d{1,2})(?!\w|[.,-]\d)"
     r"|(?P<folder>\$\{CLAUDE_SKILL_DIR\}|\$CLAUDE_SKILL_DIR\b)"
 )
-_NAMES = "Read is read_file, Glob and LS are list_directory, Write and Edit are write_file, Bash is bash"
+_READ, _LIST, _WRITE = (spec.provider_name for spec in (READ_FILE, LIST_DIRECTORY, WRITE_FILE))
+_NAMES = f"Read is {_READ}, Glob and LS are {_LIST}, Write and Edit are {_WRITE}, Bash is {BASH.provider_name}"
 
 
 def of_agent_skills(definition: SkillDef) -> bool:
@@ -92,16 +95,17 @@ def _about(definition: SkillDef, found: FolderFiles) -> Iterator[str]:
     yield f"Where it names tools of other apps: {_NAMES}.)"
     if not found.files:
         return
-    yield "Its files, which read_file and list_directory may read and nothing may change:"
+    yield f"Its files, which {_READ} and {_LIST} may read and nothing may change:"
     yield from _listed([f"{_one_line(file.path)} ({file.size:,} bytes)" for file in found.files], more=found.more)
     if any(file.path.startswith("scripts/") or file.path.endswith(_SCRIPTS) for file in found.files):
-        yield "Its scripts run through bash, named by their whole path; the person is asked as for any command."
+        how = f"Its scripts run through {BASH.provider_name}, named by their whole path"
+        yield f"{how}; the person is asked as for any command."
 
 
 def _listed(lines: Sequence[str], *, more: bool) -> Iterator[str]:
     yield from (f"- {line}" for line in lines[:MAX_LISTED])
     if more or len(lines) > MAX_LISTED:
-        yield "- and more, which list_directory shows"
+        yield f"- and more, which {_LIST} shows"
 
 
 def _one_line(text: str) -> str:

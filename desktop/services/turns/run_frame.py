@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from desktop.domain.agent import AgentOutcome
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.errors import KnownError
 from desktop.domain.events import RunEnded, RunStarted
 from desktop.domain.ids import AgentId
 from desktop.domain.messages import Usage
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.threads import RunRecord
 from desktop.pipeline.context import Invocation
 from desktop.pipeline.names import AllowedTools

@@ -12,12 +12,12 @@ from desktop.agents.loop.loop import DEFAULT_LIMIT
 from desktop.agents.loop.retry import RetryPolicy
 from desktop.agents.skill.discovery import Offers
 from desktop.agents.skill.host import Host
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.code import CodeEngine
 from desktop.domain.events import RunWaiting
 from desktop.domain.limits import Limit
 from desktop.domain.middleware import AgentContext, ChatContext, Middleware, Start, StartedBy
 from desktop.domain.models import ModelClient, ModelRef
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.safety import SettingsProvider
 from desktop.domain.supervision import ExecutionBudget, SpawnBudget
 from desktop.domain.tools import Tool

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from desktop.agents.skill.made_calls import OVER
-from desktop.domain.cancellation import STOPPED, RunMeta
+from desktop.domain.cancellation import STOPPED
 from desktop.domain.events import EventSink
 from desktop.domain.ids import new_id
+from desktop.domain.judgement import Category
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock
-from desktop.domain.tools import Category
+from desktop.domain.run_meta import RunMeta
 from desktop.pipeline.context import CallRequest, Invocation
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline

@@ -15,7 +15,6 @@ from desktop.agents.skill.provider_turn import SkillProvider, SkillTurn
 from desktop.agents.skill.result_contract import ResultContract
 from desktop.agents.skill.settings import PROVIDER
 from desktop.agents.turn import AgentTurn, Provider, TurnInput, TurnServices, TurnSpec
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.debates import TurnEnd
 from desktop.domain.errors import CancellationError, KnownError, LimitReached
 from desktop.domain.events import ContextMeasured, ContextSummarising, ToolCallFinished, ToolCallStarted
@@ -23,6 +22,7 @@ from desktop.domain.ids import AgentId, new_id
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, NoticeBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.middleware import MiddlewareTermination
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.skills import SkillDef
 from desktop.domain.supervision import ExecutionBudget
 from desktop.pipeline.context import Invocation

@@ -8,12 +8,13 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from desktop.domain.call_facts import CallFacts
 from desktop.domain.definitions import DefinitionProblem
 from desktop.domain.jobs import JobPolicy
-from desktop.domain.safety import CallFacts
+from desktop.domain.judgement import Category, CommandPart
 from desktop.domain.suggestions import nearest
 from desktop.domain.supervision import ExecutionBudget, Priority
-from desktop.domain.tools import Category, CommandPart, ToolSpec
+from desktop.domain.tools import ToolSpec
 from desktop.pipeline.names import AllowedTools
 from desktop.services.rules.text import ANY_COMMAND, SOURCE, allows_any_command, read_rule
 from desktop.services.rules.trust import ELSEWHERE, Entry, RuleSet, binds
@@ -22,6 +23,7 @@ from desktop.skills.patterns import PatternError, matching, parse_patterns
 from desktop.skills.patterns.grammar import Pattern, Selector
 from desktop.skills.patterns.paths import Where
 from desktop.skills.patterns.policies import Owner
+from desktop.tools.builtin.catalogue import COMMAND_TOOLS
 
 MOST = 100
 CODE_TOOL = ToolSpec("agent-code", "Runs the code of an agent that calls its tools by code.", {}, Category.READ)
@@ -126,7 +128,7 @@ def tool_problems(policy: JobPolicy, tools: Iterable[ToolSpec]) -> Iterator[Defi
             sources = {known[name].source for name in fits}
         except PatternError:
             continue
-        if pattern.policy != "deny" and allows_any_command(pattern) and "bash" in fits:
+        if pattern.policy != "deny" and allows_any_command(pattern) and not COMMAND_TOOLS.isdisjoint(fits):
             words = f"{text[:80]}: {ANY_COMMAND[0].lower()}{ANY_COMMAND[1:]}"
             yield DefinitionProblem(f"policy.allowed_tools[{at}]", "job.any_command", words, warning=True)
         if not fits:

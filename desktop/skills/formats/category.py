@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from desktop.domain.judgement import Category
 from desktop.domain.skills import SkillDef
-from desktop.domain.tools import Category
 
 
 def effective_category(definition: SkillDef) -> Category:

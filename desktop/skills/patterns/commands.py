@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from desktop.domain.tools import CommandPart
+from desktop.domain.judgement import CommandPart
 from desktop.skills.patterns.hosts import NamedHosts
 from desktop.skills.patterns.syntax import ANY, Alternative, Wild, alternatives
 

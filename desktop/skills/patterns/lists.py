@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, Protocol
 
-from desktop.domain.tools import CommandPart
+from desktop.domain.judgement import CommandPart
 from desktop.skills.patterns.calls import ComparedCall
 from desktop.skills.patterns.globs import compile_glob
 from desktop.skills.patterns.grammar import Pattern, PatternList, parse_pattern, parse_patterns

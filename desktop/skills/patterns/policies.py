@@ -22,8 +22,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from desktop.domain.safety import CallFacts, RuleMatch
-from desktop.domain.tools import CommandPart
+from desktop.domain.call_facts import CallFacts
+from desktop.domain.judgement import CommandPart
+from desktop.domain.safety import RuleMatch
 from desktop.skills.patterns.calls import ComparedCall
 from desktop.skills.patterns.globs import BARE, WITH_LITERALS
 from desktop.skills.patterns.grammar import PatternList, Policy, parse_patterns

@@ -13,8 +13,9 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.domain.errors import BoundaryViolation, ToolFailure
+from desktop.domain.judgement import Category
 from desktop.domain.safety import Access, GuardedFiles, ListedEntry, PathVerdict, SettingsProvider
-from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.tools.builtin.text_files import FileLines, NotText, read_part
 
 MAX_ENTRIES = 2000
@@ -42,6 +43,7 @@ READ_FILE = ToolSpec(
     category=Category.READ,
     tags=("files", "meta-internal"),
     parallel_safe=True,
+    about="path",
 )
 LIST_DIRECTORY = ToolSpec(
     name="list-directory",
@@ -55,6 +57,7 @@ LIST_DIRECTORY = ToolSpec(
     category=Category.READ,
     tags=("files", "meta-internal"),
     parallel_safe=True,
+    about="path",
 )
 WRITE_FILE = ToolSpec(
     name="write-file",
@@ -74,6 +77,8 @@ WRITE_FILE = ToolSpec(
     },
     category=Category.WRITE,
     tags=("files", "meta-internal"),
+    about="path",
+    lengthy=("content",),
 )
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.domain.errors import Denied, ToolFailure
+from desktop.domain.judgement import Category, CommandPart
 from desktop.domain.network_use import network_of
 from desktop.domain.safety import (
     Access,
@@ -25,7 +26,7 @@ from desktop.domain.safety import (
     ShellReader,
     ShellReading,
 )
-from desktop.domain.tools import Category, CommandPart, PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.tools.builtin.process_result import NETWORK_IS_OFF, NETWORK_WAS_NOT_GIVEN, assigned, gone_note, result_of
 
 MAX_COMMAND = 100_000
@@ -51,6 +52,7 @@ BASH = ToolSpec(
     },
     category=Category.WRITE,
     tags=("shell", "meta-internal"),
+    about="command",
 )
 
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from desktop.domain.consents import Opening
+from desktop.domain.judgement import Category
 from desktop.domain.skills import Severity, SkillProblem
 from desktop.domain.suggestions import nearest
-from desktop.domain.tools import Category
 from desktop.tools.cli import yaml as cli_yaml
 from desktop.tools.cli.environment import no_argument, read_env
 from desktop.tools.cli.parameters import read_parameters

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from desktop.domain.judgement import Category
 from desktop.domain.keyring import referred_to
-from desktop.domain.tools import Category
 from desktop.tools.cli.parameters import NotesLike
 from desktop.tools.cli.yaml import Node
 

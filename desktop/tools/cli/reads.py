@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from desktop.domain.consents import ClosedPlaces, Consent, Opening
 from desktop.domain.errors import Denied
-from desktop.domain.tools import Category, PreCheck
+from desktop.domain.judgement import Category
+from desktop.domain.tools import PreCheck
 from desktop.tools.cli.environment import no_argument
 from desktop.tools.cli.parameters import NotesLike
 from desktop.tools.cli.yaml import Node

@@ -19,6 +19,7 @@ from typing import Any
 
 from desktop.domain.consents import ClosedPlaces
 from desktop.domain.errors import Denied, ToolFailure, ValidationFailure
+from desktop.domain.judgement import Category, Judgement
 from desktop.domain.safety import (
     Access,
     Blocked,
@@ -33,7 +34,7 @@ from desktop.domain.safety import (
     ShellReader,
     ShellReading,
 )
-from desktop.domain.tools import Category, Judgement, PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.tools.builtin.process_result import assigned, result_of
 from desktop.tools.cli.category import always_admin
 from desktop.tools.cli.definitions import SOURCE, CliDefinition

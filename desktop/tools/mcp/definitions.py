@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from desktop.domain.judgement import Category
 from desktop.domain.skills import SkillProblem
-from desktop.domain.tools import Category
 from desktop.tools.cli import yaml as cli_yaml
 from desktop.tools.cli.definitions import EntryProblems, problem, unknown_keys
 from desktop.tools.cli.environment import no_argument, read_env

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound
+from desktop.domain.judgement import Category
 from desktop.domain.skills import SkillProblem
-from desktop.domain.tools import Category
 from desktop.tools.cli.definitions import problem
 from desktop.tools.cli.yaml import MAX_BYTES
 from desktop.tools.mcp.caches import ServerCaches

@@ -14,8 +14,9 @@ from typing import Any
 
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import KnownError, ToolAborted, ToolFailure, ToolTimeout
+from desktop.domain.judgement import Category
 from desktop.domain.processes import ChildRefused, ChildStream
-from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.tools.mcp.definitions import ToolRule
 from desktop.tools.mcp.media import MediaPieces
 from desktop.tools.mcp.offered import Offered, plain

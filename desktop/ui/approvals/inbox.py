@@ -54,7 +54,7 @@ class InboxModel(QAbstractListModel):
         self.endResetModel()
 
     def row_of(self, request_id: str) -> int:
-        """Its row, or -1."""
+        """The row of a request, or -1."""
         return next((i for i, r in enumerate(self._requests) if r.request_id == request_id), -1)
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's signature

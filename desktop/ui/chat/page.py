@@ -66,7 +66,7 @@ class ChatPage(QWidget):
 
     @property
     def foot_in_use(self) -> QWidget:
-        """What no toast may cover."""
+        """The foot of the page, which no toast may cover."""
         return self.pane.foot.composer
 
     def _connect(self) -> None:

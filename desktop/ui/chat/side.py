@@ -68,7 +68,7 @@ class SidePanels(QObject):
 
     @property
     def has_keys(self) -> bool:
-        """Whether the keys are in it."""
+        """Whether the keyboard focus is in it."""
         focus, panel = self._page.window().focusWidget(), self.panel
         return focus is not None and panel is not None and panel.isVisible() and panel.isAncestorOf(focus)
 

@@ -42,6 +42,6 @@ class Variables(QObject):
         dialog.open(dialog.area)
 
     def _undo(self, token: str) -> None:
-        """Of the variables, else of the threads."""
+        """Undo the last change of a variable, else of the list of threads."""
         if not self._models.variables.undo(token):
             self._models.threads.undo(token)

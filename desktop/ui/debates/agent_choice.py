@@ -40,7 +40,7 @@ class AgentChoice(QWidget):
             self.refresh()
 
     def refresh(self) -> None:
-        """From the view-model."""
+        """Read the choices from the view-model."""
         agents, chosen = self._setup.definitions, self._setup.setup.agent
         self.box.fill([(NONE, ""), *((shown_line(one.title), one.name) for one in agents)], chosen)
         about = next((one.hint for one in agents if one.name == chosen), "")

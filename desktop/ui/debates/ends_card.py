@@ -93,7 +93,7 @@ class EndsCard(QFrame):
             box.setEnabled(check.isChecked())
 
     def refresh(self) -> None:
-        """From the set-up, without a signal."""
+        """Read the values from the set-up, without a signal."""
         setup = self._setup.setup
         values = (
             (self.turns, self.turns_box, setup.max_turns, TURNS),

@@ -61,7 +61,7 @@ class DebateHeader(QFrame):
         self.field.done.connect(self._edited)
 
     def show_agents(self, shown: bool) -> None:
-        """Whether they stand beside the turns."""
+        """Show whether the agents stand beside the turns."""
         self.agents.setChecked(shown)
         self.agents.set_name(f"{'Hide' if shown else 'Show'} the agents", AGENTS_KEYS)
 
@@ -149,6 +149,6 @@ class MeterStrip(QFrame):
         column.addWidget(line)
 
     def show_state(self, state: DebateState) -> None:
-        """What each has used so far."""
+        """Show what each side has used so far."""
         for strip in self.sides.values():
             strip.show_state(state)

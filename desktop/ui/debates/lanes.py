@@ -77,7 +77,7 @@ class LanePage(Page):
         return index
 
     def arrange(self, lanes: bool) -> None:
-        """In lanes, or under each other."""
+        """Show the turns in two lanes, or below each other."""
         self.lanes = lanes
         self._take(self.messages)
 
@@ -241,7 +241,7 @@ class DebateView(TranscriptView):
         self._watch()
 
     def add_item(self, item: TranscriptItem) -> None:
-        """One more."""
+        """Add a turn at the end."""
         super().add_item(item)
         self._watch()
 

@@ -206,7 +206,7 @@ class SideCard(QFrame):
         self._hint.setToolTip(plain_tip(f"{model_hint(info)}\n{ASSUMED}" if priced and turn else ""))
 
     def show_problems(self) -> None:
-        """Each beside its field."""
+        """Show each problem beside its field."""
         problems, prefix = self._setup.problems, f"side{self.side.upper()}"
         for name, place in self.places.items():
             place.set_error(problem_of(problems, f"{prefix}.{name}"))

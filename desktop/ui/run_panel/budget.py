@@ -116,7 +116,7 @@ class BudgetForm(QFrame):
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """By limit."""
+        """The fields by the limit that they set."""
         return {name: row.field for name, row in self._rows.items()}
 
     @property

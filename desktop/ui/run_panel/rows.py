@@ -49,7 +49,7 @@ class AgentModel(QAbstractListModel):
         self.lines: list[AgentLine] = []
 
     def reset(self, lines: Sequence[AgentLine]) -> None:
-        """Of another run."""
+        """Show the rows of another run."""
         self.beginResetModel()
         self.lines = list(lines)
         self.endResetModel()
@@ -70,7 +70,7 @@ class AgentModel(QAbstractListModel):
         self.lines = fresh
 
     def row_of(self, path: str) -> int:
-        """Where an agent is, or -1."""
+        """The row of an agent, or -1."""
         return next((row for row, line in enumerate(self.lines) if line.path == path), -1)
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
@@ -304,7 +304,7 @@ class AgentRows(FixedRows):
         return place.x() >= row.right() - theme().px(16) - width and place.y() < row.y() + theme().px(26)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """As Return."""
+        """A double click does what Return does."""
         line = self.current
         if line is not None and event.button() == Qt.MouseButton.LeftButton:
             self.go_wanted.emit(line.path)

@@ -231,7 +231,7 @@ class SchedulesPage(QFrame):
         self.discard.setEnabled(jobs.dirty)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """What changed meanwhile is read."""
+        """Read what changed while the page was hidden."""
         super().showEvent(event)
         self._jobs.watch(True)
 

@@ -2,43 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import QModelIndex, QRect, QStringListModel, Qt
+from PySide6.QtCore import QModelIndex, QRect, QStringListModel, Qt, Signal
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
-from desktop.domain.safety import ConfinementReport
-from desktop.presenter.mcp.servers import McpServersViewModel
-from desktop.presenter.settings.agents_editing import AgentsViewModel
-from desktop.presenter.settings.boundaries import BoundariesViewModel
-from desktop.presenter.settings.cli_tools import CliToolsViewModel
-from desktop.presenter.settings.grants import GrantsViewModel
-from desktop.presenter.settings.keys import KeysViewModel
-from desktop.presenter.settings.middleware import MiddlewareViewModel
-from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.presenter.settings.page import SettingsViewModel
-from desktop.presenter.settings.pages import (
-    AGENTS,
-    APPROVALS,
-    CLI,
-    FILESYSTEM,
-    KEYRING,
-    MCP,
-    MIDDLEWARE,
-    MODELS,
-    SETTINGS_PAGES,
-)
-from desktop.presenter.settings.reach import ReachViewModel
-from desktop.ui.settings.agents.page import AgentsPage
-from desktop.ui.settings.boundaries.grants import GrantsCard
+from desktop.presenter.settings.pages import MODELS
 from desktop.ui.settings.boundaries.lists import UndoOffer
-from desktop.ui.settings.boundaries.page import BoundariesPage
-from desktop.ui.settings.cli_tools.page import CliPage
-from desktop.ui.settings.keys.page import KeysPage
-from desktop.ui.settings.mcp.page import McpPage
-from desktop.ui.settings.middleware.page import MiddlewarePage
-from desktop.ui.settings.models.page import ModelsPage
+from desktop.ui.settings.page_row import Models, PageRow
 from desktop.ui.settings.rows import setting_card
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph
@@ -51,27 +24,20 @@ from desktop.ui.widgets.rows import Index, RowDelegate, RowList
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Paragraph, Selectable, Text
 
-PAGES = tuple((place.name, place.title, place.icon) for place in SETTINGS_PAGES)
-"""(page in the schema, title, icon)."""
-HEADS = {FILESYSTEM: "Changes apply from the next tool call on, also in runs that are working"}
-"""What stands at the right of a page's head."""
-NOTES = {
-    "Tools": "These apply from the next tool call on.",
-    "Skills": "In addition to your own folder, ~/.agents and ~/.claude, which are always searched.",
-    "Approvals": "Admin calls always ask, whatever is set here.",
-}
-
 
 class NavDelegate(RowDelegate):
-    """Icon and title."""
+    """Icon and title. ``icons``: by title."""
+
+    def __init__(self, icons: Mapping[str, str]) -> None:
+        super().__init__()
+        self._icons = icons
 
     def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
         """One line."""
         t = theme()
         title = str(index.data())
-        icon = next(icon for _, known, icon in PAGES if known == title)
         side = t.px(16)
-        glyph(painter, QRect(box.x() + t.px(8), box.y(), side, box.height()), icon, "text-2", side)
+        glyph(painter, QRect(box.x() + t.px(8), box.y(), side, box.height()), self._icons[title], "text-2", side)
         left = t.px(32)
         weight = 500 if selected else None
         painter.setFont(t.font("body", weight))
@@ -81,39 +47,20 @@ class NavDelegate(RowDelegate):
 
 
 class SettingsPage(QFrame):
-    """``confinement`` says what holds shell commands in, as found on this machine; ``cli`` is the model of
-    tools.yaml, ``keys`` that of the keyring, ``mcp`` that of mcp.yaml, ``agents`` that of the definitions, which
-    have no page without it, like ``middleware``; ``reach`` is what the page of the boundary shows of the disk.
+    """The pages of ``rows``, each made of ``models`` when it is first shown. ``show_settings(page)`` opens one by its
+    name in the schema."""
 
-    Pages are built when they are first shown. ``show_settings(page)`` opens one by its name in the schema.
-    """
+    approvals_wanted = Signal()
 
-    def __init__(
-        self,
-        settings: SettingsViewModel,
-        setup: ModelSetupViewModel,
-        boundaries: BoundariesViewModel,
-        confinement: Callable[[], ConfinementReport],
-        cli: CliToolsViewModel | None = None,
-        keys: KeysViewModel | None = None,
-        mcp: McpServersViewModel | None = None,
-        reach: ReachViewModel | None = None,
-        grants: GrantsViewModel | None = None,
-        agents: AgentsViewModel | None = None,
-        middleware: MiddlewareViewModel | None = None,
-    ) -> None:
+    def __init__(self, settings: SettingsViewModel, rows: Sequence[PageRow[Models]], models: Models) -> None:
         super().__init__()
-        self._agents, self._middleware = agents, middleware
-        self._cli, self._keys, self._mcp, self._reach, self._grants = cli, keys, mcp, reach, grants
-        optional = ((CLI, cli), (KEYRING, keys), (MCP, mcp), (AGENTS, agents), (MIDDLEWARE, middleware))
-        missing = {name for name, model in optional if model is None}
-        self._pages = [page for page in PAGES if page[0] not in missing]
-        self._settings, self._setup = settings, setup
-        self._boundaries, self._confinement = boundaries, confinement
+        self._rows = tuple(rows)
+        self._builders: dict[str, Callable[[], QWidget]] = {row.name: self._builder(row, models) for row in rows}
+        self.settings = settings
         self._built: dict[str, QWidget] = {}
         self.setProperty("pane", "surface")
-        self.nav = RowList("Settings pages", NavDelegate())
-        self.nav.setModel(QStringListModel([title for _, title, _ in self._pages], self.nav))
+        self.nav = RowList("Settings pages", NavDelegate({row.title: row.icon for row in rows}))
+        self.nav.setModel(QStringListModel([row.title for row in rows], self.nav))
         self.nav.selectionModel().currentChanged.connect(self._moved)
         side = pane("list")
         column = Column(side, margins=(0, 0, 0, 8), spacing=0)
@@ -139,16 +86,11 @@ class SettingsPage(QFrame):
         self.show_settings(MODELS)
 
     def _make_toast(self) -> None:
-        """What was done, and taking it back."""
+        """The toast that says what was done, with Undo."""
         self.toast = Toast(self)
-        self._offer = UndoOffer(self._settings, self)
-        self._offer.say.connect(self.toast.say)
-        self.toast.undone.connect(self._offer.undo)
-        if self._reach is not None:
-            self._reach.told.connect(self.toast.say)
-        if self._agents is not None:
-            self._agents.told.connect(self.toast.say)
-            self.toast.undone.connect(self._agents.undo)
+        self.offer = UndoOffer(self.settings, self)
+        self.offer.say.connect(self.toast.say)
+        self.toast.undone.connect(self.offer.undo)
 
     def first_focus(self) -> QWidget:
         """Keys go to the list of pages."""
@@ -156,7 +98,7 @@ class SettingsPage(QFrame):
 
     def show_settings(self, page: str) -> None:
         """Open a page; an unknown name is ignored."""
-        names = [name for name, _, _ in self._pages]
+        names = [row.name for row in self._rows]
         if page in names:
             self.nav.setCurrentIndex(self.nav.model().index(names.index(page), 0))
 
@@ -168,7 +110,7 @@ class SettingsPage(QFrame):
 
     def refresh_problems(self) -> None:
         """Say what is wrong in config.yaml, and that the last good values hold."""
-        problems = self._settings.problems
+        problems = self.settings.problems
         self.problems.setVisible(bool(problems))
         if problems:
             lines = "\n".join(problems[:8])
@@ -178,41 +120,35 @@ class SettingsPage(QFrame):
     def _moved(self, index: QModelIndex) -> None:
         if not index.isValid():
             return
-        name, title, _ = self._pages[index.row()]
-        widget = self._built.get(name)
+        row = self._rows[index.row()]
+        widget = self._built.get(row.name)
         if widget is None:
-            widget = self._built[name] = self._build(name)
+            widget = self._built[row.name] = self._builders[row.name]()
             self._stack.addWidget(widget)
-        self._header.title.setText(title)
-        self._note.setText(HEADS.get(name, ""))
+        self._header.title.setText(row.title)
+        self._note.setText(row.head)
         self._stack.setCurrentWidget(widget)
         self.folding.put_away()
 
-    def _build(self, name: str) -> QWidget:
-        if name == MODELS:
-            return ModelsPage(self._setup)
-        if name == CLI and self._cli is not None:
-            return CliPage(self._cli)
-        if name == KEYRING and self._keys is not None:
-            return KeysPage(self._keys)
-        if name == MCP and self._mcp is not None:
-            return McpPage(self._mcp)
-        if name == MIDDLEWARE and self._middleware is not None:
-            return MiddlewarePage(self._middleware, self._settings)
-        if name == AGENTS and self._agents is not None:
-            return AgentsPage(self._agents)
-        if name == FILESYSTEM:
-            return BoundariesPage(self._settings, self._boundaries, self._confinement, self._offer, self._reach)
-        specs = [spec for spec in self._settings.schema() if spec.page == name]
+    def _builder(self, row: PageRow[Models], models: Models) -> Callable[[], QWidget]:
+        """Makes the page of a row."""
+
+        def build() -> QWidget:
+            if row.build is not None:
+                return row.build(models, self)
+            return self._settings_of(row.name, row.note, row.below(models) if row.below else None)
+
+        return build
+
+    def _settings_of(self, name: str, note: str, below: QWidget | None) -> QWidget:
+        """The settings of the schema that name this page."""
+        specs = [spec for spec in self.settings.schema() if spec.page == name]
         scroller = Scroller(margins=(24, 20, 24, 24), spacing=12)
-        if name in NOTES:
-            scroller.column.addWidget(Paragraph(NOTES[name], "body", "2"))
-        scroller.column.addWidget(setting_card(self._settings, specs))
-        scroller.column.addWidget(self._where())
-        if name == APPROVALS and self._grants is not None:
-            scroller.column.addWidget(GrantsCard(self._grants))  # never kept, so below where settings are kept
+        if note:
+            scroller.column.addWidget(Paragraph(note, "body", "2"))
+        scroller.column.addWidget(setting_card(self.settings, specs))
+        scroller.column.addWidget(Selectable(f"Saved in {self.settings.path}", "small", "3"))
+        if below is not None:
+            scroller.column.addWidget(below)
         scroller.column.addStretch(1)
         return scroller
-
-    def _where(self) -> QWidget:
-        return Selectable(f"Saved in {self._settings.path}", "small", "3")

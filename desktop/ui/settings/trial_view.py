@@ -53,7 +53,7 @@ class TrialView(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """What came so far."""
+        """Show what the try has given so far."""
         trials = self._trials
         trial = trials.trial if trials.trial is not None and trials.trial.name == self._name else None
         self.stop_button.setVisible(trials.running)

@@ -32,7 +32,7 @@ class NotesPort(Protocol):
 
 
 def words(waiting: int) -> str:
-    """All that is ever said."""
+    """The whole text of the notification."""
     return "A request waits for your answer." if waiting == 1 else f"{waiting} requests wait for your answer."
 
 

@@ -79,7 +79,7 @@ class RailButton(QToolButton):
 
     @property
     def count(self) -> int:
-        """How many wait."""
+        """How many things wait behind this button."""
         return self._count
 
     def _place_badge(self) -> None:

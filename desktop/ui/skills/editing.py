@@ -162,7 +162,7 @@ class EditPane(QFrame):
         self._watch.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Not while nobody looks."""
+        """Stop looking at the file while the page is hidden."""
         self._watch.stop()
         super().hideEvent(event)
 

@@ -160,7 +160,7 @@ class Facets(QFrame):
     # -- following the view-model -------------------------------------------------------------------------------------
 
     def _mark(self) -> None:
-        """What is chosen."""
+        """Mark the choices that are made."""
         chosen = self._skills.chosen
         self.visibility.set_value(chosen.visibility)
         for (facet, value), row in self._rows.items():

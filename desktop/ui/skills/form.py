@@ -1,4 +1,4 @@
-"""The frontmatter of a skill as a form. Each change is written into the text by the desk, every other byte kept."""
+"""The frontmatter of a skill as a form. Each change is written into the text by the service, every other byte kept."""
 
 from __future__ import annotations
 

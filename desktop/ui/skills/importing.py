@@ -260,7 +260,7 @@ class ImportDialog(Dialog):
         self._say()
 
     def _say(self) -> None:
-        """What the button would do."""
+        """Say on the button what it would do."""
         imports = self._imports
         plan = imports.plan
         count = sum(bool(one.name) for one in plan.values())

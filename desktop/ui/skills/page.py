@@ -47,7 +47,7 @@ class SideBySide(QWidget):
         self.place()
 
     def place(self) -> None:
-        """By the width of the window."""
+        """Arrange the parts by the width of the window."""
         px = theme().px
         self.narrow = self.window().width() < px(OVERLAY_BELOW)
         self._skill.set_overlaid(self.narrow)
@@ -231,19 +231,19 @@ class SkillsPage(QFrame):
         return menu
 
     def make(self) -> None:
-        """From a template."""
+        """Make a skill from a template."""
         asking.ask_new(self.window(), self._skills.create)
 
     def import_folder(self) -> None:
-        """From a folder of the person's choice."""
+        """Import skills from a folder that the person chooses."""
         importing.choose_folder(self, self.import_path)
 
     def import_archive(self) -> None:
-        """From a zip or tar.gz archive."""
+        """Import skills from a zip or tar.gz archive."""
         importing.choose_archive(self, self.import_path)
 
     def import_text(self) -> None:
-        """From a text that is pasted."""
+        """Import a skill from a text that is pasted."""
         dialog = importing.PasteDialog(self.window(), self._look_at_text)
         dialog.open(dialog.field)
 

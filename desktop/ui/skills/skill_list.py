@@ -94,7 +94,7 @@ class SkillRows(RowList):
     typed = Signal(str)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """What a key means on a row."""
+        """Keys on a row: Delete, F2 to rename, E to edit, / to search."""
         act = {Qt.Key.Key_Delete: "delete", Qt.Key.Key_F2: "rename", Qt.Key.Key_E: "edit"}.get(Qt.Key(event.key()))
         plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
         if act and plain and self.currentIndex().isValid():

@@ -52,7 +52,7 @@ class ArgumentForm(QWidget):
         return holder
 
     def first(self) -> QWidget | None:
-        """Where keys go."""
+        """The widget that gets the keyboard focus."""
         inner = next(iter(self._groups.values()), None)
         return next(iter(self._controls.values()), inner.first() if inner is not None else None)
 
@@ -69,7 +69,7 @@ class ArgumentForm(QWidget):
         return values, not errors
 
     def show_errors(self, errors: Mapping[str, str]) -> None:
-        """By ``group.field``."""
+        """Show errors at their fields, which are named ``group.field``."""
         for name, label in self._labels.items():
             label.set_error(errors.get(f"{self._prefix}{name}", ""))
         for form in self._groups.values():

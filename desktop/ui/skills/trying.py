@@ -192,7 +192,7 @@ class TryPane(QFrame):
             self._trials.run(self._detail.key[1], values)
 
     def refresh(self) -> None:
-        """What came so far."""
+        """Show what the try has given so far."""
         trial = self._trials.trial
         mine = trial is not None and self._detail is not None and trial.name == self._detail.key[1]
         self.stop_button.setVisible(self._trials.running)

@@ -87,12 +87,12 @@ class Theme(QObject):
 
     @property
     def mode(self) -> Mode:
-        """What is drawn now."""
+        """``light`` or ``dark``, as drawn now."""
         return self._mode
 
     @property
     def choice(self) -> Choice:
-        """What the person chose."""
+        """What the person chose: light, dark or the system's."""
         return self._choice
 
     @property

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
-from desktop.domain.tools import Category
+from desktop.domain.judgement import Category
 from desktop.presenter.trace.budget import BudgetLine
 from desktop.presenter.trace.words import SHOWN, Detail, NodeFact, Quote
 from desktop.ui.theme.paint import meter
@@ -78,7 +78,7 @@ class DetailView(QFrame):
             self.open_text.emit(quote)
 
     def show_detail(self, detail: Detail | None) -> None:
-        """None: nothing is chosen."""
+        """Show a node; None where nothing is chosen."""
         self.setVisible(detail is not None)
         if detail is None or detail == self._detail:
             return
@@ -154,7 +154,7 @@ class QuoteBox(QFrame):
         self.more.clicked.connect(lambda: self.open_text.emit(self._quote))
 
     def show_quote(self, quote: Quote) -> None:
-        """Its beginning."""
+        """Show the beginning of a text."""
         if quote == self._quote:
             return
         self._quote = quote

@@ -29,7 +29,6 @@ _MARKS = {
     "limit": ("failed", "failed", "limit"),
     "writing": ("running", "running", "writing"),
 }
-_TERMINALS = frozenset({"bash"})
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
 _RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight | Qt.TextFlag.TextSingleLine)
 
@@ -41,7 +40,7 @@ def icon_of(node: TraceNode) -> tuple[str, str]:
     if node.kind == "round":
         return "model", "running" if node.state == "writing" else "text-2"
     token = "failed" if node.state == "failed" else node.category if node.category in _CATEGORIES else "text-2"
-    if node.title in _TERMINALS:
+    if node.runs_commands:
         return "terminal", token
     return (node.category, token) if node.category in _CATEGORIES else ("step", token)
 
@@ -249,7 +248,7 @@ class TraceRows(FixedRows):
         self.resized.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """As in a tree."""
+        """Arrow keys open and close nodes, as in any tree."""
         node = self.current
         if event.matches(QKeySequence.StandardKey.Copy) and node is not None:
             self.copy_wanted.emit(node)

@@ -246,7 +246,7 @@ class MessageInterface(_Virtual):
         return next((index for index, own in enumerate(self._children()) if own is child), -1)
 
     def area(self) -> QRect:
-        """In the viewport."""
+        """The area of the part, in the viewport's pixels."""
         index = self.index()
         if index < 0:
             return QRect()
@@ -338,7 +338,7 @@ class SpotInterface(_Virtual):
         return None
 
     def press(self) -> None:
-        """As if it was clicked."""
+        """Do what a click on it does."""
         found, index = self._found(), self._owner.index()
         if found is None or index < 0:
             return

@@ -46,7 +46,7 @@ Openable = ToolCard | ReasoningPiece
 
 @dataclass(frozen=True, slots=True)
 class PieceTools:
-    """What pieces share."""
+    """What all pieces of a page share."""
 
     parser: InlineParser
     formulas: Formulas

@@ -50,7 +50,7 @@ class Framed(Protocol):
 
     @property
     def height(self) -> int:
-        """Of all of it, in pixels."""
+        """Height of the whole message, in pixels."""
         ...
 
 

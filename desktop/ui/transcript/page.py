@@ -114,7 +114,7 @@ class Page:
         return self.heights.set(index, self.messages[index].height)
 
     def frame_of(self, message: Message) -> Frame:
-        """What a message is laid out with."""
+        """The frame in which a message is laid out."""
         del message
         return self.frame
 
@@ -133,7 +133,7 @@ class Page:
         return self.frame.look.px(TOP)
 
     def height(self) -> int:
-        """Of everything, with the margins."""
+        """Height of all messages with the margins, in pixels."""
         return self.margin_top + self.heights.total() + self.frame.look.px(BOTTOM)
 
     def top(self, index: int) -> int:

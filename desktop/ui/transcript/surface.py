@@ -35,7 +35,7 @@ class KeyPlace(Protocol):
         ...
 
     def leave_spot(self) -> None:
-        """No spot has the ring."""
+        """Take the focus ring from the spot that has it."""
         ...
 
 

@@ -77,11 +77,11 @@ class FixedRows(RowList):
         return self.verticalScrollBar().value()
 
     def horizontalOffset(self) -> int:
-        """Nothing."""
+        """Rows never scroll sideways: 0."""
         return 0
 
     def isIndexHidden(self, index: Index) -> bool:
-        """None is."""
+        """No row is ever hidden."""
         return False
 
     def visualRect(self, index: Index) -> QRect:

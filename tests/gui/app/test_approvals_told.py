@@ -10,7 +10,7 @@ KEY = "sk-live-0123456789abcdef"
 
 async def log_of(app: Running) -> list[AuditEntry]:
     """The activity log, oldest first, once each line has its outcome."""
-    store = app.startup._rooms.store
+    store = app.startup._services.store
     entries: list[AuditEntry] = []
 
     async def read() -> bool:
@@ -95,7 +95,7 @@ async def test_the_log_lists_every_call_with_what_came_of_it(start):
 async def test_a_key_that_the_model_says_reaches_neither_screen_nor_disk(start):
     pieces = [{"text": letter} for letter in f"Your key is {KEY}, keep it."]
     app = await start([*pieces, *call("list_directory", path=KEY)], [{"text": "So be it."}])
-    app.startup._rooms.redactor.remember(KEY)
+    app.startup._services.redactor.remember(KEY)
     app.say("what is my key?")
     await app.answered("So be it.")
     assert "Your key is [REDACTED], keep it." in app.text

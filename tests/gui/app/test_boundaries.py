@@ -103,7 +103,7 @@ async def test_the_tree_follows_lists_and_rules_and_a_proof_is_on_record(start: 
     assert [panel.agent.itemText(at) for at in range(panel.agent.count())][:2] == ["any agent", "Assistant"]
     app.models.reach.reveal(str(workspace / "notes"))
     await app.until(lambda: words_of(app, workspace / "notes") == "reads, writes ask", "its folder too")
-    await app.startup._rooms.rules.book.add({"pattern": "write-file(path=notes/**)", "policy": "allow"})
+    await app.startup._services.rules.book.add({"pattern": "write-file(path=notes/**)", "policy": "allow"})
     await app.until(lambda: words_of(app, workspace / "notes") == "reads, writes by a rule", "by the rule")
     await put(app, DENIED, str(workspace / "notes"))
     await app.until(lambda: words_of(app, workspace / "notes") == "denied", "denied")
@@ -113,10 +113,10 @@ async def test_the_tree_follows_lists_and_rules_and_a_proof_is_on_record(start: 
     await app.until(lambda: app.models.reach.proof is not None, "the proof")
     proof = app.models.reach.proof
     assert proof.path == str(workspace / "notes")
-    report = await app.startup._rooms.confinement_report()
+    report = await app.startup._services.confinement_report()
     assert proof.worst == ("unconfined" if report.kind == "none" else "yes")
     assert panel.prove.warning.isVisible() == (report.kind == "none")
-    rows = [entry for _, entry in await app.startup._rooms.store.audit.list_entries() if entry.tool == "prove-reach"]
+    rows = [entry for _, entry in await app.startup._services.store.audit.list_entries() if entry.tool == "prove-reach"]
     assert [(entry.by, entry.paths) for entry in rows] == [("user", (proof.path,))]
     assert rows[0].outcome.endswith(proof.summary)
     assert not app.models.approvals.requests, "the person who presses is not asked"

@@ -84,4 +84,4 @@ async def test_a_choice_can_be_taken_back_and_the_next_run_has_its_tools_again(s
     await app.until(app.composer.code.isVisible, "the mark of code mode")
     choose(app, "")
     await app.until(app.composer.code.isHidden, "no mark")
-    assert app.startup._rooms.modes.of(app.models.chat.meters.agent) == ""
+    assert app.startup._services.modes.of(app.models.chat.meters.agent) == ""

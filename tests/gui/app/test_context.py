@@ -55,7 +55,7 @@ async def test_the_card_follows_a_run_at_work_round_by_round(start: Any) -> None
     app = await start(call("write_file", path="new.txt", content="short"), [{"text": "Written."}])
     app.say("Write it.")
     request = await app.asked()
-    context, bus = app.models.context, app.startup._rooms.bus
+    context, bus = app.models.context, app.startup._services.bus
     await app.until_true(lambda: context.account is not None, "the first round's account")
     app.page.show_context()
     card = app.window.findChild(ContextCard)

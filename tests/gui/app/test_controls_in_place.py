@@ -20,12 +20,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.app.wiring.settings_pages import SETTINGS_PAGES
 from desktop.ui.settings.agents.page import AgentsPage
 from desktop.ui.settings.cli_tools.page import CliPage
 from desktop.ui.settings.keys.page import KeysPage
 from desktop.ui.settings.mcp.page import McpPage
 from desktop.ui.settings.models.page import ModelsPage
-from desktop.ui.settings.page import PAGES
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.prompt_choice import PromptChoice
@@ -98,7 +98,7 @@ async def test_every_control_lies_inside_its_card(
 ) -> None:
     app = await start()
     theme.set_scale(scale)
-    settings = [f"settings/{title}" for title, _, _ in PAGES]
+    settings = [f"settings/{row.name}" for row in SETTINGS_PAGES]
     wrong: list[str] = []
     seen = 0
     for width in widths:

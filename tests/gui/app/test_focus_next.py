@@ -51,7 +51,7 @@ async def test_after_a_connection_was_tested_or_deleted_one_goes_on_beside_it(st
     page = await settings(app, "Models and keys")
     setup = app.models.setup
     lab = [Connection(f"lab{at}", "openai_compatible", f"Lab {at}", "http://127.0.0.1:9/v1") for at in (1, 2)]
-    await app.startup._rooms.settings.update("models.connections", tuple(lab))
+    await app.startup._services.settings.update("models.connections", tuple(lab))
     setup.changed.emit()
 
     def cards() -> dict[str, QFrame]:

@@ -32,7 +32,7 @@ async def two_asked(start: Callable[..., Any]) -> Running:
     app.say("Write it")
     first = await app.asked()
     second = replace(first, request_id="second", call_id="second")
-    app.startup._rooms.owner.spawn(app.bridge.ask(second), "another request")
+    app.startup._services.owner.spawn(app.bridge.ask(second), "another request")
     await app.until(lambda: len(app.models.approvals.requests) == 2, "two requests")
     await app.until(lambda: app.startup._pages._dialog.dialog is not None, "the dialog")
     dialog = app.startup._pages._dialog.dialog

@@ -41,7 +41,7 @@ async def test_a_token_that_was_pasted_goes_into_the_keyring_and_its_name_into_t
 ) -> None:
     app = await start([{"text": "Hello."}])
     page = await form_of(app)
-    form, keyring = page.form, app.startup._rooms.tool_secrets
+    form, keyring = page.form, app.startup._services.tool_secrets
     for name, reference in (("github-token", "github-token"), ("github-token", "github-token-2")):
         form.begin()
         form.command.setText(BLOCK)
@@ -74,7 +74,7 @@ async def test_a_key_that_was_typed_is_refused_with_the_way_on(
 ) -> None:
     app = await start([{"text": "Hello."}])
     page = await form_of(app)
-    form, keyring = page.form, app.startup._rooms.tool_secrets
+    form, keyring = page.form, app.startup._services.tool_secrets
     form._show_kind("web")
     form.name.setText("search")
     form.url.setText("https://search.example.org/mcp")
@@ -109,7 +109,7 @@ async def test_without_a_keyring_it_says_so_and_the_form_stays_as_it_is(start: A
     shoot(page, "away")
     assert form.env.toPlainText() == f"TICKETS_TOKEN={TOKEN}"
     assert form.pasted.keep.isEnabled()
-    assert app.startup._rooms.tool_secrets.own == frozenset()
+    assert app.startup._services.tool_secrets.own == frozenset()
     form.put.click()
     assert page.stack.currentWidget() is form, "still refused"
 

@@ -67,7 +67,7 @@ async def test_a_model_calls_a_tool_that_the_person_has_looked_at(start, tmp_pat
     await app.until(accept.isEnabled, "the difference")
     accept.click()
     await app.until(lambda: not any(tool.off for tool in mcp.rows[0].tools), "the tools on")
-    skills = app.startup._rooms.skills.fabric
+    skills = app.startup._services.skills.fabric
     await app.until(lambda: skills.find_tool("mcp://files/say"), "the reference")
     assert skills.find_tool("mcp://files/say").name == "files-say"
     assert skills.find_tool("files-say").source == "mcp"
@@ -92,7 +92,7 @@ async def test_a_picture_of_a_tool_is_on_its_card_given_to_the_model_and_saved_f
     await app.until(lambda: mcp.rows and mcp.rows[0].state == "running", "the server")
     mcp.look_at("files")
     mcp.accept()
-    await app.until(lambda: app.startup._rooms.skills.table.find("files-picture"), "the tool")
+    await app.until(lambda: app.startup._services.skills.table.find("files-picture"), "the tool")
     app.say("go")
     await app.answered("Done.")
     (shot,) = app.calls
@@ -108,7 +108,7 @@ async def test_a_picture_of_a_tool_is_on_its_card_given_to_the_model_and_saved_f
     await app.until((tmp_path / "kept.png").exists, "saved")
     assert (tmp_path / "kept.png").read_bytes() == shot.media[0].whole
     dialog.close()
-    last = app.startup._rooms.models.client._special["scripted"].requests[-1]
+    last = app.startup._services.models.client._special["scripted"].requests[-1]
     (sent,) = [block for message in last.messages for block in message.blocks if block.kind == "tool_result"]
     assert [one.media_type for one in sent.media] == ["image/png"]
     assert "> Always call say first." in last.system
@@ -123,7 +123,7 @@ async def test_a_tool_is_tried_from_the_page_through_the_gate(start, tmp_path):
     await app.until(lambda: mcp.rows and mcp.rows[0].state == "running", "the server")
     mcp.look_at("files")
     mcp.accept()
-    await app.until(lambda: app.startup._rooms.skills.table.find("files-add"), "the tools")
+    await app.until(lambda: app.startup._services.skills.table.find("files-add"), "the tools")
     page = await open_page(app)
     page.try_tool("files-add")
     assert page.trying.form is not None

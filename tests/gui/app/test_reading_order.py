@@ -9,13 +9,15 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
+from desktop.app.wiring.settings_pages import SETTINGS_PAGES
 from desktop.presenter.shell.window import PAGES
-from desktop.ui.settings.page import PAGES as SETTINGS
 from desktop.ui.widgets.reading_order import children_of, put_in_order, tab_stops
 from tests.gui.app.kit import HELLO, Running
 
 Place = tuple[str, str]
-PLACES: list[Place] = [(name, "") for name in PAGES if name != "settings"] + [("settings", s[0]) for s in SETTINGS]
+PLACES: list[Place] = [(name, "") for name in PAGES if name != "settings"] + [
+    ("settings", row.name) for row in SETTINGS_PAGES
+]
 
 
 async def shown(app: Running, place: Place) -> QWidget:

@@ -114,7 +114,7 @@ async def test_wherever_it_stands_it_names_its_key_and_nothing_of_its_head_is_cu
 ) -> None:
     """Also with another request waiting."""
     app = await start(WRITE, repeat=True)
-    await app.startup._rooms.settings.update("appearance.text_scale", scale)
+    await app.startup._services.settings.update("appearance.text_scale", scale)
     app.window.resize(width, 800)
     await asked(app)
     app.page.new_chat()

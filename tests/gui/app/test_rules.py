@@ -27,7 +27,7 @@ def dialog_of(app: Running) -> Any:
 
 
 def rule_of(app: Running) -> Any:
-    return next((rule for rule in app.models.rules.rules.desk.rules() if rule.pattern == PATTERN), None)
+    return next((rule for rule in app.models.rules.rules.service.rules() if rule.pattern == PATTERN), None)
 
 
 async def ran(app: Running, text: str, answers: int) -> None:
@@ -125,7 +125,7 @@ async def test_a_new_rule_from_the_palette_denies_at_once_and_says_so_in_the_log
     await app.answered("Done.")
     assert not (app.home.path / "workspace" / "secret.txt").exists()
     assert not app.models.approvals.requests
-    entries = [entry for _, entry in await app.startup._rooms.store.audit.list_entries()]
+    entries = [entry for _, entry in await app.startup._services.store.audit.list_entries()]
     assert [(entry.decision, entry.by, entry.extra["rule"]["pattern"]) for entry in entries] == [
         ("deny", "rule", "write-file(path=secret*)")
     ]

@@ -7,8 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from desktop.presenter.settings.pages import SETTINGS_PAGES
-from desktop.ui.settings.page import PAGES
+from desktop.app.wiring.settings_pages import SETTINGS_PAGES
 from desktop.ui.shell.palette import Palette
 from tests.gui.app.kit import HELLO
 from tests.harness.windows import activated
@@ -39,20 +38,17 @@ TYPED = {
 }
 
 
-def test_the_page_of_settings_and_the_palette_have_the_same_pages() -> None:
-    assert [name for name, _, _ in PAGES] == [place.name for place in SETTINGS_PAGES]
-
-
 @pytest.mark.spec("R-UI-5")
 @pytest.mark.parametrize(("width", "scale"), [(1280, 1.0), (960, 2.0)])
 async def test_every_page_of_settings_is_reached_by_typing_its_name(
     start: Callable[..., Any], width: int, scale: float
 ) -> None:
     app = await start(HELLO)
-    await app.startup._rooms.settings.update("appearance.text_scale", scale)
+    await app.startup._services.settings.update("appearance.text_scale", scale)
     app.window.resize(width, 800)
     await activated(app.window)
-    for name, title, _ in PAGES:
+    for row in SETTINGS_PAGES:
+        name, title = row.name, row.title
         app.startup._shell.go("chats")
         QTest.keyClick(app.window, Qt.Key.Key_K, CONTROL)
         palette = app.window.findChild(Palette)

@@ -138,7 +138,7 @@ async def test_an_export_is_json_lines_of_every_event_without_secrets(start: Any
 async def test_a_trace_that_cannot_be_written_costs_the_trace_and_not_the_run(start: Any, tmp_path: Path) -> None:
     skills_of(tmp_path, log_reader__skill__md=READER)
     app = await start(*rounds()[1:2], [{"text": "A power cut."}], [{"text": "It was a power cut."}])
-    store = app.startup._rooms.store
+    store = app.startup._services.store
 
     def refuse(connection: Any) -> None:
         connection.execute("CREATE TRIGGER full BEFORE INSERT ON traces BEGIN SELECT RAISE(ABORT, 'full'); END")

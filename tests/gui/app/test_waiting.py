@@ -21,7 +21,7 @@ async def run(ctx, args):
 
 
 async def entries(app: Running) -> list[AuditEntry]:
-    return [entry for _, entry in await app.startup._rooms.store.audit.list_entries(limit=10)]
+    return [entry for _, entry in await app.startup._services.store.audit.list_entries(limit=10)]
 
 
 @pytest.mark.spec("R-PRM-10", "R-TMO-1")
@@ -71,7 +71,7 @@ async def test_a_clock_that_is_set_changes_neither_the_wait_nor_what_is_shown_of
     settings = app.models.settings
     settings.set("security.approval_timeout_s", 3600)
     await app.until(lambda: settings.get("security.approval_timeout_s") == 3600, "the setting")
-    gate, at = app.startup._rooms.gate, time.time()
+    gate, at = app.startup._services.gate, time.time()
     day = [at + 86_400 * 365]
     gate._clock = lambda: day[0]
     app.say("write")

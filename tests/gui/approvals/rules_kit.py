@@ -12,10 +12,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from desktop.app.wiring.rules import open_rules
+from desktop.domain.call_facts import CallFacts
+from desktop.domain.judgement import Category, CommandPart
 from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.rules import RuleDraft, RuleView, Simulation
-from desktop.domain.safety import CallFacts, SafetySettings
-from desktop.domain.tools import Category, CommandPart
+from desktop.domain.safety import SafetySettings
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.approvals.rules import RulesViewModel
 from desktop.presenter.approvals.rules_editing import RuleEditor, RulesModels
@@ -81,7 +82,7 @@ class Room:
     async def open(self) -> Room:
         await self.store.open()
         rooms = await open_rules(self.store, self.redactor, *self._walls())
-        self.book, self.desk = rooms.book, Held(rooms.desk)
+        self.book, self.desk = rooms.book, Held(rooms.service)
         self.bridge = Bridge()
         self.bridge.failed.connect(self.broken.append)
         self.approvals = ApprovalsViewModel(self.bridge, self.store.audit)

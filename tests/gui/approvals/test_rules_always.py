@@ -12,8 +12,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from desktop.domain.judgement import Category
 from desktop.domain.permission import Decision, PermissionRequest
-from desktop.domain.tools import Category
 from desktop.presenter.approvals.rules_editing import may_always
 from desktop.ui.approvals.request.allowing import AlwaysDialog
 from desktop.ui.approvals.request.answers import Answers

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from desktop.domain.errors import BugError
+from desktop.domain.judgement import Category
 from desktop.domain.permission import Asker, Decision
-from desktop.domain.tools import Category
 from desktop.presenter.events.bridge import Bridge
 from tests.gui.bridge.conftest import Heard, request
 from tests.harness.patience import until

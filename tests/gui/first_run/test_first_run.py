@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
 from shots.samples import ABSENT, LM_STUDIO, OLLAMA, SampleSetup
 
+from desktop.app.wiring.settings_pages import SETTINGS_PAGES
 from desktop.domain.models import LocalServer
 from desktop.models import demo_texts, failures
 from desktop.tools.builtin import process_result, shell
 from desktop.ui.first_run.page import FirstRunPage
 from desktop.ui.settings.models.local_card import context_words, port_of, size_words
-from desktop.ui.settings.page import PAGES
 from desktop.ui.theme import Theme
 from tests.gui.shell.test_window import spin
 
@@ -171,7 +171,7 @@ def test_every_settings_page_that_is_named_exists(source: ModuleType) -> None:
     named = re.findall(r"Settings, ([A-Z][a-z]+(?: [a-z]+)*)", texts_of(source))
     assert named
     for words in named:
-        assert any(words.startswith(title) for _, title, _ in PAGES), words
+        assert any(words.startswith(row.title) for row in SETTINGS_PAGES), words
 
 
 def test_in_a_narrow_window_the_ways_stand_below_each_other(shown: Shown) -> None:

@@ -21,10 +21,10 @@ from desktop.presenter.settings.reach import ReachViewModel
 from desktop.safety.boundary.reach import level
 from desktop.ui.settings.boundaries.page import BoundariesPage
 from desktop.ui.settings.boundaries.reach_panel import ReachPanel, when
-from desktop.ui.settings.page import SettingsPage
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.dialogs.dialog import Dialog
 from desktop.ui.widgets.marks import StateLabel
+from tests.gui.settings.page_kit import settings_page
 from tests.gui.settings.test_settings import OPEN, Shown
 from tests.gui.shell.test_window import spin
 
@@ -364,12 +364,13 @@ class Page(Shown):
         self.page.close()
         self.page.deleteLater()
         self.reach = SampleReach()
-        self.page = SettingsPage(
+        self.page = settings_page(
             self.settings,
-            self.setup,
-            self.boundaries,
-            lambda: OPEN,
-            reach=self.reach,  # type: ignore[arg-type]
+            OPEN,
+            setup=self.setup,
+            boundaries=self.boundaries,
+            middleware=self.middleware,
+            reach=self.reach,
         )
         self.page.resize(1216, 800)
         self.page.show()

@@ -13,19 +13,20 @@ from pytestqt.qtbot import QtBot
 from shots.middleware import SampleMiddleware
 from shots.samples import SampleBoundaries, SampleSettings, SampleSetup
 
+from desktop.app.wiring.settings_pages import SETTINGS_PAGES
 from desktop.domain.models import Connection, ModelInfo, ModelRef
 from desktop.domain.safety import ConfinementReport
 from desktop.models.providers import PROVIDERS
 from desktop.ui.settings.binding import bind_theme
 from desktop.ui.settings.models.page import KEY_WORDS, ModelsPage
 from desktop.ui.settings.models.provider_form import ProviderForm
-from desktop.ui.settings.page import PAGES, SettingsPage
 from desktop.ui.settings.rows import SettingRow, parsed
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.controls.fields import Combo, Field
 from desktop.ui.widgets.controls.toggles import Segmented, Switch
 from desktop.ui.widgets.text import Text
+from tests.gui.settings.page_kit import settings_page
 from tests.gui.shell.test_window import spin
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -43,12 +44,8 @@ class Shown:
         self.boundaries = SampleBoundaries()
         self.middleware = SampleMiddleware()
         self.middleware.chains["chat"] = tuple(replace(row, on=True) for row in self.middleware.chains["chat"])
-        self.page = SettingsPage(
-            self.settings,
-            self.setup,
-            self.boundaries,
-            lambda: OPEN,
-            middleware=self.middleware,  # type: ignore[arg-type]
+        self.page = settings_page(
+            self.settings, OPEN, setup=self.setup, boundaries=self.boundaries, middleware=self.middleware
         )
         self.page.resize(1216, 800)
         self.page.show()
@@ -79,7 +76,7 @@ def shown(qtbot: QtBot, theme: Theme) -> Shown:
 
 
 def test_every_setting_of_the_schema_has_a_page_and_a_control(shown: Shown) -> None:
-    pages = {name for name, _, _ in PAGES}
+    pages = {row.name for row in SETTINGS_PAGES}
     assert {spec.page for spec in shown.settings.schema()} <= pages
     for name in pages - {"Models and keys"}:
         shown.page.show_settings(name)
@@ -95,7 +92,7 @@ def test_every_settings_page_that_a_text_of_ours_names_is_there() -> None:
         for page in re.findall(r"\bSettings, ([A-Z][a-z]+(?: [a-z]+)*)[*.,:)\"]", source.read_text("utf-8"))
     }
     assert {"Models and keys", "Filesystem boundaries"} <= named
-    assert named <= {title for _, title, _ in PAGES}
+    assert named <= {row.title for row in SETTINGS_PAGES}
 
 
 def test_a_choice_a_switch_a_number_and_a_size_are_set(shown: Shown) -> None:
@@ -447,8 +444,8 @@ def test_a_default_model_that_is_gone_is_still_named(shown: Shown) -> None:
 
 
 def test_everything_that_takes_keys_has_a_name(shown: Shown) -> None:
-    for name, _, _ in PAGES:
-        shown.page.show_settings(name)
+    for row in SETTINGS_PAGES:
+        shown.page.show_settings(row.name)
     nameless = [
         child
         for child in shown.page.findChildren(QWidget)

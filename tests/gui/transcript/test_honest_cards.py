@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from desktop.domain.hidden_characters import has_hidden
-from desktop.domain.tools import Category, Judgement
+from desktop.domain.judgement import Category, Judgement
 from desktop.presenter.transcript.build import summarise
 from desktop.presenter.transcript.items import NestedCall, ToolPart, TranscriptItem
 from desktop.ui.approvals.inbox import summary

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.messages import StopReason, ToolCallBlock, Usage
 from desktop.domain.models import Finished, ModelRequest, StreamItem, TextDelta
+from desktop.domain.run_meta import RunMeta
 
 USAGE = Usage(100, 10, cost_usd=0.001)
 

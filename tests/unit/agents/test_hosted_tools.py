@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from desktop.agents.hosted.tool_port import PipelineTools
+from desktop.domain.judgement import Category
 from desktop.domain.permission import Decision
 from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget
-from desktop.domain.tools import Category
 from desktop.pipeline.names import Caller
 from desktop.supervision.run_context import EffectPorts
 from tests.unit.pipeline.kit import Bench as Gates

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from desktop.agents.loop.loop import STOPPED, STOPPED_EVENT, RoundVerdict
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import (
     CancellationError,
     ModelKeyRefused,
@@ -21,6 +21,7 @@ from desktop.domain.errors import (
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock, user_message
 from desktop.domain.middleware import CallNext, ChatContext, MiddlewareTermination
 from desktop.domain.models import Finished, ModelRequest, ReasoningDelta, TextDelta, ToolCallProgress
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.supervision import ExecutionBudget
 from desktop.supervision.budgets import BudgetTracker
 from tests.harness.patience import FOREVER_S, HELD_S, PATIENCE_S, Beat

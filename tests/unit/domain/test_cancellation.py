@@ -7,8 +7,9 @@ import time
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError
+from desktop.domain.run_meta import RunMeta
 from tests.harness.patience import PATIENCE_S
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from desktop.domain.judgement import Category, Judgement
 from desktop.domain.network_use import network_of
 from desktop.domain.safety import NetworkMode, ShellReading
-from desktop.domain.tools import Category, Judgement
 
 CURL = ShellReading(
     Category.WRITE,

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from desktop.domain.ids import AgentId, new_id
+from desktop.domain.judgement import Category
 from desktop.domain.messages import (
     AudioBlock,
     FileBlock,
@@ -22,7 +23,6 @@ from desktop.domain.messages import (
     with_media,
 )
 from desktop.domain.supervision import ExecutionBudget, HistoryRetention, Priority, SpawnBudget, Supervision
-from desktop.domain.tools import Category
 
 BLOCKS = [
     TextBlock("hello"),

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from desktop.agents.skill.host import HOST, PERMISSIONS, Host
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.models import ModelRef
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel
 from desktop.pipeline.context import CallRequest, CallResult, Invocation

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.tools import Category
+from desktop.domain.judgement import Category
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from tests.harness.patience import PATIENCE_S
 from tests.unit.library.kit import LibraryBench

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from desktop.domain.code import CodeLimits
+from desktop.domain.judgement import Category
 from desktop.domain.permission import Decision
-from desktop.domain.tools import Category, ToolResult
+from desktop.domain.tools import ToolResult
 from desktop.models.scripted import ScriptedModel, says
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.pipeline.skills.code_mode import CodeTool

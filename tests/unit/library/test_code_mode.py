@@ -10,7 +10,7 @@ import pytest
 from desktop.domain.code import CodeLimits
 from desktop.domain.errors import ToolFailure
 from desktop.domain.events import AgentTraced
-from desktop.domain.tools import Category
+from desktop.domain.judgement import Category
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.safety.confinement.code_profile import code_walls
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from desktop.agents.skill.discovery import Offers, Room, resolve_visible_tools
-from desktop.domain.tools import Category
+from desktop.domain.judgement import Category
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.skills.formats.loader import load_skills_from_file
 from desktop.skills.patterns.lists import AllowedList

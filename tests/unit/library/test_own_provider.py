@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.tools import Category
+from desktop.domain.judgement import Category
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.skills.python_worker import PythonWorker
 from desktop.safety.confinement.select import SystemConfinement

@@ -10,8 +10,8 @@ import pytest
 
 from desktop.agents.loop.summarising import SYSTEM
 from desktop.agents.loop.window import SUMMARY_HEAD
+from desktop.domain.judgement import Category
 from desktop.domain.models import ModelRequest
-from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from tests.harness.patience import PATIENCE_S
 from tests.unit.agents.script import Script, call

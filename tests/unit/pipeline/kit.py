@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.judgement import Category
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.permission import Decision, PermissionRequest
-from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.run_meta import RunMeta
+from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.pipeline.context import CallContext, CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import CallSettings, Pipeline

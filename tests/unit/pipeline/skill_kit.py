@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.judgement import Category
 from desktop.domain.messages import ToolCallBlock
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.skills import SkillDef
-from desktop.domain.tools import Category
 from desktop.pipeline.context import CallContext, CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.pipeline.pipeline import CallSettings, Pipeline

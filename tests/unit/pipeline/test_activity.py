@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from desktop.domain.errors import BoundaryViolation, Denied
+from desktop.domain.judgement import Category
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.safety import SafetySettings
-from desktop.domain.tools import Category, PreCheck, ToolResult
+from desktop.domain.tools import PreCheck, ToolResult
 from desktop.pipeline.activity import ActivityJournal
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import CallSettings

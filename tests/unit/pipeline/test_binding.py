@@ -10,12 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.judgement import Category
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.middleware import CallNext, FunctionContext
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.safety import SafetySettings, WriteOutcome
-from desktop.domain.tools import Category, PreCheck, ToolResult
+from desktop.domain.tools import PreCheck, ToolResult
 from desktop.pipeline.context import CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import CallSettings, Pipeline

@@ -7,10 +7,11 @@ import asyncio
 import pytest
 
 from desktop.domain.errors import BoundaryViolation, Denied
+from desktop.domain.judgement import Category
 from desktop.domain.limits import Limit
 from desktop.domain.middleware import CallNext, FunctionContext, MiddlewareTermination
 from desktop.domain.permission import Decision, PermissionRequest
-from desktop.domain.tools import Category, PreCheck, ToolCallContext, ToolResult
+from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult
 from desktop.pipeline.gates import NOT_ANSWERED
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.pipeline.pipeline import CallSettings

@@ -6,8 +6,9 @@ import pytest
 
 from desktop.domain.errors import Denied
 from desktop.domain.events import ToolCallAnswered, ToolCallFinished, ToolCallStarted, ToolCallWaiting
+from desktop.domain.judgement import Category
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.tools import Category, PreCheck
+from desktop.domain.tools import PreCheck
 from desktop.pipeline.context import CallRequest, CallResult
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.recovery.past import OUTCOME_UNKNOWN, VALUE_UNKNOWN, Unknown

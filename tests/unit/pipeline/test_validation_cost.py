@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from desktop.domain.errors import ConfigurationError, ValidationFailure
-from desktop.domain.tools import Category, ToolSpec
+from desktop.domain.judgement import Category
+from desktop.domain.tools import ToolSpec
 from desktop.pipeline.validation import Validator
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.pipeline.skill_kit import SkillBench

@@ -28,11 +28,12 @@ from desktop.domain.call_keys import inside_key, likeness
 from desktop.domain.effects import EffectRecord, call_key, digest_value
 from desktop.domain.errors import Denied
 from desktop.domain.events import ToolCallFinished
+from desktop.domain.judgement import Category
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.safety import SafetySettings
 from desktop.domain.threads import RunRecord
-from desktop.domain.tools import Category, PreCheck, ToolCallContext
+from desktop.domain.tools import PreCheck, ToolCallContext
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.context import CallRequest
 from desktop.recovery.effect_values import digest_of

@@ -6,7 +6,8 @@ import pytest
 
 from desktop.domain.call_keys import inside_key, likeness
 from desktop.domain.effects import EffectRecord, digest_value
-from desktop.domain.tools import Category, ToolSpec
+from desktop.domain.judgement import Category
+from desktop.domain.tools import ToolSpec
 from desktop.recovery.history import CallHistory
 from desktop.recovery.past import NEVER_BEGUN, VALUE_UNKNOWN, Done
 

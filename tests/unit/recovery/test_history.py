@@ -8,8 +8,9 @@ import pytest
 
 from desktop.domain.call_keys import inside_key, likeness
 from desktop.domain.effects import EffectRecord, call_key, digest_value
+from desktop.domain.judgement import Category
 from desktop.domain.messages import ChatMessage, TextBlock, Usage
-from desktop.domain.tools import Category, ToolResult, ToolSpec
+from desktop.domain.tools import ToolResult, ToolSpec
 from desktop.recovery.effect_values import message_to_plain
 from desktop.recovery.history import CallHistory, call_outcomes
 from desktop.recovery.past import NEVER_BEGUN, Done, InProgress, Unknown, inside_of, question_of

@@ -6,10 +6,12 @@ import asyncio
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import StoreFull, ToolFailure
+from desktop.domain.judgement import Category
 from desktop.domain.middleware import FunctionContext
-from desktop.domain.tools import Category, PreCheck, ToolResult, ToolSpec
+from desktop.domain.run_meta import RunMeta
+from desktop.domain.tools import PreCheck, ToolResult, ToolSpec
 from desktop.pipeline.compose import compose
 from desktop.recovery.effect_journal import EffectJournal
 from desktop.recovery.history import call_outcomes

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from desktop.domain.agent import AgentOutcome, RunContext
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.effects import EffectRecord
 from desktop.domain.ids import AgentId
 from desktop.domain.messages import ChatMessage, TextBlock, Usage
 from desktop.domain.models import ModelRef, ModelRequest
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.run_tree import NodeFacts
 from desktop.domain.supervision import ExecutionBudget, SpawnBudget, Supervision
 from desktop.domain.tools import ToolResult

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.cancellation import RunMeta
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ChatMessage
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.tools import ToolResult
 from tests.harness.patience import PATIENCE_S
 from tests.unit.supervision.kit import Bench, MemoryLog, ask, request, said

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.tools import Category, ToolSpec
+from desktop.domain.judgement import Category
+from desktop.domain.tools import ToolSpec
 from desktop.tools.registry import ToolRegistry
 
 

@@ -110,7 +110,7 @@ class ActivityBar(QFrame):
         self.clear_button.setVisible(self._activity.chosen.narrowed)
 
     def show_all(self) -> None:
-        """No filter."""
+        """Remove all filters."""
         self._pause.stop()
         self.field.blockSignals(True)
         self.field.clear()

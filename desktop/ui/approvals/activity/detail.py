@@ -99,7 +99,7 @@ class ActivityDetail(QFrame):
             self._scroller.verticalScrollBar().setValue(0)
 
     def copy(self) -> None:
-        """All of it, as it is shown."""
+        """Copy the whole entry, as it is shown."""
         if self._found:
             QGuiApplication.clipboard().setText(as_text(self._found))
             self.said.emit("The entry is copied" if self._row is not None else "What was found is copied")

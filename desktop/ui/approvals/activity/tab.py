@@ -215,7 +215,7 @@ class Activity(QWidget):
         self.place()
 
     def place(self) -> None:
-        """By the room there is."""
+        """Put the detail beside the list, or over it where there is no room."""
         width, height, side = self.width(), self.height(), theme().px(WIDTH)
         open_here = not self.detail.isHidden()
         beside = open_here and not self._over

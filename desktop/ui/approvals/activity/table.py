@@ -9,7 +9,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QPainter
 
 from desktop.domain.audit import AuditRow
-from desktop.domain.tools import Category
+from desktop.domain.judgement import Category
 from desktop.ui.approvals.activity.words import NOTES, decision_word, facts, one_line, spoken, when, who
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import badge, elided, glyph, state

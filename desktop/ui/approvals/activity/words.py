@@ -70,7 +70,7 @@ HINT = EntryFact(
 
 
 def who(entry: AuditEntry) -> str:
-    """By whom or what it was decided."""
+    """Who or what decided: the person, a rule, a setting."""
     if entry.category == "read" and entry.by == "setting":
         return "Reads run"
     return BY.get(entry.by, shown_line(entry.by[:80]))

@@ -6,8 +6,8 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from desktop.domain.judgement import Judgement
 from desktop.domain.permission import PermissionRequest
-from desktop.domain.tools import Judgement
 from desktop.ui.approvals.request.body import Card, arguments_view, frame_height
 from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.theme import theme
@@ -92,7 +92,7 @@ class CommandCard(Card):
         self.fit()
 
     def fit(self) -> None:
-        """As high as its parts."""
+        """Make the view as high as its parts."""
         super().fit()
         if self.views.currentIndex() == 0:
             self.setMaximumHeight(self._parts.minimumSize().height() + frame_height())

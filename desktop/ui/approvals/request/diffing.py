@@ -122,7 +122,7 @@ def folded_rows(text: str, *, numbered: bool = True, columns: int = LINE) -> tup
 
 
 def new_file(text: str) -> Diff:
-    """All of it added."""
+    """The lines of a new file, all marked as added."""
     lines = lines_of(text)
     return Diff(tuple(_numbered("add", lines, 0)), len(lines), 0)
 
@@ -231,7 +231,7 @@ class _Words:
         self.pairs = _pairs(self._old, self._new)
 
     def marks(self) -> tuple[tuple[Mark, ...], tuple[Mark, ...]]:
-        """What differs."""
+        """The stretches in which two lines differ."""
         if self.pairs > WORD_PAIRS:
             return (), ()
         matcher = SequenceMatcher(None, self._old, self._new, autojunk=False)

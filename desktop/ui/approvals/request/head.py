@@ -8,8 +8,8 @@ from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
 
+from desktop.domain.judgement import Category
 from desktop.domain.permission import PermissionRequest
-from desktop.domain.tools import Category
 from desktop.ui.approvals.request.unknown import ASKS, WHY
 from desktop.ui.theme import theme
 from desktop.ui.theme.agent_looks import agent_icon

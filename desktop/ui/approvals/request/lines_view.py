@@ -161,7 +161,7 @@ class LinesView(QAbstractScrollArea):
 
     @property
     def rows(self) -> Sequence[DiffRow]:
-        """What is shown."""
+        """The rows that are shown."""
         return self._rows
 
     def text(self) -> str:

@@ -83,7 +83,7 @@ class UnreadNotice(Notice):
         self.refresh()
 
     def refresh(self) -> None:
-        """How much is left."""
+        """Say how much is still to be read."""
         left = count_words(max(1, self._view.unread), "line")
         self.say(f"{left} not seen yet. Scroll {'to the end' if self._view.is_long else 'down'} to allow it.")
         unseen = f"{left} of {self._noun} not seen yet"

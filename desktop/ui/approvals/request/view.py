@@ -101,12 +101,12 @@ class RequestView(QWidget):
 
     @property
     def request(self) -> PermissionRequest | None:
-        """What is on screen."""
+        """The request that is shown."""
         return self._request
 
     @property
     def answers(self) -> Answers | None:
-        """Its buttons."""
+        """The buttons that answer the request."""
         return self._answers
 
     def show_request(self, request: PermissionRequest) -> None:

@@ -185,7 +185,7 @@ class RuleFoot(QFrame):
         self.refresh()
 
     def refresh(self) -> None:
-        """What can be done now."""
+        """Show what was found by trying the rule, and which buttons can be used."""
         editor, found = self._editor, self._editor.simulation if self._editor.current else None
         suggested = found.suggestion if found is not None else ""
         pieces = _said(editor.draft.pattern if editor.draft else "", found) if found is not None else ()

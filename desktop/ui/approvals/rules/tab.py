@@ -212,7 +212,7 @@ class RulesTab(QWidget):
         self.place()
 
     def place(self) -> None:
-        """By the room there is."""
+        """Put the panel beside the list, or over it where there is no room."""
         px = theme().px
         width, height = self.width(), self.height()
         open_here = not self.panel.isHidden()

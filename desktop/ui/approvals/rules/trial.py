@@ -55,7 +55,7 @@ class Tile(Ringed, QAbstractButton):
 
     @property
     def count(self) -> int:
-        """What it shows."""
+        """How many rows the list shows."""
         return self._count
 
     def sizeHint(self) -> QSize:

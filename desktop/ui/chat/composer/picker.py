@@ -163,7 +163,7 @@ class Picker(QFrame):
         self.adjustSize()
 
     def _around(self) -> int:
-        """What is above and below the rows."""
+        """The height above and below the rows, in pixels."""
         margins = self.column.contentsMargins()
         return margins.top() + margins.bottom() + self.field.sizeHint().height() + self.column.spacing() + 4
 

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.domain.models import ModelInfo
 from desktop.presenter.chat.tool_modes import EXPLAINED, MODES, ToolModesViewModel
+from desktop.presenter.common.words import human_count
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
-from desktop.presenter.transcript.figures import human_count
 from desktop.ui.chat.composer.picker import Picker, PickerChoice
 from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.widgets.scaling import Column

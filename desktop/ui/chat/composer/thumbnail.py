@@ -40,7 +40,7 @@ class Thumbnail(QWidget):
         return QSize(theme().px(SIDE), theme().px(SIDE))
 
     def minimumSizeHint(self) -> QSize:
-        """The same."""
+        """The same as ``sizeHint``."""
         return self.sizeHint()
 
     def _arrived(self, image: object) -> None:

@@ -151,7 +151,7 @@ class ThreadList(QFrame):
             self._stack.setCurrentWidget(self.rows if self._model.rowCount() else self._empty)
 
     def _open_row(self, index: QModelIndex) -> None:
-        """Not while several are being selected."""
+        """Open the thread of a row, unless several are being selected."""
         held = QGuiApplication.keyboardModifiers() & _SELECTING
         if held or self.rows.chosen:
             return

@@ -62,7 +62,7 @@ class _Line(Field):
         return self.text().strip() != self._was
 
     def drop(self) -> None:
-        """Back to what the text says."""
+        """Drop what was typed and show what the text says."""
         self.setText(self._was)
 
     def finish(self) -> None:
@@ -200,7 +200,7 @@ class _Side(QWidget):
         self._show_kind(written is not None)
 
     def show_values(self, values: Mapping[str, Any], prompts: Sequence[str]) -> None:
-        """What the text says of this side."""
+        """Show what the text says of this side."""
         self._show_prompt(values)
         prompt = str(values.get("prompt") or "").replace("_", "-")
         known: list[tuple[str, object]] = [(name, name) for name in prompts]

@@ -63,7 +63,7 @@ class AgentsPage(QFrame):
         return head
 
     def show_list(self) -> None:
-        """Back to all of them."""
+        """Go back to the list of agents."""
         self._agents.leave()
         self.stack.setCurrentIndex(0)
 

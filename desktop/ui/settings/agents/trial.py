@@ -23,7 +23,7 @@ WORDS = "What would be sent with the first message. Nothing is sent now."
 
 
 class AgentTrial(Scroller):
-    """One card a side."""
+    """The dry run of an agent: what would be sent, one card a side."""
 
     def __init__(self) -> None:
         super().__init__(margins=(24, 16, 24, 24), spacing=12)

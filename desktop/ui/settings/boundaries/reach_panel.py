@@ -66,7 +66,7 @@ class ProveBox(QFrame):
         self.refresh()
 
     def set_path(self, path: str) -> None:
-        """What would be tried."""
+        """Choose the path that would be tried."""
         if path != self._path:
             self._path = path
             self.refresh()

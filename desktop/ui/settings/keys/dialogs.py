@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QWidget
 
 from desktop.domain.keyring import OWN_SERVICE, KeyringEntry
 from desktop.presenter.settings.keys import KeysViewModel, ProviderKeyRow, ToolSecretRow, cleaned
@@ -16,9 +17,6 @@ from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Selectable
 
-if TYPE_CHECKING:
-    from desktop.ui.settings.keys.page import KeysPage
-
 CANCEL = DialogAnswer("cancel", "Cancel", key="Esc")
 FOR_GOOD = "Assent keeps no copy: this cannot be undone."
 
@@ -28,7 +26,7 @@ NAMED = "A tool or server gets it when tools.yaml or mcp.yaml refers to it."
 class KeyDialogs:
     """Each opens over the window of ``page``. ``open_now`` is the one that was opened last."""
 
-    def __init__(self, page: KeysPage, keys: KeysViewModel) -> None:
+    def __init__(self, page: QWidget, keys: KeysViewModel) -> None:
         self._page = page
         self._keys = keys
         self.open_now: Dialog | None = None
@@ -99,7 +97,7 @@ class KeyDialogs:
         self._decide(dialog, "delete", partial(self._keys.delete_provider, row.connection_id))
 
     def delete(self, row: ToolSecretRow) -> None:
-        """The same for a secret of tools."""
+        """Ask before a secret of tools is deleted."""
         text = f"{_users(row)} fail from then on. {FOR_GOOD}" if row.tools else f"No tool uses it. {FOR_GOOD}"
         dialog = self._dialog(
             f"Delete {shown_line(str(row.entry))}?", text, DialogAnswer("delete", "Delete the secret", "admin")

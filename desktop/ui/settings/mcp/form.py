@@ -86,7 +86,7 @@ class ServerForm(QFrame):
         self.url.textChanged.connect(self.pasted.look_at_address)
 
     def _make_foot(self, inside: QVBoxLayout) -> None:
-        """What it may, and the button."""
+        """What the server may do, and the button that adds it."""
         self.network = CheckBox("It may use the network")
         inside.addWidget(self.network)
         self.category = Combo("Category of its tools")
@@ -198,7 +198,7 @@ class ServerForm(QFrame):
         self._done()
 
     def _done(self) -> None:
-        """All of it is in the text."""
+        """The server is in the text of mcp.yaml: close the form."""
         self.begin()
         self.written.emit()
 
@@ -242,7 +242,7 @@ class PastedNotice(Notice):
         return bool(self._found.servers or self._found.problem) and not self._found.perhaps
 
     def forget(self) -> None:
-        """Nothing was pasted."""
+        """Drop what was pasted."""
         self._found, self._rest = Pasted(), ""
         self._show_keep(())
         self.hide()

@@ -33,7 +33,7 @@ BESIDE_SWITCH = 44
 
 
 class MiddlewareLine(QFrame):
-    """One of a chain."""
+    """One middleware in the chain of a level."""
 
     def __init__(self, row: MiddlewareRow, model: MiddlewareViewModel, *, last: bool) -> None:
         super().__init__()
@@ -99,7 +99,7 @@ class ChainCard(QFrame):
 
 
 class MiddlewarePage(Scroller):
-    """All three levels."""
+    """The chains of middleware of all three levels."""
 
     def __init__(self, model: MiddlewareViewModel, settings: SettingsViewModel) -> None:
         super().__init__(margins=(24, 20, 24, 24), spacing=12)

@@ -60,7 +60,7 @@ class Matches:
         return known
 
     def correct(self, index: int, count: int) -> None:
-        """What the laid-out text says."""
+        """Correct the count by what the laid-out text says."""
         if index < len(self._counts):
             self._counts[index] = count
 

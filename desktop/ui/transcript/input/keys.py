@@ -203,7 +203,7 @@ class Keys:
         view.viewport().update()
 
     def leave_spot(self) -> None:
-        """No spot has the ring."""
+        """Take the focus ring from the spot that has it."""
         if self.focus:
             self.focus = ""
             self._view.viewport().update()

@@ -76,7 +76,7 @@ class MediaStrip:
         self._placed: list[PlacedMedia] = []
 
     def lay_out(self, look: PageLook, x: float, y: float, width: float) -> float:
-        """From ``y`` on; returns where it ends."""
+        """Lay the media out from ``y`` on; returns where they end."""
         self._placed = []
         for part in self._parts:
             image = self._image(look, part, width)

@@ -86,12 +86,12 @@ class Button(PressedByReturn, Ringed, QPushButton):
 
     @property
     def label(self) -> str:
-        """What stands on it."""
+        """The text on the button."""
         return self._label
 
     @property
     def kind(self) -> str:
-        """Its look."""
+        """The look: primary, normal, quiet, danger."""
         return str(self.property("kind"))
 
     def set_label(self, text: str) -> None:
@@ -218,7 +218,7 @@ class IconButton(PressedByReturn, Ringed, QToolButton):
         sized(self, width=side, height=side)
 
     def set_name(self, name: str, shortcut: str = "") -> None:
-        """What it does now."""
+        """Change what the button is called, as what it does changes."""
         self.setAccessibleName(name)
         self.setToolTip(plain_tip(f"{name} ({shortcut})" if shortcut else name))
 

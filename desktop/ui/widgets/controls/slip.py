@@ -48,7 +48,7 @@ class RestingTime:
         self._until, self._at = time.monotonic() + RESTING_S, at
 
     def again(self) -> None:
-        """From its beginning, with the same place."""
+        """Start the time anew, at the same place."""
         self.begin(self._at)
 
     @property

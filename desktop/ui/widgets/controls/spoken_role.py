@@ -17,7 +17,7 @@ ROLES = {
 
 
 class ChoiceInterface(QAccessibleWidget):
-    """One of them."""
+    """One choice of a group, for screen readers."""
 
     def __init__(self, button: QAbstractButton, role: QAccessible.Role) -> None:
         super().__init__(button, role, button.accessibleName())

@@ -53,7 +53,7 @@ class Scrim(QWidget):
         self.resized()
 
     def resized(self) -> None:
-        """For what lies on it."""
+        """Called after a resize, for subclasses that have something lie on it."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The scrim colour."""

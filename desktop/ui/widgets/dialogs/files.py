@@ -33,7 +33,7 @@ class FileIcons(QAbstractFileIconProvider):
     """Folders and files in our family of icons."""
 
     def icon(self, what: QAbstractFileIconProvider.IconType | QFileInfo) -> QIcon:
-        """Of a kind or of an entry."""
+        """The icon of a kind of entry or of one entry."""
         if isinstance(what, QFileInfo):
             return theme().icon("folder" if what.isDir() else "file")
         return theme().icon(KINDS.get(what, "folder"))

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.judgement import Category
 from desktop.domain.models import ModelRef
-from desktop.domain.tools import Category, ToolResult
+from desktop.domain.tools import ToolResult
 from desktop.models.scripted import ScriptedModel
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.skills.forms import default_text, fields_of, parse_object, read

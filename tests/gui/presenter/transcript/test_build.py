@@ -13,8 +13,8 @@ from desktop.domain.messages import (
     Usage,
 )
 from desktop.domain.threads import LeftAtEnd, MessageRecord
+from desktop.presenter.common.words import human_cost, human_count
 from desktop.presenter.transcript.build import INTERRUPTED, STOPPED, build_items, passed_by, summarise, tool_part
-from desktop.presenter.transcript.figures import human_cost, human_count
 from desktop.presenter.transcript.items import AttachmentPart, NoticePart, ReasoningPart, TextPart, ToolPart
 
 

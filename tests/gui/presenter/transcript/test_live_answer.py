@@ -17,9 +17,9 @@ from desktop.domain.events import (
     ToolCallWaiting,
     ToolCallWriting,
 )
+from desktop.domain.judgement import Category
 from desktop.domain.messages import NoticeBlock, ToolCallBlock, Usage
 from desktop.domain.permission import Decision, PermissionRequest
-from desktop.domain.tools import Category
 from desktop.presenter.transcript.items import NoticePart, TextPart, ToolPart
 from desktop.presenter.transcript.live_answer import Delta, LiveAnswer
 

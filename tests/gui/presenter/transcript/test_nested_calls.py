@@ -11,9 +11,9 @@ from desktop.domain.events import (
     ToolCallStarted,
     ToolCallWaiting,
 )
+from desktop.domain.judgement import Category
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock
 from desktop.domain.permission import Decision, PermissionRequest
-from desktop.domain.tools import Category
 from desktop.pipeline.nested import NestedSink
 from desktop.presenter.transcript.build import tool_part
 from desktop.presenter.transcript.items import NestedCall, ToolPart

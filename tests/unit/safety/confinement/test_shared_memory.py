@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.tools import ToolCallContext, ToolResult
 from desktop.safety.confinement.environment import AllowlistEnvironment
 from desktop.safety.confinement.process import GroupRunner

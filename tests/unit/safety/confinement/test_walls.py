@@ -14,10 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BoundaryViolation, ToolFailure
+from desktop.domain.judgement import Category
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.safety import Access, ProcessOutcome, ProcessSpec
-from desktop.domain.tools import Category, ToolCallContext
+from desktop.domain.tools import ToolCallContext
 from desktop.safety.confinement.environment import AllowlistEnvironment
 from desktop.safety.confinement.landlock import readable
 from desktop.safety.confinement.process import GroupRunner

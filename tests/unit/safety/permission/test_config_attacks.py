@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BoundaryViolation, ToolFailure
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.safety import ProcessSpec
 from desktop.domain.tools import ToolCallContext
 from desktop.pipeline.skills.python_worker import _needed

@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.call_facts import CallFacts
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import ConfigurationError, StoreFull
+from desktop.domain.judgement import Category, Judgement
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
-from desktop.domain.safety import CallFacts, SafetySettings
-from desktop.domain.tools import Category, Judgement, PreCheck, ToolSpec
+from desktop.domain.run_meta import RunMeta
+from desktop.domain.safety import SafetySettings
+from desktop.domain.tools import PreCheck, ToolSpec
 from desktop.safety.permission.gate import PermissionGate, digest_of
 from desktop.safety.permission.trust_rules import TrustRule, rule_from
 from desktop.safety.secrets.redaction import SecretRedactor

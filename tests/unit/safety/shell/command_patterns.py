@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from desktop.domain.call_facts import CallFacts
 from desktop.domain.jobs import JobPolicy
-from desktop.domain.safety import CallFacts, ShellReading
-from desktop.domain.tools import Category, CommandPart, PreCheck
+from desktop.domain.judgement import Category, CommandPart
+from desktop.domain.safety import ShellReading
+from desktop.domain.tools import PreCheck
 from desktop.safety.permission.decide import answer, call_facts
 from desktop.services.rules.text import read_rule
 from desktop.services.rules.trust import TrustRules

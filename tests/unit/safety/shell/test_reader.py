@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from desktop.domain.errors import SettingsError
-from desktop.domain.tools import Category
+from desktop.domain.judgement import Category
 from desktop.safety.shell.programs import blocklist
 from tests.unit.safety.world import World
 

@@ -23,9 +23,9 @@ from desktop.domain.events import (
     UserMessageQueued,
     UserMessageTaken,
 )
+from desktop.domain.judgement import Category
 from desktop.domain.messages import FileBlock, ImageBlock, NoticeBlock, TextBlock, ToolResultBlock
 from desktop.domain.models import TextDelta
-from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from desktop.supervision.tasks import RunSlots
 from tests.harness.patience import FOREVER_S, PATIENCE_S, until

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.call_facts import CallFacts
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.messages import ToolResultBlock
 from desktop.domain.models import TextDelta
-from desktop.domain.safety import CallFacts
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.debates.calls import CalledDebates
 from desktop.services.debates.run import DebateRun

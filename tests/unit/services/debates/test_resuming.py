@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from desktop.domain.effects import EffectRecord, call_key
+from desktop.domain.judgement import Category
 from desktop.domain.messages import Block, StopReason, TextBlock, ToolCallBlock, ToolResultBlock, Usage
 from desktop.domain.threads import MessageRecord, RunRecord
-from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.recovery.resume import conclude_settled
 from desktop.recovery.words import SAID_DONE

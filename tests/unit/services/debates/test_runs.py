@@ -10,10 +10,10 @@ import pytest
 from desktop.domain.debates import NO_RESPONSE
 from desktop.domain.errors import ConfigurationError, KnownError, ModelServerError
 from desktop.domain.events import MessageOpened, RunEnded, RunStarted, SideTurnStarted, TextArrived, UserMessageTaken
+from desktop.domain.judgement import Category
 from desktop.domain.messages import ChatMessage, NoticeBlock, TextBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.models import Finished, ReasoningDelta, TextDelta
 from desktop.domain.supervision import ExecutionBudget
-from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.supervision.tasks import RunSlots
 from tests.unit.agents.script import USAGE, Hang, Script, call

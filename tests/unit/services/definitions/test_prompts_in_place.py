@@ -12,7 +12,7 @@ import pytest
 from desktop.app.wiring.skills import PinFile
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import ConfigurationError
-from desktop.domain.tools import Category
+from desktop.domain.judgement import Category
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.agents.editing import AgentService
 from desktop.services.debates.service import DebateService

@@ -9,10 +9,10 @@ import pytest
 
 from desktop.agents.hosted.information import Metrics
 from desktop.domain.events import RunTreeChanged, SideTurnEnded, ToolCallAnswered, ToolCallWaiting
+from desktop.domain.judgement import Category
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget
-from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.delegation.retention import forget_children
 from tests.harness.patience import PATIENCE_S

@@ -13,9 +13,10 @@ import pytest
 
 from desktop.domain.events import RunEnded
 from desktop.domain.ids import new_id
+from desktop.domain.judgement import Category
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock
 from desktop.domain.permission import Decision, PermissionRequest
-from desktop.domain.tools import Category, ToolCallContext
+from desktop.domain.tools import ToolCallContext
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.context import CallRequest
 from desktop.recovery.resume import conclude_settled

@@ -8,10 +8,10 @@ import pytest
 
 from desktop.domain.events import RunEnded
 from desktop.domain.jobs import JobPolicy
+from desktop.domain.judgement import Category
 from desktop.domain.permission import AuditEntry
 from desktop.domain.safety import SafetySettings
 from desktop.domain.supervision import ExecutionBudget
-from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.safety.permission.gate import PermissionGate
 from desktop.services.rules.trust import TrustRules

@@ -14,11 +14,11 @@ import pytest
 from desktop.domain.definitions import MOST_AGENTS_DEEP, AgentDefinition, SideDefinition
 from desktop.domain.errors import ModelServerError
 from desktop.domain.events import RunEnded, RunTreeChanged, TextArrived
+from desktop.domain.judgement import Category
 from desktop.domain.messages import NoticeBlock, ToolResultBlock
 from desktop.domain.models import ModelClient
 from desktop.domain.permission import Decision
 from desktop.domain.supervision import Priority, SpawnBudget
-from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.context import CallContext
 from desktop.services.definitions.book import AgentBook

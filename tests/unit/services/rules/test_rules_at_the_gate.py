@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.call_facts import CallFacts
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.judgement import Category
 from desktop.domain.permission import Decision
 from desktop.domain.rules import RuleDraft
-from desktop.domain.safety import CallFacts
-from desktop.domain.tools import Category, PreCheck
+from desktop.domain.run_meta import RunMeta
+from desktop.domain.tools import PreCheck
 from desktop.safety.permission.gate import PermissionGate
 from desktop.safety.secrets.redaction import SecretRedactor
 from desktop.services.rules.editing import RuleService

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from desktop.domain.call_facts import CallFacts
 from desktop.domain.errors import ConfigurationError
+from desktop.domain.judgement import Category
 from desktop.domain.permission import RuleRecord
-from desktop.domain.safety import CallFacts
-from desktop.domain.tools import Category
 from desktop.safety.permission.trust_rules import TrustRule, escape_glob
 from desktop.services.rules.trust import TrustRules
 from desktop.skills.patterns import PatternError

@@ -15,8 +15,8 @@ from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound
 from desktop.domain.events import MessageOpened, RunWaiting, ToolCallFinished
 from desktop.domain.jobs import JobPolicy, JobRun
+from desktop.domain.judgement import Category
 from desktop.domain.supervision import ExecutionBudget
-from desktop.domain.tools import Category
 from desktop.models.scripted import calls, fails, says
 from desktop.services.definitions.book import AgentBook, load_agents
 from desktop.services.schedules.service import MOST_JOBS

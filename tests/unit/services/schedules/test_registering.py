@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import Denied
 from desktop.domain.messages import ToolResultBlock
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.tools import ToolCallContext
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.schedules.registering import ScheduleCreate, SkillRegister

@@ -15,9 +15,9 @@ import pytest
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound
 from desktop.domain.events import ToolCallFinished
 from desktop.domain.jobs import Job, JobPolicy, JobRun
+from desktop.domain.judgement import Category
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.safety import SafetySettings
-from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from desktop.safety.permission.gate import PermissionGate
 from desktop.services.rules.trust import TrustRules

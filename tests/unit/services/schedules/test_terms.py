@@ -11,11 +11,11 @@ import pytest
 from desktop.domain.effects import call_key
 from desktop.domain.events import ToolCallFinished
 from desktop.domain.jobs import JobPolicy, JobRun
+from desktop.domain.judgement import Category
 from desktop.domain.messages import TextBlock
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.safety import SafetySettings
 from desktop.domain.threads import MessageRecord, RunRecord
-from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from desktop.recovery.words import SAID_DONE
 from desktop.safety.permission.gate import PermissionGate

@@ -9,7 +9,8 @@ import pytest
 
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.events import ToolCallFinished, ToolCallStarted
-from desktop.domain.tools import Category, ToolResult
+from desktop.domain.judgement import Category
+from desktop.domain.tools import ToolResult
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.skills.code_mode import result_in
 from desktop.safety.confinement.code_profile import code_walls

@@ -9,13 +9,14 @@ from typing import Any, Literal
 import pytest
 
 from desktop.agents.middleware.start_limits import Starts
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError
 from desktop.domain.events import RunWaiting
 from desktop.domain.jobs import JobPolicy
 from desktop.domain.limits import Limit
 from desktop.domain.middleware import AgentContext, Start, StartedBy
 from desktop.domain.models import ModelRef
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.debates.setup import DEBATE

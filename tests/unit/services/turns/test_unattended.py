@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.call_facts import CallFacts
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.jobs import JobPolicy
+from desktop.domain.judgement import Category
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
-from desktop.domain.safety import CallFacts, CommandPart, SafetySettings
-from desktop.domain.tools import Category, PreCheck, ToolSpec
+from desktop.domain.run_meta import RunMeta
+from desktop.domain.safety import CommandPart, SafetySettings
+from desktop.domain.tools import PreCheck, ToolSpec
 from desktop.safety.permission.gate import PermissionGate
 from desktop.services.rules.trust import TrustRules
 from desktop.services.turns.unattended import JobPermission, policy_problems, tool_problems

@@ -7,8 +7,8 @@ import pytest
 from desktop.agents.skill.discovery import Offers
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.jobs import JobPolicy
+from desktop.domain.judgement import Category
 from desktop.domain.supervision import ExecutionBudget
-from desktop.domain.tools import Category
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.definitions.book import AgentBook
 from desktop.services.turns.unattended import terms_of

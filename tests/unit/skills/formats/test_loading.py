@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from desktop.domain.errors import KnownError, NotFound
+from desktop.domain.judgement import Category
 from desktop.domain.skills import SkillDef, SkillSource
-from desktop.domain.tools import Category, ToolSpec
+from desktop.domain.tools import ToolSpec
 from desktop.skills.formats import effective_category, load_skills_from_file, read_body, skill_kind
 from desktop.skills.formats.loader import MAX_BYTES
 from tests.harness.patience import PATIENCE_S

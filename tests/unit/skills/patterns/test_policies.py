@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.domain.safety import CallFacts, RuleMatch
-from desktop.domain.tools import Category
+from desktop.domain.call_facts import CallFacts
+from desktop.domain.judgement import Category
+from desktop.domain.safety import RuleMatch
 from desktop.skills.patterns import PatternError, PolicyRules
 from tests.unit.skills.patterns.tools import patient
 

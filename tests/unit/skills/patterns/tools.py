@@ -7,7 +7,8 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 
-from desktop.domain.tools import Category, ToolSpec
+from desktop.domain.judgement import Category
+from desktop.domain.tools import ToolSpec
 
 # Properties hold on a busy machine too.
 patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

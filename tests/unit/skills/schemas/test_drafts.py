@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from desktop.domain.errors import ConfigurationError, ValidationFailure
-from desktop.domain.tools import Category, ToolSpec
+from desktop.domain.judgement import Category
+from desktop.domain.tools import ToolSpec
 from desktop.pipeline.validation import Validator
 from desktop.skills.schemas import validation as schemas
 from tests.unit.skills.formats.kit import load

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BoundaryViolation, Denied, ToolAborted, ToolFailure, ToolTimeout
+from desktop.domain.judgement import Category
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.safety import ProcessSpec, SafetySettings
-from desktop.domain.tools import Category, ToolCallContext
+from desktop.domain.tools import ToolCallContext
 from desktop.skills.patterns.commands import command_glob
 from desktop.tools.builtin.shell import find_bash, why_absent
 from tests.harness.patience import longer_limits

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.call_facts import CallFacts
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
-from desktop.domain.safety import CallFacts, NetworkMode, RuleMatch
+from desktop.domain.run_meta import RunMeta
+from desktop.domain.safety import NetworkMode, RuleMatch
 from desktop.pipeline.context import CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline

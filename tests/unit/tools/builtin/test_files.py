@@ -7,7 +7,7 @@ import pytest
 
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BoundaryViolation, CancellationError, ToolFailure
-from desktop.domain.tools import Category
+from desktop.domain.judgement import Category
 from desktop.tools.builtin.files import LIST_DIRECTORY, READ_FILE, WRITE_FILE
 from tests.unit.tools.conftest import Bench, context
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from desktop.domain.tools import Category
+from desktop.domain.judgement import Category
 from desktop.presenter.settings.cli_example import EXAMPLE
 from desktop.tools.cli.definitions import CliRules, parse
 from desktop.tools.cli.tool import CliTool

@@ -13,7 +13,8 @@ import pytest
 
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import ToolAborted, ToolFailure, ToolTimeout, ValidationFailure
-from desktop.domain.tools import Category, PreCheck, ToolResult
+from desktop.domain.judgement import Category
+from desktop.domain.tools import PreCheck, ToolResult
 from desktop.safety.confinement.environment import AllowlistEnvironment, needs_admin
 from desktop.safety.confinement.process import GroupRunner
 from desktop.tools.cli.definitions import CliRules, parse

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from desktop.domain.errors import BoundaryViolation
-from desktop.domain.tools import Category
+from desktop.domain.judgement import Category
 from desktop.safety.confinement.environment import AllowlistEnvironment, needs_admin
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import SystemConfinement

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from desktop.app.wiring.mcp import _schema_problem
-from desktop.domain.cancellation import CancellationToken, RunMeta
+from desktop.domain.call_facts import CallFacts
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
-from desktop.domain.safety import CallFacts, RuleMatch
+from desktop.domain.run_meta import RunMeta
+from desktop.domain.safety import RuleMatch
 from desktop.pipeline.context import CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline

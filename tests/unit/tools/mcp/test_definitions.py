@@ -2,8 +2,8 @@
 
 import pytest
 
+from desktop.domain.judgement import Category
 from desktop.domain.mcp_names import canonical
-from desktop.domain.tools import Category
 from desktop.presenter.mcp.example import EXAMPLE, with_server
 from desktop.safety.confinement.environment import needs_admin
 from desktop.tools.mcp.definitions import McpFile, parse

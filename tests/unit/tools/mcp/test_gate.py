@@ -13,8 +13,8 @@ import pytest_asyncio
 
 from desktop.app.wiring.skills import PinFile
 from desktop.domain.cancellation import CancellationToken
+from desktop.domain.judgement import Category
 from desktop.domain.permission import Decision
-from desktop.domain.tools import Category
 from desktop.services.turns.prompts import system_text
 from desktop.tools.mcp.offered import INSTRUCTIONS, Offered
 from desktop.tools.mcp.pins import McpPins

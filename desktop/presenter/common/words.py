@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+from desktop.domain.messages import Usage
+
 
 def clock(at: float) -> str:
     """``14:02`` in local time."""
@@ -27,3 +29,16 @@ def human_cost(cost: float | None) -> str:
     if cost == 0:
         return "$0"
     return f"${cost:.3f}" if cost < 1 else f"${cost:.2f}"
+
+
+def footer_of(usage: Usage | None, elapsed_ms: int, model: str) -> str:
+    """``2.1k tokens, $0.010, 6.2 s``; empty when nothing is known."""
+    words: list[str] = []
+    if usage is not None and (usage.input_tokens or usage.output_tokens):
+        words.append(f"{human_count(usage.input_tokens + usage.output_tokens)} tokens")
+        words.append(human_cost(usage.cost_usd))
+    if elapsed_ms:
+        words.append(f"{elapsed_ms / 1000:.1f} s")
+    if model and words:
+        words.insert(0, model.partition("/")[2] or model)
+    return ", ".join(words)

@@ -1,0 +1,165 @@
+"""The table of the pages of Settings: a page is one row, and the folder of its widgets.
+
+``PageRow`` says what a row can hold. A view-model of one page alone is made in its row, too, from ``views.services``
+and ``views.bridge``; those that others need as well are made by ``ViewModels``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from desktop.domain.lazy import Lazy
+from desktop.presenter.settings.pages import APPROVALS, FILESYSTEM, MODELS
+from desktop.ui.settings.page_row import PageRow, SettingsFrame
+
+if TYPE_CHECKING:
+    from desktop.app.wiring.view_models import ViewModels
+    from desktop.domain.safety import ConfinementReport
+    from desktop.presenter.mcp.servers import McpServersViewModel
+    from desktop.presenter.settings.agents_editing import AgentsViewModel
+    from desktop.presenter.settings.cli_tools import CliToolsViewModel
+    from desktop.ui.settings.agents.page import AgentsPage
+    from desktop.ui.settings.boundaries.grants import GrantsCard
+    from desktop.ui.settings.boundaries.page import BoundariesPage
+    from desktop.ui.settings.cli_tools.page import CliPage
+    from desktop.ui.settings.keys.page import KeysPage
+    from desktop.ui.settings.mcp.page import McpPage
+    from desktop.ui.settings.middleware.page import MiddlewarePage
+    from desktop.ui.settings.models.page import ModelsPage
+
+_MODELS_PAGE: Lazy[type[ModelsPage]] = Lazy("desktop.ui.settings.models.page", "ModelsPage")
+_KEYS_PAGE: Lazy[type[KeysPage]] = Lazy("desktop.ui.settings.keys.page", "KeysPage")
+_AGENTS_PAGE: Lazy[type[AgentsPage]] = Lazy("desktop.ui.settings.agents.page", "AgentsPage")
+_GRANTS_CARD: Lazy[type[GrantsCard]] = Lazy("desktop.ui.settings.boundaries.grants", "GrantsCard")
+_CLI_PAGE: Lazy[type[CliPage]] = Lazy("desktop.ui.settings.cli_tools.page", "CliPage")
+_MCP_PAGE: Lazy[type[McpPage]] = Lazy("desktop.ui.settings.mcp.page", "McpPage")
+_MIDDLEWARE_PAGE: Lazy[type[MiddlewarePage]] = Lazy("desktop.ui.settings.middleware.page", "MiddlewarePage")
+_BOUNDARIES_PAGE: Lazy[type[BoundariesPage]] = Lazy("desktop.ui.settings.boundaries.page", "BoundariesPage")
+
+Declared = TypeVar("Declared", "CliToolsViewModel", "McpServersViewModel")
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsModels:
+    """What the rows make their pages of."""
+
+    views: ViewModels
+    confinement: ConfinementReport
+    """What confines shell commands on this machine."""
+
+
+def _with_requests(tools: Declared, frame: SettingsFrame) -> Declared:
+    """A page of tools that can be tried, which may ask the person."""
+    tools.requests_wanted.connect(frame.approvals_wanted)
+    return tools
+
+
+def _with_undo(agents: AgentsViewModel, frame: SettingsFrame) -> AgentsViewModel:
+    """The page says what was done to an agent, and takes it back."""
+    agents.told.connect(frame.toast.say)
+    frame.toast.undone.connect(agents.undo)
+    return agents
+
+
+def _boundaries(m: SettingsModels, frame: SettingsFrame) -> BoundariesPage:
+    views = m.views
+    views.reach.told.connect(frame.toast.say)
+    return _BOUNDARIES_PAGE.get()(frame.settings, views.boundaries, lambda: m.confinement, frame.offer, views.reach)
+
+
+SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
+    PageRow(
+        MODELS,
+        "Models and keys",
+        "key",
+        words=(
+            "API key",
+            "token",
+            "provider",
+            "server",
+            "connection",
+            "endpoint",
+            "address",
+            "Ollama",
+            "LM Studio",
+            "OpenAI",
+            "Anthropic",
+            "local model",
+        ),
+        build=lambda m, _: _MODELS_PAGE.get()(m.views.setup),
+    ),
+    PageRow(
+        "Keyring",
+        "Keyring",
+        "lock",
+        words=("API key", "secret", "password", "credential", "token"),
+        build=lambda m, _: _KEYS_PAGE.get()(m.views.keys),
+    ),
+    PageRow(
+        "Appearance",
+        "Appearance",
+        "appearance",
+        words=("dark mode", "light mode", "color", "colour", "font", "zoom", "animation", "accessibility"),
+    ),
+    PageRow("Chats", "Chats", "chats", words=("rounds", "history", "send with Enter", "limits")),
+    PageRow(
+        "Agents",
+        "Agents",
+        "agent",
+        words=("prompt", "definition", "debate agent", "system text"),
+        build=lambda m, frame: _AGENTS_PAGE.get()(_with_undo(m.views.agents_editor, frame)),
+    ),
+    PageRow(
+        APPROVALS,
+        "Approvals",
+        "approvals",
+        words=("permission", "ask", "blocklist", "request", "grant", "allow"),
+        note="Admin calls always ask, whatever is set here.",
+        below=lambda m: _GRANTS_CARD.get()(m.views.grants),
+    ),
+    PageRow(
+        "Tools",
+        "Tools and limits",
+        "terminal",
+        words=("shell", "command", "network", "timeout", "memory limit", "env", "sandbox"),
+        note="These apply from the next tool call on.",
+    ),
+    PageRow(
+        "CLI tools",
+        "Tools from tools.yaml",
+        "file",
+        words=("CLI tools", "command line tools", "program"),
+        build=lambda m, frame: _CLI_PAGE.get()(_with_requests(m.views.cli, frame)),
+    ),
+    PageRow(
+        "MCP servers",
+        "MCP servers",
+        "server",
+        words=("mcp.yaml", "model context protocol", "plugin", "extension"),
+        build=lambda m, frame: _MCP_PAGE.get()(_with_requests(m.views.mcp, frame)),
+    ),
+    PageRow(
+        "Skills",
+        "Skills",
+        "skills",
+        words=("SKILL.md", "folder of skills"),
+        note="In addition to your own folder, ~/.agents and ~/.claude, which are always searched.",
+    ),
+    PageRow(
+        "Middleware",
+        "Middleware",
+        "filter",
+        words=("retry", "cache", "filter", "layer"),
+        build=lambda m, frame: _MIDDLEWARE_PAGE.get()(m.views.middleware, frame.settings),
+    ),
+    PageRow(
+        FILESYSTEM,
+        "Filesystem boundaries",
+        "folder",
+        words=("folder", "path", "directory", "workspace", "boundary", "sandbox", "file access", "denied"),
+        head="Changes apply from the next tool call on, also in runs that are working",
+        build=_boundaries,
+    ),
+)
+"""In the order in which they stand. A page more is a row more, and what the row names."""

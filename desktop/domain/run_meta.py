@@ -1,0 +1,58 @@
+"""What travels with every call of a run: its ids, its token, its budget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.ids import short_id
+from desktop.domain.supervision import Supervision
+
+if TYPE_CHECKING:
+    from desktop.domain.jobs import Unattended
+    from desktop.domain.uncertain_calls import UncertainCalls
+
+
+@dataclass(frozen=True, slots=True)
+class RunMeta:
+    """What is known about a run wherever a call goes; passed explicitly, never global (R-CAN-7). ``unattended``: the
+    permission of a run in which nobody can be asked (``jobs.Unattended``); None: a person is there (R-CRON-1).
+    ``above``: the threads of the agents that this one works for, the person's own first; empty where nobody called.
+    ``node``: the place in the run tree of the agent whose calls these are; "" for the one whose thread it is.
+    ``call``: what names, in the run's log, the call that all this happens inside of (domain/call_keys.py); "" outside.
+    ``uncertain``: calls that are not made unasked. ``environment``: the variables of the agent's thread (D-6)."""
+
+    run_id: str
+    cancellation: CancellationToken
+    thread_id: str = ""
+    supervision: Supervision | None = None
+    deadline: float | None = None
+    trace_id: str = field(default_factory=short_id)
+    tenant_id: str | None = None
+    unattended: Unattended | None = None
+    above: tuple[str, ...] = ()
+    node: str = ""
+    call: str = ""
+    uncertain: UncertainCalls | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def span(self, call: str = "") -> RunMeta:
+        """A child span: same run, child token, new trace id (R-CAN-8); inside of ``call``, if that is said."""
+        return replace(self, cancellation=self.cancellation.child(), trace_id=short_id(), call=call or self.call)
+
+    def called(self, thread_id: str, cancellation: CancellationToken, supervision: Supervision) -> RunMeta:
+        """Of an agent that is called from here and works in ``thread_id``: the same run and permission, and what binds
+        the caller's thread binds it, too."""
+        above = (*self.above, self.thread_id) if self.thread_id else self.above
+        return replace(
+            self,
+            thread_id=thread_id,
+            cancellation=cancellation,
+            supervision=supervision,
+            above=above,
+            node="",
+            call="",
+            environment={},
+        )
