@@ -114,6 +114,16 @@ def test_asking_twice_to_quit_is_asking_once(tmp_path: Path) -> None:
     assert tiny.trace(home) == ["started", *END]
 
 
+def test_asking_to_quit_until_it_is_gone_does_not_cut_the_end_short(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with tiny.running(home) as process:
+        while process.poll() is None:
+            process.terminate()
+            time.sleep(0.0005)
+        assert tiny.ended(process)[0] == 0
+    assert tiny.trace(home) == ["started", *END]
+
+
 # -- errors that nobody caught ------------------------------------------------------------------------------------
 
 

@@ -133,11 +133,21 @@ def run(
             return _until_over(loop, life, session)
     finally:
         window.hide()
-        for number in SIGNALS:
-            loop.remove_signal_handler(number)
+        _ignore_signals(loop)
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
         logs.stop()
+
+
+def _ignore_signals(loop: AssentEventLoop) -> None:
+    """From the loop's handlers to none, with no moment between in which a signal would end the process half-way."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        for number in SIGNALS:
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_IGN)
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 
 
 def _until_over(loop: AssentEventLoop, life: asyncio.Future[int], session: Session) -> int:
