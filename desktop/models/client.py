@@ -185,7 +185,7 @@ def _plus(limit: float | None) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelRoom:
+class ModelServices:
     """The room, put together."""
 
     client: ModelClient
@@ -207,7 +207,7 @@ def build(
     addresses: providers.LocalAddresses | None = None,
     script: Path | None = None,
     demo_pace_s: float | None = None,
-) -> ModelRoom:
+) -> ModelServices:
     """Everything that talks to models, over one child. Starts nothing: call ``child.start()`` after first paint.
 
     ``connections`` returns the person's connections as they are now; ``script`` is a file for the scripted model,
@@ -219,4 +219,4 @@ def build(
     client = ModelRouter(
         HostModelClient(child, secrets, known, catalogue.senses, catalogue.learn), LazyDemo(demo_pace_s), scripted
     )
-    return ModelRoom(client, catalogue, known, client.special)
+    return ModelServices(client, catalogue, known, client.special)

@@ -1,4 +1,4 @@
-"""Pictures of the rules for ``dev.py shots``: a desk with sample rules. Never in the app."""
+"""Pictures of the rules for ``dev.py shots``: a service with sample rules. Never in the app."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ NASTY = replace(
 )
 
 
-class SampleDesk:
+class SampleService:
     """Knows the sample answers; keeps nothing."""
 
     def __init__(self, found: Simulation = FOUND, given: tuple[RuleView, ...] | None = None) -> None:
@@ -176,7 +176,7 @@ class _Bridge:
 def sample_rules(approvals: Any, found: Simulation = FOUND, given: tuple[RuleView, ...] | None = None) -> RulesModels:
     """View-models that no store stands behind."""
     bridge: Any = _Bridge()
-    rules = RulesViewModel(SampleDesk(found, given), bridge)
+    rules = RulesViewModel(SampleService(found, given), bridge)
     parent = cast(QObject, approvals)
     return RulesModels(rules, lambda: _SyncEditor(rules, approvals, bridge, parent), lambda: "t1")
 

@@ -93,7 +93,7 @@ VERDICT = JudgeVerdict(
 )
 
 
-class SampleDesk:
+class SampleService:
     """Templates, which are read at once; everything else never happens in a picture."""
 
     def templates(self) -> tuple[DebateTemplate, ...]:
@@ -154,7 +154,7 @@ def _state(status: str = "running", turn: int = 4, **more: Any) -> DebateState:
 
 def page(rows: bool = True) -> DebatesPage:
     """The page with its list."""
-    bridge, board, nothing = cast(Any, StillBridge2()), LiveThreads(), cast(Any, SampleDesk())
+    bridge, board, nothing = cast(Any, StillBridge2()), LiveThreads(), cast(Any, SampleService())
     debates = DebatesViewModel(nothing, cast(Any, None), bridge, board)
     setup = DebateSetupViewModel(nothing, bridge)
     models = SampleSetup()

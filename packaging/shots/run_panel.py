@@ -19,7 +19,7 @@ THREAD, RUN = "t", "7f3a91c2"
 LIMITS = ExecutionBudget(max_tokens=200_000, max_cost_usd=0.5, max_rounds=30)
 
 
-class SampleDesk:
+class SampleService:
     """In the runtime's place: it does to its facts what a person asks."""
 
     def __init__(self, nodes: Sequence[NodeFacts]) -> None:
@@ -262,18 +262,18 @@ def request(tool: str = "write_file") -> PermissionRequest:
     )
 
 
-def sample(nodes: Sequence[NodeFacts], *, over: bool = False) -> tuple[RunTreeViewModel, SampleDesk]:
+def sample(nodes: Sequence[NodeFacts], *, over: bool = False) -> tuple[RunTreeViewModel, SampleService]:
     """A view-model that shows these."""
-    desk = SampleDesk(nodes)
-    made = RunTreeViewModel(desk, lambda: (request(),), {})
+    service = SampleService(nodes)
+    made = RunTreeViewModel(service, lambda: (request(),), {})
     made.open_thread(THREAD)
     if nodes:
         made.take((RunTreeChanged(thread_id=THREAD, run_id=RUN, nodes=tuple(nodes)),))
     if over:
-        desk.over = True
+        service.over = True
         assert made.tree is not None
         made.tree.end()
-    return made, desk
+    return made, service
 
 
 SAMPLES: Mapping[str, Callable[[], RunTreeViewModel]] = {

@@ -31,7 +31,7 @@ PAUSED = replace(REPORT, job_id="2", name="Clean the archive", enabled=False)
 NIGHTLY = replace(REPORT, job_id="3", name="Compare all gauges with their neighbours, every night", policy=JobPolicy())
 
 
-class SampleDesk:
+class SampleService:
     """Jobs that stay as they are."""
 
     def __init__(self, problems: Sequence[DefinitionProblem] = (), *, none: bool = False) -> None:
@@ -85,7 +85,7 @@ class SampleDesk:
 
 
 class _Now:
-    """A bridge that does what it is given at once: the sample desk never waits."""
+    """A bridge that does what it is given at once: the sample service never waits."""
 
     @staticmethod
     def spawn(work: Coroutine[Any, Any, None], **_named: Any) -> None:
@@ -97,7 +97,7 @@ class _Now:
 
 
 def _page(job_id: str, *problems: DefinitionProblem, none: bool = False) -> QWidget:
-    jobs = JobsViewModel(cast(Any, SampleDesk(problems, none=none)), cast(Any, _Now()))
+    jobs = JobsViewModel(cast(Any, SampleService(problems, none=none)), cast(Any, _Now()))
     page = SchedulesPage(jobs, lambda: AGENTS, lambda: MODELS)
     if job_id or problems:
         jobs.open(job_id)

@@ -101,8 +101,8 @@ class SampleCatalog:
 class SampleSkills(SkillsViewModel):
     """Shows a sample of a skill for whichever row is chosen."""
 
-    def __init__(self, desk: Any, bridge: Any, loop: asyncio.AbstractEventLoop) -> None:
-        super().__init__(desk, bridge, loop=loop)
+    def __init__(self, service: Any, bridge: Any, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(service, bridge, loop=loop)
         self.catalog = cast(Any, SampleCatalog())
 
     def start(self) -> None:
@@ -181,16 +181,16 @@ def sample_models() -> SkillsModels:
     """View-models that no file and no loop stands behind."""
     loop = asyncio.new_event_loop()
     loop.close()
-    desk: Any = SimpleNamespace(on_change=lambda _listener: lambda: None)
+    service: Any = SimpleNamespace(on_change=lambda _listener: lambda: None)
     bridge: Any = SimpleNamespace(spawn=lambda work, **_: work.close(), later=single_shot)
-    skills = SampleSkills(desk, bridge, loop)
+    skills = SampleSkills(service, bridge, loop)
     settings: Any = SimpleNamespace(
         current=SimpleNamespace(skills=SimpleNamespace(projects=(FOLDER,), trusted_projects=()))
     )
     return SkillsModels(
         skills,
-        SampleEditor(desk, bridge, skills.wrote),
-        SkillTrials(desk, bridge, lambda: "Mistral Large"),
+        SampleEditor(service, bridge, skills.wrote),
+        SkillTrials(service, bridge, lambda: "Mistral Large"),
         SkillProjects(settings, bridge),
         SkillImport(SimpleNamespace(imports=None), bridge, skills),  # type: ignore[arg-type]
     )

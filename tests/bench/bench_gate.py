@@ -203,12 +203,12 @@ def simulated() -> tuple[float, float, float, Simulation]:
                 str(room.workspace),
                 str(Path.home()),
             )
-            desk = RuleService(room.rules, lambda: [room.bash.spec], Simulator(store.rules, judges).run)
+            service = RuleService(room.rules, lambda: [room.bash.spec], Simulator(store.rules, judges).run)
             gc.collect()
             gc.freeze()
             quiet, _ = await _blocks(asyncio.sleep(1.0))
             started = time.perf_counter()
-            longest, result = await _blocks(desk.simulate(RuleDraft("bash(command=rg*)")))
+            longest, result = await _blocks(service.simulate(RuleDraft("bash(command=rg*)")))
             return time.perf_counter() - started, longest, quiet, result
         finally:
             await store.close()

@@ -28,7 +28,7 @@ from tests.bench.registry import Figure, bench
 COUNT = 100_000
 
 
-class Desk:
+class SampleReach:
     """Real folders, the real boundary and real rules; no agent's list and no proofs."""
 
     def __init__(self, root: Path) -> None:
@@ -80,8 +80,8 @@ class Shown:
     """The panel, seen."""
 
     def __init__(self, root: Path) -> None:
-        self.desk, self.bridge = Desk(root), Bridge()
-        self.reach: Any = ReachViewModel(self.desk, self.bridge)  # type: ignore[arg-type]  # it proves nothing
+        self.service, self.bridge = SampleReach(root), Bridge()
+        self.reach: Any = ReachViewModel(self.service, self.bridge)  # type: ignore[arg-type]  # it proves nothing
         self.panel = ReachPanel(self.reach)
         self.panel.resize(472, 760)
 
@@ -164,7 +164,7 @@ async def _used(shown: Shown) -> float:
             if row < tree.rowCount() and tree.shown(row).opened is False:
                 shown.reach.open(row)
                 await asyncio.sleep(0.02)
-        shown.desk.tell()
+        shown.service.tell()
         await shown.rest()
         shown.reach.close(0)
         await asyncio.sleep(0.05)

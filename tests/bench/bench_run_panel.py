@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from shots.run_panel import SampleDesk
+from shots.run_panel import SampleService
 
 from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.domain.agent import AgentOutcome
@@ -35,7 +35,7 @@ AGENTS, SECONDS, CHANGES = 50, 5.0, 1_000
 STATES = (NodeState.THINKING, NodeState.CALLING, NodeState.WORKING, NodeState.JOINING)
 
 
-class Desk(SampleDesk):
+class TreeService(SampleService):
     """The tree itself."""
 
     def __init__(self, tree: RunTree) -> None:
@@ -83,7 +83,7 @@ def fifty_agents() -> Figure:
     async def go() -> tuple[list[float], float, int]:
         bridge = Bridge(loop=loop)
         tree, nodes = grown(bridge)
-        model = RunTreeViewModel(Desk(tree), tuple, {})
+        model = RunTreeViewModel(TreeService(tree), tuple, {})
         bridge.events.connect(model.take)
         model.open_thread("t")
         panel = RunPanel(model)
@@ -144,7 +144,7 @@ def cancelled() -> tuple[float, float]:
     async def go() -> tuple[float, float]:
         bridge = Bridge()
         tree, nodes = grown(bridge)
-        model = RunTreeViewModel(Desk(tree), tuple, {})
+        model = RunTreeViewModel(TreeService(tree), tuple, {})
         bridge.events.connect(model.take)
         model.open_thread("t")
         panel = RunPanel(model)

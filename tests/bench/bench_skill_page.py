@@ -81,14 +81,14 @@ class Shown:
         self._world = SkillWorld(opened(root, index), Table())
         pipeline = Pipeline(self._world.table, self._owner.spawn, skills=self._world.side)
         book = load_agents(ROOT / "resources" / "agents")
-        desk = SkillService(self._world, pipeline, book, mine=root, trash=root.parent / "trash")
-        self.skills = SkillsViewModel(desk, self.bridge)
+        service = SkillService(self._world, pipeline, book, mine=root, trash=root.parent / "trash")
+        self.skills = SkillsViewModel(service, self.bridge)
         self.models = SkillsModels(
             self.skills,
-            SkillEditor(desk, self.bridge, self.skills.wrote),
-            SkillTrials(desk, self.bridge),
+            SkillEditor(service, self.bridge, self.skills.wrote),
+            SkillTrials(service, self.bridge),
             SkillProjects(SettingsService(root.parent), self.bridge),
-            SkillImport(desk, self.bridge, self.skills),
+            SkillImport(service, self.bridge, self.skills),
         )
         self.page: SkillsPage | None = None
 

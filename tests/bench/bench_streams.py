@@ -104,7 +104,7 @@ def _in_app(rounds: list[Any], settings: str, act: Callable[[Running], Awaitable
         await act(running)
         found = await _measured(running)
         for thread in running.models.chat._board.running_threads:
-            await running.startup._services.service.stop(thread)
+            await running.startup._services.chats.stop(thread)
         await running.until(lambda: not running.models.chat._board.running_threads, "the end of all runs")
         await running.end()
         return found

@@ -51,7 +51,7 @@ class CanaryPerson(Person):
         self.exports = Path(self.plan["exports"])
 
     @property
-    def rooms(self) -> Any:
+    def services(self) -> Any:
         return self.startup._services
 
     # -- parts --------------------------------------------------------------------------------------------------------
@@ -149,9 +149,9 @@ class CanaryPerson(Person):
         logging.getLogger("some.library").error("headers: %s", {"authorization": words}, stack_info=True)
         logging.getLogger(self.canaries["provider key"]).warning("named by a key")
         await self.until(lambda: len(list(self.home.logs.glob("crash-*.txt"))) >= 4, "four crash reports")
-        keyring, model = self.rooms.secrets._child, self.rooms.child
+        keyring, model = self.services.secrets._child, self.services.child
         await self.until(lambda: model.health.state == "ready", "the model host")
-        await self.rooms.secrets.probe()
+        await self.services.secrets.probe()
         for child, number in ((keyring, signal.SIGSEGV), (model, signal.SIGABRT)):
             lives = child.health.generation
             os.kill(child.health.pid, number)
@@ -163,9 +163,9 @@ class CanaryPerson(Person):
     async def export(self) -> None:
         """Every thread in every form, and the activity log."""
         self.exports.mkdir(exist_ok=True)
-        for thread in await self.rooms.service.threads():
+        for thread in await self.services.chats.threads():
             for form in ("md", "html", "json"):
-                data = await self.rooms.service.export(thread.thread_id, form)
+                data = await self.services.chats.export(thread.thread_id, form)
                 write_whole(str(self.exports / f"{thread.thread_id}.{form}"), data)
         for form in ("jsonl", "csv"):
             await self.export_activity(form)
@@ -178,7 +178,7 @@ class CanaryPerson(Person):
                 str(self.exports / f"activity.{form}"),
                 form,
                 AuditFilter(),  # type: ignore[arg-type]
-                self.rooms.redactor.mask_known,
+                self.services.redactor.mask_known,
                 lambda *_: None,
                 lambda: False,
             )
@@ -217,7 +217,7 @@ class CanaryPerson(Person):
     async def stream(self) -> None:
         """A real provider repeats the key until somebody kills this process."""
         await self.opened()
-        await self.until(lambda: self.rooms.child.health.state == "ready", "the model host")
+        await self.until(lambda: self.services.child.health.state == "ready", "the model host")
         self.window.page("chats").new_chat()
         await self.until(lambda: not self.pane._items, "a new chat")
         name = self.models.setup.connections[0].connection_id

@@ -168,53 +168,53 @@ async def live(home: Path, kill_at: int) -> None:
     """Begin the run, or go on with it, and write down how the thread ends."""
     settings = SettingsService(home)
     await settings.load()
-    rooms = await build_services(home, settings, Looking(home), windows=lambda _: None, script=home / "script.json")
-    while any(rooms.skills.table.find(name) is None for name in ("append", "peek", "helper", "scout")):
+    services = await build_services(home, settings, Looking(home), windows=lambda _: None, script=home / "script.json")
+    while any(services.skills.table.find(name) is None for name in ("append", "peek", "helper", "scout")):
         await asyncio.sleep(0.01)
-    await rooms.modes.choose("assistant", "both")
+    await services.modes.choose("assistant", "both")
     counting = Counting(kill_at)
     watch = asyncio.create_task(killed_by_the_tool(home / "workspace" / "kill-me"))
-    rooms.bus.listen(counting)
-    await _seen_again(rooms, home)
-    thread = await _go(rooms, home)
-    while not await rooms.service.wait(thread, 60):
+    services.bus.listen(counting)
+    await _seen_again(services, home)
+    thread = await _go(services, home)
+    while not await services.chats.wait(thread, 60):
         pass
     watch.cancel()
-    found = await _told(rooms, thread)
-    await rooms.service.close()
-    await rooms.stop_children()
-    await rooms.close()
+    found = await _told(services, thread)
+    await services.chats.close()
+    await services.stop_children()
+    await services.close()
     (home / "outcome").write_text(json.dumps({**found, "passed": counting.passed}))
 
 
-async def _seen_again(rooms: Services, home: Path) -> None:
+async def _seen_again(services: Services, home: Path) -> None:
     """How the agents of the run that was cut off stand in the Run panel now."""
-    for thread in await rooms.service.threads():
-        kept = await rooms.run_desk.last(thread.thread_id)
+    for thread in await services.chats.threads():
+        kept = await services.run_trees.last(thread.thread_id)
         for facts in kept.nodes if kept is not None else ():
             line(home / "kept", f"{facts.agent} {facts.state.value}")
 
 
-async def _go(rooms: Services, home: Path) -> str:
-    known = await rooms.service.threads()
-    thread = known[0] if known else await rooms.service.create_thread(model="scripted/scripted")
-    path = await rooms.service.path(thread.thread_id)
+async def _go(services: Services, home: Path) -> str:
+    known = await services.chats.threads()
+    thread = known[0] if known else await services.chats.create_thread(model="scripted/scripted")
+    path = await services.chats.path(thread.thread_id)
     if not path:
-        await rooms.service.send(thread.thread_id, "please begin")
+        await services.chats.send(thread.thread_id, "please begin")
     elif path[-1].role != "assistant" or path[-1].text != "All is done.":
-        await rooms.service.continue_answer(thread.thread_id)
+        await services.chats.continue_answer(thread.thread_id)
     return thread.thread_id
 
 
-async def _told(rooms: Services, thread: str) -> dict[str, Any]:
-    path = await rooms.service.path(thread)
+async def _told(services: Services, thread: str) -> dict[str, Any]:
+    path = await services.chats.path(thread)
     calls = [call.call_id for message in path for call in message.blocks if type(call).__name__ == "ToolCallBlock"]
     results = [b.call_id for m in path for b in m.blocks if type(b).__name__ == "ToolResultBlock"]
     return {
         "last": path[-1].text if path else "",
         "calls": len(calls),
         "results": len(results),
-        "unfinished": len(await conclude_settled(rooms.store)),
+        "unfinished": len(await conclude_settled(services.store)),
         "texts": [b.text for m in path for b in m.blocks if type(b).__name__ == "ToolResultBlock"],
     }
 

@@ -62,35 +62,35 @@ async def live(home: Path, kill_at: int) -> None:
     """Begin the debate, or go on with it, and write down how it stands at its end."""
     settings = SettingsService(home)
     await settings.load()
-    rooms = await build_services(home, settings, Looking(home), windows=lambda _: None, script=home / "script.json")
-    while rooms.skills.table.find("append") is None:
+    services = await build_services(home, settings, Looking(home), windows=lambda _: None, script=home / "script.json")
+    while services.skills.table.find("append") is None:
         await asyncio.sleep(0.01)
     watch = asyncio.create_task(killed_by_the_tool(home / "workspace" / "kill-me"))
-    rooms.bus.listen(Counting(kill_at))
-    thread = await _go(rooms)
-    while not await rooms.debates.wait(thread, 60):
+    services.bus.listen(Counting(kill_at))
+    thread = await _go(services)
+    while not await services.debates.wait(thread, 60):
         pass
     watch.cancel()
-    found = await _told(rooms, thread)
-    await rooms.debates.close()
-    await rooms.service.close()
-    await rooms.stop_children()
-    await rooms.close()
+    found = await _told(services, thread)
+    await services.debates.close()
+    await services.chats.close()
+    await services.stop_children()
+    await services.close()
     (home / "outcome").write_text(json.dumps(found))
 
 
-async def _go(rooms: Services) -> str:
-    known = await rooms.debates.debates()
+async def _go(services: Services) -> str:
+    known = await services.debates.debates()
     sides = [SideSetup(name, name.title(), MODEL) for name in ("pro", "con")]
     made = DebateSetup("please begin", *sides, max_turns=2)
-    thread = known[0].thread_id if known else await rooms.debates.create(made)
-    if len(await rooms.debates.turns(thread)) < len(ENDS):  # else it was killed after its last turn
-        await rooms.debates.start(thread)
+    thread = known[0].thread_id if known else await services.debates.create(made)
+    if len(await services.debates.turns(thread)) < len(ENDS):  # else it was killed after its last turn
+        await services.debates.start(thread)
     return thread
 
 
-async def _told(rooms: Services, thread: str) -> dict[str, Any]:
-    path, turns = await rooms.store.messages.path(thread_id=thread), await rooms.debates.turns(thread)
+async def _told(services: Services, thread: str) -> dict[str, Any]:
+    path, turns = await services.store.messages.path(thread_id=thread), await services.debates.turns(thread)
     blocks = [block for message in path for block in message.blocks]
     return {
         "outcomes": [turn.outcome for turn in turns],
@@ -98,7 +98,7 @@ async def _told(rooms: Services, thread: str) -> dict[str, Any]:
         "made": [turn.calls for turn in turns],
         "calls": sum(isinstance(block, ToolCallBlock) for block in blocks),
         "results": sum(isinstance(block, ToolResultBlock) for block in blocks),
-        "unfinished": len(await conclude_settled(rooms.store)),
+        "unfinished": len(await conclude_settled(services.store)),
     }
 
 

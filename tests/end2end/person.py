@@ -1,6 +1,6 @@
 """The real app as a process, with a person inside who does what the scenario says and tells what is on screen.
 
-A wiring like the app's own (see ``desktop.app.lifecycle.composition``): the same window, the same rooms. The
+A wiring like the app's own (see ``desktop.app.lifecycle.composition``): the same window, the same services. The
 scenario's name is in ``ASSENT_TEST_SCENARIO``; each fact is a line of JSON on stdout, with ``at`` on the machine's
 monotonic clock.
 """
@@ -151,9 +151,9 @@ class Person:
         await self.opened()
         self.window.page("chats").new_chat()
         await self.until(lambda: not self.pane._items, "a new chat")
-        rooms = self.startup._services
-        await self.until(lambda: rooms.child.health.state == "ready", "the model host")
-        fact("child", pid=rooms.child.health.pid)
+        services = self.startup._services
+        await self.until(lambda: services.child.health.state == "ready", "the model host")
+        fact("child", pid=services.child.health.pid)
         self.say("tell me everything")
         before = (0, ())
         while True:

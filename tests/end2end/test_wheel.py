@@ -26,7 +26,7 @@ USE = """
 import asyncio, json, sys
 from pathlib import Path
 import desktop
-from desktop.app.wiring import runtime as rooms
+from desktop.app.wiring import runtime
 from desktop.store import Store
 from desktop.ui.theme import resources
 from desktop.workers.model_child import model_host
@@ -41,7 +41,7 @@ async def main():
     await child.stop()
     names = lambda folder: sorted(path.name for path in folder.iterdir() if path.name != "__pycache__")
     return {
-        "from": desktop.__file__, "agents": names(rooms.RESOURCES / "agents"), "skills": names(rooms.SKILLS),
+        "from": desktop.__file__, "agents": names(runtime.RESOURCES / "agents"), "skills": names(runtime.SKILLS),
         "theme": resources.TOKENS.is_file() and resources.ICONS.is_dir() and resources.FONTS.is_dir(),
         "host": "ready" in answer,
     }

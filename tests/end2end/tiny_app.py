@@ -41,7 +41,7 @@ class Window(QMainWindow):
 
 
 class Tiny:
-    """The rooms, all of them lies."""
+    """The services, all of them lies."""
 
     def __init__(self, home: Home, window: QWidget, bridge: Bridge, hooks: Hooks) -> None:
         self.home, self.window, self.bridge, self.hooks = home, window, bridge, hooks
@@ -204,7 +204,7 @@ def make_window(home: Home) -> QWidget:
 
 def build(home: Home, window: QWidget, bridge: Bridge, hooks: Hooks) -> App:
     if scenario(home) == "build-fails":
-        raise ValueError("no rooms")
+        raise ValueError("no services")
     assert isinstance(window, Window)
     window.on_close = hooks.quit
     assert os.path.samefile(home.logs, home.path / "logs")

@@ -8,7 +8,7 @@ from desktop.domain.cancellation import CancellationToken
 from desktop.domain.messages import ChatMessage, user_message
 from desktop.domain.models import Connection, ModelRef, ModelRequest, StreamItem
 from desktop.domain.run_meta import RunMeta
-from desktop.models.client import ModelRoom, build
+from desktop.models.client import ModelServices, build
 from desktop.models.providers import LocalAddresses
 from desktop.workers.child import ChildProcess
 from desktop.workers.model_child import model_host
@@ -49,7 +49,7 @@ async def running_host(*, loaded: bool = True) -> AsyncIterator[ChildProcess]:
         await host.stop()
 
 
-def models_over(child: Any, *connections: Connection, addresses: LocalAddresses | None = None) -> ModelRoom:
+def models_over(child: Any, *connections: Connection, addresses: LocalAddresses | None = None) -> ModelServices:
     """The models room over a child, with a key for every connection."""
     secrets = Secrets(key=KEY, access=SECRET_ACCESS_KEY, **{"access/access_key_id": ACCESS_KEY_ID})
     return build(child, secrets, lambda: connections, addresses=addresses or LocalAddresses({}), demo_pace_s=0)
@@ -67,6 +67,6 @@ def meta(token: CancellationToken | None = None) -> RunMeta:
     return RunMeta("run", token or CancellationToken(), thread_id="thread")
 
 
-async def collect(models: ModelRoom, asked: ModelRequest, about: RunMeta | None = None) -> list[StreamItem]:
+async def collect(models: ModelServices, asked: ModelRequest, about: RunMeta | None = None) -> list[StreamItem]:
     """All items of one stream."""
     return [item async for item in models.client.stream(asked, about or meta())]

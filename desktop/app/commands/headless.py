@@ -106,7 +106,10 @@ async def _run(home: Path, logs: Path, options: argparse.Namespace) -> int:
     )
     written = Logs(logs, services.redactor.redact_text)
     try:
-        for current in (services.skills.fabric.refresh, services.agent_room.refresh):  # what a window does meanwhile
+        for current in (
+            services.skills.fabric.refresh,
+            services.agent_services.refresh,
+        ):  # what a window does meanwhile
             await asyncio.to_thread(current)
         _look_at(allowed, services)
         followed = services.owner.spawn(_follow_log(services), "headless: follow the activity log")
@@ -115,7 +118,7 @@ async def _run(home: Path, logs: Path, options: argparse.Namespace) -> int:
         return code
     finally:
         await services.debates.close()
-        await services.service.close()
+        await services.chats.close()
         await services.stop_children()
         await services.close()
         written.stop()
@@ -208,7 +211,7 @@ class _Headless:
             )
         if skill is not None and skill.state != "broken":
             return skill
-        problems = [str(one) for one in (skill.problems if skill else services.desk.problems_near(name))]
+        problems = [str(one) for one in (skill.problems if skill else services.skill_service.problems_near(name))]
         if problems:
             raise ConfigurationError(f"The skill {name} cannot be used.", next_step="\n  ".join(problems))
         if classify(name) == "path":
@@ -227,12 +230,12 @@ class _Headless:
 
     async def _answered(self, agent: str) -> int:
         services = self._services
-        thread = await services.service.create_thread(agent=agent, model=self._model())
+        thread = await services.chats.create_thread(agent=agent, model=self._model())
         self._thread = thread.thread_id
         services.bus.listen(self._tell)
         self._stop = lambda: _spawned(services, thread.thread_id)
         if not self._stopped:
-            await services.service.send(thread.thread_id, self._options.message)
+            await services.chats.send(thread.thread_id, self._options.message)
         await self._over(thread.thread_id, agent)
         self._out.newline()
         end = self._end
@@ -243,7 +246,7 @@ class _Headless:
 
     async def _over(self, thread_id: str, agent: str) -> None:
         """Until the run has ended, and that of every agent that the conversation was handed to (S-AAT-1)."""
-        service = self._services.service
+        service = self._services.chats
         while True:
             while not await service.wait(thread_id, 3600):
                 pass
@@ -276,7 +279,7 @@ class _Headless:
         if not skill.is_code or self._options.model:
             self._model()
         args, said = self._given(skill)
-        call = self._services.desk.try_it(skill.name, args, self._tell, said, path)
+        call = self._services.skill_service.try_it(skill.name, args, self._tell, said, path)
         self._stop = lambda: call.token.cancel(BY_PERSON)
         if self._stopped:
             self._stop()
@@ -358,7 +361,7 @@ def _reference(name: str) -> str:
 
 
 def _spawned(services: Services, thread_id: str) -> None:
-    services.owner.spawn(services.service.stop(thread_id), "stop")
+    services.owner.spawn(services.chats.stop(thread_id), "stop")
 
 
 def _refused(error: KnownError) -> int:

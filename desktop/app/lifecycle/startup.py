@@ -81,14 +81,14 @@ class Startup(QObject):
 
     async def start(self) -> None:
         """Everything, step by step; each step leaves the loop free."""
-        rooms_module = await self._load("desktop.app.wiring.runtime")
+        runtime_module = await self._load("desktop.app.wiring.runtime")
         settings_module = await self._load("desktop.settings")
         self._settings = settings = settings_module.SettingsService(self._home.path)
         await settings.load()
         settings.subscribe(self._settings_changed)
         self._dress(settings.current)
         self._tell_problems(settings)
-        services = await self._open(rooms_module)
+        services = await self._open(runtime_module)
         if services is None:
             return
         self._services = services
@@ -101,7 +101,7 @@ class Startup(QObject):
             self._window, self._shell, self._models, self._theme, self._remembered, services
         )
         closing = (await self._load("desktop.app.lifecycle.closing")).Closing(
-            self._window, self._shell, lambda: len({*services.service.running(), *services.debates.running()})
+            self._window, self._shell, lambda: len({*services.chats.running(), *services.debates.running()})
         )
         self._models.board.state_changed.connect(closing.runs_changed)
         await self._pages.open()
@@ -133,12 +133,12 @@ class Startup(QObject):
         """Import in a thread: a room's first import takes tens of milliseconds."""
         return await self._bridge.in_thread(importlib.import_module, name)
 
-    async def _open(self, rooms_module: Any) -> Services | None:
+    async def _open(self, runtime_module: Any) -> Services | None:
         """The services, or None when the database cannot be used and the person chose to quit."""
         script = os.environ.get(SCRIPT, "")
         while True:
             try:
-                services: Services = await rooms_module.build_services(
+                services: Services = await runtime_module.build_services(
                     self._home.path,
                     self._settings,
                     self._bridge,
@@ -217,7 +217,7 @@ class Startup(QObject):
         """Runs end as interrupted, so that the next start can offer to go on."""
         if self._services is not None:
             await self._services.debates.close()
-            await self._services.service.close()
+            await self._services.chats.close()
 
     async def end_children(self) -> None:
         """The model host."""

@@ -75,17 +75,17 @@ class AgentServices:
         self._closed = False
         self._ends: list[Callable[[], None]] = []
         self.tools: AgentTools | None = None
-        self._desk: AgentService | None = None
+        self._service: AgentService | None = None
 
     @property
-    def desk(self) -> AgentService:
+    def service(self) -> AgentService:
         """For the editor. After ``open``."""
-        if self._desk is None:
+        if self._service is None:
             raise BugError("the agents are not open yet")
-        return self._desk
+        return self._service
 
     def open(self, runtime: Runtime, service: ConversationService, home: Path, library: Path) -> AgentServices:
-        """Make the tools and the editor's desk; what has to be read is read in the background."""
+        """Make the tools and the editor's service; what has to be read is read in the background."""
         self._folders = lambda: folders_of(self._settings, home, library)
         calls = AgentCalls(
             lambda: runtime,
@@ -97,7 +97,7 @@ class AgentServices:
         self.tools = AgentTools(
             self.files.book, self._skills, self._registry, calls.carry, lambda name: reserved_by(self._skills, name)
         )
-        self._desk = AgentService(
+        self._service = AgentService(
             self.files,
             lambda: runtime,
             mine=home / FOLDER,

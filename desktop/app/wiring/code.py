@@ -29,7 +29,7 @@ PROFILE: Lazy[Callable[[], tuple[str, str]]] = Lazy("desktop.safety.confinement.
 WORKER: Lazy[type[JavaScriptWorker]] = Lazy("desktop.pipeline.skills.js_worker", "JavaScriptWorker")
 
 
-class CodeRoom:
+class CodeSandbox:
     """The engine, which starts nothing before code is to be run, and the empty folder that its workers stand in.
     Implements ``domain.code.CodeEngine``."""
 
@@ -84,8 +84,8 @@ class _LazyWorker:
         return await self._worker.run(definition, context, args)
 
 
-def open_code(skills: SkillWorld) -> CodeRoom:
+def open_code(skills: SkillWorld) -> CodeSandbox:
     """The sandbox, which from now on also runs JavaScript skills (R-SK-14)."""
-    room = CodeRoom()
+    room = CodeSandbox()
     skills.runs.javascript = _LazyWorker(room.engine, skills.fabric)
     return room

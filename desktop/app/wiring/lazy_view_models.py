@@ -135,14 +135,14 @@ class LazyModels:
     @cached_property
     def skills(self) -> SkillsModels:
         """Of the Skills page."""
-        skills = _SKILLS_VIEW_MODEL.get()(self.services.desk, self.bridge)
-        editor = _SKILL_EDITOR.get()(self.services.desk, self.bridge, skills.wrote)
+        skills = _SKILLS_VIEW_MODEL.get()(self.services.skill_service, self.bridge)
+        editor = _SKILL_EDITOR.get()(self.services.skill_service, self.bridge, skills.wrote)
         projects = _SKILL_PROJECTS.get()(self.services.settings, self.bridge)
-        imports = _SKILL_IMPORT.get()(self.services.desk, self.bridge, skills)
+        imports = _SKILL_IMPORT.get()(self.services.skill_service, self.bridge, skills)
         return _SKILLS_MODELS.get()(skills, editor, self._trials(self._model), projects, imports)
 
     def _trials(self, *model: Any) -> SkillTrials:
-        return _SKILL_TRIALS.get()(self.services.desk, self.bridge, *model)
+        return _SKILL_TRIALS.get()(self.services.skill_service, self.bridge, *model)
 
     def _model(self) -> str:
         ref = self.services.settings.current.models.default

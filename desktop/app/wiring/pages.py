@@ -175,7 +175,7 @@ class Pages(QObject):
 
     async def _last_thread(self) -> str:
         wanted = self._remembered.text(OPEN_THREAD, "")
-        known = {thread.thread_id for thread in await self._services.service.threads()}
+        known = {thread.thread_id for thread in await self._services.chats.threads()}
         return wanted if wanted in known else ""
 
     def keep(self) -> None:

@@ -18,7 +18,7 @@ from desktop.agents.skill.discovery import Offers
 from desktop.agents.skill.host import Host
 from desktop.app.wiring.agents import AgentServices, open_agents
 from desktop.app.wiring.cli_tools import cli_tools
-from desktop.app.wiring.code import CodeRoom, open_code
+from desktop.app.wiring.code import CodeSandbox, open_code
 from desktop.app.wiring.keys import KeyServices, open_keys
 from desktop.app.wiring.mcp import mcp_servers
 from desktop.app.wiring.rules import RuleServices, open_rules
@@ -30,7 +30,7 @@ from desktop.domain.models import Connection, ModelRef
 from desktop.domain.permission import Asker
 from desktop.domain.processes import Child
 from desktop.domain.safety import ConfinementReport, SafetySettings, SettingsProvider
-from desktop.models.client import ModelRoom
+from desktop.models.client import ModelServices
 from desktop.models.client import build as build_models
 from desktop.pipeline.activity import ActivityJournal
 from desktop.pipeline.pipeline import CallSettings as CallSettings
@@ -111,28 +111,28 @@ class Services:
     cli: CliTools
     mcp: McpServers
     child: Child
-    code: CodeRoom
+    code: CodeSandbox
     modes: ToolModes
     windows: KnownWindows
-    models: ModelRoom
+    models: ModelServices
     agents: AgentBook
-    agent_room: AgentServices
+    agent_services: AgentServices
     skills: SkillWorld
     gate: PermissionGate
     grants: SessionGrants
     rules: RuleServices
-    service: ConversationService
+    chats: ConversationService
     debates: DebateService
     traces: TraceService
     jobs: JobService
     context: ContextService
-    run_desk: RunTreeService
-    make_desk: Callable[[], SkillService]
+    run_trees: RunTreeService
+    make_skill_service: Callable[[], SkillService]
 
     @cached_property
-    def desk(self) -> SkillService:
+    def skill_service(self) -> SkillService:
         """Where skills are made, changed and tried; its code is imported when it is first asked for."""
-        return self.make_desk()
+        return self.make_skill_service()
 
     async def confinement_report(self) -> ConfinementReport:
         """What holds shell commands on this machine; probed once, in a thread."""
@@ -145,7 +145,7 @@ class Services:
     async def close(self) -> None:
         """After the runs are over: write and close the database."""
         await self.owner.close()
-        await asyncio.to_thread(self.agent_room.close)
+        await asyncio.to_thread(self.agent_services.close)
         await asyncio.to_thread(self.skills.close)
         await self.rules.book.flush()
         await self.store.close()
@@ -226,11 +226,11 @@ async def build_services(
     await store.open()
     async with contextlib.AsyncExitStack() as left_open:
         left_open.push_async_callback(store.close)
-        rooms = await _services(
+        services = await _services(
             store, home, settings, asker, windows=windows, priced=priced, script=script, allowed=allowed, model=model
         )
         left_open.pop_all()
-    return rooms
+    return services
 
 
 async def _services(
@@ -320,14 +320,16 @@ async def _services(
         gate=gate,
         grants=grants,
         rules=rules,
-        service=service,
-        agent_room=room,
+        chats=service,
+        agent_services=room,
         context=context,
         debates=DebateService(runtime, owner, saver(home / "agents", redactor.mask_known)),
         traces=TraceService(store, agents, runtime.tracker, runtime.usual_rounds),
         jobs=await _jobs(runtime, service, rules, walls, home, settings),
-        run_desk=RunTreeService(live, store.run_agents),
-        make_desk=lambda: _desk(runtime, home, lambda: _host(runtime, model or settings.current.models.default)),
+        run_trees=RunTreeService(live, store.run_agents),
+        make_skill_service=lambda: _skill_service(
+            runtime, home, lambda: _host(runtime, model or settings.current.models.default)
+        ),
     )
 
 
@@ -348,12 +350,12 @@ async def _jobs(
     jobs = JobService(runtime, service, around)
     await jobs.open()
     walls.tools.register(ScheduleCreate(jobs))
-    walls.tools.register(SkillRegister(lambda: _desk(runtime, home, lambda: None)))
+    walls.tools.register(SkillRegister(lambda: _skill_service(runtime, home, lambda: None)))
     runtime.skills.shown.refresh()
     return jobs
 
 
-def _desk(runtime: Runtime, home: Path, host: Callable[[], Host | None]) -> SkillService:
+def _skill_service(runtime: Runtime, home: Path, host: Callable[[], Host | None]) -> SkillService:
     return SKILL_SERVICE.get()(
         runtime.skills, runtime.pipeline, runtime.agents, mine=home / "skills", trash=home / "data" / DELETED, host=host
     )

@@ -79,13 +79,13 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel) 
     agents = ChatAgents(services.agents)
     board.titles.update(agents)
     setup = ModelSetupViewModel(services.models.catalogue, services.secrets, bridge, _saved(services))
-    chat = ChatViewModel(services.service, bridge, board)
+    chat = ChatViewModel(services.chats, bridge, board)
     chat.model_titles = lambda ref: _described(setup, services, ref)
-    threads = ThreadsViewModel(services.service, bridge, board)
+    threads = ThreadsViewModel(services.chats, bridge, board)
     context = ContextViewModel(services.context, bridge, lambda: services.settings.current.chat.summaries)
     trace = TraceViewModel(services.traces, bridge, services.redactor.redact_data, board.titles)
     approvals = ApprovalsViewModel(bridge, services.store.audit)
-    run_tree = RunTreeViewModel(services.run_desk, lambda: approvals.requests, board.titles, bridge)
+    run_tree = RunTreeViewModel(services.run_trees, lambda: approvals.requests, board.titles, bridge)
     for listener in (chat.take, board.take, threads.take, trace.take, context.take, run_tree.take):
         bridge.events.connect(listener)
     services.bus.listen(bridge.sink)
@@ -106,7 +106,7 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel) 
         trace=trace,
         context=context,
         run_tree=run_tree,
-        variables=ThreadVariables(services.service, bridge),
+        variables=ThreadVariables(services.chats, bridge),
         modes=ToolModesViewModel(services.modes, lambda agent: _declared_mode(services, agent), bridge),
         debates=_debates(services, bridge, board, approvals, setup),
         agents_editor=_agents(services, bridge, board, setup),
@@ -120,7 +120,7 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel) 
 
 
 def _agents(services: Services, bridge: Bridge, board: LiveThreads, models: ModelSetupViewModel) -> AgentsViewModel:
-    made = AgentsViewModel(services.agent_room.desk, bridge, lambda: models.default_model)
+    made = AgentsViewModel(services.agent_services.service, bridge, lambda: models.default_model)
     made.changed.connect(lambda: board.titles.update(ChatAgents(services.agents)))
     follow_agents(made, theme(), bridge)
     return made
@@ -140,10 +140,10 @@ def _debates(
     services: Services, bridge: Bridge, board: LiveThreads, approvals: ApprovalsViewModel, models: ModelSetupViewModel
 ) -> DebateModels:
     async def path(thread_id: str, before: str | None, limit: int) -> Sequence[MessageRecord]:
-        return await services.service.path(thread_id, before=before, limit=limit)
+        return await services.chats.path(thread_id, before=before, limit=limit)
 
     debates = DebatesViewModel(services.debates, path, bridge, board)
-    agents = RunTreeViewModel(services.run_desk, lambda: approvals.requests, board.titles, bridge)
+    agents = RunTreeViewModel(services.run_trees, lambda: approvals.requests, board.titles, bridge)
     bridge.events.connect(agents.take)
     return DebateModels(debates, DebateSetupViewModel(services.debates, bridge), approvals, models, agents)
 

@@ -287,11 +287,11 @@ class RunExecution:
         return TurnInput(messages=messages, keeper=await self._keeper(), task=task.message_id, earlier=above)
 
     async def _keeper(self) -> ContextKeeper | None:
-        desk, thread_id = self._runtime.context, self._order.thread.thread_id
-        if desk is None:
+        service, thread_id = self._runtime.context, self._order.thread.thread_id
+        if service is None:
             return None
-        overlay = await desk.of_branch(thread_id, self._order.parent_id)
-        return desk.keeper(thread_id, overlay, self._runtime.summaries)
+        overlay = await service.of_branch(thread_id, self._order.parent_id)
+        return service.keeper(thread_id, overlay, self._runtime.summaries)
 
     async def _steering(self) -> list[ChatMessage]:
         """What a person typed while this run was at work goes into it before its next round (S-LOOP-1)."""

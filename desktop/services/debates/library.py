@@ -46,7 +46,7 @@ FOUND = 500
 
 
 class DebateLibrary:
-    """The part of the desk that runs nothing. Those that run are in ``_active``, with what is newest of them."""
+    """The part of the service that runs nothing. Those that run are in ``_active``, with what is newest of them."""
 
     def __init__(self, runtime: Runtime, save_agent: SaveAgent | None = None) -> None:
         self._runtime = runtime

@@ -1,4 +1,4 @@
-"""The desk of the reach explorer: levels, judgements, proofs (domain/reach.py)."""
+"""The service behind the reach explorer: levels, judgements, proofs (domain/reach.py)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ActivityWriter(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReachServices:
-    """What the desk asks. ``changes`` attaches a listener to the lists, and returns what detaches it. ``walls`` are
+    """What the service asks. ``changes`` attaches a listener to the lists, and returns what detaches it. ``walls`` are
     those of commands at this moment; it blocks."""
 
     policy: BoundaryPolicy

@@ -55,7 +55,7 @@ SKILL_REGISTER = ToolSpec(
 )
 
 
-class Shelf(Protocol):
+class SkillLibrary(Protocol):
     """``desktop.services.skills.editing.SkillService``."""
 
     @property
@@ -98,8 +98,8 @@ class ScheduleCreate:
 class SkillRegister:
     """Implements ``Tool``."""
 
-    def __init__(self, desk: Callable[[], Shelf]) -> None:
-        self._desk = desk
+    def __init__(self, service: Callable[[], SkillLibrary]) -> None:
+        self._service = service
 
     @property
     def spec(self) -> ToolSpec:
@@ -126,10 +126,10 @@ class SkillRegister:
 
     def _place(self, text: str) -> str:
         """Where it would be kept. Reads the text and looks at the disk: blocks. Raises ToolFailure."""
-        name = _name_in(text, self._desk().mine)
-        folder = os.path.join(self._desk().mine, name)
+        name = _name_in(text, self._service().mine)
+        folder = os.path.join(self._service().mine, name)
         taken = next((one for one in (f"{folder}{ENDING}", folder) if os.path.lexists(one)), "")
-        taken = taken or self._desk().holder(name)
+        taken = taken or self._service().holder(name)
         if taken:
             raise ToolFailure(f"There is {name} already: {taken}. Take another name.", code="tool.validation")
         return f"{folder}{ENDING}"
@@ -139,7 +139,7 @@ class SkillRegister:
         _attended(context)
         path = await asyncio.to_thread(self._place, args["text"])
         name = os.path.basename(path).removesuffix(ENDING)
-        await self._desk().register(name, args["text"])
+        await self._service().register(name, args["text"])
         return ToolResult(f"Saved as {path}. The Skills page shows it, where it can be changed and deleted.")
 
 

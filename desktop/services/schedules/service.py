@@ -53,7 +53,7 @@ class JobService:
         """Close what the last process left running."""
         await self._store.close_open()
 
-    # -- the desk -----------------------------------------------------------------------------------------------------
+    # -- the page -----------------------------------------------------------------------------------------------------
 
     @property
     def admin_allowed(self) -> bool:

@@ -112,15 +112,15 @@ class ContextService:
 class _OfThread:
     """A chat's overlay."""
 
-    desk: ContextService
+    service: ContextService
     thread_id: str
     undone: int
 
     def now(self, since: Overlay) -> Overlay:
         """As the person has it."""
-        since, self.undone = self.desk.now(self.thread_id, since, self.undone)
+        since, self.undone = self.service.now(self.thread_id, since, self.undone)
         return since
 
     async def keep(self, made: Overlay) -> Overlay:
         """Unless the person wants none any more."""
-        return await self.desk.summarised(self.thread_id, made)
+        return await self.service.summarised(self.thread_id, made)

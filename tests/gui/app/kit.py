@@ -121,9 +121,9 @@ class Running:
         return self.models.approvals.requests[0]
 
     async def end(self) -> None:
-        rooms = self.startup._services
-        if rooms is not None:  # a child that is only just starting may take longer than its three seconds to end
-            await self.until_true(lambda: rooms.child.health.state != "starting", "the model host")
+        services = self.startup._services
+        if services is not None:  # a child that is only just starting may take longer than its three seconds to end
+            await self.until_true(lambda: services.child.health.state != "starting", "the model host")
         assert await shutdown.end(self.app, self.bridge, self.crashes) == ()
         self.window.close_for_good()
         self.window.deleteLater()

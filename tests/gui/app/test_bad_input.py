@@ -53,7 +53,7 @@ async def test_five_megabytes_pasted_travel_as_a_file_and_never_freeze_the_windo
     await app.end()
     again = await start()
     await again.until(lambda: "Hello there." in again.text, "the thread after a restart")
-    path = await again.startup._services.service.path(again.models.chat.thread_id)
+    path = await again.startup._services.chats.path(again.models.chat.thread_id)
     (kept,) = [block for block in path[0].blocks if isinstance(block, FileBlock)]
     assert kept.text == pasted
 

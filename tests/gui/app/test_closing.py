@@ -33,7 +33,7 @@ async def test_with_nothing_at_work_closing_is_the_end(start):
     app = await start(HELLO)
     app.say("hello")
     await app.answered("Hello there.")
-    await app.until(lambda: not app.startup._services.service.running(), "the end of the run")
+    await app.until(lambda: not app.startup._services.chats.running(), "the end of the run")
     app.window.close()
     assert question(app) is None
     assert app.quits == [True]

@@ -28,7 +28,7 @@ async def test_an_agent_whose_place_is_taken_says_so_in_the_panel_and_goes_on_wh
     app = await opened(start, *rounds, HELLO)
     panel, model = panel_of(app), app.models.run_tree
     await app.asked()
-    tree = app.startup._services.service._runtime.live.tree(model.run_id)
+    tree = app.startup._services.chats._runtime.live.tree(model.run_id)
     above = tree.root.supervision
 
     def comes(path: str) -> Any:

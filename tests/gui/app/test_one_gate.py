@@ -57,18 +57,18 @@ async def app(start: Any, tmp_path: Path) -> Running:
     server = {"name": "files", "command": honest()[0], "args": honest()[1:], "enabled": True}
     (home / "mcp.yaml").write_text(json.dumps({"servers": [server]}))
     made = await start([{"text": "Hello."}])
-    rooms = made.startup._services
+    services = made.startup._services
     await made.until(lambda: made.models.mcp.rows and made.models.mcp.rows[0].state == "running", "the server")
-    server = rooms.mcp._one("files")
-    await rooms.mcp.accept("files", {one.raw: one.digest for one in server.offered})
-    register_tool(rooms.skills.fabric.globals, RegisterToolOptions("made-up", lambda ctx, args: "ran", "Made"))
+    server = services.mcp._one("files")
+    await services.mcp.accept("files", {one.raw: one.digest for one in server.offered})
+    register_tool(services.skills.fabric.globals, RegisterToolOptions("made-up", lambda ctx, args: "ran", "Made"))
     wanted = {"bash", "write-file", "cli-read", "cli-admin", "files-say", "py-mark", "js-mark", "text-mark", "made-up"}
     await made.until(lambda: wanted <= {tool.spec.name for tool in tools_of(made)}, "all of them")
     return made
 
 
 def tools_of(app: Running) -> list[Any]:
-    return list(app.startup._services.service._runtime.pipeline.table.tools())
+    return list(app.startup._services.chats._runtime.pipeline.table.tools())
 
 
 class Spy:
@@ -80,7 +80,7 @@ class Spy:
 
 
 async def invoke(app: Running, tool: Any, arguments: Any, caller: Caller, **more: Any) -> CallResult:
-    runtime = app.startup._services.service._runtime
+    runtime = app.startup._services.chats._runtime
     root = Invocation(RunMeta("run", CancellationToken(), ""), shared=runtime.skills.shared)
     name = tool if isinstance(tool, str) else tool.spec.name
     return await runtime.pipeline.invoke(
@@ -179,7 +179,7 @@ HOSTILE: list[tuple[str, Any]] = [
 async def test_nothing_that_a_hostile_model_writes_asks_for_more_or_runs(app):
     """With the assistant's own list, so that only what it may call at all gets further."""
     spy = Spy(app)
-    runtime = app.startup._services.service._runtime
+    runtime = app.startup._services.chats._runtime
     skill = await runtime.skills.find("assistant")
     caller = Caller("native", ("assistant",), runtime.skills.allowed_of(skill))
     for tool, arguments in HOSTILE:

@@ -123,7 +123,7 @@ async def test_a_limit_that_is_typed_ends_the_run_at_its_next_call_and_names_the
 async def test_a_branch_is_cancelled_without_the_rest_and_the_whole_only_after_a_question(start: Any) -> None:
     app = await opened(start, [{"text": "I begin. "}, {"hang": True}])
     await state(app, NodeState.THINKING)
-    tree = app.startup._services.service._runtime.live.tree(app.models.run_tree.run_id)
+    tree = app.startup._services.chats._runtime.live.tree(app.models.run_tree.run_id)
     tokens: list[CancellationToken] = []
     for path in ("0.1", "0.2"):
         child = tree.root.supervision.spawn_child(tree.root.agent_id)

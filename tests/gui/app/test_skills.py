@@ -57,13 +57,13 @@ async def test_a_skill_in_code_runs_apart_and_its_write_is_asked_about_with_the_
 async def test_a_skill_named_in_a_message_is_known_to_the_model_as_soon_as_it_is_saved(start, tmp_path):
     skills_of(tmp_path)
     app = await start([{"text": "Arr."}], [{"text": "Hello."}], [{"text": "Bye."}])
-    rooms = app.startup._services
-    seen = rooms.models.client._special["scripted"].requests
-    path = await rooms.desk.create("pirate", "markdown")
+    services = app.startup._services
+    seen = services.models.client._special["scripted"].requests
+    path = await services.skill_service.create("pirate", "markdown")
     for said, text in (("Arr.", "Talk like a pirate."), ("Hello.", "Talk like a parrot.")):
-        opened = await rooms.desk.open(path)
+        opened = await services.skill_service.open(path)
         before = opened.text.partition("---\n")[2].partition("---\n")[0]
-        await rooms.desk.save(opened, f"---\n{before}---\n{text}\n")
+        await services.skill_service.save(opened, f"---\n{before}---\n{text}\n")
         app.say("/pirate hello")
         await app.answered(said)
         assert f"# Skill: pirate\n\n{text}" in seen[-1].system
@@ -82,9 +82,9 @@ async def test_a_project_that_is_not_trusted_is_listed_and_neither_offered_nor_r
     settings = f"models:\n  default: scripted/scripted\nskills:\n  projects: [{project}]\n"
     (home / "config.yaml").write_text(settings)
     app = await start(call("skill_list", query="evil"), call("skill_invoke", ref="evil"), [{"text": "Nothing."}])
-    desk = app.startup._services.desk
+    service = app.startup._services.skill_service
     path = str(project / ".agents" / "skills" / "evil.skill.md")
-    await app.until(lambda: desk.catalog().find((path, "evil")) is not None, "listed")
+    await app.until(lambda: service.catalog().find((path, "evil")) is not None, "listed")
     app.say("go")
     await app.answered("Nothing.")
     assert app.calls[0].result.strip() == "[]"
@@ -95,11 +95,11 @@ async def test_a_project_that_is_not_trusted_is_listed_and_neither_offered_nor_r
 @pytest.mark.spec("R-RES-10", "R-UI-2")
 async def test_the_apps_own_tools_are_listed_beside_the_skills(start):
     app = await start([{"text": "Hello."}])
-    desk = app.startup._services.desk
-    catalog = desk.catalog()
+    service = app.startup._services.skill_service
+    catalog = service.catalog()
     rows = {catalog.row(row).name for row in catalog.filter()}
     assert {"read-file", "write-file", "list-directory", "bash", "skill-list"} <= rows
-    detail = await desk.detail(("", "bash"))
+    detail = await service.detail(("", "bash"))
     assert detail.spec is not None
     assert detail.category.value == "write"
     assert any(one.allowed for one in detail.may_call)

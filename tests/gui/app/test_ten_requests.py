@@ -117,7 +117,7 @@ async def test_ten_requests_stay_apart_half_answered_over_their_thread_and_half_
         if choice == "allow":
             expected[name] = f"for {name}"
         await app.until(lambda: written(app) == expected, f"what was allowed so far: {expected}")
-    await app.startup._services.service.stop(threads["alpha"])
+    await app.startup._services.chats.stop(threads["alpha"])
     await app.until(lambda: not [r for r in approvals.requests if r.thread_id == threads["alpha"]], "alpha's are gone")
     assert {r.thread_id for r in approvals.requests} == {threads["beta"], threads["gamma"]}
     left = list(approvals.requests)
@@ -126,7 +126,7 @@ async def test_ten_requests_stay_apart_half_answered_over_their_thread_and_half_
         approvals.answer(request.request_id, "allow_once" if allowed else "deny", digest=request.digest)
         if allowed:
             expected[file_of(request)] = f"for {file_of(request)}"
-    await app.until(lambda: not app.startup._services.service.running(), "the end of all runs")
+    await app.until(lambda: not app.startup._services.chats.running(), "the end of all runs")
     assert written(app) == expected
     assert app.window.windowTitle() == "Assent"
 
@@ -150,7 +150,7 @@ async def test_an_answer_that_comes_after_its_run_ended_or_its_thread_was_delete
     approvals = app.models.approvals
     late = {word: next(r for r in approvals.requests if r.thread_id == threads[word]) for word in threads}
     app.models.threads.delete(threads["beta"])
-    await app.startup._services.service.stop(threads["alpha"])
+    await app.startup._services.chats.stop(threads["alpha"])
     await app.until(lambda: len(approvals.requests) == 3, "only gamma's")
     refused: list[str] = []
     approvals.refused.connect(refused.append)

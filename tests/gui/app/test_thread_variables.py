@@ -35,7 +35,7 @@ async def test_a_chats_variables_are_written_in_its_menu_told_to_the_agent_and_u
     assert "keep it in Settings, Keyring" in dialog.area.accessibleDescription()
     dialog.area.setPlainText("CITY=Oslo\n# a note\n\nUNIT = metre")
     dialog.buttons["yes"].click()
-    service, thread = app.models.services.service, app.models.chat.thread_id
+    service, thread = app.models.services.chats, app.models.chat.thread_id
     await app.until_true(lambda: "are saved" in app.page.toast.text, "the sentence")
     assert await service.environment(thread) == {"CITY": "Oslo", "UNIT": "metre"}
     app.page.toast._undo.click()

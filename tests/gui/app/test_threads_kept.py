@@ -119,7 +119,7 @@ async def test_two_first_messages_in_a_row_make_one_thread(start):
     await app.answered("Second answer.")
     assert "one" in app.text
     assert "two" in app.text
-    assert len(await app.startup._services.service.threads()) == 1
+    assert len(await app.startup._services.chats.threads()) == 1
 
 
 async def test_a_message_sent_while_another_thread_is_opened_goes_where_it_was_written(start):

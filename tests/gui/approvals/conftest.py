@@ -20,7 +20,7 @@ from tests.harness.windows import activated
 DEAF_OVER = 0.5  # seconds: safely more than the 400 ms of R-PRM-14
 
 
-class Desk:
+class DialogBench:
     """A window with a field one types in, the dialog over it, and runs that ask."""
 
     def __init__(self, window: QWidget, field: QLineEdit, bridge: Bridge) -> None:
@@ -63,13 +63,13 @@ async def settled(seconds: float = 0.03) -> None:
 
 
 @pytest.fixture
-async def desk(qtbot: QtBot, theme: Theme) -> AsyncIterator[Desk]:
+async def bench(qtbot: QtBot, theme: Theme) -> AsyncIterator[DialogBench]:
     window = QWidget()
     window.resize(1100, 780)
     field = QLineEdit()
     QVBoxLayout(window).addWidget(field)
     qtbot.addWidget(window)
-    made = Desk(window, field, Bridge())
+    made = DialogBench(window, field, Bridge())
     await activated(window)
     await settled()
     field.setFocus()

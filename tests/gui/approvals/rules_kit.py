@@ -1,4 +1,4 @@
-"""The real desk of the rules over a real store, the page above it, and requests on a real bridge."""
+"""The real service of the rules over a real store, the page above it, and requests on a real bridge."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ from tests.harness.patience import PATIENCE_S
 
 
 class Held:
-    """The real desk; ``gate`` holds trials and ``door`` holds saving back while they are closed."""
+    """The real service; ``gate`` holds trials and ``door`` holds saving back while they are closed."""
 
-    def __init__(self, desk: RuleService) -> None:
-        self._desk = desk
+    def __init__(self, service: RuleService) -> None:
+        self._service = service
         self.gate, self.door = asyncio.Event(), asyncio.Event()
         self.gate.set()
         self.door.set()
@@ -51,18 +51,18 @@ class Held:
         self.ended: list[str] = []
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._desk, name)
+        return getattr(self._service, name)
 
     async def simulate(self, draft: RuleDraft) -> Simulation:
         self.tried.append(draft.pattern)
         await self.gate.wait()
-        found = await self._desk.simulate(draft)
+        found = await self._service.simulate(draft)
         self.ended.append(draft.pattern)
         return found
 
     async def save(self, draft: RuleDraft) -> RuleView:
         await self.door.wait()
-        return await self._desk.save(draft)
+        return await self._service.save(draft)
 
 
 class Room:
@@ -81,13 +81,13 @@ class Room:
 
     async def open(self) -> Room:
         await self.store.open()
-        rooms = await open_rules(self.store, self.redactor, *self._walls())
-        self.book, self.desk = rooms.book, Held(rooms.service)
+        rules = await open_rules(self.store, self.redactor, *self._walls())
+        self.book, self.service = rules.book, Held(rules.service)
         self.bridge = Bridge()
         self.bridge.failed.connect(self.broken.append)
         self.approvals = ApprovalsViewModel(self.bridge, self.store.audit)
         self.approvals.refused.connect(self.refused.append)
-        self.rules = RulesViewModel(self.desk, self.bridge)
+        self.rules = RulesViewModel(self.service, self.bridge)
         self.rules.told.connect(self.told.append)
         self.models = RulesModels(
             self.rules, lambda: RuleEditor(self.rules, self.approvals, self.bridge), lambda: self.thread
@@ -130,7 +130,7 @@ class Room:
     @property
     def mine(self) -> dict[str, str]:
         """Pattern to decision, of what a person wrote."""
-        return {rule.pattern: rule.decision for rule in self.desk.rules() if rule.editable}
+        return {rule.pattern: rule.decision for rule in self.service.rules() if rule.editable}
 
     @property
     def shown(self) -> list[str]:
@@ -138,7 +138,7 @@ class Room:
         return [model.index(row).data() for row in range(model.rowCount())]
 
     async def keep(self, *patterns: str, decision: Any = "allow") -> list[RuleView]:
-        return [await self.desk.save(RuleDraft(pattern, decision)) for pattern in patterns]
+        return [await self.service.save(RuleDraft(pattern, decision)) for pattern in patterns]
 
     def called(self, command: str, times: int = 1) -> None:
         """A command was asked about before."""
@@ -181,8 +181,8 @@ class Room:
         await asyncio.sleep(0.02)
 
     async def end(self) -> None:
-        self.desk.gate.set()
-        self.desk.door.set()
+        self.service.gate.set()
+        self.service.door.set()
         self.bridge.deny_all()
         await asyncio.gather(*self.questions, return_exceptions=True)
         await self.bridge.shutdown(3.0)

@@ -12,7 +12,7 @@ from desktop.ui.approvals.request.body import DiffCard
 from desktop.ui.approvals.request.diffing import diff, is_small, new_file, plain_rows, word_marks
 from desktop.ui.widgets.folded import lines_of
 from desktop.ui.widgets.shown import arguments_text, shown
-from tests.gui.approvals.conftest import Desk, settled
+from tests.gui.approvals.conftest import DialogBench, settled
 
 LINES = st.lists(st.sampled_from(["a", "b", "", "  indented", "a longer line of text"]), max_size=30)
 
@@ -97,20 +97,20 @@ def test_arguments_lay_out_texts_of_several_lines() -> None:
 
 @pytest.mark.spec("R-PRM-14", "R-UI-7")
 async def test_a_large_difference_is_found_beside_the_window_and_allow_waits_for_it(
-    desk: Desk, write: PermissionRequest
+    bench: DialogBench, write: PermissionRequest
 ) -> None:
     before = "".join(f"line {n}\n" for n in range(40_000))
     preview = {**write.preview, "before": before, "after": before.replace("line 777\n", "changed\n")}
-    await desk.ask(replace(write, preview=preview))
-    card = desk.dialog.findChild(DiffCard)
+    await bench.ask(replace(write, preview=preview))
+    card = bench.dialog.findChild(DiffCard)
     for _ in range(200):
         if card.ready:
             break
-        assert desk.dialog.view.answers.allow.deaf
+        assert bench.dialog.view.answers.allow.deaf
         await settled(0.02)
     assert card.ready
     assert "+changed" in card.diff_view.text()
-    assert desk.dialog.view.answers.allow.deaf
+    assert bench.dialog.view.answers.allow.deaf
 
 
 def test_words_and_lines_that_stand_there_often_are_not_compared_pair_by_pair() -> None:

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 
 from desktop.domain.permission import PermissionRequest
 from desktop.ui.approvals.request.answers import Answers
-from tests.gui.approvals.conftest import DEAF_OVER, Desk, settled
+from tests.gui.approvals.conftest import DEAF_OVER, DialogBench, settled
 
 
 class Windows(QObject):
@@ -27,7 +27,7 @@ class Windows(QObject):
 
 
 @pytest.fixture
-def windows(desk: Desk) -> Iterator[Windows]:
+def windows(bench: DialogBench) -> Iterator[Windows]:
     watch = Windows()
     application = QCoreApplication.instance()
     assert application is not None
@@ -36,38 +36,38 @@ def windows(desk: Desk) -> Iterator[Windows]:
     application.removeEventFilter(watch)
 
 
-def answers(desk: Desk) -> Answers:
-    assert desk.dialog.view.answers is not None
-    return desk.dialog.view.answers
+def answers(bench: DialogBench) -> Answers:
+    assert bench.dialog.view.answers is not None
+    return bench.dialog.view.answers
 
 
 @pytest.mark.spec("R-PRM-7", "R-PRM-14")
 async def test_neither_a_request_nor_a_dialog_about_it_is_a_window(
-    desk: Desk, windows: Windows, write: PermissionRequest, shell: PermissionRequest
+    bench: DialogBench, windows: Windows, write: PermissionRequest, shell: PermissionRequest
 ) -> None:
     for request in (write, shell):
-        await desk.ask(request)
-        for button in (answers(desk).reason, answers(desk).edit):
+        await bench.ask(request)
+        for button in (answers(bench).reason, answers(bench).edit):
             button.click()
             await settled()
-            assert desk.dialog.view.dialog_open
-            desk.dialog.view.close_dialog()
+            assert bench.dialog.view.dialog_open
+            bench.dialog.view.close_dialog()
             await settled()
-        desk.approvals.answer(request.request_id, "deny", digest=request.digest)
+        bench.approvals.answer(request.request_id, "deny", digest=request.digest)
         await settled()
     assert windows.shown == []
 
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-7")
 async def test_the_window_stays_the_one_with_the_keys_through_a_whole_request(
-    desk: Desk, windows: Windows, write: PermissionRequest
+    bench: DialogBench, windows: Windows, write: PermissionRequest
 ) -> None:
-    await desk.ask(write)
-    assert desk.window.isActiveWindow()
-    answers(desk).reason.click()
+    await bench.ask(write)
+    assert bench.window.isActiveWindow()
+    answers(bench).reason.click()
     await settled(DEAF_OVER)
-    assert desk.window.isActiveWindow()
-    QTest.keyClick(desk.window.focusWidget(), Qt.Key.Key_Escape)
+    assert bench.window.isActiveWindow()
+    QTest.keyClick(bench.window.focusWidget(), Qt.Key.Key_Escape)
     await settled()
-    assert desk.window.isActiveWindow()
-    assert desk.dialog.view.request == write
+    assert bench.window.isActiveWindow()
+    assert bench.dialog.view.request == write

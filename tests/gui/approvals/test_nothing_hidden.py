@@ -18,7 +18,7 @@ from desktop.ui.approvals.request.diffing import DiffRow, folded_rows
 from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.approvals.request.reading import GistLine, UnreadNotice
 from desktop.ui.theme import Theme
-from tests.gui.approvals.conftest import Desk, settled
+from tests.gui.approvals.conftest import DialogBench, settled
 from tests.harness.patience import PATIENCE_S
 
 LEFT = Qt.MouseButton.LeftButton
@@ -51,8 +51,8 @@ def in_sight(widget: QWidget, window: QWidget) -> bool:
     return where.size() == widget.size() and window.rect().contains(widget.mapTo(window, QPoint(0, 0)))
 
 
-def command_view(desk: Desk) -> LinesView:
-    return next(view for view in desk.dialog.findChildren(LinesView) if view.accessibleName() == "Command")
+def command_view(bench: DialogBench) -> LinesView:
+    return next(view for view in bench.dialog.findChildren(LinesView) if view.accessibleName() == "Command")
 
 
 def drawn(view: LinesView) -> list[tuple[str, str]]:
@@ -67,10 +67,10 @@ async def until(true) -> None:
 
 @pytest.mark.spec("R-PRM-2")
 @pytest.mark.parametrize("size", SMALL)
-async def test_twenty_blank_lines_hide_nothing(desk: Desk, size: tuple[int, int]) -> None:
-    desk.window.resize(*size)
-    await desk.ask(shell("ls" + "\n" * 21 + "rm -rf ~/work"))
-    view = command_view(desk)
+async def test_twenty_blank_lines_hide_nothing(bench: DialogBench, size: tuple[int, int]) -> None:
+    bench.window.resize(*size)
+    await bench.ask(shell("ls" + "\n" * 21 + "rm -rf ~/work"))
+    view = command_view(bench)
     assert drawn(view) == [("plain", "ls"), ("fold", "20 blank lines"), ("plain", "rm -rf ~/work")]
     await until(lambda: view.is_read)
     view.setFocus()
@@ -99,14 +99,14 @@ def test_blanks_inside_a_line_and_lines_of_signs_that_do_nothing_are_folded_and_
 @pytest.mark.spec("R-PRM-2", "R-PRM-14")
 @pytest.mark.parametrize("size", SMALL)
 async def test_allowing_waits_until_the_end_of_a_long_command_was_on_the_screen(
-    desk: Desk, size: tuple[int, int]
+    bench: DialogBench, size: tuple[int, int]
 ) -> None:
-    desk.window.resize(*size)
-    question = await desk.ask(shell("\n".join(f"echo {n}" for n in range(40)) + "\nrm -rf ~/work"))
-    view, answers = command_view(desk), desk.dialog.view.answers
-    await until(lambda: desk.dialog.findChildren(UnreadNotice))
-    notice = desk.dialog.findChildren(UnreadNotice)[0]
-    assert in_sight(notice, desk.window)
+    bench.window.resize(*size)
+    question = await bench.ask(shell("\n".join(f"echo {n}" for n in range(40)) + "\nrm -rf ~/work"))
+    view, answers = command_view(bench), bench.dialog.view.answers
+    await until(lambda: bench.dialog.findChildren(UnreadNotice))
+    notice = bench.dialog.findChildren(UnreadNotice)[0]
+    assert in_sight(notice, bench.window)
     assert "not seen yet" in notice.words
     await settled(0.6)  # longer than the deaf time
     QTest.mouseClick(answers.allow, LEFT)
@@ -126,18 +126,18 @@ async def test_allowing_waits_until_the_end_of_a_long_command_was_on_the_screen(
 
 @pytest.mark.spec("R-PRM-2")
 @pytest.mark.parametrize("size", SMALL)
-async def test_what_a_command_comes_to_is_in_sight_without_scrolling(desk: Desk, size: tuple[int, int]) -> None:
+async def test_what_a_command_comes_to_is_in_sight_without_scrolling(bench: DialogBench, size: tuple[int, int]) -> None:
     judged = (
         Judgement("ls", "reads", "", ("/etc/hosts",)),
         Judgement("curl x", "network", "&&", ("evil.example",)),
         Judgement("cp a /etc/cron.d/b", "writes", ";", ("/work/here/a", "/etc/cron.d/b")),
         Judgement("rm -r b", "deletes", ";", ("/work/here/b",)),
     )
-    desk.window.resize(*size)
-    await desk.ask(shell("ls\n" * 60, *judged, category=Category.ADMIN))
-    line = desk.dialog.findChild(GistLine)
+    bench.window.resize(*size)
+    await bench.ask(shell("ls\n" * 60, *judged, category=Category.ADMIN))
+    line = bench.dialog.findChild(GistLine)
     assert line is not None
-    assert in_sight(line, desk.window)
+    assert in_sight(line, bench.window)
     assert line.accessibleName() == (
         "4 commands, deletes, network, writes, Reaches evil.example; touches outside the workspace: /etc/cron.d/b"
     )
@@ -173,8 +173,8 @@ def many_arguments(lines: int) -> PermissionRequest:
     return replace(shell("x"), tool="server-call", judgements=(), arguments=arguments, preview={"kind": "mcp"})
 
 
-def held_view(desk: Desk) -> LinesView:
-    card = desk.dialog.findChild(Card)
+def held_view(bench: DialogBench) -> LinesView:
+    card = bench.dialog.findChild(Card)
     assert card is not None
     assert card.words is not None
     return card.words
@@ -182,13 +182,13 @@ def held_view(desk: Desk) -> LinesView:
 
 @pytest.mark.spec("R-PRM-2", "R-PRM-14")
 @pytest.mark.parametrize("make", [long_write, many_arguments])
-async def test_allowing_waits_for_the_end_of_long_changes_and_of_long_arguments(desk: Desk, make) -> None:
-    desk.window.resize(960, 600)
-    question = await desk.ask(make(90))
-    view, answers = held_view(desk), desk.dialog.view.answers
-    await until(lambda: desk.dialog.findChildren(UnreadNotice))
-    notice = desk.dialog.findChildren(UnreadNotice)[0]
-    assert in_sight(notice, desk.window)
+async def test_allowing_waits_for_the_end_of_long_changes_and_of_long_arguments(bench: DialogBench, make) -> None:
+    bench.window.resize(960, 600)
+    question = await bench.ask(make(90))
+    view, answers = held_view(bench), bench.dialog.view.answers
+    await until(lambda: bench.dialog.findChildren(UnreadNotice))
+    notice = bench.dialog.findChildren(UnreadNotice)[0]
+    assert in_sight(notice, bench.window)
     await settled(0.6)  # longer than the deaf time
     QTest.mouseClick(answers.allow, LEFT)
     view.verticalScrollBar().setValue(view.verticalScrollBar().maximum())
@@ -205,14 +205,16 @@ async def test_allowing_waits_for_the_end_of_long_changes_and_of_long_arguments(
 
 
 @pytest.mark.spec("R-PRM-2", "R-PRM-14")
-async def test_the_rest_is_shown_also_from_another_view_and_of_very_many_lines_the_end_is_enough(desk: Desk) -> None:
-    desk.window.resize(960, 600)
-    await desk.ask(long_write(5_000))
-    view, answers = held_view(desk), desk.dialog.view.answers
-    await until(lambda: desk.dialog.findChildren(UnreadNotice))
-    notice = desk.dialog.findChildren(UnreadNotice)[0]
+async def test_the_rest_is_shown_also_from_another_view_and_of_very_many_lines_the_end_is_enough(
+    bench: DialogBench,
+) -> None:
+    bench.window.resize(960, 600)
+    await bench.ask(long_write(5_000))
+    view, answers = held_view(bench), bench.dialog.view.answers
+    await until(lambda: bench.dialog.findChildren(UnreadNotice))
+    notice = bench.dialog.findChildren(UnreadNotice)[0]
     assert "to the end" in notice.words
-    card = desk.dialog.findChild(Card)
+    card = bench.dialog.findChild(Card)
     card.choice.set_value("result")
     card.show_view("result")
     await settled(0.6)
@@ -225,7 +227,7 @@ async def test_the_rest_is_shown_also_from_another_view_and_of_very_many_lines_t
 
 
 @pytest.mark.spec("R-PRM-2", "R-PRM-5")
-async def test_what_is_struck_over_new_changes_need_not_be_read_again(desk: Desk) -> None:
+async def test_what_is_struck_over_new_changes_need_not_be_read_again(bench: DialogBench) -> None:
     view = LinesView("Changes")
     view.resize(400, 100)
     view.set_rows(tuple(DiffRow("plain", n, str(n)) for n in range(30)), start=27)
@@ -236,25 +238,25 @@ async def test_what_is_struck_over_new_changes_need_not_be_read_again(desk: Desk
 
 
 @pytest.mark.spec("R-PRM-2", "R-PRM-14")
-async def test_short_changes_and_arguments_hold_nothing(desk: Desk) -> None:
+async def test_short_changes_and_arguments_hold_nothing(bench: DialogBench) -> None:
     for make in (long_write, many_arguments):
         request = replace(make(2), request_id=f"short-{make.__name__}")
-        question = await desk.ask(request)
-        answers = desk.dialog.view.answers
+        question = await bench.ask(request)
+        answers = bench.dialog.view.answers
         await until(lambda: not answers.allow.deaf)  # noqa: B023 - waited for within the loop
-        assert not desk.dialog.findChildren(UnreadNotice)
+        assert not bench.dialog.findChildren(UnreadNotice)
         QTest.mouseClick(answers.allow, LEFT)
         assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "allow_once"
 
 
 @pytest.mark.parametrize(("scale", "height", "folded"), [(2.0, 700, True), (1.0, 700, False)])
 async def test_where_room_is_scarce_what_cannot_allow_yet_leaves_it_to_the_request(
-    desk: Desk, theme: Theme, scale: float, height: int, folded: bool
+    bench: DialogBench, theme: Theme, scale: float, height: int, folded: bool
 ) -> None:
     theme.set_scale(scale)
-    desk.window.resize(1100, height)
-    await desk.ask(long_write(300))
-    await until(lambda: desk.dialog.findChildren(UnreadNotice))
-    answers = desk.dialog.view.answers
+    bench.window.resize(1100, height)
+    await bench.ask(long_write(300))
+    await until(lambda: bench.dialog.findChildren(UnreadNotice))
+    answers = bench.dialog.view.answers
     assert answers is not None
     await until(lambda: answers.allow.isHidden() is folded)

@@ -21,7 +21,7 @@ from desktop.ui.approvals.request.head import why
 from desktop.ui.approvals.request.lines_view import ROW, LinesView
 from desktop.ui.approvals.request.view import RequestView
 from desktop.ui.widgets.layout.containers import Notice, Scroller
-from tests.gui.approvals.conftest import DEAF_OVER, Desk, same_thread, settled
+from tests.gui.approvals.conftest import DEAF_OVER, DialogBench, same_thread, settled
 from tests.harness.patience import PATIENCE_S
 
 Key = Qt.Key
@@ -43,10 +43,10 @@ def answers(view: RequestView):
 
 @pytest.mark.spec("R-PRM-1", "R-PRM-2")
 async def test_a_write_shows_tool_category_chain_thread_paths_reason_and_the_diff(
-    desk: Desk, write: PermissionRequest
+    bench: DialogBench, write: PermissionRequest
 ) -> None:
-    await desk.ask(write)
-    words = words_of(desk.dialog)
+    await bench.ask(write)
+    words = words_of(bench.dialog)
     for part in (
         "write-file",
         "Write a text file, replacing what is there",
@@ -66,7 +66,7 @@ async def test_a_write_shows_tool_category_chain_thread_paths_reason_and_the_dif
 @pytest.mark.spec("R-PRM-2")
 @pytest.mark.parametrize("kinds", [("bubblewrap", "landlock"), ()], ids=["confined", "not confined"])
 async def test_what_confines_a_command_is_a_note_and_that_nothing_does_a_warning(
-    desk: Desk, shell: PermissionRequest, tmp_path: Path, kinds: tuple[Kind, ...]
+    bench: DialogBench, shell: PermissionRequest, tmp_path: Path, kinds: tuple[Kind, ...]
 ) -> None:
     """With the sentence of this machine itself, and as it is on one without any walls."""
     settings = SafetySettings(workspace=str(tmp_path), allowed=(str(tmp_path),))
@@ -77,18 +77,18 @@ async def test_what_confines_a_command_is_a_note_and_that_nothing_does_a_warning
     if kinds and report.kind == "none":
         pytest.skip("nothing confines commands here")
     preview = {**shell.preview, "confinement": said, "confined_by": report.kind}
-    await desk.ask(replace(shell, preview=preview))
-    assert said in words_of(desk.dialog)
-    warnings = [n for n in desk.dialog.findChildren(Notice) if "Not confined" in n.accessibleName()]
+    await bench.ask(replace(shell, preview=preview))
+    assert said in words_of(bench.dialog)
+    warnings = [n for n in bench.dialog.findChildren(Notice) if "Not confined" in n.accessibleName()]
     assert [notice.property("pane") for notice in warnings] == ([] if kinds else ["ask"])
 
 
 @pytest.mark.spec("R-PRM-2")
 async def test_a_shell_call_shows_the_exact_command_the_folder_and_each_part_judged(
-    desk: Desk, shell: PermissionRequest
+    bench: DialogBench, shell: PermissionRequest
 ) -> None:
-    await desk.ask(shell)
-    words = words_of(desk.dialog)
+    await bench.ask(shell)
+    words = words_of(bench.dialog)
     command = shell.arguments["command"]
     assert all(line in words for line in command.splitlines())
     for part in ("/home/ida/work/harbour-sensors", "It replaces a file that exists", "deletes", "network", "Landlock"):
@@ -96,64 +96,68 @@ async def test_a_shell_call_shows_the_exact_command_the_folder_and_each_part_jud
 
 
 @pytest.mark.spec("R-PRM-2")
-async def test_a_program_call_shows_its_argument_vector_word_by_word(desk: Desk, write: PermissionRequest) -> None:
+async def test_a_program_call_shows_its_argument_vector_word_by_word(
+    bench: DialogBench, write: PermissionRequest
+) -> None:
     argv = ["convert", "a b.png", "--out", "c.png"]
-    await desk.ask(replace(write, tool="convert", preview={"kind": "argv", "argv": argv}, arguments={"in": "a b.png"}))
-    assert all(f" {word}" in words_of(desk.dialog) for word in argv)
+    await bench.ask(replace(write, tool="convert", preview={"kind": "argv", "argv": argv}, arguments={"in": "a b.png"}))
+    assert all(f" {word}" in words_of(bench.dialog) for word in argv)
 
 
 @pytest.mark.spec("R-PRM-3")
-async def test_escape_denies_and_never_allows(desk: Desk, write: PermissionRequest) -> None:
-    question = await desk.ask(write)
-    desk.dialog.take_keys()
-    await desk.awake()
-    QTest.keyClick(desk.window.focusWidget(), Key.Key_Escape)
+async def test_escape_denies_and_never_allows(bench: DialogBench, write: PermissionRequest) -> None:
+    question = await bench.ask(write)
+    bench.dialog.take_keys()
+    await bench.awake()
+    QTest.keyClick(bench.window.focusWidget(), Key.Key_Escape)
     assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "deny"
 
 
 @pytest.mark.spec("R-PRM-3")
-async def test_keys_begin_on_deny_so_that_enter_denies(desk: Desk, write: PermissionRequest) -> None:
-    question = await desk.ask(write)
-    desk.dialog.take_keys()
-    assert desk.window.focusWidget() is answers(desk.dialog.view).deny
-    QTest.keyClick(desk.window.focusWidget(), Key.Key_Space)
+async def test_keys_begin_on_deny_so_that_enter_denies(bench: DialogBench, write: PermissionRequest) -> None:
+    question = await bench.ask(write)
+    bench.dialog.take_keys()
+    assert bench.window.focusWidget() is answers(bench.dialog.view).deny
+    QTest.keyClick(bench.window.focusWidget(), Key.Key_Space)
     assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "deny"
 
 
 @pytest.mark.spec("R-PRM-3")
-async def test_an_admin_call_offers_once_or_deny_only(desk: Desk, shell: PermissionRequest) -> None:
-    await desk.ask(shell)
-    given = answers(desk.dialog.view)
+async def test_an_admin_call_offers_once_or_deny_only(bench: DialogBench, shell: PermissionRequest) -> None:
+    await bench.ask(shell)
+    given = answers(bench.dialog.view)
     assert not given.allow_run.isVisible()
     assert given.allow.isVisible()
     assert given.allow.kind != "primary"
-    await desk.awake()
+    await bench.awake()
     assert given.allow.kind == "admin"
 
 
 @pytest.mark.spec("R-PRM-14")
-async def test_allow_hears_nothing_for_its_first_400_ms(desk: Desk, write: PermissionRequest) -> None:
-    question = await desk.ask(write)
-    allow = answers(desk.dialog.view).allow
-    desk.dialog.take_keys()
+async def test_allow_hears_nothing_for_its_first_400_ms(bench: DialogBench, write: PermissionRequest) -> None:
+    question = await bench.ask(write)
+    allow = answers(bench.dialog.view).allow
+    bench.dialog.take_keys()
     for _ in range(3):
         QTest.mouseClick(allow, Qt.MouseButton.LeftButton)
-        QTest.keyClick(desk.window.focusWidget(), Key.Key_Return, CONTROL)
+        QTest.keyClick(bench.window.focusWidget(), Key.Key_Return, CONTROL)
         allow.click()
         await settled(0.05)
     assert not question.done()
-    await desk.awake()
+    await bench.awake()
     QTest.mouseClick(allow, Qt.MouseButton.LeftButton)
     decision = await asyncio.wait_for(question, PATIENCE_S)
     assert (decision.choice, decision.digest) == ("allow_once", "d3")
 
 
 @pytest.mark.spec("R-PRM-14")
-async def test_ctrl_enter_allows_once_the_person_has_come_to_the_dialog(desk: Desk, write: PermissionRequest) -> None:
-    question = await desk.ask(write)
-    desk.dialog.take_keys()
-    await desk.awake()
-    QTest.keyClick(desk.window.focusWidget(), Key.Key_Return, CONTROL)
+async def test_ctrl_enter_allows_once_the_person_has_come_to_the_dialog(
+    bench: DialogBench, write: PermissionRequest
+) -> None:
+    question = await bench.ask(write)
+    bench.dialog.take_keys()
+    await bench.awake()
+    QTest.keyClick(bench.window.focusWidget(), Key.Key_Return, CONTROL)
     assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "allow_once"
 
 
@@ -164,33 +168,33 @@ def hold(widget: QWidget, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.Keyboa
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-8")
 async def test_ctrl_enter_that_is_held_answers_one_request_and_no_other(
-    desk: Desk, write: PermissionRequest, new_file: PermissionRequest, shell: PermissionRequest
+    bench: DialogBench, write: PermissionRequest, new_file: PermissionRequest, shell: PermissionRequest
 ) -> None:
-    questions = [await desk.ask(request) for request in same_thread(new_file, write, shell)]
-    desk.dialog.take_keys()
-    await desk.awake()
-    QTest.keyPress(desk.window.focusWidget(), Key.Key_Return, CONTROL)
+    questions = [await bench.ask(request) for request in same_thread(new_file, write, shell)]
+    bench.dialog.take_keys()
+    await bench.awake()
+    QTest.keyPress(bench.window.focusWidget(), Key.Key_Return, CONTROL)
     for _ in range(30):
-        hold(desk.window.focusWidget(), Key.Key_Return, CONTROL)
+        hold(bench.window.focusWidget(), Key.Key_Return, CONTROL)
         await settled(0.05)
     assert [question.done() for question in questions] == [True, False, False]
-    QTest.keyRelease(desk.window.focusWidget(), Key.Key_Return, CONTROL)
-    QTest.keyClick(desk.window.focusWidget(), Key.Key_Return, CONTROL)
+    QTest.keyRelease(bench.window.focusWidget(), Key.Key_Return, CONTROL)
+    QTest.keyClick(bench.window.focusWidget(), Key.Key_Return, CONTROL)
     await settled()
     assert [question.done() for question in questions] == [True, True, False]
 
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-3")
 async def test_escape_or_space_that_is_held_answers_one_request(
-    desk: Desk, write: PermissionRequest, new_file: PermissionRequest, shell: PermissionRequest
+    bench: DialogBench, write: PermissionRequest, new_file: PermissionRequest, shell: PermissionRequest
 ) -> None:
-    questions = [await desk.ask(request) for request in same_thread(new_file, write, shell)]
-    desk.dialog.take_keys()
-    QTest.keyPress(desk.window.focusWidget(), Key.Key_Escape)
+    questions = [await bench.ask(request) for request in same_thread(new_file, write, shell)]
+    bench.dialog.take_keys()
+    QTest.keyPress(bench.window.focusWidget(), Key.Key_Escape)
     for key in (Key.Key_Escape, Key.Key_Space, Key.Key_Return):
-        answers(desk.dialog.view).allow.setFocus()
+        answers(bench.dialog.view).allow.setFocus()
         await settled(DEAF_OVER)
-        for target in (answers(desk.dialog.view).allow, answers(desk.dialog.view).deny):
+        for target in (answers(bench.dialog.view).allow, answers(bench.dialog.view).deny):
             hold(target, key)
             hold(target, key)
     await settled()
@@ -199,10 +203,10 @@ async def test_escape_or_space_that_is_held_answers_one_request(
 
 @pytest.mark.spec("R-PRM-14")
 async def test_a_press_in_the_deaf_time_begins_it_anew_also_for_the_answer_beside_it(
-    desk: Desk, write: PermissionRequest
+    bench: DialogBench, write: PermissionRequest
 ) -> None:
-    question = await desk.ask(write)
-    given = answers(desk.dialog.view)
+    question = await bench.ask(write)
+    given = answers(bench.dialog.view)
     for button in (given.allow, given.allow_run) * 3:
         begun = time.monotonic()
         await settled(0.25)
@@ -215,15 +219,17 @@ async def test_a_press_in_the_deaf_time_begins_it_anew_also_for_the_answer_besid
         deaf = given.allow.deaf, given.allow_run.deaf
         assert deaf == (True, True) or time.monotonic() - begun > 0.35
     assert not question.done()
-    await desk.awake()
+    await bench.awake()
     QTest.mouseClick(given.allow_run, Qt.MouseButton.LeftButton)
     assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "allow_run"
 
 
 @pytest.mark.spec("R-PRM-14")
-async def test_a_press_that_begins_too_soon_and_ends_later_is_no_answer(desk: Desk, write: PermissionRequest) -> None:
-    question = await desk.ask(write)
-    allow = answers(desk.dialog.view).allow
+async def test_a_press_that_begins_too_soon_and_ends_later_is_no_answer(
+    bench: DialogBench, write: PermissionRequest
+) -> None:
+    question = await bench.ask(write)
+    allow = answers(bench.dialog.view).allow
     QTest.mousePress(allow, Qt.MouseButton.LeftButton)
     await settled(DEAF_OVER)
     QTest.mouseRelease(allow, Qt.MouseButton.LeftButton)
@@ -232,32 +238,34 @@ async def test_a_press_that_begins_too_soon_and_ends_later_is_no_answer(desk: De
 
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-7")
-async def test_what_one_types_goes_on_going_where_it_went(desk: Desk, write: PermissionRequest) -> None:
-    question = await desk.ask(write)
-    assert desk.window.focusWidget() is desk.field
-    await desk.awake()
-    QTest.keyClicks(desk.window.focusWidget(), "yes please")
+async def test_what_one_types_goes_on_going_where_it_went(bench: DialogBench, write: PermissionRequest) -> None:
+    question = await bench.ask(write)
+    assert bench.window.focusWidget() is bench.field
+    await bench.awake()
+    QTest.keyClicks(bench.window.focusWidget(), "yes please")
     for key in (Key.Key_Return, Key.Key_Space, Key.Key_Escape):
-        QTest.keyClick(desk.window.focusWidget(), key)
-    QTest.keyClick(desk.window.focusWidget(), Key.Key_Return, CONTROL)
-    assert desk.field.text() == "yes please "
+        QTest.keyClick(bench.window.focusWidget(), key)
+    QTest.keyClick(bench.window.focusWidget(), Key.Key_Return, CONTROL)
+    assert bench.field.text() == "yes please "
     assert not question.done()
-    assert desk.dialog.isVisible()
+    assert bench.dialog.isVisible()
 
 
 @pytest.mark.spec("R-PRM-7")
-async def test_f6_or_a_click_on_the_dialog_brings_the_keys_to_deny(desk: Desk, write: PermissionRequest) -> None:
-    await desk.ask(write)
-    QTest.keyClick(desk.window, Key.Key_F6)
-    assert desk.window.focusWidget() is answers(desk.dialog.view).deny
-    desk.field.setFocus()
-    QTest.mouseClick(desk.dialog, Qt.MouseButton.LeftButton, pos=QPoint(60, 30))
-    assert desk.window.focusWidget() is answers(desk.dialog.view).deny
+async def test_f6_or_a_click_on_the_dialog_brings_the_keys_to_deny(
+    bench: DialogBench, write: PermissionRequest
+) -> None:
+    await bench.ask(write)
+    QTest.keyClick(bench.window, Key.Key_F6)
+    assert bench.window.focusWidget() is answers(bench.dialog.view).deny
+    bench.field.setFocus()
+    QTest.mouseClick(bench.dialog, Qt.MouseButton.LeftButton, pos=QPoint(60, 30))
+    assert bench.window.focusWidget() is answers(bench.dialog.view).deny
 
 
 @pytest.mark.spec("R-PRM-7")
-async def test_the_loop_goes_on_while_a_question_is_open(desk: Desk, write: PermissionRequest) -> None:
-    question = await desk.ask(write)
+async def test_the_loop_goes_on_while_a_question_is_open(bench: DialogBench, write: PermissionRequest) -> None:
+    question = await bench.ask(write)
     ticks = 0
     for _ in range(20):
         await asyncio.sleep(0)
@@ -267,89 +275,91 @@ async def test_the_loop_goes_on_while_a_question_is_open(desk: Desk, write: Perm
 
 @pytest.mark.spec("R-PRM-8")
 async def test_one_request_is_shown_at_a_time_with_the_number_of_the_others(
-    desk: Desk, write: PermissionRequest, new_file: PermissionRequest
+    bench: DialogBench, write: PermissionRequest, new_file: PermissionRequest
 ) -> None:
     first, second = same_thread(new_file, write)
-    await desk.ask(first)
-    await desk.ask(second)
-    assert desk.dialog.view.request == first
-    assert "1 more waiting" in words_of(desk.dialog)
-    desk.dialog.take_keys()
-    QTest.keyClick(desk.window.focusWidget(), Key.Key_Escape)
+    await bench.ask(first)
+    await bench.ask(second)
+    assert bench.dialog.view.request == first
+    assert "1 more waiting" in words_of(bench.dialog)
+    bench.dialog.take_keys()
+    QTest.keyClick(bench.window.focusWidget(), Key.Key_Escape)
     await settled()
-    assert desk.dialog.view.request == second
+    assert bench.dialog.view.request == second
 
 
 @pytest.mark.spec("R-PRM-8", "R-PRM-14")
 async def test_the_next_request_is_deaf_anew_so_that_a_double_click_allows_one(
-    desk: Desk, write: PermissionRequest, new_file: PermissionRequest
+    bench: DialogBench, write: PermissionRequest, new_file: PermissionRequest
 ) -> None:
-    one, two = [await desk.ask(request) for request in same_thread(new_file, write)]
-    await desk.awake()
-    answers(desk.dialog.view).allow.click()
+    one, two = [await bench.ask(request) for request in same_thread(new_file, write)]
+    await bench.awake()
+    answers(bench.dialog.view).allow.click()
     await settled()
-    answers(desk.dialog.view).allow.click()
+    answers(bench.dialog.view).allow.click()
     await settled()
     assert (one.done(), two.done()) == (True, False)
 
 
 @pytest.mark.spec("R-PRM-8")
 async def test_all_of_a_run_are_denied_at_once_and_no_other(
-    desk: Desk, write: PermissionRequest, new_file: PermissionRequest, shell: PermissionRequest
+    bench: DialogBench, write: PermissionRequest, new_file: PermissionRequest, shell: PermissionRequest
 ) -> None:
     first, second, other = same_thread(new_file, shell, write)
-    questions = [await desk.ask(request) for request in (first, second, other)]
-    desk.dialog.view.deny_all()
+    questions = [await bench.ask(request) for request in (first, second, other)]
+    bench.dialog.view.deny_all()
     await settled()
     assert [q.done() for q in questions] == [True, True, False]
     assert not any(q.result().allowed for q in questions[:2])
 
 
 @pytest.mark.spec("R-PRM-9")
-async def test_a_cancelled_run_takes_its_dialog_with_it(desk: Desk, write: PermissionRequest) -> None:
-    question = await desk.ask(write)
-    desk.dialog.take_keys()
-    answers(desk.dialog.view).reason.click()
+async def test_a_cancelled_run_takes_its_dialog_with_it(bench: DialogBench, write: PermissionRequest) -> None:
+    question = await bench.ask(write)
+    bench.dialog.take_keys()
+    answers(bench.dialog.view).reason.click()
     question.cancel()
     await settled()
-    assert not desk.dialog.isVisible()
-    assert desk.window.focusWidget() is desk.field
-    reasons = [w for w in desk.window.findChildren(QWidget) if w.accessibleName() == "Deny with a reason"]
+    assert not bench.dialog.isVisible()
+    assert bench.window.focusWidget() is bench.field
+    reasons = [w for w in bench.window.findChildren(QWidget) if w.accessibleName() == "Deny with a reason"]
     assert not any(w.isVisible() for w in reasons), "it may not be deleted yet"
 
 
 @pytest.mark.spec("R-PRM-15")
-async def test_markup_in_what_a_model_says_is_shown_as_text(desk: Desk, write: PermissionRequest) -> None:
+async def test_markup_in_what_a_model_says_is_shown_as_text(bench: DialogBench, write: PermissionRequest) -> None:
     bold = "<b>safe</b><img src=file:///etc/passwd>"
-    await desk.ask(replace(write, description=bold, raised_because=bold, arguments={"path": bold, "content": bold}))
-    labels = desk.dialog.findChildren(QLabel)
-    assert bold in words_of(desk.dialog)
+    await bench.ask(replace(write, description=bold, raised_because=bold, arguments={"path": bold, "content": bold}))
+    labels = bench.dialog.findChildren(QLabel)
+    assert bold in words_of(bench.dialog)
     assert {label.textFormat() for label in labels} == {Qt.TextFormat.PlainText}
 
 
 @pytest.mark.spec("R-PRM-2", "R-PRM-15")
 async def test_characters_that_hide_or_reorder_text_are_written_out_and_named(
-    desk: Desk, shell: PermissionRequest
+    bench: DialogBench, shell: PermissionRequest
 ) -> None:
     command = "echo \u202egnp.exe\u202c; rm\u200b x\x1b[2K"
     preview = {**shell.preview, "command": command}
-    await desk.ask(replace(shell, arguments={"command": command}, preview=preview))
-    words = words_of(desk.dialog)
+    await bench.ask(replace(shell, arguments={"command": command}, preview=preview))
+    words = words_of(bench.dialog)
     assert "echo \\u{202e}gnp.exe\\u{202c}; rm\\u{200b} x\\e[2K" in words
     assert "are invisible" in words
     assert not any(character in words for character in "\u202e\u202c\u200b\x1b")
 
 
 @pytest.mark.spec("R-PRM-5")
-async def test_a_request_that_came_back_changed_is_shown_anew_and_says_so(desk: Desk, write: PermissionRequest) -> None:
-    first = await desk.ask(write)
-    await desk.awake()
-    answers(desk.dialog.view).allow.click()
+async def test_a_request_that_came_back_changed_is_shown_anew_and_says_so(
+    bench: DialogBench, write: PermissionRequest
+) -> None:
+    first = await bench.ask(write)
+    await bench.awake()
+    answers(bench.dialog.view).allow.click()
     assert (await asyncio.wait_for(first, PATIENCE_S)).digest == "d3"
     preview = {**write.preview, "before": str(write.preview["before"]) + "Somebody added this.\n"}
-    again = await desk.ask(replace(write, request_id="r9", digest="d9", stale=True, preview=preview))
-    assert "has changed since you answered" in words_of(desk.dialog)
-    card = desk.dialog.findChild(DiffCard)
+    again = await bench.ask(replace(write, request_id="r9", digest="d9", stale=True, preview=preview))
+    assert "has changed since you answered" in words_of(bench.dialog)
+    card = bench.dialog.findChild(DiffCard)
     assert isinstance(card, DiffCard)
     rows = card.diff_view.rows
     struck = [at for at, row in enumerate(rows) if row.struck]
@@ -357,37 +367,41 @@ async def test_a_request_that_came_back_changed_is_shown_anew_and_says_so(desk: 
     assert "what would happen now" in next(row.text for row in rows[struck[-1] :] if row.kind == "hunk")
     assert any(row.text == "Somebody added this." and row.kind == "del" and not row.struck for row in rows)
     assert "no longer: " in card.diff_view.accessibleDescription()
-    answers(desk.dialog.view).allow.click()
+    answers(bench.dialog.view).allow.click()
     await settled()
     assert not again.done()
 
 
-async def test_a_request_put_aside_goes_on_waiting_and_can_be_called_back(desk: Desk, write: PermissionRequest) -> None:
-    question = await desk.ask(write)
-    desk.dialog.put_aside()
-    assert not desk.dialog.isVisible()
+async def test_a_request_put_aside_goes_on_waiting_and_can_be_called_back(
+    bench: DialogBench, write: PermissionRequest
+) -> None:
+    question = await bench.ask(write)
+    bench.dialog.put_aside()
+    assert not bench.dialog.isVisible()
     assert not question.done()
-    desk.dialog.reopen("r3")
-    assert desk.dialog.isVisible()
-    assert desk.window.focusWidget() is answers(desk.dialog.view).deny
+    bench.dialog.reopen("r3")
+    assert bench.dialog.isVisible()
+    assert bench.window.focusWidget() is answers(bench.dialog.view).deny
 
 
-async def test_requests_of_other_threads_are_not_shown_over_this_one(desk: Desk, write: PermissionRequest) -> None:
-    await desk.ask(write)
-    desk.dialog.show_for("another")
-    assert not desk.dialog.isVisible()
-    desk.dialog.show_for(write.thread_id)
-    assert desk.dialog.isVisible()
+async def test_requests_of_other_threads_are_not_shown_over_this_one(
+    bench: DialogBench, write: PermissionRequest
+) -> None:
+    await bench.ask(write)
+    bench.dialog.show_for("another")
+    assert not bench.dialog.isVisible()
+    bench.dialog.show_for(write.thread_id)
+    assert bench.dialog.isVisible()
 
 
 @pytest.mark.spec("R-PRM-4")
-async def test_a_reason_is_sent_with_the_denial(desk: Desk, write: PermissionRequest) -> None:
-    question = await desk.ask(write)
-    answers(desk.dialog.view).reason.click()
+async def test_a_reason_is_sent_with_the_denial(bench: DialogBench, write: PermissionRequest) -> None:
+    question = await bench.ask(write)
+    answers(bench.dialog.view).reason.click()
     await settled()
-    QTest.keyClicks(desk.window.focusWidget(), "Use the archive instead")
-    for button in desk.window.findChildren(QWidget):
-        if button.accessibleName() == "Deny" and button is not answers(desk.dialog.view).deny:
+    QTest.keyClicks(bench.window.focusWidget(), "Use the archive instead")
+    for button in bench.window.findChildren(QWidget):
+        if button.accessibleName() == "Deny" and button is not answers(bench.dialog.view).deny:
             QTest.mouseClick(button, Qt.MouseButton.LeftButton)
             break
     decision = await asyncio.wait_for(question, PATIENCE_S)
@@ -395,66 +409,68 @@ async def test_a_reason_is_sent_with_the_denial(desk: Desk, write: PermissionReq
 
 
 @pytest.mark.spec("R-PRM-5")
-async def test_what_was_never_allowed_is_not_struck(desk: Desk, write: PermissionRequest) -> None:
+async def test_what_was_never_allowed_is_not_struck(bench: DialogBench, write: PermissionRequest) -> None:
     """Asked about anew although no person had answered: a remembered answer no longer fits."""
-    await desk.ask(replace(write, stale=True))
-    card = desk.dialog.findChild(DiffCard)
+    await bench.ask(replace(write, stale=True))
+    card = bench.dialog.findChild(DiffCard)
     assert isinstance(card, DiffCard)
     assert not any(row.struck for row in card.diff_view.rows)
-    assert "has changed" in words_of(desk.dialog)
+    assert "has changed" in words_of(bench.dialog)
 
 
 @pytest.mark.spec("R-PRM-5")
 async def test_that_a_request_came_back_is_said_where_nothing_scrolls_it_away(
-    desk: Desk, write: PermissionRequest
+    bench: DialogBench, write: PermissionRequest
 ) -> None:
     long = "\n".join(f"{n}" for n in range(500))
     preview = {**write.preview, "before": "", "after": long}
-    desk.window.resize(900, 420)
+    bench.window.resize(900, 420)
     first = replace(write, preview=preview)
-    await desk.ask(first)
-    scroller = desk.dialog.view.findChild(Scroller)
+    await bench.ask(first)
+    scroller = bench.dialog.view.findChild(Scroller)
     scroller.verticalScrollBar().setValue(scroller.verticalScrollBar().maximum())
-    desk.approvals.answer(first.request_id, "deny", digest=first.digest)
+    bench.approvals.answer(first.request_id, "deny", digest=first.digest)
     await settled()
-    await desk.ask(replace(first, request_id="again", digest="again", stale=True))
-    (notice,) = [n for n in desk.dialog.findChildren(Notice) if "has changed since you answered" in n.words]
-    whole = notice.mapTo(desk.dialog, notice.rect().topLeft()).y()
+    await bench.ask(replace(first, request_id="again", digest="again", stale=True))
+    (notice,) = [n for n in bench.dialog.findChildren(Notice) if "has changed since you answered" in n.words]
+    whole = notice.mapTo(bench.dialog, notice.rect().topLeft()).y()
     assert not scroller.isAncestorOf(notice)
-    assert 0 < whole < desk.dialog.height() - notice.height()
+    assert 0 < whole < bench.dialog.height() - notice.height()
     assert notice.visibleRegion().boundingRect().height() == notice.height()
     assert scroller.verticalScrollBar().value() == 0
 
 
 @pytest.mark.spec("R-PRM-5", "R-PRM-2")
 async def test_of_a_changed_file_the_difference_that_holds_now_is_in_sight(
-    desk: Desk, write: PermissionRequest
+    bench: DialogBench, write: PermissionRequest
 ) -> None:
-    desk.window.resize(900, 560)
-    first = await desk.ask(write)
-    await desk.awake()
-    answers(desk.dialog.view).allow.click()
+    bench.window.resize(900, 560)
+    first = await bench.ask(write)
+    await bench.awake()
+    answers(bench.dialog.view).allow.click()
     await asyncio.wait_for(first, PATIENCE_S)
     before = str(write.preview["before"]).replace("02:00", "03:00")
-    await desk.ask(
+    await bench.ask(
         replace(write, request_id="r9", digest="d9", stale=True, preview={**write.preview, "before": before})
     )
-    view = next(v for v in desk.dialog.findChildren(LinesView) if v.accessibleName() == "Changes")
+    view = next(v for v in bench.dialog.findChildren(LinesView) if v.accessibleName() == "Changes")
     at = next(index for index, row in enumerate(view.rows) if row.text == "what would happen now")
     assert at > 0
     top, row = view.verticalScrollBar().value(), ROW
     assert top <= at * row < top + view.viewport().height() - row
 
 
-async def test_a_small_difference_is_shown_whole_where_there_is_room(desk: Desk, write: PermissionRequest) -> None:
+async def test_a_small_difference_is_shown_whole_where_there_is_room(
+    bench: DialogBench, write: PermissionRequest
+) -> None:
     wide = "a line that is as wide as it is, and then some more of it"  # it has a scroll bar below only when laid out
-    desk.window.resize(540, 780)
+    bench.window.resize(540, 780)
     for after in ("x", "x\ny\n", "a\nb\nc\n", f"a\n{wide}\nc\nd\n"):
         preview = {"kind": "diff", "path": "a", "before": "", "after": after, "new": True}
-        await desk.ask(replace(write, request_id=after, digest=after, preview=preview))
-        view = next(v for v in desk.dialog.findChildren(LinesView) if v.accessibleName() == "Changes")
+        await bench.ask(replace(write, request_id=after, digest=after, preview=preview))
+        view = next(v for v in bench.dialog.findChildren(LinesView) if v.accessibleName() == "Changes")
         assert view.verticalScrollBar().maximum() == 0, after
-        desk.approvals.answer(after, "deny", digest=after)
+        bench.approvals.answer(after, "deny", digest=after)
         await settled()
 
 
@@ -465,14 +481,14 @@ def test_why_it_asks_has_one_blank_between_its_sentences(write: PermissionReques
 
 
 @pytest.mark.spec("R-PRM-8")
-async def test_deny_over_a_thread_names_the_keys_that_do_deny(desk: Desk, write: PermissionRequest) -> None:
+async def test_deny_over_a_thread_names_the_keys_that_do_deny(bench: DialogBench, write: PermissionRequest) -> None:
     """Over a thread the keys stay in the message field, whose Escape answers nothing."""
-    question = await desk.ask(write)
-    deny = answers(desk.dialog.view).deny
+    question = await bench.ask(write)
+    deny = answers(bench.dialog.view).deny
     assert (deny._key, deny.toolTip()) == ("", "Deny this call (F6, then Esc)")
-    await desk.awake()
-    QTest.keyClick(desk.field, Key.Key_Escape)
+    await bench.awake()
+    QTest.keyClick(bench.field, Key.Key_Escape)
     assert not question.done()
-    QTest.keyClick(desk.field, Key.Key_F6)
-    QTest.keyClick(desk.window.focusWidget(), Key.Key_Escape)
+    QTest.keyClick(bench.field, Key.Key_F6)
+    QTest.keyClick(bench.window.focusWidget(), Key.Key_Escape)
     assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "deny"

@@ -14,28 +14,28 @@ from desktop.ui.approvals.request.reading import UnreadNotice
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.shadow import REACH
-from tests.gui.approvals.conftest import Desk, settled
+from tests.gui.approvals.conftest import DialogBench, settled
 from tests.harness.patience import PATIENCE_S
 
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-7")
 @pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
 async def test_no_answer_comes_to_lie_over_what_one_sends_and_stops_with(
-    desk: Desk, write: PermissionRequest, theme: Theme, scale: float
+    bench: DialogBench, write: PermissionRequest, theme: Theme, scale: float
 ) -> None:
     theme.set_scale(scale)
-    desk.window.resize(900, 600)
-    composer = QWidget(desk.window)
+    bench.window.resize(900, 600)
+    composer = QWidget(bench.window)
     composer.setGeometry(0, 600 - round(120 * scale), 900, round(120 * scale))
     composer.show()
-    dialog = RequestDialog(desk.window, desk.approvals, str, composer)
+    dialog = RequestDialog(bench.window, bench.approvals, str, composer)
     dialog.show_for(write.thread_id)
-    await desk.ask(write)
+    await bench.ask(write)
     await settled()
     assert dialog.isVisible()
     assert dialog.geometry().intersected(composer.geometry()).height() <= 2 * round(REACH * scale)
     for button in (button for button in dialog.findChildren(Button) if button.isVisible()):
-        place = QRect(button.mapTo(desk.window, QPoint(0, 0)), button.size())
+        place = QRect(button.mapTo(bench.window, QPoint(0, 0)), button.size())
         assert not place.intersects(composer.geometry()), button.label
     grown = round(min(160 * scale, 240))
     composer.setGeometry(0, 600 - grown, 900, grown)

@@ -82,7 +82,7 @@ async def test_saving_keeps_the_rule_and_answers_exactly_that_request(room: Room
     assert decision.rule["pattern"] == PROPOSED
     await until(lambda: room.dialog is None, "closed")
     assert room.mine == {PROPOSED: "allow"}
-    (rule,) = [rule for rule in room.desk.rules() if rule.editable]
+    (rule,) = [rule for rule in room.service.rules() if rule.editable]
     assert (rule.origin, rule.rule_id) == ("request", decision.rule["rule_id"])
     assert not other.done()
     assert "rule is saved" in room.told[-1]
@@ -197,13 +197,13 @@ async def test_a_request_that_is_answered_while_the_rule_is_being_saved_is_not_a
     room: Room, write: PermissionRequest
 ) -> None:
     question, dialog = await opened(room, write)
-    room.desk.door.clear()
+    room.service.door.clear()
     await agree(dialog)
     await until(lambda: dialog.editor.saving, "saving")
     press(dialog, Key.Key_Escape)
     assert dialog.isVisible(), "what is being saved cannot be cancelled any more"
     room.approvals.answer(write.request_id, "deny", digest=write.digest)
-    room.desk.door.set()
+    room.service.door.set()
     assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "deny"
     await until(lambda: room.told, "it says so")
     assert "answered meanwhile" in room.told[-1]
@@ -213,10 +213,10 @@ async def test_a_request_that_is_answered_while_the_rule_is_being_saved_is_not_a
 
 async def test_a_rule_that_cannot_be_saved_answers_nothing_and_says_why(room: Room, write: PermissionRequest) -> None:
     question, dialog = await opened(room, write)
-    room.desk.door.clear()
+    room.service.door.clear()
     await agree(dialog)
-    await room.desk._desk.save(dialog.editor.draft)
-    room.desk.door.set()
+    await room.service._service.save(dialog.editor.draft)
+    room.service.door.set()
     await until(dialog.failure.isVisible, "why")
     assert "such a rule already" in words(dialog)
     assert not question.done()

@@ -108,7 +108,7 @@ async def test_a_harmless_rule_is_saved_by_return_and_a_risky_one_is_not(room: R
 async def test_what_was_typed_since_the_trial_can_not_be_saved_until_it_was_tried_too(room: Room) -> None:
     await room.write(NARROW)
     assert room.foot.save.isEnabled()
-    room.desk.gate.clear()
+    room.service.gate.clear()
     QTest.keyClicks(room.field, "x")
     room.field.setText("bash(command=git *)")
     room.field.textEdited.emit("bash(command=git *)")
@@ -118,24 +118,24 @@ async def test_what_was_typed_since_the_trial_can_not_be_saved_until_it_was_trie
     room.editor.save()
     assert room.mine == {}
     assert room.tab.panel.form.trial.busy.isVisible()
-    room.desk.gate.set()
+    room.service.gate.set()
     await room.tried()
     assert room.foot.save.label == "Save anyway…"
 
 
 async def test_each_key_ends_the_trial_before_and_only_the_last_one_counts(room: Room) -> None:
-    room.desk.gate.clear()
+    room.service.gate.clear()
     room.page.show_rules(new=True)
     for pattern in ("bash(command=a)", "bash(command=ab)"):
         room.field.setText(pattern)
         room.field.textEdited.emit(pattern)
-        await until(lambda pattern=pattern: pattern in room.desk.tried, "begun")
+        await until(lambda pattern=pattern: pattern in room.service.tried, "begun")
     for letter in "cdefgh":
         room.field.textEdited.emit(f"bash(command={letter})")
-    room.desk.gate.set()
+    room.service.gate.set()
     await room.tried()
-    assert room.desk.ended == ["bash(command=h)"]
-    assert room.desk.tried == ["bash(command=a)", "bash(command=ab)", "bash(command=h)"]
+    assert room.service.ended == ["bash(command=h)"]
+    assert room.service.tried == ["bash(command=a)", "bash(command=ab)", "bash(command=h)"]
 
 
 async def test_a_suggestion_lets_no_trick_through_and_is_taken_over_with_one_press(room: Room) -> None:
@@ -169,9 +169,9 @@ async def test_of_programs_without_a_table_the_page_says_that_their_options_are_
 
 async def test_other_rules_in_force_have_the_draft_tried_again(room: Room) -> None:
     await room.write(NARROW)
-    before = len(room.desk.ended)
+    before = len(room.service.ended)
     await room.keep("bash(command=ls*)", decision="deny")
-    await until(lambda: len(room.desk.ended) > before, "tried again")
+    await until(lambda: len(room.service.ended) > before, "tried again")
     await room.keep(NARROW)
     await until(lambda: room.editor.problem is not None, "there is one already")
     assert not room.foot.save.isEnabled()
@@ -199,7 +199,7 @@ async def test_a_rule_for_this_thread_only_is_saved_for_it(room: Room) -> None:
     await room.tried()
     room.foot.save.click()
     await until(lambda: room.mine, "saved")
-    (rule,) = [rule for rule in room.desk.rules() if rule.editable]
+    (rule,) = [rule for rule in room.service.rules() if rule.editable]
     assert rule.thread_id == "t1"
 
 
@@ -232,12 +232,12 @@ async def test_revoking_the_rule_that_is_being_changed_asks_before_the_text_is_l
 
 async def test_what_cannot_be_saved_says_why_and_keeps_the_text(room: Room) -> None:
     await room.write(NARROW)
-    room.desk.door.clear()
+    room.service.door.clear()
     room.foot.save.click()
     assert not room.field.isEnabled()
     assert not room.foot.save.isEnabled()
-    await room.desk._desk.save(RuleDraft(NARROW))
-    room.desk.door.set()
+    await room.service._service.save(RuleDraft(NARROW))
+    room.service.door.set()
     await until(lambda: "such a rule already" in room.tab.toast.text, "why")
     assert room.editor.draft.pattern == NARROW
     assert room.field.isEnabled()

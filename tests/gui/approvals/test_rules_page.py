@@ -1,4 +1,4 @@
-"""The Rules tab as a person uses it: keys, filters, menu and undo, on the real desk over a real store."""
+"""The Rules tab as a person uses it: keys, filters, menu and undo, on the real service over a real store."""
 
 from __future__ import annotations
 

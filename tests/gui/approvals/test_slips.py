@@ -19,15 +19,15 @@ from desktop.ui.approvals.request.dialog import RequestDialog
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.controls.allow_button import AllowButton
 from desktop.ui.widgets.controls.buttons import OneClickButton
-from tests.gui.approvals.conftest import DEAF_OVER, Desk, same_thread, settled
+from tests.gui.approvals.conftest import DEAF_OVER, DialogBench, same_thread, settled
 from tests.harness.patience import PATIENCE_S
 
 LEFT = Qt.MouseButton.LeftButton
 
 
-def answers(desk: Desk) -> Answers:
-    assert desk.dialog.view.answers is not None
-    return desk.dialog.view.answers
+def answers(bench: DialogBench) -> Answers:
+    assert bench.dialog.view.answers is not None
+    return bench.dialog.view.answers
 
 
 async def awake(button: AllowButton) -> None:
@@ -37,10 +37,10 @@ async def awake(button: AllowButton) -> None:
             await settled()
 
 
-async def agree(desk: Desk, question: "asyncio.Task[Decision]") -> Decision:
+async def agree(bench: DialogBench, question: "asyncio.Task[Decision]") -> Decision:
     """What a person does who means it: waits, and presses."""
-    await awake(answers(desk).allow)
-    QTest.mouseClick(answers(desk).allow, LEFT)
+    await awake(answers(bench).allow)
+    QTest.mouseClick(answers(bench).allow, LEFT)
     return await asyncio.wait_for(question, PATIENCE_S)
 
 
@@ -56,180 +56,192 @@ def double_press(widget: QWidget, at: QPoint) -> None:
 
 
 @pytest.mark.spec("R-PRM-14")
-async def test_when_the_button_comes_to_lie_elsewhere_it_is_deaf_anew(desk: Desk, write: PermissionRequest) -> None:
-    question = await desk.ask(write)
-    allow = answers(desk).allow
-    for change in (lambda: desk.window.resize(1000, 700), lambda: desk.window.resize(700, 700)):
+async def test_when_the_button_comes_to_lie_elsewhere_it_is_deaf_anew(
+    bench: DialogBench, write: PermissionRequest
+) -> None:
+    question = await bench.ask(write)
+    allow = answers(bench).allow
+    for change in (lambda: bench.window.resize(1000, 700), lambda: bench.window.resize(700, 700)):
         await awake(allow)
-        before = allow.mapTo(desk.window, QPoint(0, 0))
+        before = allow.mapTo(bench.window, QPoint(0, 0))
         change()
         await settled()
-        assert allow.mapTo(desk.window, QPoint(0, 0)) != before
+        assert allow.mapTo(bench.window, QPoint(0, 0)) != before
         QTest.mouseClick(allow, LEFT)
         await settled()
         assert not question.done()
-    assert (await agree(desk, question)).choice == "allow_once"
+    assert (await agree(bench, question)).choice == "allow_once"
 
 
 @pytest.mark.spec("R-PRM-14")
-async def test_a_composer_that_grows_under_the_dialog_makes_it_deaf_anew(desk: Desk, write: PermissionRequest) -> None:
-    composer = QWidget(desk.window)
+async def test_a_composer_that_grows_under_the_dialog_makes_it_deaf_anew(
+    bench: DialogBench, write: PermissionRequest
+) -> None:
+    composer = QWidget(bench.window)
     composer.setGeometry(0, 640, 1100, 140)
     composer.show()
-    desk.dialog.deleteLater()
-    desk.dialog = RequestDialog(desk.window, desk.approvals, str, composer)
-    question = await desk.ask(write)
-    await awake(answers(desk).allow)
+    bench.dialog.deleteLater()
+    bench.dialog = RequestDialog(bench.window, bench.approvals, str, composer)
+    question = await bench.ask(write)
+    await awake(answers(bench).allow)
     composer.setGeometry(0, 560, 1100, 220)
     await settled()
-    QTest.mouseClick(answers(desk).allow, LEFT)
+    QTest.mouseClick(answers(bench).allow, LEFT)
     await settled()
     assert not question.done()
-    assert (await agree(desk, question)).allowed
+    assert (await agree(bench, question)).allowed
 
 
 @pytest.mark.spec("R-PRM-14")
 async def test_another_text_size_or_theme_makes_it_deaf_anew(
-    desk: Desk, write: PermissionRequest, theme: Theme
+    bench: DialogBench, write: PermissionRequest, theme: Theme
 ) -> None:
-    question = await desk.ask(write)
-    await awake(answers(desk).allow)
+    question = await bench.ask(write)
+    await awake(answers(bench).allow)
     theme.set_scale(1.25)
     await settled()
-    QTest.mouseClick(answers(desk).allow, LEFT)
+    QTest.mouseClick(answers(bench).allow, LEFT)
     theme.set_choice("dark")
     await settled()
     assert not question.done()
-    assert (await agree(desk, question)).allowed
+    assert (await agree(bench, question)).allowed
 
 
 @pytest.mark.spec("R-PRM-14")
-async def test_a_press_that_began_before_the_button_moved_is_no_answer(desk: Desk, write: PermissionRequest) -> None:
-    question = await desk.ask(write)
-    allow = answers(desk).allow
+async def test_a_press_that_began_before_the_button_moved_is_no_answer(
+    bench: DialogBench, write: PermissionRequest
+) -> None:
+    question = await bench.ask(write)
+    allow = answers(bench).allow
     await awake(allow)
     QTest.mousePress(allow, LEFT)
-    desk.window.resize(900, 700)
+    bench.window.resize(900, 700)
     await settled()
     QTest.mouseRelease(allow, LEFT)
     await settled()
     assert not question.done()
-    assert (await agree(desk, question)).allowed
+    assert (await agree(bench, question)).allowed
 
 
 @pytest.mark.spec("R-PRM-14")
-async def test_the_click_that_brings_the_window_to_the_front_is_no_answer(desk: Desk, write: PermissionRequest) -> None:
+async def test_the_click_that_brings_the_window_to_the_front_is_no_answer(
+    bench: DialogBench, write: PermissionRequest
+) -> None:
     other = QWidget()
-    question = await desk.ask(write)
-    await awake(answers(desk).allow)
+    question = await bench.ask(write)
+    await awake(answers(bench).allow)
     other.show()
     other.activateWindow()
     async with asyncio.timeout(PATIENCE_S):
-        while desk.window.isActiveWindow():
+        while bench.window.isActiveWindow():
             await settled()
-    QTest.mouseClick(answers(desk).allow, LEFT)
+    QTest.mouseClick(answers(bench).allow, LEFT)
     await settled()
     assert not question.done()
-    await awake(answers(desk).allow)
-    desk.window.activateWindow()
+    await awake(answers(bench).allow)
+    bench.window.activateWindow()
     async with asyncio.timeout(PATIENCE_S):
-        while not desk.window.isActiveWindow():
+        while not bench.window.isActiveWindow():
             await settled(0.001)
-    assert answers(desk).allow.deaf
-    QTest.mouseClick(answers(desk).allow, LEFT)
+    assert answers(bench).allow.deaf
+    QTest.mouseClick(answers(bench).allow, LEFT)
     await settled()
     assert not question.done()
-    assert (await agree(desk, question)).allowed
+    assert (await agree(bench, question)).allowed
     other.close()
     other.deleteLater()
 
 
 @pytest.mark.spec("R-PRM-14")
 async def test_in_a_window_that_cannot_be_brought_to_the_front_a_second_click_is_meant(
-    desk: Desk, write: PermissionRequest
+    bench: DialogBench, write: PermissionRequest
 ) -> None:
     other = QWidget()
     other.show()
     other.activateWindow()
     async with asyncio.timeout(PATIENCE_S):
-        while desk.window.isActiveWindow():
+        while bench.window.isActiveWindow():
             await settled()
-    question = await desk.ask(write)
-    await awake(answers(desk).allow)
-    QTest.mouseClick(answers(desk).allow, LEFT)
+    question = await bench.ask(write)
+    await awake(answers(bench).allow)
+    QTest.mouseClick(answers(bench).allow, LEFT)
     await settled()
     assert not question.done()
-    assert (await agree(desk, question)).allowed
+    assert (await agree(bench, question)).allowed
     other.close()
     other.deleteLater()
 
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-8")
 async def test_the_second_click_of_a_double_click_answers_no_other_request(
-    desk: Desk, write: PermissionRequest, new_file: PermissionRequest
+    bench: DialogBench, write: PermissionRequest, new_file: PermissionRequest
 ) -> None:
     """Denying as well: what one meant for the first is no answer to the second, which nobody has seen."""
-    one, two = [await desk.ask(request) for request in same_thread(new_file, write)]
-    deny = answers(desk).deny
+    one, two = [await bench.ask(request) for request in same_thread(new_file, write)]
+    deny = answers(bench).deny
     at = deny.rect().center()
-    place = deny.mapTo(desk.window, at)
+    place = deny.mapTo(bench.window, at)
     QTest.mouseClick(deny, LEFT, pos=at)
     await settled()
-    beneath = desk.window.childAt(place)
+    beneath = bench.window.childAt(place)
     assert isinstance(beneath, QWidget)
     assert beneath is not deny
-    double_press(beneath, beneath.mapFrom(desk.window, place))
+    double_press(beneath, beneath.mapFrom(bench.window, place))
     await settled()
     assert (one.done(), two.done()) == (True, False)
-    allow = answers(desk).allow
+    allow = answers(bench).allow
     double_press(allow, allow.rect().center())
     await settled()
     assert not two.done()
-    assert (await agree(desk, two)).allowed
+    assert (await agree(bench, two)).allowed
 
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-8")
 async def test_a_button_held_down_while_the_request_comes_and_let_go_over_it_allows_nothing(
-    desk: Desk, write: PermissionRequest
+    bench: DialogBench, write: PermissionRequest
 ) -> None:
     await settled()
-    QTest.mousePress(desk.field, LEFT)
-    question = await desk.ask(write)
-    allow = answers(desk).allow
+    QTest.mousePress(bench.field, LEFT)
+    question = await bench.ask(write)
+    allow = answers(bench).allow
     await awake(allow)
     QTest.mouseRelease(allow, LEFT)
-    QTest.mousePress(answers(desk).deny, LEFT)
+    QTest.mousePress(answers(bench).deny, LEFT)
     QTest.mouseMove(allow)
     QTest.mouseRelease(allow, LEFT)
     await settled()
     assert not question.done()
-    QTest.mouseRelease(answers(desk).deny, LEFT, pos=QPoint(-500, -500))
+    QTest.mouseRelease(answers(bench).deny, LEFT, pos=QPoint(-500, -500))
     await settled()
     assert not question.done()
-    assert (await agree(desk, question)).allowed
+    assert (await agree(bench, question)).allowed
 
 
 @pytest.mark.spec("R-PRM-14")
-async def test_no_letter_with_alt_and_no_plain_key_reaches_an_answer(desk: Desk, write: PermissionRequest) -> None:
-    question = await desk.ask(write)
-    await awake(answers(desk).allow)
-    assert not any("&" in button.text().replace("&&", "") for button in desk.dialog.findChildren(AllowButton))
+async def test_no_letter_with_alt_and_no_plain_key_reaches_an_answer(
+    bench: DialogBench, write: PermissionRequest
+) -> None:
+    question = await bench.ask(write)
+    await awake(answers(bench).allow)
+    assert not any("&" in button.text().replace("&&", "") for button in bench.dialog.findChildren(AllowButton))
     for key in range(Qt.Key.Key_A, Qt.Key.Key_Z + 1):
-        QTest.keyClick(desk.window.focusWidget(), Qt.Key(key), Qt.KeyboardModifier.AltModifier)
-    for focused in (answers(desk).deny, answers(desk).allow, answers(desk).reason):
+        QTest.keyClick(bench.window.focusWidget(), Qt.Key(key), Qt.KeyboardModifier.AltModifier)
+    for focused in (answers(bench).deny, answers(bench).allow, answers(bench).reason):
         focused.setFocus()
         for key in range(Qt.Key.Key_A, Qt.Key.Key_Z + 1):
             for modifier in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.AltModifier):
                 QTest.keyClick(focused, Qt.Key(key), modifier)
     await settled()
     assert not question.done()
-    assert (await agree(desk, question)).allowed
+    assert (await agree(bench, question)).allowed
 
 
 @pytest.mark.spec("R-PRM-14")
-async def test_what_a_screen_reader_presses_is_deaf_too_and_then_allows(desk: Desk, write: PermissionRequest) -> None:
-    question = await desk.ask(write)
-    allow = answers(desk).allow
+async def test_what_a_screen_reader_presses_is_deaf_too_and_then_allows(
+    bench: DialogBench, write: PermissionRequest
+) -> None:
+    question = await bench.ask(write)
+    allow = answers(bench).allow
     allow.arm()
     found = QAccessible.queryAccessibleInterface(allow)
     assert found.text(QAccessible.Text.Name) == "Allow once"
@@ -244,56 +256,56 @@ async def test_what_a_screen_reader_presses_is_deaf_too_and_then_allows(desk: De
 
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-9")
-async def test_after_minimising_it_is_deaf_anew(desk: Desk, write: PermissionRequest) -> None:
-    question = await desk.ask(write)
-    allow = answers(desk).allow
+async def test_after_minimising_it_is_deaf_anew(bench: DialogBench, write: PermissionRequest) -> None:
+    question = await bench.ask(write)
+    allow = answers(bench).allow
     await awake(allow)
-    desk.window.showMinimized()
+    bench.window.showMinimized()
     await settled()
-    desk.window.showNormal()
-    desk.window.activateWindow()
+    bench.window.showNormal()
+    bench.window.activateWindow()
     await settled()
     assert allow.deaf
     QTest.mouseClick(allow, LEFT)
     await settled()
     assert not question.done()
-    assert (await agree(desk, question)).allowed
+    assert (await agree(bench, question)).allowed
 
 
 @pytest.mark.spec("R-PRM-8", "R-PRM-5")
 async def test_a_second_request_of_the_same_tool_with_the_same_arguments_is_another_question(
-    desk: Desk, write: PermissionRequest
+    bench: DialogBench, write: PermissionRequest
 ) -> None:
     twin = replace(write, request_id="twin", call_id="twin-call")
-    one, two = await desk.ask(write), await desk.ask(twin)
-    assert (await agree(desk, one)).allowed
-    assert answers(desk).allow.deaf
-    QTest.mouseClick(answers(desk).allow, LEFT)
+    one, two = await bench.ask(write), await bench.ask(twin)
+    assert (await agree(bench, one)).allowed
+    assert answers(bench).allow.deaf
+    QTest.mouseClick(answers(bench).allow, LEFT)
     await settled()
     assert not two.done()
-    desk.approvals.answer(write.request_id, "allow_once", digest=write.digest)
+    bench.approvals.answer(write.request_id, "allow_once", digest=write.digest)
     await settled()
     assert not two.done(), "the first one's answer is used up"
-    assert (await agree(desk, two)).allowed
+    assert (await agree(bench, two)).allowed
 
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-8")
 @pytest.mark.parametrize("way", ["Deny", "Escape", "Deny all"])
 async def test_a_second_click_meant_for_the_first_request_denies_no_other(
-    desk: Desk, write: PermissionRequest, new_file: PermissionRequest, way: str
+    bench: DialogBench, write: PermissionRequest, new_file: PermissionRequest, way: str
 ) -> None:
     """Not the second of a double click: one that comes a moment later, when the next request stands in its place."""
-    one, two = [await desk.ask(request) for request in same_thread(new_file, write)]
-    all_of_them = next(b for b in desk.dialog.findChildren(OneClickButton) if b.label.startswith("Deny all"))
+    one, two = [await bench.ask(request) for request in same_thread(new_file, write)]
+    all_of_them = next(b for b in bench.dialog.findChildren(OneClickButton) if b.label.startswith("Deny all"))
 
     def press() -> None:
         if way == "Deny all":
             QTest.mouseClick(all_of_them, LEFT)
         elif way == "Deny":
-            QTest.mouseClick(answers(desk).deny, LEFT)
+            QTest.mouseClick(answers(bench).deny, LEFT)
         else:
-            answers(desk).deny.setFocus()
-            QTest.keyClick(answers(desk).deny, Qt.Key.Key_Escape)
+            answers(bench).deny.setFocus()
+            QTest.keyClick(answers(bench).deny, Qt.Key.Key_Escape)
 
     press()
     await settled()
@@ -302,26 +314,26 @@ async def test_a_second_click_meant_for_the_first_request_denies_no_other(
     await settled()
     assert not two.done()
     async with asyncio.timeout(PATIENCE_S):
-        while answers(desk).deny.deaf:
+        while answers(bench).deny.deaf:
             await settled()
     press()
     assert not (await asyncio.wait_for(two, PATIENCE_S)).allowed
 
 
 @pytest.mark.spec("R-PRM-14")
-async def test_the_first_request_of_all_can_be_denied_at_once(desk: Desk, write: PermissionRequest) -> None:
-    question = await desk.ask(write)
-    QTest.mouseClick(answers(desk).deny, LEFT)
+async def test_the_first_request_of_all_can_be_denied_at_once(bench: DialogBench, write: PermissionRequest) -> None:
+    question = await bench.ask(write)
+    QTest.mouseClick(answers(bench).deny, LEFT)
     assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "deny"
 
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-8")
 async def test_where_another_request_was_allowed_a_hand_that_has_not_moved_allows_nothing(
-    desk: Desk, write: PermissionRequest
+    bench: DialogBench, write: PermissionRequest
 ) -> None:
     """Also after the 400 ms that hold for every request: the first one's place is where the pointer rests."""
-    question = await desk.ask(write)
-    allow = answers(desk).allow
+    question = await bench.ask(write)
+    allow = answers(bench).allow
     await awake(allow)
     here = QPointF(allow.mapToGlobal(allow.rect().center()))
     allow.pause(here)
@@ -338,44 +350,46 @@ async def test_where_another_request_was_allowed_a_hand_that_has_not_moved_allow
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-8")
 async def test_a_second_request_hears_a_pointer_that_has_moved_since_the_first_was_answered(
-    desk: Desk, write: PermissionRequest, new_file: PermissionRequest
+    bench: DialogBench, write: PermissionRequest, new_file: PermissionRequest
 ) -> None:
-    one, two = [await desk.ask(request) for request in same_thread(new_file, write)]
-    deny = answers(desk).deny
+    one, two = [await bench.ask(request) for request in same_thread(new_file, write)]
+    deny = answers(bench).deny
     left, right = QPoint(6, deny.height() // 2), QPoint(deny.width() - 6, deny.height() // 2)
     QTest.mouseClick(deny, LEFT, pos=left)
     await settled()
     assert one.done()
-    QTest.mouseClick(answers(desk).deny, LEFT, pos=left)
+    QTest.mouseClick(answers(bench).deny, LEFT, pos=left)
     await settled()
     assert not two.done()
-    QTest.mouseClick(answers(desk).deny, LEFT, pos=right)
+    QTest.mouseClick(answers(bench).deny, LEFT, pos=right)
     assert not (await asyncio.wait_for(two, PATIENCE_S)).allowed
 
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-8")
 async def test_a_request_in_the_place_of_an_allowed_one_rests_longer_than_the_first(
-    desk: Desk, write: PermissionRequest
+    bench: DialogBench, write: PermissionRequest
 ) -> None:
     twin = replace(write, request_id="twin", call_id="twin-call")
-    one, two = await desk.ask(write), await desk.ask(twin)
-    place = answers(desk).allow.mapToGlobal(QPoint(0, 0))
-    assert (await agree(desk, one)).allowed
+    one, two = await bench.ask(write), await bench.ask(twin)
+    place = answers(bench).allow.mapToGlobal(QPoint(0, 0))
+    assert (await agree(bench, one)).allowed
     await settled()
-    allow = answers(desk).allow
+    allow = answers(bench).allow
     assert allow.mapToGlobal(QPoint(0, 0)) == place
     began = asyncio.get_running_loop().time()
     await awake(allow)
     assert asyncio.get_running_loop().time() - began > 0.5, "longer than the 400 ms of every request"
     assert not two.done()
-    assert (await agree(desk, two)).allowed
+    assert (await agree(bench, two)).allowed
 
 
 @pytest.mark.spec("R-PRM-14")
-async def test_what_was_pressed_while_the_app_was_held_up_allows_nothing(desk: Desk, write: PermissionRequest) -> None:
+async def test_what_was_pressed_while_the_app_was_held_up_allows_nothing(
+    bench: DialogBench, write: PermissionRequest
+) -> None:
     """By the clock the button hears again when the press in the queue is looked at; the person saw nothing so far."""
-    question = await desk.ask(write)
-    allow = answers(desk).allow
+    question = await bench.ask(write)
+    allow = answers(bench).allow
     await awake(allow)
     allow.arm()
     QCoreApplication.postEvent(allow, QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Space, Qt.KeyboardModifier.NoModifier))
@@ -386,21 +400,21 @@ async def test_what_was_pressed_while_the_app_was_held_up_allows_nothing(desk: D
     await settled()
     assert allow.deaf
     assert not question.done()
-    assert (await agree(desk, question)).allowed
+    assert (await agree(bench, question)).allowed
 
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-8")
 async def test_who_goes_on_pressing_control_and_return_after_one_answer_allows_no_other(
-    desk: Desk, write: PermissionRequest
+    bench: DialogBench, write: PermissionRequest
 ) -> None:
     """Also where Deny has the keys, which hears none of its own for a moment after another answer in its place."""
     twin = replace(write, request_id="twin", call_id="twin-call")
-    one, two = await desk.ask(write), await desk.ask(twin)
-    answers(desk).deny.setFocus()
-    QTest.keyClick(answers(desk).deny, Qt.Key.Key_Escape)
+    one, two = await bench.ask(write), await bench.ask(twin)
+    answers(bench).deny.setFocus()
+    QTest.keyClick(answers(bench).deny, Qt.Key.Key_Escape)
     assert not (await asyncio.wait_for(one, PATIENCE_S)).allowed
     await settled()
-    deny, allow = answers(desk).deny, answers(desk).allow
+    deny, allow = answers(bench).deny, answers(bench).allow
     deny.setFocus()
     while deny.deaf:
         QTest.keyClick(deny, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
@@ -409,4 +423,4 @@ async def test_who_goes_on_pressing_control_and_return_after_one_answer_allows_n
     QTest.keyClick(deny, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     await settled()
     assert not two.done()
-    assert (await agree(desk, two)).allowed
+    assert (await agree(bench, two)).allowed

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 
 from desktop.domain.permission import Decision, PermissionRequest
 from desktop.ui.approvals.request.unknown import AS_EDITED, ASKS, LOOK, LOOK_ONLY, WHY
-from tests.gui.approvals.conftest import Desk
+from tests.gui.approvals.conftest import DialogBench
 from tests.gui.approvals.test_request_dialog import answers, words_of
 from tests.harness.patience import PATIENCE_S
 
@@ -21,59 +21,63 @@ UNKNOWN = "This had begun when Assent ended."
     ("button", "choice"),
     [("Skip it", "deny"), ("It was done", "done"), ("Do it again", "allow_once"), ("Stop the run", "stop")],
 )
-async def test_each_of_the_four_answers(desk: Desk, write: PermissionRequest, button: str, choice: str) -> None:
-    question = await desk.ask(replace(write, unknown=UNKNOWN))
-    words = words_of(desk.dialog)
+async def test_each_of_the_four_answers(bench: DialogBench, write: PermissionRequest, button: str, choice: str) -> None:
+    question = await bench.ask(replace(write, unknown=UNKNOWN))
+    words = words_of(bench.dialog)
     assert f"{UNKNOWN} {LOOK}" in words
     assert "docs/runbook/nightly.md" in words
-    found = answers(desk.dialog.view)
+    found = answers(bench.dialog.view)
     shown = [
         one
         for one in (found.deny, *found.more, found.reason, found.edit, found.always, found.allow_run, found.allow)
         if not one.isHidden()
     ]
     assert [one.text() for one in shown] == ["Skip it", "It was done", "Stop the run", "Do it again"]
-    await desk.awake()
+    await bench.awake()
     QTest.mouseClick(next(one for one in shown if one.text() == button), Qt.MouseButton.LeftButton)
     decision = await asyncio.wait_for(question, PATIENCE_S)
     assert (decision.choice, decision.digest) == (choice, write.digest)
 
 
 @pytest.mark.spec("R-PRM-3")
-async def test_what_is_no_answer_to_it_is_none(desk: Desk, write: PermissionRequest) -> None:
-    await desk.ask(replace(write, unknown=UNKNOWN))
+async def test_what_is_no_answer_to_it_is_none(bench: DialogBench, write: PermissionRequest) -> None:
+    await bench.ask(replace(write, unknown=UNKNOWN))
     for choice in ("allow_run", "allow_always", "allow_edited", "deny_run"):
-        assert not desk.bridge.answer(write.request_id, Decision(choice, write.digest))  # type: ignore[arg-type]
+        assert not bench.bridge.answer(write.request_id, Decision(choice, write.digest))  # type: ignore[arg-type]
     ordinary = replace(write, request_id="other", digest="other")
-    await desk.ask(ordinary)
-    assert not desk.bridge.answer("other", Decision("done", "other"))
+    await bench.ask(ordinary)
+    assert not bench.bridge.answer("other", Decision("done", "other"))
 
 
 @pytest.mark.spec("R-PRM-1", "R-PRM-2")
 async def test_the_question_is_whether_it_was_done_and_no_answer_looks_like_the_harmless_one(
-    desk: Desk, write: PermissionRequest
+    bench: DialogBench, write: PermissionRequest
 ) -> None:
-    await desk.ask(replace(write, unknown=UNKNOWN))
-    assert WHY in words_of(desk.dialog)
-    assert (desk.dialog.asks, desk.dialog.denies_all) == (ASKS, False)
-    await desk.awake()
-    found = answers(desk.dialog.view)
+    await bench.ask(replace(write, unknown=UNKNOWN))
+    assert WHY in words_of(bench.dialog)
+    assert (bench.dialog.asks, bench.dialog.denies_all) == (ASKS, False)
+    await bench.awake()
+    found = answers(bench.dialog.view)
     assert {one.kind for one in (found.deny, *found.more, found.allow)} == {"normal"}
-    desk.bridge.answer(write.request_id, Decision("deny", write.digest))
-    await desk.ask(replace(write, request_id="other", digest="other"))
-    assert (desk.dialog.asks, desk.dialog.denies_all) == ("May it do this?", True)
+    bench.bridge.answer(write.request_id, Decision("deny", write.digest))
+    await bench.ask(replace(write, request_id="other", digest="other"))
+    assert (bench.dialog.asks, bench.dialog.denies_all) == ("May it do this?", True)
 
 
 @pytest.mark.spec("R-PRM-1", "R-PRM-5")
-async def test_what_cannot_be_made_again_has_no_answer_that_would_make_it(desk: Desk, write: PermissionRequest) -> None:
+async def test_what_cannot_be_made_again_has_no_answer_that_would_make_it(
+    bench: DialogBench, write: PermissionRequest
+) -> None:
     unrepeatable = "It cannot be made again: there is no such tool."
-    question = await desk.ask(replace(write, unknown=UNKNOWN, unrepeatable=unrepeatable, original={"path": "other.md"}))
-    assert f"{UNKNOWN} {AS_EDITED} {unrepeatable} {LOOK_ONLY}" in words_of(desk.dialog)
-    found = answers(desk.dialog.view)
+    question = await bench.ask(
+        replace(write, unknown=UNKNOWN, unrepeatable=unrepeatable, original={"path": "other.md"})
+    )
+    assert f"{UNKNOWN} {AS_EDITED} {unrepeatable} {LOOK_ONLY}" in words_of(bench.dialog)
+    found = answers(bench.dialog.view)
     assert found.allow.isHidden()
-    assert not desk.bridge.answer(write.request_id, Decision("allow_once", write.digest))
-    desk.dialog.take_keys()
-    QTest.keyClick(desk.dialog.view, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert not bench.bridge.answer(write.request_id, Decision("allow_once", write.digest))
+    bench.dialog.take_keys()
+    QTest.keyClick(bench.dialog.view, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     assert not question.done()
     QTest.mouseClick(found.more[0], Qt.MouseButton.LeftButton)
     assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "done"

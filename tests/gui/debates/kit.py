@@ -41,8 +41,8 @@ class Watched:
         models = cast(Any, SampleSetup())
         models.default_model = ""
         approvals = cast(ApprovalsViewModel, SampleApprovals())
-        self.desk = RunTreeService(world.live, world.store.run_agents)
-        self.agents = RunTreeViewModel(self.desk, tuple, {}, bridge)
+        self.service = RunTreeService(world.live, world.store.run_agents)
+        self.agents = RunTreeViewModel(self.service, tuple, {}, bridge)
         bridge.events.connect(self.agents.take)
         self.page = DebatesPage(DebateModels(self.debates, self.setup, approvals, models, self.agents))
         self.page.resize(1216, 800)

@@ -21,7 +21,7 @@ from desktop.ui.theme import Theme
 from desktop.ui.widgets.dialogs.dialog import Dialog
 from tests.harness.patience import PATIENCE_MS
 
-Make = Callable[..., tuple[RunPanel, shots.SampleDesk]]
+Make = Callable[..., tuple[RunPanel, shots.SampleService]]
 
 
 @pytest.fixture
@@ -29,8 +29,8 @@ def panel(qtbot: QtBot, theme: Theme) -> Iterator[Make]:
     """A panel of 384 x 800 with these agents, and what stands for the runtime."""
     made: list[RunPanel] = []
 
-    def make(*nodes: Any) -> tuple[RunPanel, shots.SampleDesk]:
-        model, desk = shots.sample(nodes or shots._tree())
+    def make(*nodes: Any) -> tuple[RunPanel, shots.SampleService]:
+        model, service = shots.sample(nodes or shots._tree())
         shown = RunPanel(model)
         model.setParent(shown)
         qtbot.addWidget(shown)
@@ -39,7 +39,7 @@ def panel(qtbot: QtBot, theme: Theme) -> Iterator[Make]:
         with qtbot.waitActive(shown, timeout=PATIENCE_MS):
             shown.show()
             shown.activateWindow()
-        return shown, desk
+        return shown, service
 
     yield make
     for one in made:
@@ -186,7 +186,7 @@ def test_return_opens_the_thread_of_an_agent_that_has_its_own(panel: Make) -> No
 
 @pytest.mark.spec("R-SUP-6")
 def test_space_pauses_and_resumes_and_nothing_happens_to_who_has_ended(panel: Make) -> None:
-    shown, desk = panel()
+    shown, service = panel()
     shown.rows.setFocus()
     shown.rows.select("0.1")
     press(shown, Qt.Key.Key_Space)
@@ -195,13 +195,13 @@ def test_space_pauses_and_resumes_and_nothing_happens_to_who_has_ended(panel: Ma
     press(shown, Qt.Key.Key_Space)
     shown.rows.select("0.6")
     press(shown, Qt.Key.Key_Space, Qt.Key.Key_Delete)
-    assert desk.done == [("pause", "0.1"), ("resume", "0.1")]
+    assert service.done == [("pause", "0.1"), ("resume", "0.1")]
     assert shown.rows.current.path == "0.6"
 
 
 @pytest.mark.spec("R-CAN-10")
 def test_a_branch_with_agents_at_work_in_it_is_cancelled_only_after_a_question(panel: Make) -> None:
-    shown, desk = panel()
+    shown, service = panel()
     shown.rows.setFocus()
     press(shown, Qt.Key.Key_Delete)
     asked = dialog_of(shown)
@@ -209,21 +209,21 @@ def test_a_branch_with_agents_at_work_in_it_is_cancelled_only_after_a_question(p
     assert "The 5 agents that it has called end with it." in words(asked)
     assert asked.buttons["keep"].hasFocus()
     QTest.keyClick(asked, Qt.Key.Key_Escape)
-    assert (desk.done, shown.rows.hasFocus()) == ([], True)
+    assert (service.done, shown.rows.hasFocus()) == ([], True)
     press(shown, Qt.Key.Key_Delete)
     dialog_of(shown).buttons["cancel"].click()
-    assert desk.done == [("cancel", "0")]
-    tell(shown, *desk.nodes.values())
+    assert service.done == [("cancel", "0")]
+    tell(shown, *service.nodes.values())
     assert shown.head.count.text() == "the run is over"
 
 
 def test_one_without_agents_at_work_below_is_cancelled_at_once(panel: Make) -> None:
-    shown, desk = panel()
+    shown, service = panel()
     shown.rows.select("0.1")  # what is below it has ended
     press(shown, Qt.Key.Key_Delete)
     shown.rows.select("0.3")
     shown.detail.cancel.click()
-    assert desk.done == [("cancel", "0.1"), ("cancel", "0.3")]
+    assert service.done == [("cancel", "0.1"), ("cancel", "0.3")]
     assert not [one for one in shown.findChildren(Dialog) if one.isVisible()]
 
 
@@ -259,7 +259,7 @@ def test_ten_pictures_a_second_at_most_however_much_comes(panel: Make, qtbot: Qt
 
 @pytest.mark.spec("R-SUP-7", "R-LIM-5")
 def test_limits_are_typed_refused_with_a_reason_and_then_count(panel: Make, qtbot: QtBot) -> None:
-    shown, desk = panel()
+    shown, service = panel()
     shown.resize(384, 420)
     shown.rows.select("0.2")
     form = shown.budget
@@ -272,20 +272,20 @@ def test_limits_are_typed_refused_with_a_reason_and_then_count(panel: Make, qtbo
     assert form.fields["max_rounds"].wrong
     assert form.fields["max_rounds"].hasFocus()
     qtbot.waitUntil(lambda: not form.fields["max_rounds"].visibleRegion().isEmpty(), timeout=PATIENCE_MS)
-    tell(shown, replace(desk.nodes["0.2"], rounds=3))
+    tell(shown, replace(service.nodes["0.2"], rounds=3))
     assert form.fields["max_rounds"].text() == "1"
     form.fields["max_rounds"].setText("9")
     form.fields["deadline_s"].setText("5 min")
     form._follow_buttons()
     form.apply.click()
-    assert desk.done == [("budget", "0.2", ExecutionBudget(max_tokens=20_000, max_rounds=9, deadline_s=300.0))]
+    assert service.done == [("budget", "0.2", ExecutionBudget(max_tokens=20_000, max_rounds=9, deadline_s=300.0))]
     assert not form.dirty
     assert not form.fields["max_rounds"].wrong
     assert not form.apply.isVisible()
 
 
 def test_escape_takes_back_what_was_typed_and_another_agent_has_its_own_fields(panel: Make) -> None:
-    shown, desk = panel()
+    shown, service = panel()
     shown.rows.select("0.2")
     field = shown.budget.fields["max_rounds"]
     for leave in (lambda: QTest.keyClick(field, Qt.Key.Key_Escape), lambda: shown.rows.select("0.1")):
@@ -295,12 +295,12 @@ def test_escape_takes_back_what_was_typed_and_another_agent_has_its_own_fields(p
         assert (shown.budget.dirty, shown.budget.apply.isVisible()) == (True, True)
         leave()
         assert (field.text(), shown.budget.dirty) == ("5" if shown.rows.current.path == "0.2" else "", False)
-    assert desk.done == []
+    assert service.done == []
 
 
 def test_an_ended_run_stays_to_be_read_and_an_empty_thread_says_what_will_be_here(panel: Make) -> None:
-    shown, desk = panel()
-    desk.over = True
+    shown, service = panel()
+    service.over = True
     model_of(shown).take((RunEnded(thread_id=THREAD, run_id=RUN, reason="cancelled"),))
     model_of(shown)._tell()
     assert shown.head.count.text() == "the run is over"
@@ -312,7 +312,7 @@ def test_an_ended_run_stays_to_be_read_and_an_empty_thread_says_what_will_be_her
 
 
 def test_the_menu_of_an_agent_has_what_can_be_done_with_it(panel: Make) -> None:
-    shown, desk = panel()
+    shown, service = panel()
     shown.rows.select("0.2")
     acts = {text.partition("\t")[0]: (act, enabled) for text, act, enabled in shown._acts(shown.rows.current)}
     assert {name: enabled for name, (_, enabled) in acts.items()} == {
@@ -322,7 +322,7 @@ def test_the_menu_of_an_agent_has_what_can_be_done_with_it(panel: Make) -> None:
         "Open its chat": False,
     }
     acts["Pause"][0]("0.2")
-    assert desk.done == [("pause", "0.2")]
+    assert service.done == [("pause", "0.2")]
 
 
 def test_names_that_lie_are_shown_as_they_are(panel: Make) -> None:

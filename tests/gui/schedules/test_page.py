@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from shots.schedules import AGENTS, MODELS, SampleDesk, _Now
+from shots.schedules import AGENTS, MODELS, SampleService, _Now
 
 from desktop.domain.jobs import Job, JobRow, JobRun
 from desktop.presenter.schedules.page import JobsViewModel
@@ -17,7 +17,7 @@ from desktop.ui.schedules.page import SchedulesPage
 from tests.harness.patience import PATIENCE_MS
 
 
-class Desk(SampleDesk):
+class RecordingService(SampleService):
     """Remembers what was done, and how often it was read."""
 
     def __init__(self) -> None:
@@ -51,10 +51,10 @@ class Desk(SampleDesk):
 
 @pytest.fixture
 def page(theme: Any, qtbot: Any) -> Any:
-    desk = Desk()
-    made = SchedulesPage(JobsViewModel(desk, _Now()), lambda: AGENTS, lambda: MODELS)  # type: ignore[arg-type]
+    service = RecordingService()
+    made = SchedulesPage(JobsViewModel(service, _Now()), lambda: AGENTS, lambda: MODELS)  # type: ignore[arg-type]
     qtbot.addWidget(made)
-    made.desk, made.jobs = desk, made._jobs
+    made.service, made.jobs = service, made._jobs
     made.resize(1200, 800)
     made.show()
     yield made
@@ -69,7 +69,7 @@ def test_delete_takes_the_job_that_is_marked_and_a_change_moves_no_mark(page):
     page.jobs.refresh()
     assert page.rows.currentIndex().row() == 1
     QTest.keyClick(page.rows, Qt.Key.Key_Delete)
-    assert page.desk.deleted == ["2"]
+    assert page.service.deleted == ["2"]
     assert page.jobs.kept.job_id == "1"
     assert "Clean the archive is deleted." in page.toast.text
     QTest.keyClick(page.rows, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
@@ -95,7 +95,7 @@ def test_a_deleted_job_is_shown_again_where_it_was_after_undo(page):
 
 def test_after_the_open_job_was_deleted_the_next_one_is_open(page):
     QTest.keyClick(page.rows, Qt.Key.Key_Delete)
-    assert page.desk.deleted == ["1"]
+    assert page.service.deleted == ["1"]
     assert page.jobs.kept.job_id == "2"
 
 
@@ -109,12 +109,12 @@ def test_a_limit_that_cannot_be_read_stays_wrong_and_keeps_the_job_from_being_sa
     assert "Write a" in field.accessibleDescription()
     assert page.save.isEnabled()
     page.save.click()
-    assert page.desk.saved == []
+    assert page.service.saved == []
     assert "not saved" in page.toast.text
     field.clear()
     field.textEdited.emit("")
     page.jobs.save()
-    assert [getattr(job.policy, name) for job in page.desk.saved] == [None]
+    assert [getattr(job.policy, name) for job in page.service.saved] == [None]
 
 
 def test_limits_are_shown_as_they_are_read(page):
@@ -135,17 +135,17 @@ def test_discarding_forgets_what_could_not_be_read(page):
 
 
 def test_changes_are_read_together_and_only_while_the_page_is_shown(page, qtbot):
-    before = page.desk.readings
+    before = page.service.readings
     for _ in range(50):
-        page.desk.tell()
-    qtbot.waitUntil(lambda: page.desk.readings > before, timeout=PATIENCE_MS)
-    assert page.desk.readings == before + 1
+        page.service.tell()
+    qtbot.waitUntil(lambda: page.service.readings > before, timeout=PATIENCE_MS)
+    assert page.service.readings == before + 1
     page.hide()
-    page.desk.tell()
+    page.service.tell()
     QTest.qWait(300)  # nothing can be waited for where nothing comes
-    assert page.desk.readings == before + 1
+    assert page.service.readings == before + 1
     page.show()
-    assert page.desk.readings == before + 2
+    assert page.service.readings == before + 2
 
 
 def test_the_list_folds_where_there_is_no_room_for_a_job_beside_it(page):
@@ -167,7 +167,7 @@ def test_the_keys_stay_at_a_run_when_another_one_is_added(page, qtbot):
     opens = [one for one in page.history.findChildren(type(page.save)) if one.label == "Open"]
     opens[1].setFocus()
     named = opens[1].accessibleName()
-    page.desk.more_runs = [JobRun("new", "1", time.time(), "done", time.time(), time.time() + 3, "t9", "r9")]
+    page.service.more_runs = [JobRun("new", "1", time.time(), "done", time.time(), time.time() + 3, "t9", "r9")]
     page.jobs.refresh()
     focused = page.focusWidget()
     assert focused.accessibleName() == named

@@ -46,7 +46,7 @@ class Shown:
             AgentFolder(str(self.theirs), "project"),
         ]
         self.files = AgentFiles(folders, pins=Pins(PinFile(home / "data" / "agent-pins.json")))
-        self.desk = AgentService(self.files, lambda: made.runtime, mine=self.mine, trash=home / "trash")
+        self.service = AgentService(self.files, lambda: made.runtime, mine=self.mine, trash=home / "trash")
         self.bridge = Bridge()
         self.agents: Any = None
         self.page: Any = None
@@ -54,7 +54,7 @@ class Shown:
 
     async def open(self, qtbot: QtBot) -> "Shown":
         await asyncio.to_thread(self.files.reload)
-        self.agents = AgentsViewModel(self.desk, self.bridge, lambda: "demo/demo")
+        self.agents = AgentsViewModel(self.service, self.bridge, lambda: "demo/demo")
         self.page = AgentsPage(self.agents)
         qtbot.addWidget(self.page)
         self.toast = Toast(self.page)

@@ -287,8 +287,8 @@ async def test_the_name_of_a_title_is_one_that_a_file_can_have(shown: Shown) -> 
         ("Agent", ""),
         ("", ""),
     ):
-        assert shown.desk.name_for(title) == name
-    assert len(shown.desk.name_for("long " * 40)) <= 64
+        assert shown.service.name_for(title) == name
+    assert len(shown.service.name_for("long " * 40)) <= 64
 
 
 @pytest.mark.spec("R-DEF-1", "R-DEF-16")

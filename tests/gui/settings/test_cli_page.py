@@ -115,9 +115,9 @@ class Shown:
         skills.runs.pipeline = pipeline
         self.skills = skills
         agents = load_agents(ROOT / "resources" / "agents")
-        desk = SkillService(skills, pipeline, agents, mine=folder / "mine", trash=folder / "trash")
+        service = SkillService(skills, pipeline, agents, mine=folder / "mine", trash=folder / "trash")
         self.approvals = ApprovalsViewModel(self.bridge, lambda text, limit: self._none())
-        self.cli = CliToolsViewModel(self.service, SkillTrials(desk, self.bridge), self.bridge)
+        self.cli = CliToolsViewModel(self.service, SkillTrials(service, self.bridge), self.bridge)
         self.page: Any = None
 
     async def _audit(self, entry: Any) -> int:

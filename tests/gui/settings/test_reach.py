@@ -31,8 +31,8 @@ from tests.gui.shell.test_window import spin
 FOUND = Reached("passes", "category", "It is inside.")
 
 
-class Desk:
-    """A desk over real folders; what it answers can be changed."""
+class ReachOnDisk:
+    """A service over real folders; what it answers can be changed."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -79,11 +79,11 @@ class Desk:
 
 
 class Explorer:
-    """A panel over a desk."""
+    """A panel over a service."""
 
     def __init__(self, root: Path) -> None:
-        self.desk, self.bridge = Desk(root), Bridge()
-        self.reach = ReachViewModel(self.desk, self.bridge)
+        self.service, self.bridge = ReachOnDisk(root), Bridge()
+        self.reach = ReachViewModel(self.service, self.bridge)
         self.panel = ReachPanel(self.reach)
         self.panel.resize(472, 700)
         self.rows = self.panel.list
@@ -137,10 +137,10 @@ async def explorer(qtbot: QtBot, theme: Theme, tmp_path: Path) -> AsyncIterator[
 async def test_nothing_is_read_before_the_tree_is_seen_and_then_one_level(explorer: Explorer) -> None:
     spin(20)
     assert explorer.names == []
-    assert explorer.desk.asked == []
+    assert explorer.service.asked == []
     await explorer.shown()
-    assert explorer.names == [str(explorer.desk.root), "docs", "out", "note.txt"]
-    assert sum(count for _, count in explorer.desk.asked) == 4
+    assert explorer.names == [str(explorer.service.root), "docs", "out", "note.txt"]
+    assert sum(count for _, count in explorer.service.asked) == 4
 
 
 async def test_arrows_open_and_close_go_in_and_out_and_return_does_either(explorer: Explorer) -> None:
@@ -157,13 +157,13 @@ async def test_arrows_open_and_close_go_in_and_out_and_return_does_either(explor
     explorer.key(Qt.Key.Key_Left)
     assert explorer.at == "docs"
     explorer.key(Qt.Key.Key_Left)
-    assert explorer.names == [str(explorer.desk.root), "docs", "out", "note.txt"]
+    assert explorer.names == [str(explorer.service.root), "docs", "out", "note.txt"]
     explorer.key(Qt.Key.Key_Return)
     await explorer.quiet()
     assert "deep" in explorer.names
     for key, at in (
         (Qt.Key.Key_End, "note.txt"),
-        (Qt.Key.Key_Home, str(explorer.desk.root)),
+        (Qt.Key.Key_Home, str(explorer.service.root)),
         (Qt.Key.Key_Down, "docs"),
     ):
         explorer.key(key)
@@ -187,7 +187,7 @@ async def test_letters_find_a_name_and_the_same_letter_the_next(explorer: Explor
 
 async def test_a_link_opens_where_it_leads_and_loops_end_with_the_patience_of_the_person(explorer: Explorer) -> None:
     await explorer.shown()
-    path = str(explorer.desk.root)
+    path = str(explorer.service.root)
     for name in ("docs", "up", "docs", "up"):
         path = os.path.join(path, name)
         row = next(at for at in range(explorer.reach.tree.rowCount()) if explorer.reach.tree.shown(at).path == path)
@@ -202,7 +202,7 @@ async def test_a_click_on_the_chevron_opens_and_one_on_the_name_chooses(explorer
     rect = explorer.rows.visualRect(explorer.reach.tree.index(1))
     QTest.mouseClick(explorer.rows.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(150, rect.center().y()))
     assert explorer.at == "docs"
-    assert explorer.names == [str(explorer.desk.root), "docs", "out", "note.txt"]
+    assert explorer.names == [str(explorer.service.root), "docs", "out", "note.txt"]
     QTest.mouseClick(explorer.rows.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(43, rect.center().y()))
     await explorer.quiet()
     assert "deep" in explorer.names
@@ -211,31 +211,31 @@ async def test_a_click_on_the_chevron_opens_and_one_on_the_name_chooses(explorer
 @pytest.mark.spec("R-FS-12")
 async def test_what_is_seen_is_judged_anew_when_lists_rules_or_the_agent_change(explorer: Explorer) -> None:
     await explorer.shown()
-    tree, desk = explorer.reach.tree, explorer.desk
+    tree, service = explorer.reach.tree, explorer.service
     assert tree.shown(1).judged.words == "reads, writes ask"  # type: ignore[union-attr]
-    desk.words = "denied"
-    for listener in desk.listeners:
+    service.words = "denied"
+    for listener in service.listeners:
         listener()
     await explorer.quiet()
     assert tree.shown(1).judged.words == "denied"  # type: ignore[union-attr]
     explorer.panel.agent.setCurrentIndex(1)
     explorer.panel.agent.activated.emit(1)
     await explorer.quiet()
-    assert desk.asked[-1][0] == "reader"
+    assert service.asked[-1][0] == "reader"
 
 
 async def test_an_answer_from_before_a_change_is_not_shown(explorer: Explorer) -> None:
-    desk = explorer.desk
-    desk.hold = asyncio.Event()
+    service = explorer.service
+    service.hold = asyncio.Event()
     explorer.panel.show()
     for _ in range(3000):
         spin(1)
         await asyncio.sleep(0.01)
-        if desk.asked and explorer.reach.tree.rowCount() > 1:
+        if service.asked and explorer.reach.tree.rowCount() > 1:
             break
-    desk.listeners[0]()
-    desk.words = "denied"
-    desk.hold.set()
+    service.listeners[0]()
+    service.words = "denied"
+    service.hold.set()
     await explorer.quiet()
     assert {explorer.reach.tree.shown(at).judged.words for at in range(4)} == {"denied"}  # type: ignore[union-attr]
 
@@ -266,13 +266,13 @@ async def test_the_menu_offers_what_can_be_done(explorer: Explorer) -> None:
     menu = explorer.panel.make_menu(1)
     acts = {action.text(): action for action in menu.actions()}
     assert list(acts) == ["Open", "Prove it", "Allow this folder…", "Deny this…", "Copy path", "Read again\tF5"]
-    docs = str(explorer.desk.root / "docs")
+    docs = str(explorer.service.root / "docs")
     for text in ("Allow this folder…", "Deny this…", "Copy path", "Prove it"):
         acts[text].trigger()
     await explorer.quiet()
     assert said == [("allow", docs), ("deny", docs)]
     assert QGuiApplication.clipboard().text() == docs
-    assert explorer.desk.proved == [docs]
+    assert explorer.service.proved == [docs]
     file_menu = explorer.panel.make_menu(3)
     offers = {action.text(): action.isEnabled() for action in file_menu.actions()}
     assert not offers["Allow this folder…"]
@@ -283,7 +283,7 @@ async def test_the_menu_offers_what_can_be_done(explorer: Explorer) -> None:
 
 async def test_f5_reads_a_folder_anew(explorer: Explorer) -> None:
     await explorer.shown()
-    (explorer.desk.root / "new.txt").write_text("x")
+    (explorer.service.root / "new.txt").write_text("x")
     assert "new.txt" not in explorer.names, "nothing is watched"
     explorer.rows.setFocus()
     explorer.rows.go_to(0)
@@ -294,19 +294,19 @@ async def test_f5_reads_a_folder_anew(explorer: Explorer) -> None:
 
 async def test_a_folder_that_went_away_says_so(explorer: Explorer) -> None:
     await explorer.shown()
-    (explorer.desk.root / "out").rmdir()
+    (explorer.service.root / "out").rmdir()
     explorer.reach.open(2)
     await explorer.quiet()
     assert "Cannot be read: No such file or directory" in explorer.names
     told: list[str] = []
     explorer.reach.told.connect(told.append)
-    explorer.reach.reveal(str(explorer.desk.root / "out" / "x"))
+    explorer.reach.reveal(str(explorer.service.root / "out" / "x"))
     await explorer.quiet()
-    assert told == [f"{explorer.desk.root}/out/x is not there now."]
+    assert told == [f"{explorer.service.root}/out/x is not there now."]
 
 
 async def test_the_allowed_folders_are_found_at_first(explorer: Explorer) -> None:
-    explorer.desk.marks = (str(explorer.desk.root / "docs" / "deep" / "er"), "/elsewhere")
+    explorer.service.marks = (str(explorer.service.root / "docs" / "deep" / "er"), "/elsewhere")
     await explorer.shown()
     assert explorer.at == "er"
     assert explorer.names[1:4] == ["docs", "deep", "er"]
@@ -314,7 +314,7 @@ async def test_the_allowed_folders_are_found_at_first(explorer: Explorer) -> Non
 
 async def test_what_the_person_has_chosen_is_not_chosen_away_by_the_first_look(explorer: Explorer) -> None:
     """A click on Prove it would be lost: what was tried is no longer what is chosen."""
-    explorer.desk.marks = (str(explorer.desk.root / "docs" / "deep" / "er"),)
+    explorer.service.marks = (str(explorer.service.root / "docs" / "deep" / "er"),)
     explorer.panel.show()
     while "out" not in explorer.names:
         spin(1)
@@ -328,7 +328,7 @@ async def test_what_a_proof_came_to_is_brought_into_sight(explorer: Explorer) ->
     explorer.panel.resize(472, 260)
     await explorer.shown()
     explorer.rows.go_to(1)
-    explorer.reach.prove(str(explorer.desk.root / "docs"))
+    explorer.reach.prove(str(explorer.service.root / "docs"))
     await explorer.quiet()
     spin(2)
     label = next(found for found in explorer.panel.findChildren(StateLabel) if "kernel" in found.accessibleName())
@@ -346,7 +346,7 @@ async def test_a_proof_is_asked_for_what_is_chosen_and_told_with_its_time(explor
     assert box.button.label == "Trying…"
     assert not box.button.isEnabled()
     await explorer.quiet()
-    assert explorer.desk.proved == [str(explorer.desk.root / "docs")]
+    assert explorer.service.proved == [str(explorer.service.root / "docs")]
     assert "both refused by the kernel." in box.words.text()
     assert not box.warning.isVisible()
     explorer.rows.go_to(2)

@@ -18,7 +18,7 @@ from desktop.ui.settings.trial_view import TrialView
 from desktop.ui.theme.theme import Theme
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.dialogs.files import FileDialog
-from tests.gui.skills.kit import Desk, until
+from tests.gui.skills.kit import SkillsBench, until
 from tests.unit.pipeline.kit import FakeTool
 
 
@@ -46,15 +46,15 @@ async def test_what_a_tried_tool_gives_is_seen_and_can_be_saved(theme: Theme, tm
     async def gives(_args: Any, _context: Any) -> ToolResult:
         return ToolResult("taken", media=media)
 
-    desk = Desk(tmp_path, (FakeTool("shoot", params={"type": "object"}, body=gives),), lambda: None)
-    await desk.open()
-    view = TrialView(desk.trials)
+    bench = SkillsBench(tmp_path, (FakeTool("shoot", params={"type": "object"}, body=gives),), lambda: None)
+    await bench.open()
+    view = TrialView(bench.trials)
     qtbot.addWidget(view)
     view.resize(800, 700)
     view.show()
     view.follow("shoot")
-    desk.trials.run("shoot", {})
-    await until(lambda: desk.trials.trial is not None and desk.trials.trial.over, "the call")
+    bench.trials.run("shoot", {})
+    await until(lambda: bench.trials.trial is not None and bench.trials.trial.over, "the call")
     (label,) = [one for one in view.findChildren(QLabel) if one.accessibleName() == "Image the-shot.png"]
     await until(lambda: not label.pixmap().isNull(), "the picture")
     assert label.pixmap().width() <= 2 * 360
@@ -69,4 +69,4 @@ async def test_what_a_tried_tool_gives_is_seen_and_can_be_saved(theme: Theme, tm
         dialog.close()
         await until(place.exists, "the file")
         assert place.read_bytes() == data
-    await desk.end()
+    await bench.end()

@@ -1,4 +1,4 @@
-"""Real skill files in a folder of the test, a real desk over them, and the view-models or the page on it."""
+"""Real skill files in a folder of the test, a real service over them, and the view-models or the page on it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def skill(
     return f"---\nname: {name}\ndescription: {description}\nmetadata:\n  tags: [{tags}]\n{extra}---\n{body}"
 
 
-class Desk:
+class SkillsBench:
     """One home with skills of one's own, installed ones, a project that is not trusted, and the library."""
 
     def __init__(self, folder: Path, tools: tuple[FakeTool, ...], host: Callable[[], Host | None]) -> None:
@@ -95,7 +95,7 @@ class Desk:
             skills=self.world.side,
         )
         self.world.runs.pipeline = pipeline
-        self.desk = SkillService(
+        self.bench = SkillService(
             self.world,
             pipeline,
             load_agents(ROOT / "resources" / "agents"),
@@ -105,15 +105,15 @@ class Desk:
         )
         self.bridge = Bridge()
         self.bridge.failed.connect(self.broken.append)
-        self.skills = SkillsViewModel(self.desk, self.bridge)
-        self.editor = SkillEditor(self.desk, self.bridge, self.skills.wrote)
-        self.trials = SkillTrials(self.desk, self.bridge, lambda: self.model)
+        self.skills = SkillsViewModel(self.bench, self.bridge)
+        self.editor = SkillEditor(self.bench, self.bridge, self.skills.wrote)
+        self.trials = SkillTrials(self.bench, self.bridge, lambda: self.model)
         self.projects = SkillProjects(self.settings, self.bridge)
         self.skills.said.connect(lambda text, token: self.said.append((text, token)))
         for one in (self.skills.failed, self.editor.failed, self.projects.failed):
             one.connect(self.failed.append)
         self.skills.touched.connect(self.editor.look_at_disk)
-        self.imports = SkillImport(self.desk, self.bridge, self.skills)
+        self.imports = SkillImport(self.bench, self.bridge, self.skills)
         self.imports.refused.connect(self.failed.append)
         return SkillsModels(self.skills, self.editor, self.trials, self.projects, self.imports)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QWidget
 
-from tests.gui.skills.kit import Desk, skill, until
+from tests.gui.skills.kit import SkillsBench, skill, until
 
 BOMB = (
     "---\nname: bomb\ndescription: Boom.\na: &a [x, x, x, x, x, x, x, x, x]\n"
@@ -35,81 +35,83 @@ def words(widget: QWidget) -> str:
 
 @pytest.mark.spec("R-SK-2", "R-SK-4", "R-UI-2")
 async def test_every_bad_file_is_listed_with_its_problem_and_can_be_read_and_edited_as_text(
-    open_page: Any, desk: Desk
+    open_page: Any, bench: SkillsBench
 ) -> None:
     for name, text in BAD.items():
-        desk.put(name, text)
-    desk.put("good")
-    window = await open_page(desk)
-    desk.skills.choose(look="problems", visibility="all")
-    model = desk.skills.model
+        bench.put(name, text)
+    bench.put("good")
+    window = await open_page(bench)
+    bench.skills.choose(look="problems", visibility="all")
+    model = bench.skills.model
     listed = {row.path: row.key for place in range(model.rowCount()) if (row := model.row_at(place)) is not None}
     for name in BAD:
-        path = str(desk.mine / (name if "." in name else f"{name}.skill.md"))
+        path = str(bench.mine / (name if "." in name else f"{name}.skill.md"))
         assert path in listed, name
         window.page.pick(listed[path])
-        await until(lambda key=listed[path]: desk.skills.detail is not None and desk.skills.detail.key == key, name)
-        await desk.rest()
-        assert desk.skills.detail.problems, name
-        assert desk.skills.detail.problems[0].message.split("\n")[0][:20] in words(window.skill.overview), name
+        await until(lambda key=listed[path]: bench.skills.detail is not None and bench.skills.detail.key == key, name)
+        await bench.rest()
+        assert bench.skills.detail.problems, name
+        assert bench.skills.detail.problems[0].message.split("\n")[0][:20] in words(window.skill.overview), name
         for tab in ("form", "text", "callers", "try", "page"):
             window.skill.show_tab(tab)
-            await desk.rest()
-    assert not desk.broken
-    window.page.pick(listed[str(desk.mine / "latin.skill.md")])
-    await until(lambda: desk.skills.detail is not None, "latin")
+            await bench.rest()
+    assert not bench.broken
+    window.page.pick(listed[str(bench.mine / "latin.skill.md")])
+    await until(lambda: bench.skills.detail is not None, "latin")
     window.skill.show_tab("text")
     await until(lambda: "not UTF-8" in words(window.skill.edit), "why there is no text")
     await window.show("good")
-    assert desk.skills.detail.definition is not None
+    assert bench.skills.detail.definition is not None
 
 
-async def test_two_files_with_one_name_are_both_listed(open_page: Any, desk: Desk) -> None:
-    desk.put("one", skill("same", "The first."))
-    desk.put("two", skill("same", "The second."))
-    await open_page(desk)
-    assert desk.names.count("same") == 2
+async def test_two_files_with_one_name_are_both_listed(open_page: Any, bench: SkillsBench) -> None:
+    bench.put("one", skill("same", "The first."))
+    bench.put("two", skill("same", "The second."))
+    await open_page(bench)
+    assert bench.names.count("same") == 2
 
 
-async def test_links_that_lead_in_circles_do_no_harm(open_page: Any, desk: Desk) -> None:
-    desk.put("good")
-    (desk.mine / "circle").symlink_to(desk.mine, target_is_directory=True)
-    window = await open_page(desk)
-    assert desk.names == ["good"]
+async def test_links_that_lead_in_circles_do_no_harm(open_page: Any, bench: SkillsBench) -> None:
+    bench.put("good")
+    (bench.mine / "circle").symlink_to(bench.mine, target_is_directory=True)
+    window = await open_page(bench)
+    assert bench.names == ["good"]
     await window.show("good")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-async def test_a_folder_without_permission_is_named_below_the_list(open_page: Any, desk: Desk) -> None:
-    shut = desk.mine / "shut"
+async def test_a_folder_without_permission_is_named_below_the_list(open_page: Any, bench: SkillsBench) -> None:
+    shut = bench.mine / "shut"
     shut.mkdir(mode=0o000)
     try:
-        window = await open_page(desk)
+        window = await open_page(bench)
         assert str(shut) in window.list.folders.words
     finally:
         shut.chmod(0o700)
 
 
-async def test_a_file_deleted_between_listing_and_choosing_is_said_to_be_gone(open_page: Any, desk: Desk) -> None:
-    path = desk.put("brief")
-    window = await open_page(desk)
-    key = desk.key("brief")
+async def test_a_file_deleted_between_listing_and_choosing_is_said_to_be_gone(
+    open_page: Any, bench: SkillsBench
+) -> None:
+    path = bench.put("brief")
+    window = await open_page(bench)
+    key = bench.key("brief")
     path.unlink()
     window.page.pick(key)
     await until(lambda: "This skill no longer exists" in words(window.skill), "it is said")
 
 
 async def test_a_file_that_cannot_be_written_keeps_the_text_and_says_why(
-    open_page: Any, desk: Desk, tmp_path: Path
+    open_page: Any, bench: SkillsBench, tmp_path: Path
 ) -> None:
-    path = desk.put("solid")
-    window = await open_page(desk)
+    path = bench.put("solid")
+    window = await open_page(bench)
     await window.edit("solid")
     source = window.skill.edit.source
     source.insertPlainText("x" * 1_100_000)
     window.skill.edit.save_now()
-    await until(lambda: desk.failed, "why")
-    assert "at most" in desk.failed[-1]
-    assert desk.editor.dirty
-    assert len(desk.editor.shown) > 1_000_000
+    await until(lambda: bench.failed, "why")
+    assert "at most" in bench.failed[-1]
+    assert bench.editor.dirty
+    assert len(bench.editor.shown) > 1_000_000
     assert path.read_text() == skill("solid")

@@ -9,17 +9,17 @@ from PySide6.QtWidgets import QAbstractButton, QLineEdit, QWidget
 
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.text import Text
-from tests.gui.skills.kit import PARAMS, Desk, skill, until
+from tests.gui.skills.kit import PARAMS, SkillsBench, skill, until
 
 
 @pytest.fixture
-def filled(desk: Desk) -> Desk:
-    desk.put("clean", skill("clean", "Cleans a table.", tags="data, slow", extra=PARAMS))
-    desk.put("plot", skill("plot", "Plots a table.", tags="data, plots"))
-    desk.put("drift/SKILL.md", skill("drift"), desk.shared)
-    desk.put("drift/scripts/run.py", "print(1)\n", desk.shared)
-    desk.put("log", skill("log", "Reads the log."), desk.of_project)
-    return desk
+def filled(bench: SkillsBench) -> SkillsBench:
+    bench.put("clean", skill("clean", "Cleans a table.", tags="data, slow", extra=PARAMS))
+    bench.put("plot", skill("plot", "Plots a table.", tags="data, plots"))
+    bench.put("drift/SKILL.md", skill("drift"), bench.shared)
+    bench.put("drift/scripts/run.py", "print(1)\n", bench.shared)
+    bench.put("log", skill("log", "Reads the log."), bench.of_project)
+    return bench
 
 
 def words(widget: QWidget) -> str:
@@ -31,7 +31,7 @@ def words(widget: QWidget) -> str:
 
 
 @pytest.mark.spec("R-UI-2", "R-VIS-7")
-async def test_typing_chips_and_facets_narrow_the_list(open_page: Any, filled: Desk) -> None:
+async def test_typing_chips_and_facets_narrow_the_list(open_page: Any, filled: SkillsBench) -> None:
     window = await open_page(filled)
     QTest.keyClicks(window.list.field, "table")
     await until(lambda: filled.names == ["clean", "plot"], "the words fit")
@@ -47,7 +47,7 @@ async def test_typing_chips_and_facets_narrow_the_list(open_page: Any, filled: D
     assert len(filled.names) == 4, "a second press takes it back"
 
 
-async def test_what_is_counted_above_the_list_is_what_the_filters_count(open_page: Any, filled: Desk) -> None:
+async def test_what_is_counted_above_the_list_is_what_the_filters_count(open_page: Any, filled: SkillsBench) -> None:
     filled.put("inner", skill("inner", extra="  visibility: hidden\n"))
     window = await open_page(filled)
     await until(lambda: window.facets._rows["source", "all"].count, "the figures")
@@ -73,7 +73,7 @@ async def test_what_is_counted_above_the_list_is_what_the_filters_count(open_pag
     assert said() == f"2 of {len(filled.skills.catalog)} skills"
 
 
-async def test_arrow_keys_go_through_the_rows_and_show_each(open_page: Any, filled: Desk) -> None:
+async def test_arrow_keys_go_through_the_rows_and_show_each(open_page: Any, filled: SkillsBench) -> None:
     window = await open_page(filled)
     filled.skills.choose(source="mine")
     window.list.field.setFocus()
@@ -86,7 +86,7 @@ async def test_arrow_keys_go_through_the_rows_and_show_each(open_page: Any, fill
 
 
 async def test_the_page_opens_on_what_is_a_persons_and_what_assent_brings_is_behind_internal(
-    open_page: Any, filled: Desk
+    open_page: Any, filled: SkillsBench
 ) -> None:
     window = await open_page(filled)
 
@@ -105,37 +105,39 @@ async def test_the_page_opens_on_what_is_a_persons_and_what_assent_brings_is_beh
     await until(lambda: rows["source", "all"].count > rows["source", "library"].count > 4, "the figures")
 
 
-async def test_with_nothing_of_ones_own_the_page_says_how_to_begin(open_page: Any, desk: Desk) -> None:
-    window = await open_page(desk)
+async def test_with_nothing_of_ones_own_the_page_says_how_to_begin(open_page: Any, bench: SkillsBench) -> None:
+    window = await open_page(bench)
     assert "No skills of your own yet" in words(window.list)
 
 
-async def test_nothing_found_and_nothing_of_ones_own_say_what_to_do(open_page: Any, desk: Desk) -> None:
-    window = await open_page(desk)
-    desk.skills.choose(query="no such thing")
+async def test_nothing_found_and_nothing_of_ones_own_say_what_to_do(open_page: Any, bench: SkillsBench) -> None:
+    window = await open_page(bench)
+    bench.skills.choose(query="no such thing")
     assert "Nothing found" in words(window.list)
     window.list._clear()
-    desk.skills.choose(source="mine")
+    bench.skills.choose(source="mine")
     assert "No skills of your own yet" in words(window.list)
     assert "No skill chosen" in words(window.skill)
 
 
-async def test_long_names_and_descriptions_are_cut_and_never_widen_the_page(open_page: Any, desk: Desk) -> None:
-    desk.put("a" * 60, skill("a" * 60, "long " * 180, tags=", ".join(f"tag-{n}-{'x' * 40}" for n in range(40))))
-    window = await open_page(desk)
+async def test_long_names_and_descriptions_are_cut_and_never_widen_the_page(open_page: Any, bench: SkillsBench) -> None:
+    bench.put("a" * 60, skill("a" * 60, "long " * 180, tags=", ".join(f"tag-{n}-{'x' * 40}" for n in range(40))))
+    window = await open_page(bench)
     await window.show("a" * 60)
     assert window.list.width() == 352
     assert window.facets.width() == 216
     for tab in ("page", "form", "text", "callers", "try"):
         window.skill.show_tab(tab)
-        await desk.rest()
+        await bench.rest()
         assert window.page.width() == 1280
 
 
 # -- one skill --------------------------------------------------------------------------------------------------------
 
 
-async def test_the_page_says_what_it_takes_where_it_is_from_and_who_may_call_it(open_page: Any, filled: Desk) -> None:
+async def test_the_page_says_what_it_takes_where_it_is_from_and_who_may_call_it(
+    open_page: Any, filled: SkillsBench
+) -> None:
     window = await open_page(filled)
     await window.show("clean")
     text = words(window.skill.overview)
@@ -150,7 +152,7 @@ async def test_the_page_says_what_it_takes_where_it_is_from_and_who_may_call_it(
     assert "scripts/run.py" in words(window.skill.overview)
 
 
-async def test_a_skill_that_can_come_to_call_itself_says_by_way_of_which(open_page: Any, filled: Desk) -> None:
+async def test_a_skill_that_can_come_to_call_itself_says_by_way_of_which(open_page: Any, filled: SkillsBench) -> None:
     for name, other in (("ebb", "flow"), ("flow", "ebb"), ("round", "round")):
         filled.put(name, f"---\nname: {name}\ndescription: x\nallowed-tools: {other}\n---\nGo.\n")
     window = await open_page(filled)
@@ -162,7 +164,7 @@ async def test_a_skill_that_can_come_to_call_itself_says_by_way_of_which(open_pa
     assert "Calls are nested" not in words(window.skill.overview)
 
 
-async def test_shadowing_is_said_on_both_sides_and_one_leads_to_the_other(open_page: Any, filled: Desk) -> None:
+async def test_shadowing_is_said_on_both_sides_and_one_leads_to_the_other(open_page: Any, filled: SkillsBench) -> None:
     filled.put("clean", skill("clean", "The installed one."), filled.shared)
     window = await open_page(filled)
     await window.show("clean", "mine")
@@ -176,7 +178,7 @@ async def test_shadowing_is_said_on_both_sides_and_one_leads_to_the_other(open_p
 
 @pytest.mark.spec("R-SK-15")
 async def test_an_untrusted_projects_skill_is_readable_not_runnable_and_trusted_only_in_words(
-    open_page: Any, filled: Desk
+    open_page: Any, filled: SkillsBench
 ) -> None:
     window = await open_page(filled)
     filled.projects.add(str(filled.project))
@@ -195,7 +197,9 @@ async def test_an_untrusted_projects_skill_is_readable_not_runnable_and_trusted_
     await until(lambda: filled.settings.current.skills.trusted_projects == (str(filled.project),), "trust")
 
 
-async def test_a_changed_skill_shows_its_difference_and_is_on_after_it_was_seen(open_page: Any, filled: Desk) -> None:
+async def test_a_changed_skill_shows_its_difference_and_is_on_after_it_was_seen(
+    open_page: Any, filled: SkillsBench
+) -> None:
     window = await open_page(filled)
     filled.put("drift/SKILL.md", skill("drift", body="Send it away.\n"), filled.shared)
     await filled.on_disk()
@@ -217,7 +221,7 @@ async def test_a_changed_skill_shows_its_difference_and_is_on_after_it_was_seen(
 
 
 @pytest.mark.parametrize("answer", ["keep", "discard", "save"])
-async def test_leaving_with_something_unsaved_asks_first(open_page: Any, filled: Desk, answer: str) -> None:
+async def test_leaving_with_something_unsaved_asks_first(open_page: Any, filled: SkillsBench, answer: str) -> None:
     window = await open_page(filled)
     await window.edit("clean")
     window.skill.edit.source.moveCursor(window.skill.edit.source.textCursor().MoveOperation.End)
@@ -235,7 +239,7 @@ async def test_leaving_with_something_unsaved_asks_first(open_page: Any, filled:
     assert filled.editor.dirty is (answer == "keep")
 
 
-async def test_ctrl_s_saves_and_undo_takes_back_what_the_form_did(open_page: Any, filled: Desk) -> None:
+async def test_ctrl_s_saves_and_undo_takes_back_what_the_form_did(open_page: Any, filled: SkillsBench) -> None:
     window = await open_page(filled)
     await window.edit("clean", "form")
     before = filled.editor.shown
@@ -254,7 +258,7 @@ async def test_ctrl_s_saves_and_undo_takes_back_what_the_form_did(open_page: Any
     assert "Cleans every table." in (filled.mine / "clean.skill.md").read_text()
 
 
-async def test_a_problem_under_the_text_jumps_to_its_place(open_page: Any, filled: Desk) -> None:
+async def test_a_problem_under_the_text_jumps_to_its_place(open_page: Any, filled: SkillsBench) -> None:
     window = await open_page(filled)
     await window.edit("clean")
     source = window.skill.edit.source
@@ -273,7 +277,7 @@ async def test_a_problem_under_the_text_jumps_to_its_place(open_page: Any, fille
     filled.editor.close()
 
 
-async def test_a_conflict_is_shown_before_anything_is_overwritten(open_page: Any, filled: Desk) -> None:
+async def test_a_conflict_is_shown_before_anything_is_overwritten(open_page: Any, filled: SkillsBench) -> None:
     window = await open_page(filled)
     await window.edit("clean")
     QTest.keyClicks(window.skill.edit.source, "x")
@@ -297,7 +301,7 @@ async def test_a_conflict_is_shown_before_anything_is_overwritten(open_page: Any
     assert "Theirs." in path.read_text()
 
 
-async def test_a_change_of_the_text_alone_is_noticed_while_it_is_edited(open_page: Any, filled: Desk) -> None:
+async def test_a_change_of_the_text_alone_is_noticed_while_it_is_edited(open_page: Any, filled: SkillsBench) -> None:
     window = await open_page(filled)
     await window.edit("plot")
     QTest.keyClicks(window.skill.edit.source, "x")
@@ -309,7 +313,7 @@ async def test_a_change_of_the_text_alone_is_noticed_while_it_is_edited(open_pag
     filled.editor.close()
 
 
-async def test_library_skills_are_read_only_with_a_way_to_change_a_copy(open_page: Any, filled: Desk) -> None:
+async def test_library_skills_are_read_only_with_a_way_to_change_a_copy(open_page: Any, filled: SkillsBench) -> None:
     window = await open_page(filled)
     await window.edit("assistant", "text")
     assert window.skill.edit.source.isReadOnly()
@@ -322,7 +326,7 @@ async def test_library_skills_are_read_only_with_a_way_to_change_a_copy(open_pag
     assert window.skill.edit_button.isEnabled()
 
 
-async def test_new_rename_and_delete_ask_in_dialogs_and_delete_is_undone(open_page: Any, filled: Desk) -> None:
+async def test_new_rename_and_delete_ask_in_dialogs_and_delete_is_undone(open_page: Any, filled: SkillsBench) -> None:
     window = await open_page(filled)
     window.page.make()
     dialog = window.dialog
@@ -346,26 +350,26 @@ async def test_new_rename_and_delete_ask_in_dialogs_and_delete_is_undone(open_pa
 
 
 @pytest.mark.spec("R-SK-11")
-async def test_the_editor_gives_back_every_character_it_was_given(open_page: Any, desk: Desk) -> None:
+async def test_the_editor_gives_back_every_character_it_was_given(open_page: Any, bench: SkillsBench) -> None:
     body = "No-break\u00a0space, \U0001f40b, \ufeff, tab\t, combining e\u0301, \u2028 line.\n"
-    path = desk.put("odd", skill("odd", body=body))
-    window = await open_page(desk)
+    path = bench.put("odd", skill("odd", body=body))
+    window = await open_page(bench)
     await window.edit("odd")
     source = window.skill.edit.source
     assert source.text() == path.read_text()
     source.go_to(7, 30)
     source.insertPlainText("!")
     window.skill.edit.save_now()
-    await until(lambda: not desk.editor.dirty, "saved")
+    await until(lambda: not bench.editor.dirty, "saved")
     assert path.read_text().replace("!", "", 1) == skill("odd", body=body)
 
 
 # -- trying -----------------------------------------------------------------------------------------------------------
 
 
-async def test_try_it_names_mistakes_in_place_runs_and_shows_the_result(open_page: Any, desk: Desk) -> None:
-    window = await open_page(desk)
-    desk.skills.choose(visibility="all")
+async def test_try_it_names_mistakes_in_place_runs_and_shows_the_result(open_page: Any, bench: SkillsBench) -> None:
+    window = await open_page(bench)
+    bench.skills.choose(visibility="all")
     await window.show("skill-describe")
     window.page.act("try")
     window.skill.trying.run()
@@ -373,14 +377,14 @@ async def test_try_it_names_mistakes_in_place_runs_and_shows_the_result(open_pag
     field = next(w for w in window.skill.trying.form.findChildren(QLineEdit))
     QTest.keyClicks(field, "assistant")
     window.skill.trying.run()
-    await until(lambda: desk.trials.trial is not None and desk.trials.trial.over, "the end")
-    await desk.rest()
+    await until(lambda: bench.trials.trial is not None and bench.trials.trial.over, "the end")
+    await bench.rest()
     result = window.skill.trying._result
     assert result.count() == 2
     assert "Result" in words(window.skill.trying)
 
 
-async def test_form_and_json_carry_the_same_arguments(open_page: Any, filled: Desk) -> None:
+async def test_form_and_json_carry_the_same_arguments(open_page: Any, filled: SkillsBench) -> None:
     window = await open_page(filled)
     await window.show("clean")
     window.skill.show_tab("try")
@@ -398,7 +402,7 @@ async def test_form_and_json_carry_the_same_arguments(open_page: Any, filled: De
     assert trying.choice.value == "json", "what cannot be read stays where it can be mended"
 
 
-async def test_text_for_a_model_says_in_words_that_no_model_is_chosen(open_page: Any, filled: Desk) -> None:
+async def test_text_for_a_model_says_in_words_that_no_model_is_chosen(open_page: Any, filled: SkillsBench) -> None:
     window = await open_page(filled)
     await window.show("clean")
     wanted: list[bool] = []
@@ -413,7 +417,7 @@ async def test_text_for_a_model_says_in_words_that_no_model_is_chosen(open_page:
 # -- reach and size ---------------------------------------------------------------------------------------------------
 
 
-async def test_everything_that_can_be_pressed_has_a_name(open_page: Any, filled: Desk) -> None:
+async def test_everything_that_can_be_pressed_has_a_name(open_page: Any, filled: SkillsBench) -> None:
     window = await open_page(filled)
     await window.edit("clean", "form")
     for tab in ("page", "form", "text", "callers", "try"):
@@ -431,7 +435,7 @@ async def test_everything_that_can_be_pressed_has_a_name(open_page: Any, filled:
 
 
 async def test_in_a_narrow_window_the_skill_lies_over_the_list_and_escape_goes_back(
-    open_page: Any, filled: Desk
+    open_page: Any, filled: SkillsBench
 ) -> None:
     window = await open_page(filled, size=(760, 700))
     assert window.page.folding.is_folded
@@ -445,7 +449,7 @@ async def test_in_a_narrow_window_the_skill_lies_over_the_list_and_escape_goes_b
     assert window.list.isVisible()
 
 
-async def test_at_200_percent_nothing_is_cut(open_page: Any, filled: Desk, theme: Theme) -> None:
+async def test_at_200_percent_nothing_is_cut(open_page: Any, filled: SkillsBench, theme: Theme) -> None:
     window = await open_page(filled)
     theme.set_scale(2.0)
     await window.show("clean")
@@ -462,7 +466,9 @@ async def test_at_200_percent_nothing_is_cut(open_page: Any, filled: Desk, theme
 
 
 @pytest.mark.parametrize("width", [760, 1440])
-async def test_one_click_on_a_row_opens_its_skill_at_every_width(open_page: Any, filled: Desk, width: int) -> None:
+async def test_one_click_on_a_row_opens_its_skill_at_every_width(
+    open_page: Any, filled: SkillsBench, width: int
+) -> None:
     window = await open_page(filled, size=(width, 700))
     rows, model = window.list.rows, filled.skills.model
     place = rows.visualRect(model.index(model.place(filled.key("clean")))).center()
@@ -472,7 +478,7 @@ async def test_one_click_on_a_row_opens_its_skill_at_every_width(open_page: Any,
     assert not (width < 1040 and rows.hasFocus()), "what lies over the list has the keys, so that Escape goes back"
 
 
-async def test_an_agent_and_the_skill_that_it_works_by_are_told_apart(open_page: Any, filled: Desk) -> None:
+async def test_an_agent_and_the_skill_that_it_works_by_are_told_apart(open_page: Any, filled: SkillsBench) -> None:
     window = await open_page(filled)
     await window.show("clean")
     said = words(window.skill.overview)
@@ -488,15 +494,15 @@ async def test_an_agent_and_the_skill_that_it_works_by_are_told_apart(open_page:
     ],
 )
 async def test_a_filter_that_shows_nothing_says_what_would_be_there(
-    open_page: Any, desk: Desk, facet: str, value: str, title: str
+    open_page: Any, bench: SkillsBench, facet: str, value: str, title: str
 ) -> None:
-    window = await open_page(desk)
-    desk.skills.choose(**{facet: value})
+    window = await open_page(bench)
+    bench.skills.choose(**{facet: value})
     await until(lambda: title in words(window.list), title)
-    desk.skills.choose(query="tide")
+    bench.skills.choose(query="tide")
     await until(lambda: "Nothing found" in words(window.list), "with a search it is the search")
 
 
-async def test_each_filter_says_what_it_shows(open_page: Any, desk: Desk) -> None:
-    window = await open_page(desk)
+async def test_each_filter_says_what_it_shows(open_page: Any, bench: SkillsBench) -> None:
+    window = await open_page(bench)
     assert all(row.toolTip() and row.accessibleDescription() for row in window.page.facets._rows.values())

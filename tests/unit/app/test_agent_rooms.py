@@ -27,8 +27,8 @@ async def until(true: Callable[[], object], what: str) -> None:
         raise AssertionError(f"never: {what}") from None
 
 
-def told(rooms: Services) -> str:
-    tool = rooms.tools.find("night-agent")
+def told(services: Services) -> str:
+    tool = services.tools.find("night-agent")
     return tool.spec.description if tool is not None else ""
 
 
@@ -37,26 +37,26 @@ async def test_a_file_that_comes_changes_breaks_and_goes_is_followed(tmp_path: P
     settings = SettingsService(tmp_path)
     await settings.load()
     (tmp_path / "data").mkdir()
-    rooms = await build_services(tmp_path, settings, Nobody(), windows=lambda _ref: None)
+    services = await build_services(tmp_path, settings, Nobody(), windows=lambda _ref: None)
     folder = tmp_path / "agents"
     try:
-        await until(lambda: rooms.tools.find("source-reader-agent"), "the library's own")
+        await until(lambda: services.tools.find("source-reader-agent"), "the library's own")
         folder.mkdir(exist_ok=True)
         path = folder / "night_agent.yaml"
         path.write_text(MINE % "First.")
-        await until(lambda: told(rooms) == "First.", "a new file")
+        await until(lambda: told(services) == "First.", "a new file")
         path.write_text(MINE % "Second.")
-        await until(lambda: told(rooms) == "Second.", "a change")
+        await until(lambda: told(services) == "Second.", "a change")
         path.write_text("name: [")
-        await until(lambda: rooms.agents.problems, "a mistake")
-        assert told(rooms) == "Second."
-        assert rooms.agent_room.desk.rows()[0].kept
+        await until(lambda: services.agents.problems, "a mistake")
+        assert told(services) == "Second."
+        assert services.agent_services.service.rows()[0].kept
         path.unlink()
-        await until(lambda: not told(rooms), "it is gone")
+        await until(lambda: not told(services), "it is gone")
     finally:
-        await rooms.stop_children()
-        await rooms.service.close()
-        await rooms.close()
+        await services.stop_children()
+        await services.chats.close()
+        await services.close()
 
 
 @pytest.mark.spec("R-DEF-16", "R-DEF-17")
@@ -86,17 +86,17 @@ async def test_an_agent_that_appears_in_a_trusted_project_is_no_tool_before_it_w
     (home / "config.yaml").write_text(f"skills: {{projects: ['{project}'], trusted_projects: ['{project}']}}\n")
     settings = SettingsService(home)
     await settings.load()
-    rooms = await build_services(home, settings, Nobody(), windows=lambda _ref: None)
+    services = await build_services(home, settings, Nobody(), windows=lambda _ref: None)
     try:
-        await until(lambda: rooms.tools.find("source-reader-agent"), "the library's own")
+        await until(lambda: services.tools.find("source-reader-agent"), "the library's own")
         path = folder / "night_agent.yaml"
         path.write_text(MINE % "Came by itself.")
-        desk = rooms.agent_room.desk
-        await until(lambda: any(row.unseen for row in desk.rows()), "seen to be new")
-        assert (told(rooms), rooms.agents.agents.get("night_agent")) == ("", None)
-        await asyncio.to_thread(desk.accept, str(path), next(row.unseen for row in desk.rows() if row.unseen))
-        assert told(rooms) == "Came by itself."
+        service = services.agent_services.service
+        await until(lambda: any(row.unseen for row in service.rows()), "seen to be new")
+        assert (told(services), services.agents.agents.get("night_agent")) == ("", None)
+        await asyncio.to_thread(service.accept, str(path), next(row.unseen for row in service.rows() if row.unseen))
+        assert told(services) == "Came by itself."
     finally:
-        await rooms.stop_children()
-        await rooms.service.close()
-        await rooms.close()
+        await services.stop_children()
+        await services.chats.close()
+        await services.close()

@@ -32,22 +32,22 @@ async def test_a_javascript_skill_of_ones_own_runs_in_the_app(tmp_path: Path) ->
     (tmp_path / "data").mkdir()
     (tmp_path / "skills").mkdir()
     (tmp_path / "skills" / "js-sum.skill.js").write_text(SKILL)
-    rooms = await build_services(tmp_path, settings, Nobody(), windows=lambda _ref: None)
+    services = await build_services(tmp_path, settings, Nobody(), windows=lambda _ref: None)
     try:
-        await asyncio.to_thread(rooms.skills.fabric.refresh)
-        outcome = rooms.desk.try_it("js-sum", {"all": [1, 2, 3]}, lambda _event: None).work
+        await asyncio.to_thread(services.skills.fabric.refresh)
+        outcome = services.skill_service.try_it("js-sum", {"all": [1, 2, 3]}, lambda _event: None).work
         async with asyncio.timeout(PATIENCE_S):
             done = await outcome
         assert done.result.structured == {"sum": 6, "skills": True}, done.result.text
-        ready = rooms.code._made()._ready
+        ready = services.code._made()._ready
         assert ready is not None
         pid = (await ready).pid
-        folder = rooms.code._folder
+        folder = services.code._folder
         assert folder is not None
         assert Path(folder.name).is_dir()
     finally:
-        await rooms.stop_children()
-        await rooms.close()
+        await services.stop_children()
+        await services.close()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
     assert not Path(folder.name).exists()

@@ -30,13 +30,13 @@ async def opened(home: Path, **options: object) -> AsyncIterator[Services]:
     await settings.load()
     (home / "data").mkdir(exist_ok=True)
     (home / "workspace").mkdir(exist_ok=True)
-    rooms = await build_services(home, settings, Nobody(), windows=lambda _ref: None, **options)  # type: ignore[arg-type]
+    services = await build_services(home, settings, Nobody(), windows=lambda _ref: None, **options)  # type: ignore[arg-type]
     try:
-        yield rooms
+        yield services
     finally:
-        await rooms.service.close()
-        await rooms.stop_children()
-        await rooms.close()
+        await services.chats.close()
+        await services.stop_children()
+        await services.close()
 
 
 @pytest.mark.spec("R-JRN-6", "R-SEC-4")
@@ -48,16 +48,16 @@ async def test_no_known_secret_and_nothing_shaped_like_one_for_a_person_to_read_
     ]
     script = tmp_path / "script.json"
     script.write_text(json.dumps({"rounds": rounds}))
-    async with opened(tmp_path, script=script, allowed=[read_rule("write-file", "allow")]) as rooms:
+    async with opened(tmp_path, script=script, allowed=[read_rule("write-file", "allow")]) as services:
         (tmp_path / "workspace" / "a.txt").write_text(f"It is {SECRET}, keep it.")
-        rooms.redactor.remember(SECRET)
-        thread = await rooms.service.create_thread(model="scripted/scripted", agent="assistant")
-        sent = await rooms.service.send(thread.thread_id, "please")
+        services.redactor.remember(SECRET)
+        thread = await services.chats.create_thread(model="scripted/scripted", agent="assistant")
+        sent = await services.chats.send(thread.thread_id, "please")
         log: list[EffectRecord] = []
         async with asyncio.timeout(PATIENCE_S):
             while sum(one.kind == "llm" for one in log) < 3:
                 await asyncio.sleep(0.02)
-                log = await rooms.store.effects.load(sent.run_id)
+                log = await services.store.effects.load(sent.run_id)
         done = [one for one in log if one.kind == "tool" and one.phase == "completed"]
         assert ["keep it" in one.value for one in done] == [False, True]
         assert ["b.txt" in one.summary for one in log if one.summary] == [True]
@@ -84,9 +84,9 @@ async def test_a_start_ends_the_logs_of_runs_that_nobody_goes_on_with_and_forget
     await store.runs.end(run_id="later", reason="response", at=4.0)
     await store.runs.start(record=RunRecord("empty", "t", 5.0, "assistant", "demo/demo"))
     await store.close()
-    async with opened(tmp_path) as rooms, asyncio.timeout(PATIENCE_S):
-        while (log := await rooms.store.effects.load("left"))[-1].kind != "end" or not is_digest(log[1].value):
+    async with opened(tmp_path) as services, asyncio.timeout(PATIENCE_S):
+        while (log := await services.store.effects.load("left"))[-1].kind != "end" or not is_digest(log[1].value):
             await asyncio.sleep(0.02)
         assert log[-1].phase == "cancelled"
-        assert [(one.kind, one.phase) for one in await rooms.store.effects.load("empty")] == [("end", "cancelled")]
+        assert [(one.kind, one.phase) for one in await services.store.effects.load("empty")] == [("end", "cancelled")]
         assert "what it read" not in log[1].value

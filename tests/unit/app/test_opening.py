@@ -1,4 +1,4 @@
-"""Opening the rooms: all or nothing."""
+"""Opening the services: all or nothing."""
 
 from __future__ import annotations
 

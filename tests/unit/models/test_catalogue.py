@@ -8,7 +8,7 @@ import pytest
 from desktop.domain import errors
 from desktop.domain.models import Connection, LocalServer, ModelInfo, ModelRef
 from desktop.domain.processes import ChildRefused
-from desktop.models.client import ModelRoom
+from desktop.models.client import ModelServices
 from desktop.models.failures import model_error
 from desktop.models.providers import PROVIDERS, LocalAddresses, missing_fields
 from desktop.workers.child import ChildProcess
@@ -33,7 +33,7 @@ def addresses(provider: ProviderSpace | None, *kinds: str) -> LocalAddresses:
     return LocalAddresses({kind: (DEAD, found) if kind in kinds else (DEAD,) for kind in KINDS})
 
 
-async def servers(models: ModelRoom) -> Mapping[str, LocalServer]:
+async def servers(models: ModelServices) -> Mapping[str, LocalServer]:
     return {server.kind: server for server in await models.catalogue.servers()}
 
 

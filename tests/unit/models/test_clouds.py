@@ -9,7 +9,7 @@ from desktop.domain import errors
 from desktop.domain.errors import ModelError
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock, user_message
 from desktop.domain.models import Connection, Finished, ModelRequest, ReasoningDelta, StreamItem, TextDelta
-from desktop.models.client import ModelRoom
+from desktop.models.client import ModelServices
 from desktop.models.providers import BEDROCK_ACCESS, is_priced
 from desktop.workers.child import ChildProcess
 from tests.servers.fixtures import ProviderSpace
@@ -41,7 +41,7 @@ def at(cloud: str, provider: ProviderSpace) -> Connection:
     return Connection(cloud, cloud, cloud.title(), provider.base_url + path, secret, options)
 
 
-def over(host: ChildProcess, provider: ProviderSpace, cloud: str) -> ModelRoom:
+def over(host: ChildProcess, provider: ProviderSpace, cloud: str) -> ModelServices:
     return models_over(host, at(cloud, provider))
 
 
@@ -58,7 +58,7 @@ def finished(items: list[StreamItem]) -> Finished:
     return items[-1]
 
 
-async def failing(models: ModelRoom, what: ModelRequest) -> tuple[ModelError, list[StreamItem]]:
+async def failing(models: ModelServices, what: ModelRequest) -> tuple[ModelError, list[StreamItem]]:
     items: list[StreamItem] = []
     try:
         async for item in models.client.stream(what, meta()):

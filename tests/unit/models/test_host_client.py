@@ -23,7 +23,7 @@ from desktop.domain.messages import (
     user_message,
 )
 from desktop.domain.models import Finished, ModelRequest, ReasoningDelta, StreamItem, TextDelta, ToolCallProgress
-from desktop.models.client import ModelRoom
+from desktop.models.client import ModelServices
 from desktop.workers.child import ChildProcess
 from desktop.workers.model_host.prompt import to_wire
 from tests.harness.patience import HELD_S, PATIENCE_S
@@ -36,7 +36,7 @@ WIRES = ("openai_compatible", "anthropic", "ollama")
 MODEL = {"openai_compatible": "some-model", "anthropic": "claude-sonnet-4-5", "ollama": "qwen3:30b"}
 
 
-def over(host: ChildProcess, provider: ProviderSpace, wire: str = "openai_compatible") -> ModelRoom:
+def over(host: ChildProcess, provider: ProviderSpace, wire: str = "openai_compatible") -> ModelServices:
     url = provider.openai_url if wire == "openai_compatible" else provider.base_url
     return models_over(host, connection(wire, url))
 
@@ -54,7 +54,7 @@ def finished(items: list[StreamItem]) -> Finished:
     return items[-1]
 
 
-async def failing(models: ModelRoom, what: ModelRequest) -> tuple[ModelError, list[StreamItem]]:
+async def failing(models: ModelServices, what: ModelRequest) -> tuple[ModelError, list[StreamItem]]:
     """The error a stream ends with, and what had come before it."""
     items: list[StreamItem] = []
     try:

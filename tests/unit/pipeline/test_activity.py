@@ -58,7 +58,7 @@ class Person:
         return answer(request) if callable(answer) else Decision(answer, request.digest)
 
 
-def desk(*tools: FakeTool, person: Person | None = None, **options: Any) -> tuple[Bench, Log]:
+def bench_and_log(*tools: FakeTool, person: Person | None = None, **options: Any) -> tuple[Bench, Log]:
     log, redactor = Log(), SecretRedactor()
     redactor.remember("known-secret-1")
     gate = PermissionGate(person, TrustRules(), log.add, lambda: SafetySettings(workspace="/w"), redactor=redactor)
@@ -79,7 +79,7 @@ async def test_a_call_that_a_person_allowed_has_its_outcome_and_its_exit_code() 
             ToolResult("late", True, code="tool.timeout"),
         ]
     )
-    bench, log = desk(writer(body=lambda _a, _c: next(results)), person=Person(*["allow_once"] * 3, "deny"))
+    bench, log = bench_and_log(writer(body=lambda _a, _c: next(results)), person=Person(*["allow_once"] * 3, "deny"))
     for _ in range(4):
         await bench.call("write_file")
     assert log.rows == [
@@ -92,7 +92,7 @@ async def test_a_call_that_a_person_allowed_has_its_outcome_and_its_exit_code() 
 
 @pytest.mark.spec("R-PRM-13", "R-BLT-1")
 async def test_reads_are_listed_although_nobody_is_asked() -> None:
-    bench, log = desk(FakeTool(checks=lambda _: PreCheck(Category.READ, paths=("/w/a",))))
+    bench, log = bench_and_log(FakeTool(checks=lambda _: PreCheck(Category.READ, paths=("/w/a",))))
     await bench.call("read_file")
     assert log.rows == [("allow_once", "setting", "done")]
     assert (log.lines[0].tool, log.lines[0].category, log.lines[0].paths) == ("read-file", "read", ("/w/a",))
@@ -114,7 +114,7 @@ async def test_a_refused_call_is_listed_with_the_gate_that_refused_it_and_why(re
     if isinstance(refusal, Denied):
         tool.checks = lambda _: PreCheck(Category.ADMIN, paths=("/etc/x",), denied=refusal)
     caller = Caller(allowed=SimpleNamespace(permits=lambda *_: False)) if refusal == "list" else None  # type: ignore[arg-type]
-    bench, log = desk(tool, person=Person())
+    bench, log = bench_and_log(tool, person=Person())
     name = "frobnicate" if refusal == "unknown" else "write_file"
     outcome = await bench.call(name, {"path": 5 if refusal is None else "/etc/x"}, caller=caller)
     (line,) = log.lines
@@ -135,7 +135,7 @@ async def test_the_log_tells_the_edited_call_that_ran_and_the_original_beside_it
         return Decision("allow_edited", request.digest, edited_arguments={"path": "important.txt"})
 
     person = Person(edit, "allow_once")
-    bench, log = desk(writer(checks=checks), person=person)
+    bench, log = bench_and_log(writer(checks=checks), person=person)
     await bench.call("write_file", {"path": "new.txt"})
     assert log.rows == [("allow_edited", "user", "asked again"), ("allow_once", "user", "done")]
     asked, ran = log.lines
@@ -157,7 +157,7 @@ async def test_what_was_allowed_for_the_run_does_not_let_an_edited_call_pass_uns
 
     person = Person("allow_run", edit, "deny")
     tool = writer(checks=checks)
-    bench, _ = desk(tool, person=person)
+    bench, _ = bench_and_log(tool, person=person)
     await bench.call("write_file", {"path": "a"})
     await bench.call("write_file", {"path": "b"})
     assert len(person.asked) == 3
@@ -168,14 +168,14 @@ async def test_what_was_allowed_for_the_run_does_not_let_an_edited_call_pass_uns
 async def test_an_approval_that_went_stale_is_listed_as_asked_again() -> None:
     identities = iter(["1", "2", "2"])
     tool = writer(checks=lambda _: PreCheck(Category.WRITE, identity={"a": next(identities)}))
-    bench, log = desk(tool, person=Person("allow_once", "allow_once"))
+    bench, log = bench_and_log(tool, person=Person("allow_once", "allow_once"))
     await bench.call("write_file")
     assert log.rows == [("allow_once", "user", "asked again"), ("allow_once", "user", "done")]
 
 
 @pytest.mark.spec("R-SEC-1", "R-SEC-4")
 async def test_no_line_holds_a_known_secret() -> None:
-    bench, log = desk(writer(), person=Person("deny"))
+    bench, log = bench_and_log(writer(), person=Person("deny"))
     await bench.call("write_file", {"path": "known-secret-1", "mode": 1})
     await bench.call("write_file", {"path": "known-secret-1"})
     assert len(log.lines) == 2
@@ -186,7 +186,7 @@ async def test_no_line_holds_a_known_secret() -> None:
 async def test_known_secrets_are_masked_in_every_part_of_a_result_before_it_is_cut() -> None:
     secret = "known-secret-1"
     result = ToolResult("x" * 95 + secret, structured={"a": [secret]}, facts={"path": f"/{secret}"})
-    bench, _ = desk(FakeTool(body=lambda _a, _c: result), settings=CallSettings(output_limit=lambda: 100))
+    bench, _ = bench_and_log(FakeTool(body=lambda _a, _c: result), settings=CallSettings(output_limit=lambda: 100))
     outcome = await bench.call("read_file")
     shown = repr((outcome, bench.events))
     assert "known" not in shown
@@ -200,7 +200,7 @@ async def test_a_known_secret_in_the_output_of_a_running_call_is_masked_also_whe
             context.progress(piece)
         return "done"
 
-    bench, _ = desk(FakeTool(body=body))
+    bench, _ = bench_and_log(FakeTool(body=body))
     await bench.call("read_file")
     shown = [event.text for event in bench.events if type(event).__name__ == "ToolCallOutput"]
     assert "".join(shown) == "begin [REDACTED] end\n"

@@ -239,7 +239,7 @@ async def test_what_was_shown_of_the_way_it_runs_is_what_the_answer_holds_for(tm
 # -- ten requests of three runs, answered in any order ---------------------------------------------------------------
 
 
-class Desk:
+class WaitingQuestions:
     """Questions that wait, each to be answered when somebody says so."""
 
     def __init__(self) -> None:
@@ -258,8 +258,8 @@ class Crowd:
     """Ten calls of three runs, some nested, each with a mark of its own, through one gate."""
 
     def __init__(self) -> None:
-        self.desk, self.ran = Desk(), list[str]()
-        gate = PermissionGate(self.desk, TrustRules(), _log, lambda: SafetySettings(workspace="/w"))
+        self.bench, self.ran = WaitingQuestions(), list[str]()
+        gate = PermissionGate(self.bench, TrustRules(), _log, lambda: SafetySettings(workspace="/w"))
         self.owner = TaskOwner()
 
         def ran(args: dict[str, Any], _context: object) -> ToolResult:
@@ -290,16 +290,16 @@ def test_no_answer_ever_reaches_another_request_in_whatever_order_they_come(orde
     async def play() -> tuple[list[str], list[CallResult], set[int]]:
         crowd = Crowd()
         tasks = [asyncio.ensure_future(crowd.call(number)) for number in range(10)]
-        while len(crowd.desk.waiting) < 10:
+        while len(crowd.bench.waiting) < 10:
             await asyncio.sleep(0)
-        by_mark = {request.arguments["path"]: request.request_id for request, _ in crowd.desk.waiting.values()}
+        by_mark = {request.arguments["path"]: request.request_id for request, _ in crowd.bench.waiting.values()}
         answered: set[int] = set()
         for turn, number in enumerate(order):
             if turn == at and cancelled >= 0:
                 crowd.tokens[cancelled].cancel("stopped")
-                while any(request.run_id == f"run-{cancelled}" for request, _ in crowd.desk.waiting.values()):
+                while any(request.run_id == f"run-{cancelled}" for request, _ in crowd.bench.waiting.values()):
                     await asyncio.sleep(0)
-            found = crowd.desk.waiting.get(by_mark[f"mark-{number}"])
+            found = crowd.bench.waiting.get(by_mark[f"mark-{number}"])
             if found is None:
                 continue
             request, answer = found

@@ -16,8 +16,8 @@ from tests.harness.patience import PATIENCE_S
 FILE = FileBlock("a.txt", "attached")
 
 
-class Desk:
-    """A desk whose disk may be full."""
+class DraftStore:
+    """A store of drafts whose disk may be full."""
 
     def __init__(self) -> None:
         self.full = False
@@ -46,10 +46,10 @@ class Desk:
 
 @pytest.fixture
 async def kept(qapp):
-    desk, bridge = Desk(), Bridge()
+    store, bridge = DraftStore(), Bridge()
     told: list[Exception] = []
     bridge.failed.connect(told.append)
-    yield SimpleNamespace(desk=desk, bridge=bridge, told=told, drafts=Drafts(desk, bridge))  # type: ignore[arg-type]
+    yield SimpleNamespace(store=store, bridge=bridge, told=told, drafts=Drafts(store, bridge))  # type: ignore[arg-type]
     await bridge.shutdown(2.0)
 
 
@@ -66,21 +66,21 @@ async def test_of_many_states_the_latest_is_stored_and_attachments_once(kept):
     kept.drafts.keep("t", ComposerDraft("abcd", (FILE,)))
     assert await kept.drafts.draft("t") == ComposerDraft("abcd", (FILE,)), "what is unsaved counts already"
     await until(lambda: not kept.bridge.task_names)
-    assert kept.desk.writes == [("t", "abc", (FILE,)), ("t", "abcd", None)]
+    assert kept.store.writes == [("t", "abc", (FILE,)), ("t", "abcd", None)]
 
 
 async def test_what_a_full_disk_refuses_is_said_once_and_stored_when_there_is_room(kept):
     kept.drafts._again.setInterval(20)
-    kept.desk.full = True
+    kept.store.full = True
     kept.drafts.keep("t", ComposerDraft("half a thought"))
     await until(lambda: kept.told)
     kept.drafts.keep("t", ComposerDraft("half a thought more"))
     await asyncio.sleep(0.1)
     assert len(kept.told) == 1
     assert await kept.drafts.draft("t") == ComposerDraft("half a thought more")
-    kept.desk.full = False
-    await until(lambda: kept.desk.drafts)
-    assert kept.desk.drafts == {"t": ("half a thought more", ())}
+    kept.store.full = False
+    await until(lambda: kept.store.drafts)
+    assert kept.store.drafts == {"t": ("half a thought more", ())}
 
 
 async def test_a_sent_message_is_forgotten_where_it_was_written_and_what_came_after_it_is_not(kept):
@@ -89,12 +89,12 @@ async def test_a_sent_message_is_forgotten_where_it_was_written_and_what_came_af
     kept.drafts.keep("", ComposerDraft("typed since"))
     kept.drafts.sent("", "made", said)
     await kept.drafts.flush()
-    assert kept.desk.drafts == {"": ("", ()), "made": ("typed since", ())}
+    assert kept.store.drafts == {"": ("", ()), "made": ("typed since", ())}
     again = ComposerDraft("second")
     kept.drafts.keep("made", again)
     kept.drafts.sent("made", "made", again)
     await kept.drafts.flush()
-    assert kept.desk.drafts["made"] == ("", ())
+    assert kept.store.drafts["made"] == ("", ())
 
 
 async def test_a_message_that_could_not_be_sent_stays_before_what_was_typed_since(kept):
@@ -111,6 +111,6 @@ async def test_an_edit_is_kept_beside_the_draft(kept):
     kept.drafts.keep("t", Edit("m1", "other words"))
     assert await kept.drafts.edit("t") == Edit("m1", "other words")
     await kept.drafts.flush()
-    assert (kept.desk.drafts["t"][0], kept.desk.edits["t"]) == ("new", ("m1", "other words"))
+    assert (kept.store.drafts["t"][0], kept.store.edits["t"]) == ("new", ("m1", "other words"))
     assert await kept.drafts.edit("t") == Edit("m1", "other words")
     assert module.RETRY <= 5000, "a person who frees the disk does not wait"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from shots.run_panel import RUN, THREAD, SampleDesk, node, request, sample
+from shots.run_panel import RUN, THREAD, SampleService, node, request, sample
 
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.events import RunEnded, RunTreeChanged
@@ -255,10 +255,12 @@ def test_the_rounds_that_an_agent_brings_along_are_said_until_a_person_sets_othe
 
 
 def test_whoever_waits_for_an_agent_names_it_as_its_row_does() -> None:
-    desk = SampleDesk([node("0", "boss", J, doing="source_reader_agent/0.1"), node("0.1", "source_reader_agent", T)])
-    made = RunTreeViewModel(desk, tuple, {"source_reader_agent": "Source reader", "boss": "Boss"})
+    service = SampleService(
+        [node("0", "boss", J, doing="source_reader_agent/0.1"), node("0.1", "source_reader_agent", T)]
+    )
+    made = RunTreeViewModel(service, tuple, {"source_reader_agent": "Source reader", "boss": "Boss"})
     made.open_thread(THREAD)
-    made.take((RunTreeChanged(thread_id=THREAD, run_id=RUN, nodes=tuple(desk.nodes.values())),))
+    made.take((RunTreeChanged(thread_id=THREAD, run_id=RUN, nodes=tuple(service.nodes.values())),))
     assert [(one.facts.agent, word_of(one)) for one in made.lines()] == [
         ("Boss", "waiting for Source reader"),
         ("Source reader", "thinking"),
@@ -314,9 +316,9 @@ def test_while_nobody_looks_nothing_is_told_and_then_all_at_once(qtbot: Any) -> 
 
 
 def test_figures_that_nobody_tells_of_are_read_again_while_somebody_looks(qtbot: Any) -> None:
-    model, desk = sample([node("0", "boss", J, rounds=1)])
+    model, service = sample([node("0", "boss", J, rounds=1)])
     model.watch(True)
-    desk.change("0", rounds=7)
+    service.change("0", rounds=7)
     qtbot.waitUntil(lambda: model.lines()[0].facts.rounds == 7, timeout=PATIENCE_MS)
     model.watch(False)
 
@@ -337,13 +339,13 @@ def test_runs_that_are_over_are_kept_in_a_bounded_number(qapp: Any) -> None:
 
 @pytest.mark.spec("R-SUP-6")
 def test_pause_turns_into_resume_and_what_is_over_says_so(qapp: Any) -> None:
-    model, desk = sample([node("0", "boss", J), node("0.1", "a", T)])
+    model, service = sample([node("0", "boss", J), node("0.1", "a", T)])
     for _ in range(2):
         model.toggle_pause("0.1")
-    assert desk.done == [("pause", "0.1"), ("resume", "0.1")]
+    assert service.done == [("pause", "0.1"), ("resume", "0.1")]
     sentences: list[str] = []
     model.said.connect(sentences.append)
-    desk.over = True
+    service.over = True
     model.cancel("0.1")
     assert sentences == ["This agent has ended."]
     assert model.change_budget("0.1", dict.fromkeys((name for name, _ in LIMITS), "")) == {"": "This agent has ended."}
@@ -358,7 +360,7 @@ def test_the_request_of_the_agent_that_waits_is_found_among_others(qapp: Any) ->
         replace(request("bash"), request_id="bash", chain=("Workbench", "plot")),
         replace(request(), request_id="by-plot"),
     ]
-    model = RunTreeViewModel(SampleDesk(nodes), lambda: asked, {"plot": "The plotter"})
+    model = RunTreeViewModel(SampleService(nodes), lambda: asked, {"plot": "The plotter"})
     model.open_thread(THREAD)
     model.take((told(*nodes),))
     assert model.lines()[1].facts.agent == "The plotter"
@@ -407,7 +409,7 @@ def test_one_that_was_cancelled_says_that_it_is_stopping_until_it_has_ended() ->
     assert word_of(tree.lines()[0]) == "cancelled"
 
 
-class KeptDesk(SampleDesk):
+class KeptService(SampleService):
     """That has something of an earlier start."""
 
     def __init__(self, kept: KeptRun | None) -> None:
@@ -427,10 +429,10 @@ def test_what_began_on_another_day_says_which() -> None:
 
 async def test_a_thread_of_an_earlier_start_shows_its_last_run_once_somebody_looks() -> None:
     ended = (node("0", "boss", NodeState.INTERRUPTED), node("0.1", "log", NodeState.COMPLETED, thread_id="log"))
-    desk, bridge = KeptDesk(KeptRun(RUN, ended)), Bridge()
-    made = RunTreeViewModel(desk, tuple, {"boss": "The Boss"}, bridge)
+    service, bridge = KeptService(KeptRun(RUN, ended)), Bridge()
+    made = RunTreeViewModel(service, tuple, {"boss": "The Boss"}, bridge)
     made.open_thread(THREAD)
-    assert desk.asked == []
+    assert service.asked == []
     made.watch(True)
     while made.tree is None:
         await asyncio.sleep(0)
@@ -440,7 +442,7 @@ async def test_a_thread_of_an_earlier_start_shows_its_last_run_once_somebody_loo
     made.open_thread("log")
     assert made.run_id == RUN, "an agent of it wrote here"
     made.open_thread(THREAD)
-    assert desk.asked == [THREAD], "it is known now"
+    assert service.asked == [THREAD], "it is known now"
     begun = RunTreeChanged(thread_id=THREAD, run_id="another", nodes=(node("0", "boss", T),))
     made.take((begun,))
     assert (made.run_id, made.live) == ("another", True)
@@ -449,8 +451,8 @@ async def test_a_thread_of_an_earlier_start_shows_its_last_run_once_somebody_loo
 
 
 async def test_what_comes_while_the_kept_run_is_read_counts_more() -> None:
-    desk, bridge = KeptDesk(KeptRun(RUN, (node("0", "boss", NodeState.INTERRUPTED),))), Bridge()
-    made = RunTreeViewModel(desk, tuple, {}, bridge)
+    service, bridge = KeptService(KeptRun(RUN, (node("0", "boss", NodeState.INTERRUPTED),))), Bridge()
+    made = RunTreeViewModel(service, tuple, {}, bridge)
     made.open_thread(THREAD)
     made.watch(True)
     made.take((RunTreeChanged(thread_id=THREAD, run_id="new", nodes=(node("0", "boss", T),)),))

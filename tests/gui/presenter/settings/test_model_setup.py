@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from desktop.domain.models import Connection, Finished, ModelInfo, ModelRef
-from desktop.models.client import ModelRoom, build
+from desktop.models.client import ModelServices, build
 from desktop.models.providers import PROVIDERS, LocalAddresses, provider_info
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.settings.connection_trials import NOT_KEPT, Saved
@@ -41,7 +41,7 @@ class Page:
         self.secrets = Secrets()
         self.connections: tuple[Connection, ...] = ()
         self.bridge = Bridge()
-        self.models: ModelRoom = build(child, self.secrets, lambda: self.connections, addresses=LocalAddresses({}))
+        self.models: ModelServices = build(child, self.secrets, lambda: self.connections, addresses=LocalAddresses({}))
         self.setup = ModelSetupViewModel(
             self.models.catalogue,
             self.secrets,

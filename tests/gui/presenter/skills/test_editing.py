@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from desktop.presenter.common.line_ends import Conflict, LineEnds
-from tests.gui.skills.kit import PARAMS, Desk, skill, until
+from tests.gui.skills.kit import PARAMS, SkillsBench, skill, until
 
 KEPT = """\
 ---
@@ -23,8 +23,8 @@ Body with  two spaces.
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    made = Desk(tmp_path, (), lambda: None)
+async def bench(tmp_path: Path) -> AsyncIterator[SkillsBench]:
+    made = SkillsBench(tmp_path, (), lambda: None)
     made.put("plot", KEPT)
     made.put("clean", skill("clean", extra=PARAMS))
     made.put("windows", skill("windows").replace("\n", "\r\n").encode())
@@ -34,52 +34,52 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     await made.end()
 
 
-async def change(desk: Desk, key: str, value: object) -> None:
-    before = desk.editor.shown
-    desk.editor.set_key(key, value)
-    await until(lambda: desk.editor.shown != before, f"{key} in the text")
-    await desk.rest()
+async def change(bench: SkillsBench, key: str, value: object) -> None:
+    before = bench.editor.shown
+    bench.editor.set_key(key, value)
+    await until(lambda: bench.editor.shown != before, f"{key} in the text")
+    await bench.rest()
 
 
-async def save(desk: Desk) -> None:
+async def save(bench: SkillsBench) -> None:
     saved: list[bool] = []
-    link = desk.editor.saved.connect(lambda: saved.append(True))
-    desk.editor.save()
+    link = bench.editor.saved.connect(lambda: saved.append(True))
+    bench.editor.save()
     await until(lambda: saved, "saved")
-    desk.editor.disconnect(link)
+    bench.editor.disconnect(link)
 
 
 @pytest.mark.spec("R-SK-11")
-async def test_the_form_changes_its_key_and_no_other_byte_of_the_file(desk: Desk) -> None:
-    await desk.edit("plot")
-    await change(desk, "description", "Plots one or several gauges.")
-    await save(desk)
-    text = (desk.mine / "plot.skill.md").read_text()
+async def test_the_form_changes_its_key_and_no_other_byte_of_the_file(bench: SkillsBench) -> None:
+    await bench.edit("plot")
+    await change(bench, "description", "Plots one or several gauges.")
+    await save(bench)
+    text = (bench.mine / "plot.skill.md").read_text()
     assert text == KEPT.replace("description: 'Plots.'", "description: Plots one or several gauges.")
-    assert "x-own" in desk.editor.form.others
-    assert "retry" in desk.editor.form.others
+    assert "x-own" in bench.editor.form.others
+    assert "retry" in bench.editor.form.others
 
 
 @pytest.mark.spec("R-SK-11", "R-SK-2")
-async def test_the_form_keeps_what_was_typed_while_it_is_wrong_and_takes_it_back(desk: Desk) -> None:
-    await desk.edit("plot")
-    await change(desk, "name", "Bad_Name")
-    await until(lambda: any("Bad_Name" in one.message for one in desk.editor.problems), "the problem")
-    assert desk.editor.form.values["name"] == "Bad_Name"
-    await change(desk, "allowed-tools", "read-file(path=notes/*")
-    await until(lambda: desk.editor.form.values["allowed-tools"] == "read-file(path=notes/*", "what was typed")
-    await change(desk, "name", "plot")
-    await change(desk, "allowed-tools", "read-file(path=notes/*)")
-    await until(lambda: not desk.editor.problems, "nothing wrong any more")
+async def test_the_form_keeps_what_was_typed_while_it_is_wrong_and_takes_it_back(bench: SkillsBench) -> None:
+    await bench.edit("plot")
+    await change(bench, "name", "Bad_Name")
+    await until(lambda: any("Bad_Name" in one.message for one in bench.editor.problems), "the problem")
+    assert bench.editor.form.values["name"] == "Bad_Name"
+    await change(bench, "allowed-tools", "read-file(path=notes/*")
+    await until(lambda: bench.editor.form.values["allowed-tools"] == "read-file(path=notes/*", "what was typed")
+    await change(bench, "name", "plot")
+    await change(bench, "allowed-tools", "read-file(path=notes/*)")
+    await until(lambda: not bench.editor.problems, "nothing wrong any more")
 
 
 @pytest.mark.spec("R-SK-11")
-async def test_line_ends_of_windows_stay_where_the_text_is_edited(desk: Desk) -> None:
-    await desk.edit("windows")
-    assert "\r" not in desk.editor.shown
-    desk.editor.edited(desk.editor.shown.replace("Do it *well*.", "Do it\nbetter."))
-    await save(desk)
-    data = (desk.mine / "windows.skill.md").read_bytes()
+async def test_line_ends_of_windows_stay_where_the_text_is_edited(bench: SkillsBench) -> None:
+    await bench.edit("windows")
+    assert "\r" not in bench.editor.shown
+    bench.editor.edited(bench.editor.shown.replace("Do it *well*.", "Do it\nbetter."))
+    await save(bench)
+    data = (bench.mine / "windows.skill.md").read_bytes()
     assert b"Do it\r\nbetter.\r\n" in data
     assert data.count(b"\n") == data.count(b"\r\n")
 
@@ -101,110 +101,110 @@ def test_lines_that_were_not_touched_keep_their_ends(before: str, edited: str, a
 
 
 @pytest.mark.spec("R-SK-13")
-async def test_what_was_saved_is_what_is_found_when_saving_returns(desk: Desk) -> None:
-    await desk.edit("plot")
-    await change(desk, "name", "draw")
+async def test_what_was_saved_is_what_is_found_when_saving_returns(bench: SkillsBench) -> None:
+    await bench.edit("plot")
+    await change(bench, "name", "draw")
     found: list[object] = []
-    desk.editor.saved.connect(lambda: found.append(desk.fabric.find_tool("draw")))
-    desk.editor.save()
+    bench.editor.saved.connect(lambda: found.append(bench.fabric.find_tool("draw")))
+    bench.editor.save()
     await until(lambda: found, "saved")
     assert found[0] is not None
-    assert desk.fabric.find_tool("plot") is None
+    assert bench.fabric.find_tool("plot") is None
 
 
-async def test_problems_come_with_line_and_column_while_a_person_types(desk: Desk) -> None:
-    await desk.edit("plot")
-    desk.editor.edited(desk.editor.shown.replace("name:   plot", "name:   Plot It"))
-    await until(lambda: any(p.code == "name.invalid" for p in desk.editor.problems), "the problem")
-    problem = next(p for p in desk.editor.problems if p.code == "name.invalid")
+async def test_problems_come_with_line_and_column_while_a_person_types(bench: SkillsBench) -> None:
+    await bench.edit("plot")
+    bench.editor.edited(bench.editor.shown.replace("name:   plot", "name:   Plot It"))
+    await until(lambda: any(p.code == "name.invalid" for p in bench.editor.problems), "the problem")
+    problem = next(p for p in bench.editor.problems if p.code == "name.invalid")
     assert (problem.line, problem.column) == (3, 9)
-    desk.editor.edited(desk.editor.shown.replace("Plot It", "plot"))
-    await until(lambda: not desk.editor.problems, "it is good again")
-    assert not desk.editor.dirty, "the text is what is on disk"
+    bench.editor.edited(bench.editor.shown.replace("Plot It", "plot"))
+    await until(lambda: not bench.editor.problems, "it is good again")
+    assert not bench.editor.dirty, "the text is what is on disk"
 
 
-async def test_a_file_that_changed_meanwhile_is_a_conflict_with_both_texts(desk: Desk) -> None:
-    await desk.edit("clean")
-    mine = desk.editor.shown + "Mine.\n"
-    desk.editor.edited(mine)
+async def test_a_file_that_changed_meanwhile_is_a_conflict_with_both_texts(bench: SkillsBench) -> None:
+    await bench.edit("clean")
+    mine = bench.editor.shown + "Mine.\n"
+    bench.editor.edited(mine)
     conflicts: list[Conflict] = []
     told: list[str] = []
-    desk.editor.conflict.connect(conflicts.append)
-    desk.editor.outside.connect(told.append)
-    path = desk.put("clean", skill("clean", body="Theirs.\n"))
-    await desk.on_disk()
+    bench.editor.conflict.connect(conflicts.append)
+    bench.editor.outside.connect(told.append)
+    path = bench.put("clean", skill("clean", body="Theirs.\n"))
+    await bench.on_disk()
     await until(lambda: told == ["changed"], "the banner")
-    desk.editor.save()
+    bench.editor.save()
     await until(lambda: conflicts, "the conflict")
     assert conflicts[0].theirs is not None
     assert "Theirs." in conflicts[0].theirs
     assert conflicts[0].mine == mine
     assert "Theirs." in path.read_text(), "nothing was overwritten"
-    desk.editor.save(over=True)
-    await until(lambda: not desk.editor.dirty, "saved over")
+    bench.editor.save(over=True)
+    await until(lambda: not bench.editor.dirty, "saved over")
     assert path.read_text() == mine
 
 
-async def test_a_file_that_changed_meanwhile_is_taken_over_where_nothing_was_typed(desk: Desk) -> None:
-    await desk.edit("clean")
-    desk.put("clean", skill("clean", body="Theirs.\n"))
-    await desk.on_disk()
-    await until(lambda: "Theirs." in desk.editor.shown, "their text")
-    assert not desk.editor.dirty
+async def test_a_file_that_changed_meanwhile_is_taken_over_where_nothing_was_typed(bench: SkillsBench) -> None:
+    await bench.edit("clean")
+    bench.put("clean", skill("clean", body="Theirs.\n"))
+    await bench.on_disk()
+    await until(lambda: "Theirs." in bench.editor.shown, "their text")
+    assert not bench.editor.dirty
 
 
-async def test_a_file_deleted_while_it_is_edited_is_made_again_by_saving_over(desk: Desk) -> None:
-    await desk.edit("clean")
-    desk.editor.edited(desk.editor.shown + "More.\n")
+async def test_a_file_deleted_while_it_is_edited_is_made_again_by_saving_over(bench: SkillsBench) -> None:
+    await bench.edit("clean")
+    bench.editor.edited(bench.editor.shown + "More.\n")
     told: list[str] = []
     conflicts: list[Conflict] = []
-    desk.editor.outside.connect(told.append)
-    desk.editor.conflict.connect(conflicts.append)
-    path = desk.mine / "clean.skill.md"
+    bench.editor.outside.connect(told.append)
+    bench.editor.conflict.connect(conflicts.append)
+    path = bench.mine / "clean.skill.md"
     path.unlink()
-    await desk.on_disk()
+    await bench.on_disk()
     await until(lambda: told == ["deleted"], "the banner")
-    desk.editor.save()
+    bench.editor.save()
     await until(lambda: conflicts, "the conflict")
     assert conflicts[0].theirs is None
-    desk.editor.save(over=True)
+    bench.editor.save(over=True)
     await until(path.is_file, "the file")
     assert path.read_text().endswith("More.\n")
 
 
-async def test_form_and_text_can_change_at_once_and_both_changes_stay(desk: Desk) -> None:
-    await desk.edit("clean")
-    desk.editor.set_key("description", "Another one.")
-    desk.editor.edited(desk.editor.shown + "Typed meanwhile.\n")
-    await until(lambda: "Another one." in desk.editor.shown, "the description")
-    assert desk.editor.shown.endswith("Typed meanwhile.\n")
+async def test_form_and_text_can_change_at_once_and_both_changes_stay(bench: SkillsBench) -> None:
+    await bench.edit("clean")
+    bench.editor.set_key("description", "Another one.")
+    bench.editor.edited(bench.editor.shown + "Typed meanwhile.\n")
+    await until(lambda: "Another one." in bench.editor.shown, "the description")
+    assert bench.editor.shown.endswith("Typed meanwhile.\n")
 
 
-async def test_what_a_form_cannot_change_is_said_and_left_alone(desk: Desk) -> None:
-    desk.put("flow", "---\n{name: flow, description: In braces.}\n---\nBody.\n")
-    await desk.on_disk()
-    await desk.edit("flow")
-    before = desk.editor.shown
-    desk.editor.set_key("description", "New.")
-    await until(lambda: desk.editor.form.refused, "the refusal")
-    assert desk.editor.shown == before
-    assert not desk.editor.dirty
+async def test_what_a_form_cannot_change_is_said_and_left_alone(bench: SkillsBench) -> None:
+    bench.put("flow", "---\n{name: flow, description: In braces.}\n---\nBody.\n")
+    await bench.on_disk()
+    await bench.edit("flow")
+    before = bench.editor.shown
+    bench.editor.set_key("description", "New.")
+    await until(lambda: bench.editor.form.refused, "the refusal")
+    assert bench.editor.shown == before
+    assert not bench.editor.dirty
 
 
-async def test_schemas_and_removed_keys_go_through_the_form(desk: Desk) -> None:
-    await desk.edit("clean")
-    await change(desk, "params", {"type": "object", "properties": {"a": {"type": "string"}}})
-    await change(desk, "tags", None)
-    await until(lambda: desk.editor.definition is not None and not desk.editor.definition.tags, "no tags")
-    assert desk.editor.definition.params == {"type": "object", "properties": {"a": {"type": "string"}}}
-    await change(desk, "visibility", "hidden")
-    await until(lambda: desk.editor.form.values["visibility"] == "hidden", "hidden")
+async def test_schemas_and_removed_keys_go_through_the_form(bench: SkillsBench) -> None:
+    await bench.edit("clean")
+    await change(bench, "params", {"type": "object", "properties": {"a": {"type": "string"}}})
+    await change(bench, "tags", None)
+    await until(lambda: bench.editor.definition is not None and not bench.editor.definition.tags, "no tags")
+    assert bench.editor.definition.params == {"type": "object", "properties": {"a": {"type": "string"}}}
+    await change(bench, "visibility", "hidden")
+    await until(lambda: bench.editor.form.values["visibility"] == "hidden", "hidden")
 
 
-async def test_a_file_that_is_no_text_is_refused_in_words(desk: Desk) -> None:
-    desk.put("latin", b"---\nname: latin\ndescription: caf\xe9\n---\n")
-    await desk.on_disk()
-    desk.editor.open(str(desk.mine / "latin.skill.md"), "latin")
-    await until(lambda: desk.failed, "the refusal")
-    assert "not UTF-8" in desk.failed[-1]
-    assert not desk.editor.path
+async def test_a_file_that_is_no_text_is_refused_in_words(bench: SkillsBench) -> None:
+    bench.put("latin", b"---\nname: latin\ndescription: caf\xe9\n---\n")
+    await bench.on_disk()
+    bench.editor.open(str(bench.mine / "latin.skill.md"), "latin")
+    await until(lambda: bench.failed, "the refusal")
+    assert "not UTF-8" in bench.failed[-1]
+    assert not bench.editor.path

@@ -19,7 +19,7 @@ from desktop.services.skills.editing import SkillService
 from desktop.services.turns.runtime import host_of
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.supervision.budgets import BudgetTracker
-from tests.gui.skills.kit import Desk, skill, until
+from tests.gui.skills.kit import SkillsBench, skill, until
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.kit import ROOT, world
 
@@ -33,44 +33,44 @@ def held(_args: Any, _context: Any) -> Any:
 
 
 @pytest.fixture
-async def make_desk(tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
-    made: list[Desk] = []
+async def make_skill_service(tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
+    made: list[SkillsBench] = []
 
-    async def make(*tools: FakeTool) -> Desk:
-        desk = Desk(tmp_path, tools, lambda: None)
-        desk.put("plain", skill("plain"))
-        await desk.open()
-        await desk.listed()
-        made.append(desk)
-        return desk
+    async def make(*tools: FakeTool) -> SkillsBench:
+        bench = SkillsBench(tmp_path, tools, lambda: None)
+        bench.put("plain", skill("plain"))
+        await bench.open()
+        await bench.listed()
+        made.append(bench)
+        return bench
 
     yield make
-    for desk in made:
-        await desk.end()
+    for bench in made:
+        await bench.end()
 
 
-async def done(desk: Desk) -> Any:
-    await until(lambda: desk.trials.trial is not None and desk.trials.trial.over, "the end")
-    return desk.trials.trial
+async def done(bench: SkillsBench) -> Any:
+    await until(lambda: bench.trials.trial is not None and bench.trials.trial.over, "the end")
+    return bench.trials.trial
 
 
 @pytest.mark.spec("R-UI-2")
-async def test_a_tool_that_is_tried_runs_through_the_pipeline_and_its_result_is_shown(make_desk: Any) -> None:
+async def test_a_tool_that_is_tried_runs_through_the_pipeline_and_its_result_is_shown(make_skill_service: Any) -> None:
     tool = FakeTool("read-file", body=lambda args, _: ToolResult("read", structured={"path": args["path"]}))
-    desk = await make_desk(tool)
-    desk.trials.run("read-file", {"path": "/a"})
-    assert desk.trials.running
-    trial = await done(desk)
+    bench = await make_skill_service(tool)
+    bench.trials.run("read-file", {"path": "/a"})
+    assert bench.trials.running
+    trial = await done(bench)
     assert (trial.state, trial.code, trial.is_json) == ("done", "", True)
     assert '"path": "/a"' in trial.text
     assert tool.calls == [{"path": "/a"}]
 
 
-async def test_arguments_that_do_not_fit_the_schema_are_refused_with_a_code(make_desk: Any) -> None:
+async def test_arguments_that_do_not_fit_the_schema_are_refused_with_a_code(make_skill_service: Any) -> None:
     tool = FakeTool("read-file")
-    desk = await make_desk(tool)
-    desk.trials.run("read-file", {})
-    trial = await done(desk)
+    bench = await make_skill_service(tool)
+    bench.trials.run("read-file", {})
+    trial = await done(bench)
     assert trial.state == "failed"
     assert trial.code
     assert "path" in trial.text
@@ -78,52 +78,52 @@ async def test_arguments_that_do_not_fit_the_schema_are_refused_with_a_code(make
 
 
 @pytest.mark.spec("R-PRM-1")
-async def test_a_write_that_is_tried_asks_the_person_like_any_call(make_desk: Any) -> None:
-    desk = await make_desk(FakeTool("write-file", Category.WRITE))
-    desk.person_answers.answers.append("deny")
-    desk.trials.run("write-file", {"path": "/a"})
-    trial = await done(desk)
+async def test_a_write_that_is_tried_asks_the_person_like_any_call(make_skill_service: Any) -> None:
+    bench = await make_skill_service(FakeTool("write-file", Category.WRITE))
+    bench.person_answers.answers.append("deny")
+    bench.trials.run("write-file", {"path": "/a"})
+    trial = await done(bench)
     assert trial.state == "denied"
 
 
-async def test_what_a_skill_called_is_listed_with_its_result(make_desk: Any) -> None:
-    desk = await make_desk(FakeTool("read-file", body=lambda *_: ToolResult("the text")))
-    desk.trials.run("skill-invoke", {"ref": "read-file", "args": {"path": "/a"}})
-    trial = await done(desk)
+async def test_what_a_skill_called_is_listed_with_its_result(make_skill_service: Any) -> None:
+    bench = await make_skill_service(FakeTool("read-file", body=lambda *_: ToolResult("the text")))
+    bench.trials.run("skill-invoke", {"ref": "read-file", "args": {"path": "/a"}})
+    trial = await done(bench)
     assert trial.state == "done", trial
     assert [(call.tool, call.state) for call in trial.calls] == [("read-file", "done")]
 
 
-async def test_stop_ends_a_try_as_stopped(make_desk: Any) -> None:
+async def test_stop_ends_a_try_as_stopped(make_skill_service: Any) -> None:
     tool = FakeTool("read-file", body=held)
-    desk = await make_desk(tool)
-    desk.trials.run("read-file", {"path": "/a"})
+    bench = await make_skill_service(tool)
+    bench.trials.run("read-file", {"path": "/a"})
     await until(lambda: tool.calls, "it runs")
-    desk.trials.stop()
-    trial = await done(desk)
+    bench.trials.stop()
+    trial = await done(bench)
     assert trial.state == "aborted"
-    desk.trials.forget()
-    assert desk.trials.trial is None
+    bench.trials.forget()
+    assert bench.trials.trial is None
 
 
-async def test_only_one_try_runs_at_a_time(make_desk: Any) -> None:
+async def test_only_one_try_runs_at_a_time(make_skill_service: Any) -> None:
     tool = FakeTool("read-file", body=held)
-    desk = await make_desk(tool)
-    desk.trials.run("read-file", {"path": "/a"})
+    bench = await make_skill_service(tool)
+    bench.trials.run("read-file", {"path": "/a"})
     await until(lambda: tool.calls, "it runs")
-    desk.trials.run("read-file", {"path": "/b"})
+    bench.trials.run("read-file", {"path": "/b"})
     await asyncio.sleep(0.02)
     assert len(tool.calls) == 1
-    desk.trials.stop()
-    await done(desk)
+    bench.trials.stop()
+    await done(bench)
 
 
-async def test_text_for_a_model_says_that_there_is_none(make_desk: Any) -> None:
-    desk = await make_desk()
-    await desk.show("plain")
-    assert desk.trials.needs_model(desk.skills.detail.definition)
-    desk.trials.run("plain", {})
-    trial = await done(desk)
+async def test_text_for_a_model_says_that_there_is_none(make_skill_service: Any) -> None:
+    bench = await make_skill_service()
+    await bench.show("plain")
+    assert bench.trials.needs_model(bench.skills.detail.definition)
+    bench.trials.run("plain", {})
+    trial = await done(bench)
     assert trial.state == "failed"
     assert "model" in trial.text.lower()
 
@@ -136,7 +136,7 @@ async def test_text_for_a_model_is_worked_on_by_the_model_that_is_lent(tmp_path:
     model = ScriptedModel([[{"text": "Roses are red."}]])
     async with world(tmp_path, model, roots=roots) as made:
         runtime = made.runtime
-        desk = SkillService(
+        bench = SkillService(
             made.skills,
             runtime.pipeline,
             runtime.agents,
@@ -145,7 +145,7 @@ async def test_text_for_a_model_is_worked_on_by_the_model_that_is_lent(tmp_path:
             host=lambda: host_of(runtime, ModelRef("test", "scripted"), BudgetTracker(runtime.budget)),
         )
         bridge = Bridge()
-        trials = SkillTrials(desk, bridge, lambda: "Scripted")
+        trials = SkillTrials(bench, bridge, lambda: "Scripted")
         trials.run("poem", {})
         await until(lambda: trials.trial is not None and trials.trial.over, "the poem")
         assert trials.trial.state == "done", trials.trial

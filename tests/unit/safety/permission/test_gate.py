@@ -80,7 +80,7 @@ class Person:
         return Decision(self.choice, request.digest, **self.fields)  # type: ignore[arg-type]
 
 
-class Desk:
+class GateBench:
     """A gate with everything around it."""
 
     def __init__(self, person: Any = None, *rules: TrustRule, book: TrustRules | None = None, **settings: Any) -> None:
@@ -102,18 +102,18 @@ class Desk:
 @pytest.mark.parametrize("category", [WRITE, ADMIN])
 async def test_write_and_admin_ask_each_time(category: Category) -> None:
     person = Person()
-    desk = Desk(person)
+    bench = GateBench(person)
     for _ in range(3):
-        decision = await desk.decide(Call(category))
+        decision = await bench.decide(Call(category))
         assert (decision.allowed, decision.by) == (True, "user")
-    assert len(person.asked) == len(desk.shown) == 3
+    assert len(person.asked) == len(bench.shown) == 3
 
 
 @pytest.mark.spec("R-TOOL-5", "R-BLT-1")
 async def test_read_runs_without_a_question_or_a_line_in_the_log() -> None:
-    desk = Desk(None)
-    assert (await desk.decide(Call(READ))).allowed
-    assert desk.log == []
+    bench = GateBench(None)
+    assert (await bench.decide(Call(READ))).allowed
+    assert bench.log == []
 
 
 @pytest.mark.spec("R-PRM-2")
@@ -121,7 +121,7 @@ async def test_the_request_shows_everything() -> None:
     person = Person()
     judgement = Judgement("rm x", "deletes")
     check = PreCheck(ADMIN, "because", ("/p",), (judgement,), {"kind": "command"}, {"/p": "1:2:3:4"})
-    await Desk(person).decide(Call(ADMIN, "bash", {"command": "x" * 1000}, check))
+    await GateBench(person).decide(Call(ADMIN, "bash", {"command": "x" * 1000}, check))
     request = person.asked[0]
     assert (request.tool, request.description, request.category, request.raised_because) == (
         "bash",
@@ -142,29 +142,29 @@ async def test_the_request_shows_everything() -> None:
 @pytest.mark.spec("R-PRM-3", "R-PRM-4", "R-PRM-5")
 async def test_a_call_that_goes_on_was_allowed_before_and_a_rule_may_still_forbid_it() -> None:
     """What it does are calls, each of which is judged by itself."""
-    desk = Desk(person := Person("deny"))
-    goes_on = await desk.decide(Call(allowed_before=True))
-    assert (goes_on.allowed, goes_on.by, desk.log[-1].by, person.asked) == (True, "remembered", "remembered", [])
-    forbids = Desk(person, rule_from({"tool": "write-file", "policy": "deny"}))
+    bench = GateBench(person := Person("deny"))
+    goes_on = await bench.decide(Call(allowed_before=True))
+    assert (goes_on.allowed, goes_on.by, bench.log[-1].by, person.asked) == (True, "remembered", "remembered", [])
+    forbids = GateBench(person, rule_from({"tool": "write-file", "policy": "deny"}))
     assert not (await forbids.decide(Call(allowed_before=True))).allowed
-    assert not (await desk.decide(Call(allowed_before=True, stale=True))).allowed
+    assert not (await bench.decide(Call(allowed_before=True, stale=True))).allowed
     assert len(person.asked) == 1
 
 
 @pytest.mark.spec("R-PRM-3")
 async def test_allow_for_this_run_counts_for_the_same_tool_and_object_only() -> None:
     person = Person("allow_run")
-    desk = Desk(person)
-    await desk.decide(Call())
-    again = await desk.decide(Call(frozen={"path": "./a.txt", "content": "other"}))
+    bench = GateBench(person)
+    await bench.decide(Call())
+    again = await bench.decide(Call(frozen={"path": "./a.txt", "content": "other"}))
     assert (again.allowed, again.by) == (True, "remembered")
     other = PreCheck(WRITE, paths=("/w/b.txt",), constraint="/w/b.txt")
-    await desk.decide(Call(check=other))
-    await desk.decide(Call(run="run-2"))
-    await desk.decide(Call(tool="other-tool"))
+    await bench.decide(Call(check=other))
+    await bench.decide(Call(run="run-2"))
+    await bench.decide(Call(tool="other-tool"))
     assert len(person.asked) == 4
-    desk.gate.forget_run("run-1")
-    await desk.decide(Call())
+    bench.gate.forget_run("run-1")
+    await bench.decide(Call())
     assert len(person.asked) == 5
 
 
@@ -172,27 +172,27 @@ async def test_allow_for_this_run_counts_for_the_same_tool_and_object_only() -> 
 @pytest.mark.parametrize("choice", ["allow_run", "allow_always"])
 async def test_admin_is_never_remembered(choice: str) -> None:
     person = Person(choice)
-    desk = Desk(person)
-    assert (await desk.decide(Call(ADMIN))).choice == "allow_once"
-    await desk.decide(Call(ADMIN))
-    await desk.decide(Call(WRITE))
+    bench = GateBench(person)
+    assert (await bench.decide(Call(ADMIN))).choice == "allow_once"
+    await bench.decide(Call(ADMIN))
+    await bench.decide(Call(WRITE))
     assert len(person.asked) == 3
 
 
 @pytest.mark.spec("R-PRM-3", "R-PRM-5")
 async def test_what_was_allowed_for_the_run_does_not_cover_a_raised_or_changed_call() -> None:
     person = Person("allow_run")
-    desk = Desk(person)
-    await desk.decide(Call())
-    await desk.decide(Call(ADMIN))
-    await desk.decide(Call(stale=True))
+    bench = GateBench(person)
+    await bench.decide(Call())
+    await bench.decide(Call(ADMIN))
+    await bench.decide(Call(stale=True))
     assert len(person.asked) == 3
     assert person.asked[2].stale
 
 
 @pytest.mark.spec("R-PRM-4")
 async def test_deny_carries_its_reason() -> None:
-    decision = await Desk(Person("deny", reason="not now")).decide(Call())
+    decision = await GateBench(Person("deny", reason="not now")).decide(Call())
     assert (decision.allowed, decision.by, decision.reason) == (False, "user", "not now")
 
 
@@ -203,7 +203,7 @@ async def test_an_answer_to_another_digest_is_void() -> None:
             return await super().ask(replace(request, digest="old"))
 
     person = Confused()
-    decision = await Desk(person).decide(Call())
+    decision = await GateBench(person).decide(Call())
     assert not decision.allowed
     assert len(person.asked) == 3
 
@@ -228,7 +228,7 @@ def test_the_digest_covers_arguments_paths_files_and_category() -> None:
 @pytest.mark.spec("R-PRM-6")
 @pytest.mark.parametrize("category", [WRITE, ADMIN])
 async def test_nobody_to_ask_means_no(category: Category) -> None:
-    decision = await Desk(None).decide(Call(category))
+    decision = await GateBench(None).decide(Call(category))
     assert (decision.allowed, decision.by) == (False, "no_handler")
 
 
@@ -243,13 +243,13 @@ async def test_ten_questions_at_once_stay_apart() -> None:
             )
 
     together = asyncio.Barrier(10)
-    desk = Desk(Picky())
+    bench = GateBench(Picky())
     calls = [Call(call_id=str(n), run=f"run-{n % 3}", frozen={"path": str(n)}) for n in range(10)]
     async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
-        tasks = [group.create_task(desk.decide(call)) for call in calls]
+        tasks = [group.create_task(bench.decide(call)) for call in calls]
     assert [t.result().allowed for t in tasks] == [bool(n % 2) for n in range(10)]
     assert [t.result().reason for t in tasks] == [str(n) for n in range(10)]
-    assert len({r.digest for r in desk.shown}) == 10
+    assert len({r.digest for r in bench.shown}) == 10
 
 
 @pytest.mark.spec("R-PRM-8")
@@ -262,16 +262,16 @@ async def test_deny_all_from_this_run_closes_its_other_questions_and_no_one_else
             return await super().ask(request)
 
     person = Once(delay=0.3)
-    desk = Desk(person)
+    bench = GateBench(person)
     async with asyncio.TaskGroup() as group:
-        waiting = group.create_task(desk.decide(Call(call_id="waiting")))
-        other = group.create_task(desk.decide(Call(call_id="other", run="run-2")))
-        first = group.create_task(desk.decide(Call(call_id="first")))
+        waiting = group.create_task(bench.decide(Call(call_id="waiting")))
+        other = group.create_task(bench.decide(Call(call_id="other", run="run-2")))
+        first = group.create_task(bench.decide(Call(call_id="first")))
     assert first.result().choice == "deny_run"
     assert (waiting.result().allowed, waiting.result().by) == (False, "remembered")
     assert other.result().allowed
     assert person.closed == ["waiting"]
-    assert not (await desk.decide(Call())).allowed
+    assert not (await bench.decide(Call())).allowed
 
 
 @pytest.mark.spec("R-PRM-9", "R-CAN-10")
@@ -279,29 +279,29 @@ async def test_cancelling_the_run_closes_its_question() -> None:
     person = Person(delay=30)
     call = Call()
     asyncio.get_running_loop().call_later(0.05, call.token.cancel, "stopped")
-    desk = Desk(person)
-    decision = await desk.decide(call)
+    bench = GateBench(person)
+    decision = await bench.decide(call)
     assert (decision.allowed, decision.by) == (False, "cancelled")
-    assert [(line.decision, line.by, line.outcome) for line in desk.log] == [("unanswered", "cancelled", "aborted")]
+    assert [(line.decision, line.by, line.outcome) for line in bench.log] == [("unanswered", "cancelled", "aborted")]
     assert person.closed == ["call-1"]
 
 
 @pytest.mark.spec("R-PRM-9")
 async def test_closing_the_app_denies_all_now_and_later() -> None:
     person = Person(delay=30)
-    desk = Desk(person)
-    asyncio.get_running_loop().call_later(0.05, desk.gate.close)
-    assert (await desk.decide(Call())).by == "closed"
-    assert (await desk.decide(Call())).by == "closed"
+    bench = GateBench(person)
+    asyncio.get_running_loop().call_later(0.05, bench.gate.close)
+    assert (await bench.decide(Call())).by == "closed"
+    assert (await bench.decide(Call())).by == "closed"
     assert person.closed == ["call-1"]
 
 
 @pytest.mark.spec("R-PRM-9", "R-CAN-11")
 async def test_a_cancelled_task_takes_its_question_with_it() -> None:
     person = Person(delay=30)
-    desk = Desk(person)
+    bench = GateBench(person)
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(desk.decide(Call()))
+        task = group.create_task(bench.decide(Call()))
         await asyncio.sleep(0.05)
         task.cancel()
     assert task.cancelled()
@@ -311,7 +311,7 @@ async def test_a_cancelled_task_takes_its_question_with_it() -> None:
 @pytest.mark.spec("R-PRM-10")
 async def test_waiting_is_measured_and_a_deadline_does_not_run_meanwhile() -> None:
     call = Call(token=CancellationToken(deadline=time.monotonic() + 1.0))
-    decision = await Desk(Person(delay=1.2)).decide(call)
+    decision = await GateBench(Person(delay=1.2)).decide(call)
     assert decision.allowed
     assert 1.1 < decision.waited_s < PATIENCE_S
 
@@ -336,7 +336,7 @@ async def test_only_a_rule_that_names_the_tool_approves_and_never_admin(
     rule: TrustRule, category: Category, asks: bool
 ) -> None:
     person = Person("deny")
-    decision = await Desk(person, rule).decide(Call(category))
+    decision = await GateBench(person, rule).decide(Call(category))
     assert (len(person.asked) == 1) is asks
     assert decision.allowed is not asks
     assert decision.by == ("user" if asks else "rule")
@@ -347,30 +347,30 @@ async def test_only_a_rule_that_names_the_tool_approves_and_never_admin(
 @pytest.mark.parametrize("category", [READ, WRITE, ADMIN])
 async def test_a_deny_rule_denies_silently_with_a_line_in_the_log(pattern: str, category: Category) -> None:
     person = Person()
-    desk = Desk(person, TrustRule("write-file", "allow"), TrustRule(pattern, "deny", reason="never"))
-    decision = await desk.decide(Call(category))
+    bench = GateBench(person, TrustRule("write-file", "allow"), TrustRule(pattern, "deny", reason="never"))
+    decision = await bench.decide(Call(category))
     assert (decision.allowed, decision.by, decision.reason) == (False, "rule", "never")
     assert person.asked == []
-    assert [(e.decision, e.by) for e in desk.log] == [("deny", "rule")]
+    assert [(e.decision, e.by) for e in bench.log] == [("deny", "rule")]
 
 
 async def test_an_ask_rule_asks_again_although_the_run_was_allowed() -> None:
     person = Person("allow_run")
-    desk = Desk(person, TrustRule("write-file", "ask"))
-    await desk.decide(Call())
-    await desk.decide(Call())
+    bench = GateBench(person, TrustRule("write-file", "ask"))
+    await bench.decide(Call())
+    await bench.decide(Call())
     assert len(person.asked) == 2
 
 
 async def test_always_becomes_a_rule_for_exactly_that_object() -> None:
     person = Person("allow_always")
-    desk = Desk(person)
+    bench = GateBench(person)
     star = PreCheck(WRITE, paths=("/w/*.txt",), constraint="/w/*.txt")
-    decision = await desk.decide(Call(check=star))
+    decision = await bench.decide(Call(check=star))
     assert decision.rule == {"tool": "write-file", "policy": "allow", "constraint": r"/w/\*.txt"}
-    desk.gate.forget_run("run-1")
-    assert (await desk.decide(Call(check=star))).by == "rule"
-    await desk.decide(Call())
+    bench.gate.forget_run("run-1")
+    assert (await bench.decide(Call(check=star))).by == "rule"
+    await bench.decide(Call())
     assert len(person.asked) == 2
 
 
@@ -389,17 +389,17 @@ async def test_always_becomes_a_rule_for_exactly_that_object() -> None:
 )
 async def test_the_workspace_setting_covers_file_writes_inside_it_only(check: PreCheck, asks: bool) -> None:
     person = Person("deny")
-    desk = Desk(person, auto_approve_workspace_writes=True)
-    decision = await desk.decide(Call(check=check))
+    bench = GateBench(person, auto_approve_workspace_writes=True)
+    decision = await bench.decide(Call(check=check))
     assert decision.by == ("user" if asks else "setting")
-    assert (await desk.decide(Call(ADMIN, check=replace(check, category=ADMIN)))).by == "user"
+    assert (await bench.decide(Call(ADMIN, check=replace(check, category=ADMIN)))).by == "user"
 
 
 @pytest.mark.spec("R-PRM-13")
 async def test_each_decision_is_written_down_redacted() -> None:
-    desk = Desk(Person("deny", reason="no"))
-    await desk.decide(Call(frozen={"path": "a", "api_key": "sk-verysecretvalue", "content": "x" * 9000}))
-    entry = desk.log[0]
+    bench = GateBench(Person("deny", reason="no"))
+    await bench.decide(Call(frozen={"path": "a", "api_key": "sk-verysecretvalue", "content": "x" * 9000}))
+    entry = bench.log[0]
     assert (entry.run_id, entry.thread_id, entry.call_id, entry.chain) == (
         "run-1",
         "thread-1",
@@ -407,7 +407,7 @@ async def test_each_decision_is_written_down_redacted() -> None:
         ("helper", "writer"),
     )
     assert (entry.tool, entry.category, entry.decision, entry.by) == ("write-file", "write", "deny", "user")
-    assert entry.digest == desk.shown[0].digest
+    assert entry.digest == bench.shown[0].digest
     assert "sk-verysecretvalue" not in repr(entry)
     assert len(entry.summary) <= 500
     assert entry.extra["reason"] == "no"
@@ -415,14 +415,14 @@ async def test_each_decision_is_written_down_redacted() -> None:
 
 @pytest.mark.spec("R-PRM-13")
 async def test_what_cannot_be_written_down_does_not_happen() -> None:
-    desk = Desk(Person())
+    bench = GateBench(Person())
 
     async def full(_: AuditEntry) -> None:
         raise StoreFull("The disk is full.")
 
-    gate = PermissionGate(Person(), desk.rules, full, lambda: desk.settings)
+    gate = PermissionGate(Person(), bench.rules, full, lambda: bench.settings)
     with pytest.raises(StoreFull):
-        await gate.decide(Call(), desk.shown.append)
+        await gate.decide(Call(), bench.shown.append)
 
 
 async def test_a_window_that_fails_is_no_yes() -> None:
@@ -431,12 +431,12 @@ async def test_a_window_that_fails_is_no_yes() -> None:
             raise RuntimeError("window gone")
 
     with pytest.raises(RuntimeError):
-        await Desk(Broken()).decide(Call())
+        await GateBench(Broken()).decide(Call())
 
 
 async def test_an_approval_time_limit_denies_when_it_is_over() -> None:
     person = Person(delay=30)
-    decision = await Desk(person, approval_timeout_s=0.05).decide(Call())
+    decision = await GateBench(person, approval_timeout_s=0.05).decide(Call())
     assert not decision.allowed
     assert "0.05 seconds" in decision.reason
     assert person.closed == ["call-1"]
@@ -477,14 +477,14 @@ def test_rules_from_outside_are_checked(data: dict[str, Any]) -> None:
 async def test_what_may_have_happened_is_done_again_only_when_a_person_says_so_now(category: Category) -> None:
     """No rule, nothing remembered and no job's policy says it for them; without anybody it is not done."""
     rule = rule_from({"tool": "write-file", "policy": "allow"})
-    desk = Desk(person := Person("done"), rule)
-    assert (await desk.decide(Call(category))).allowed
+    bench = GateBench(person := Person("done"), rule)
+    assert (await bench.decide(Call(category))).allowed
     call = Call(category, question="may have happened")
-    assert (await desk.decide(call)).choice == "done"
+    assert (await bench.decide(call)).choice == "done"
     assert [request.unknown for request in person.asked] == ["may have happened"]
-    assert (desk.log[-1].decision, desk.log[-1].outcome) == ("done", "")
-    assert (await Desk(None, rule).decide(call)).by == "no_handler"
-    job = Desk(person, rule)
+    assert (bench.log[-1].decision, bench.log[-1].outcome) == ("done", "")
+    assert (await GateBench(None, rule).decide(call)).by == "no_handler"
+    job = GateBench(person, rule)
     unattended = SimpleNamespace(refusal=lambda facts: "", present=False)
     allowed = Call(category)
     allowed.meta = replace(allowed.meta, unattended=unattended)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from desktop.safety.permission.trust_rules import rule_from
-from tests.unit.safety.permission.test_gate import ADMIN, Call, Desk, Person
+from tests.unit.safety.permission.test_gate import ADMIN, Call, GateBench, Person
 
 
 @pytest.mark.spec("R-PRM-3", "R-PRM-4", "R-PRM-5")
@@ -17,5 +17,5 @@ async def test_what_goes_on_is_asked_about_where_it_is_admin_or_more_than_it_say
     admin.target = SimpleNamespace(spec=replace(admin.target.spec, category=ADMIN))
     rule = rule_from({"tool": "write-file", "policy": "ask"})
     for call, rules in ((admin, ()), (raised, ()), (Call(allowed_before=True), (rule,))):
-        assert (await Desk(person := Person(), *rules).decide(call)).by == "user"
+        assert (await GateBench(person := Person(), *rules).decide(call)).by == "user"
         assert len(person.asked) == 1

@@ -25,15 +25,15 @@ class Nobody:
 async def main(home):
     settings = SettingsService(home)
     await settings.load()
-    rooms = await build_services(home, settings, Nobody(), windows=lambda _: None, script=home / "script.json")
-    thread = await rooms.service.create_thread(model="scripted/scripted")
-    await rooms.service.send(thread.thread_id, "read it")
-    await rooms.service.wait(thread.thread_id, 30)
+    services = await build_services(home, settings, Nobody(), windows=lambda _: None, script=home / "script.json")
+    thread = await services.chats.create_thread(model="scripted/scripted")
+    await services.chats.send(thread.thread_id, "read it")
+    await services.chats.wait(thread.thread_id, 30)
     told = [(m.role, m.text, [b.text for b in m.blocks if type(b).__name__ == "ToolResultBlock"])
-            for m in await rooms.service.path(thread.thread_id)]
-    await rooms.service.close()
-    await rooms.stop_children()
-    await rooms.close()
+            for m in await services.chats.path(thread.thread_id)]
+    await services.chats.close()
+    await services.stop_children()
+    await services.close()
     print(json.dumps({"told": told, "qt": [n for n in sys.modules if n.split(".")[0] in hide_qt.HIDDEN]}))
 
 

@@ -245,10 +245,10 @@ def test_a_call_without_an_answer_and_a_run_without_an_end_are_left_open() -> No
 def test_the_limits_of_a_run_say_who_set_them() -> None:
     agents = load_agents(ROOT / "resources/agents")
     bounds = BudgetTracker(ExecutionBudget(max_tokens=1000, max_cost_usd=0.5))
-    desk = TraceService(None, agents, lambda: bounds)  # type: ignore[arg-type]
-    assert [str(limit) for limit in desk.limits("assistant")] == [
+    service = TraceService(None, agents, lambda: bounds)  # type: ignore[arg-type]
+    assert [str(limit) for limit in service.limits("assistant")] == [
         "maxIterations 20 (set by the loop's default)",
         "max_tokens 1000 (set by the run's budget)",
         "max_cost_usd 0.5 (set by the run's budget)",
     ]
-    assert [limit.name for limit in desk.limits("nobody")] == ["max_tokens", "max_cost_usd"]
+    assert [limit.name for limit in service.limits("nobody")] == ["max_tokens", "max_cost_usd"]

@@ -24,12 +24,12 @@ async def test_a_budget_by_hand_is_never_less_than_what_is_used_and_names_what_i
         tree = await w.live.open(RunMeta("run", CancellationToken(), "t", node), AgentId("a", "t"))
         tree.root.budget.consume(Usage(60, 40, cost_usd=0.5))
         tree.root.budget.consume(Usage(0, 0, cost_usd=0.0))
-        desk = RunTreeService(w.live, w.store.run_agents)
+        service = RunTreeService(w.live, w.store.run_agents)
         less = {"max_tokens": 99, "max_cost_usd": 0.4, "max_rounds": 1, "deadline_s": 1e-9}
         for (name, value), unit in zip(less.items(), ("tokens", "dollars", "rounds", "seconds"), strict=True):
             with pytest.raises(ConfigurationError, match=f"{unit} are used already"):
-                desk.change_budget("run", "0", ExecutionBudget(**{name: value}))
+                service.change_budget("run", "0", ExecutionBudget(**{name: value}))
         assert tree.root.budget.budget == ExecutionBudget(max_rounds=RUN_ROUNDS)
-        desk.change_budget("run", "0", ExecutionBudget(max_tokens=100))
+        service.change_budget("run", "0", ExecutionBudget(max_tokens=100))
         assert str(tree.root.budget.broken()).startswith("max_tokens 100")
         w.live.forget("run")

@@ -132,8 +132,8 @@ async def test_a_run_that_was_killed_shows_as_interrupted_and_who_had_ended_as_i
 
     again = Store(tmp_path / "assent.db")
     await again.open()
-    desk = RunTreeService(live(), again.run_agents)
-    kept = await desk.last("t")
+    service = RunTreeService(live(), again.run_agents)
+    kept = await service.last("t")
     assert kept is not None
     assert [(facts.path, facts.state, facts.thread_id) for facts in kept.nodes] == [
         ("0", NodeState.INTERRUPTED, "t"),
@@ -143,14 +143,14 @@ async def test_a_run_that_was_killed_shows_as_interrupted_and_who_had_ended_as_i
     ]
     assert (kept.nodes[0].detail, kept.nodes[0].rounds, kept.nodes[0].pause_asked) == (CUT_OFF, 4, False)
     assert kept.nodes[0].budget == LIMITS
-    below = await desk.last("log")
+    below = await service.last("log")
     assert below is not None
     assert (below.run_id, len(below.nodes)) == ("r", 4)
-    assert await desk.last("other") is None
+    assert await service.last("other") is None
     assert await again.run_agents.last(thread_id="t") is not None
     await again.threads.delete(thread_id="t", at=9.0)
     await again.threads.purge(thread_id="t")
-    assert await desk.last("log") is None, "they go with their run"
+    assert await service.last("log") is None, "they go with their run"
     await again.close()
 
 
@@ -165,8 +165,8 @@ async def test_closing_the_app_interrupts_and_does_not_cancel_and_the_next_run_t
         await until(lambda: "0.1" in told(w) and told(w)["0.1"].state is NodeState.THINKING)
         await w.service.close()
     async with world(tmp_path, ScriptedModel([says("done")])) as again:
-        desk = RunTreeService(again.live, again.store.run_agents)
-        kept = await desk.last(thread)
+        service = RunTreeService(again.live, again.store.run_agents)
+        kept = await service.last(thread)
         assert kept is not None
         assert (kept.run_id, kept.reason) == (sent.run_id, "interrupted")
         assert [(facts.agent, facts.state) for facts in kept.nodes] == [
@@ -182,8 +182,8 @@ async def test_only_the_last_run_of_a_thread_is_kept(tmp_path: Path) -> None:
         w = h.world
         w.bus.listen(TreeKeeper(w.store.run_agents).take)
         thread, _ = await h.ask()
-        desk = RunTreeService(w.live, w.store.run_agents)
-        first = await desk.last(thread)
+        service = RunTreeService(w.live, w.store.run_agents)
+        first = await service.last(thread)
         assert first is not None
         assert [(facts.agent, facts.state, facts.rounds) for facts in first.nodes] == [
             (BOSS, NodeState.COMPLETED, 3),
@@ -192,7 +192,7 @@ async def test_only_the_last_run_of_a_thread_is_kept(tmp_path: Path) -> None:
         (child,) = await h.children()
         assert first.nodes[1].thread_id == child.thread_id
         await w.ask(thread, "And again.")
-        second = await desk.last(thread)
+        second = await service.last(thread)
         assert second is not None
         assert [facts.path for facts in second.nodes] == ["0"]
-        assert await desk.last(child.thread_id) is None
+        assert await service.last(child.thread_id) is None

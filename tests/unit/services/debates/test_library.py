@@ -154,14 +154,14 @@ async def test_a_set_up_is_saved_as_an_agent_and_read_back(tmp_path: Path) -> No
     async with debate_world(tmp_path, ScriptedModel([])) as w:
         with pytest.raises(KnownError):
             await w.debates.save_as_agent(setup(), "x", "")
-        desk = DebateService(w.runtime, w.owner, saver(folder))
+        service = DebateService(w.runtime, w.owner, saver(folder))
         made = setup(
             a={"max_rounds": 3, "stop_tool": "t", "stop_property": "p", "label": 'He said: "#1" \n- ü'},
             b={"stop_on_response": False, "end_session_tool": "close"},
             title="T: yes",
             environment={"CITY": "no"},
         )
-        path = await desk.save_as_agent(made, "my_agent", "about")
+        path = await service.save_as_agent(made, "my_agent", "about")
         assert path == str(folder / "my_agent.yaml")
         kept = load_agents(folder).agents["my_agent"]
         assert (kept.description, kept.type) == ("about", "dual_ai")
@@ -169,10 +169,10 @@ async def test_a_set_up_is_saved_as_an_agent_and_read_back(tmp_path: Path) -> No
         assert setup_of(kept, made.topic, MODEL) == replace(made, agent="my_agent", a=replace(made.a, label=label))
         assert label.startswith('He said: "#1"')
         with pytest.raises(ConfigurationError, match="already"):
-            await desk.save_as_agent(made, "my_agent", "about")
+            await service.save_as_agent(made, "my_agent", "about")
         for name in ("../evil", "a/b", ""):
             with pytest.raises(ConfigurationError, match="name"):
-                await desk.save_as_agent(made, name, "about")
+                await service.save_as_agent(made, name, "about")
     assert [p.name for p in folder.iterdir()] == ["my_agent.yaml"]
     assert from_plain({"a": 5, "b": {"tools": "x", "odd": 1}, "environment": 3}) == DebateSetup(
         "", SideSetup(""), SideSetup("")

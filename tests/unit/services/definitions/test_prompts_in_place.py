@@ -148,8 +148,8 @@ async def test_the_dry_run_of_the_editor_shows_it(tmp_path: Path) -> None:
     said = read_text(OWL + "tenvs: {CITY: Bern}\n", "owl_agent.yaml").definition
     assert said is not None
     async with world(tmp_path, ScriptedModel([]), FakeTool()) as w:
-        desk = AgentService(AgentFiles([]), lambda: w.runtime, mine=tmp_path, trash=tmp_path / "t")
-        shown = (await desk.preview(said, MODEL))["a"]
+        service = AgentService(AgentFiles([]), lambda: w.runtime, mine=tmp_path, trash=tmp_path / "t")
+        shown = (await service.preview(said, MODEL))["a"]
         assert shown.problems == ()
         assert "You count owls in Bern.\nStart with `assistant` (" in shown.system
         assert "read-file" in [tool.name for tool in shown.tools]
@@ -182,12 +182,12 @@ async def test_a_debates_side_runs_by_it_with_the_tools_that_were_chosen(tmp_pat
 async def test_a_set_up_with_it_is_saved_as_an_agent_and_never_gets_wider(tmp_path: Path) -> None:
     folder = tmp_path / "agents"
     async with debate_world(tmp_path, ScriptedModel([]), answering("look-up")) as w:
-        desk = DebateService(w.runtime, w.owner, saver(folder))
+        service = DebateService(w.runtime, w.owner, saver(folder))
         made = setup(
             a={"prompt": "", "prompt_text": TEXT, "tools": ()},
             b={"prompt": "", "prompt_text": "B", "tools": ("look-up", "bash(command=git*)")},
         )
-        await desk.save_as_agent(made, "my_agent", "about")
+        await service.save_as_agent(made, "my_agent", "about")
         kept = load_agents(folder).agents["my_agent"]
         assert (kept.side_a.allowed_tools, kept.side_b and kept.side_b.allowed_tools) == (
             "",
@@ -196,4 +196,4 @@ async def test_a_set_up_with_it_is_saved_as_an_agent_and_never_gets_wider(tmp_pa
         assert setup_of(kept, made.topic, MODEL) == replace(made, agent="my_agent")
         long = made.with_side("a", replace(made.a, prompt_text="x" * (MAX_PROMPT_TEXT + 1)))
         with pytest.raises(ConfigurationError, match="promptText has"):
-            await desk.save_as_agent(long, "long_agent", "")
+            await service.save_as_agent(long, "long_agent", "")

@@ -93,10 +93,10 @@ async def test_cancelling_it_ends_it_and_what_is_below_it_and_not_its_caller(tmp
         thread = await h.world.thread(agent=BOSS)
         sent = await h.world.service.send(thread, "Please.")
         await until(lambda: "0.1.1" in told(h.world) and told(h.world)["0.1.1"].state is NodeState.THINKING)
-        desk = RunTreeService(h.world.live, h.world.store.run_agents)
-        states = {facts.path: facts.state for facts in desk.facts(sent.run_id)}
+        service = RunTreeService(h.world.live, h.world.store.run_agents)
+        states = {facts.path: facts.state for facts in service.facts(sent.run_id)}
         assert (states["0"], states["0.1"]) == (NodeState.JOINING, NodeState.JOINING)
-        desk.cancel(sent.run_id, "0.1")
+        service.cancel(sent.run_id, "0.1")
         path = await h.world.settled(thread)
         nodes = told(h.world)
         assert [nodes[at].state for at in ("0", "0.1", "0.1.1")] == [
@@ -125,9 +125,9 @@ async def test_a_limit_set_for_it_ends_it_and_its_caller_goes_on_and_pausing_it_
         await until(lambda: "0.1" in told(h.world) and told(h.world)["0.1"].state is NodeState.PAUSED)
         assert not h.world.live.tree(sent.run_id).root.paused
         assert len(model.requests) == 2
-        desk = RunTreeService(h.world.live, h.world.store.run_agents)
-        desk.change_budget(sent.run_id, "0.1", ExecutionBudget(max_rounds=1))
-        desk.resume(sent.run_id, "0.1")
+        service = RunTreeService(h.world.live, h.world.store.run_agents)
+        service.change_budget(sent.run_id, "0.1", ExecutionBudget(max_rounds=1))
+        service.resume(sent.run_id, "0.1")
         path = await h.world.settled(thread)
         (limit,) = [n for n in told(h.world).values() if n.path == "0.1"]
         assert limit.state is NodeState.LIMIT
@@ -169,9 +169,9 @@ async def test_a_judge_shows_with_the_agents_of_the_debate_and_can_be_cancelled_
         await until(lambda: any(n.agent == JUDGE and n.state is NodeState.THINKING for n in told(w).values()))
         (judge,) = [n for n in told(w).values() if n.agent == JUDGE]
         assert (judge.parent, judge.model) == ("0", "test/judge")
-        desk = RunTreeService(w.live, w.store.run_agents)
-        assert [facts.path for facts in desk.facts(run.run_id)] == [judge.path]
-        desk.cancel(run.run_id, judge.path)
+        service = RunTreeService(w.live, w.store.run_agents)
+        assert [facts.path for facts in service.facts(run.run_id)] == [judge.path]
+        service.cancel(run.run_id, judge.path)
         with pytest.raises(Exception, match="judge was stopped before it was done"):
             await asked
         assert told(w)[judge.path].state is NodeState.CANCELLED

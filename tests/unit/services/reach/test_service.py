@@ -355,7 +355,7 @@ class Told:
 
 
 class Office:
-    """A whole desk."""
+    """A whole service."""
 
     def __init__(self, lab: Lab, root: Path) -> None:
         skills = root / "skills"
@@ -372,7 +372,7 @@ class Office:
             "reader": AgentDefinition("reader", SideDefinition("reader")),
             "lost": AgentDefinition("lost", SideDefinition("gone")),
         }
-        self.desk = ReachService(
+        self.service = ReachService(
             ReachServices(
                 policy=policy,
                 settings=lambda: lab.world.settings,
@@ -404,9 +404,9 @@ async def office(lab: Lab, tmp_path: Path) -> AsyncIterator[Office]:
 
 @pytest.mark.spec("R-PRM-13", "R-FS-11")
 async def test_a_proof_is_written_to_the_activity_log_and_found_there_again(office: Office) -> None:
-    assert await office.desk.last_proof() is None
+    assert await office.service.last_proof() is None
     path = str(office.lab.world.workspace / "secrets")
-    proof = await office.desk.prove("", path)
+    proof = await office.service.prove("", path)
     assert {line.outcome for line in proof.lines} == {"refused"}
     if office.confinement.probe().kind != "none":
         assert proof.worst == "yes"
@@ -414,7 +414,7 @@ async def test_a_proof_is_written_to_the_activity_log_and_found_there_again(offi
     assert (entry.tool, entry.by, entry.decision, entry.paths) == (PROOF, "user", "allow_once", (path,))
     assert json.loads(entry.summary) == {"path": path}
     assert entry.outcome == proof.summary
-    last = await office.desk.last_proof()
+    last = await office.service.last_proof()
     assert last is not None
     assert (last.path, last.at, last.summary) == (path, 1000.0, proof.summary)
 
@@ -422,7 +422,7 @@ async def test_a_proof_is_written_to_the_activity_log_and_found_there_again(offi
 async def test_a_proof_of_a_name_that_is_no_text_can_be_written_down(office: Office) -> None:
     path = os.fsdecode(os.fsencode(office.lab.world.workspace) + b"/caf\xe9")
     Path(path).write_text("x")
-    proof = await office.desk.prove("", path)
+    proof = await office.service.prove("", path)
     assert {line.outcome for line in proof.lines} == {"opened"}
     ((_, entry),) = await office.store.audit.list_entries()
     assert "caf" in entry.summary
@@ -433,11 +433,11 @@ async def test_lists_rules_and_the_agents_tools_count_at_the_next_look(office: O
     docs = str(office.lab.world.workspace / "docs")
 
     async def words(agent: str = "") -> str:
-        (row,) = await office.desk.judge(agent, [docs])
+        (row,) = await office.service.judge(agent, [docs])
         return row.words
 
     told: list[int] = []
-    detach = office.desk.on_change(lambda: told.append(1))
+    detach = office.service.on_change(lambda: told.append(1))
     assert await words() == "reads, writes ask"
     assert await words("reader") == "reads only, no tool"
     await office.book.add({"pattern": "write-file(path=docs/**)", "policy": "allow"})
@@ -453,11 +453,11 @@ async def test_lists_rules_and_the_agents_tools_count_at_the_next_look(office: O
 
 async def test_the_tree_begins_with_the_allowed_folders_that_lie_in_no_other(office: Office) -> None:
     world = office.lab.world
-    assert office.desk.roots() == (str(world.home), str(world.person), "/")
+    assert office.service.roots() == (str(world.home), str(world.person), "/")
     world.change(allowed=(str(world.workspace), str(world.outside), "/not/there"))
-    assert office.desk.roots() == (str(world.workspace), str(world.outside), str(world.person), "/")
+    assert office.service.roots() == (str(world.workspace), str(world.outside), str(world.person), "/")
     world.change(allowed=(str(world.workspace), str(world.home), str(world.person / ".config")))
-    assert office.desk.landmarks()[:2] == (str(world.workspace), str(world.home))
-    assert office.desk.agents() == (("reader", "Reader"), ("lost", "Lost"))
-    found = await office.desk.level(str(world.workspace))
+    assert office.service.landmarks()[:2] == (str(world.workspace), str(world.home))
+    assert office.service.agents() == (("reader", "Reader"), ("lost", "Lost"))
+    found = await office.service.level(str(world.workspace))
     assert found.names[:2] == (".git", "docs")

@@ -1,4 +1,4 @@
-"""The desk of the rules page: listed, checked, saved, changed, revoked, restored, counted; over a restart too."""
+"""The service of the rules page: listed, checked, saved, changed, revoked, restored, counted; over a restart too."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ JUDGES = Judges(never, never, lambda: TOOLS, "/w", "/home/me")
 
 
 class Room:
-    """A store with its rules and the desk above them, as the app wires them."""
+    """A store with its rules and the service above them, as the app wires them."""
 
     def __init__(self, path: Path) -> None:
         self.store = Store(path / "assent.db")
@@ -51,7 +51,7 @@ class Room:
             record=lambda facts, at: self.store.rules.record(make=lambda: recorded(facts, at, self.redactor)),
         )
         await self.book.load()
-        self.desk = RuleService(
+        self.service = RuleService(
             self.book, lambda: TOOLS, Simulator(self.store.rules, JUDGES).run, clock=lambda: self.now
         )
         return self
@@ -69,7 +69,7 @@ class Room:
         return None if found is None else found.policy
 
     def mine(self) -> list[RuleView]:
-        return [view for view in self.desk.rules() if view.origin in ("you", "request")]
+        return [view for view in self.service.rules() if view.origin in ("you", "request")]
 
 
 @pytest.fixture
@@ -99,25 +99,25 @@ def write(path: str, given: str = "") -> CallFacts:
 
 @pytest.mark.spec("R-PRM-11")
 async def test_what_is_built_in_is_listed_as_it_is_and_cannot_be_changed(room: Room) -> None:
-    found = {view.pattern: (view.decision, view.origin, view.editable) for view in room.desk.rules()}
+    found = {view.pattern: (view.decision, view.origin, view.editable) for view in room.service.rules()}
     assert found == {
         "bash": ("ask", "built_in", False),
         "write-file": ("ask", "built_in", False),
         "read-file": ("allow", "built_in", False),
         "list-directory": ("allow", "built_in", False),
     }
-    for act in (room.desk.revoke, room.desk.restore):
+    for act in (room.service.revoke, room.service.restore):
         with pytest.raises(KnownError):
             await act("built-in:bash")
     with pytest.raises(KnownError):
-        await room.desk.revoke("nothing")
+        await room.service.revoke("nothing")
 
 
 @pytest.mark.spec("R-PRM-11")
 async def test_a_saved_rule_counts_at_once_for_running_agents_and_after_a_restart(room: Room) -> None:
     told: list[int] = []
-    room.desk.on_change(lambda: told.append(1))
-    view = await room.desk.save(RuleDraft("bash(command=git diff*)"))
+    room.service.on_change(lambda: told.append(1))
+    view = await room.service.save(RuleDraft("bash(command=git diff*)"))
     assert (view.pattern, view.decision, view.origin, view.created_at, view.editable) == (
         "bash(command=git diff*)",
         "allow",
@@ -134,25 +134,25 @@ async def test_a_saved_rule_counts_at_once_for_running_agents_and_after_a_restar
 
 @pytest.mark.spec("R-PRM-11", "R-PRM-12")
 async def test_a_rule_is_changed_revoked_and_restored(room: Room) -> None:
-    first = await room.desk.save(RuleDraft("bash(command=git *)"))
-    second = await room.desk.save(RuleDraft("bash(command=git *)", "deny", replaces=first.rule_id))
+    first = await room.service.save(RuleDraft("bash(command=git *)"))
+    second = await room.service.save(RuleDraft("bash(command=git *)", "deny", replaces=first.rule_id))
     assert [found.rule_id for found in room.mine()] == [second.rule_id]
     assert room.policy(shell("git log")) == "deny"
-    await room.desk.revoke(second.rule_id)
+    await room.service.revoke(second.rule_id)
     assert room.policy(shell("git log")) is None
     await room.again()
     assert room.policy(shell("git log")) is None
-    await room.desk.restore(second.rule_id)
+    await room.service.restore(second.rule_id)
     assert room.policy(shell("git log")) == "deny"
     await room.again()
     assert room.policy(shell("git log")) == "deny"
     with pytest.raises(KnownError):
-        await room.desk.restore(second.rule_id)
+        await room.service.restore(second.rule_id)
 
 
 @pytest.mark.spec("R-PRM-11")
 async def test_a_rule_for_one_thread_counts_in_no_other(room: Room) -> None:
-    await room.desk.save(RuleDraft("bash(command=ls)", thread_id="t1"))
+    await room.service.save(RuleDraft("bash(command=ls)", thread_id="t1"))
     assert room.policy(shell("ls", thread="t1")) == "allow"
     assert room.policy(shell("ls", thread="t2")) is None
     await room.again()
@@ -180,13 +180,13 @@ async def test_what_cannot_be_a_rule_is_refused_where_it_is_wrong(
     room: Room, pattern: str, decision: Any, start: int
 ) -> None:
     draft = RuleDraft(pattern, decision)
-    problem = room.desk.check(draft)
+    problem = room.service.check(draft)
     assert problem is not None
     assert problem.start == start
     with pytest.raises(KnownError):
-        await room.desk.save(draft)
+        await room.service.save(draft)
     with pytest.raises(KnownError):
-        await room.desk.simulate(draft)
+        await room.service.simulate(draft)
     assert room.mine() == []
 
 
@@ -194,20 +194,20 @@ async def test_what_cannot_be_a_rule_is_refused_where_it_is_wrong(
     "draft", [RuleDraft("#network", "ask"), RuleDraft("*", "deny"), RuleDraft("bash(command=*)"), RuleDraft("mcp-*")]
 )
 async def test_what_can_be_a_rule_is_not_refused(room: Room, draft: RuleDraft) -> None:
-    assert room.desk.check(draft) is None
+    assert room.service.check(draft) is None
 
 
 async def test_the_same_rule_twice_is_refused_and_may_be_another_decision(room: Room) -> None:
-    view = await room.desk.save(RuleDraft("bash(command=ls)"))
-    assert room.desk.check(RuleDraft(" bash(command=ls)")) is not None
-    assert room.desk.check(RuleDraft("bash(command=ls)", "ask")) is None
-    assert room.desk.check(RuleDraft("bash(command=ls)", replaces=view.rule_id)) is None
-    assert room.desk.check(RuleDraft("bash(command=ls -l)", replaces="gone")) is not None
+    view = await room.service.save(RuleDraft("bash(command=ls)"))
+    assert room.service.check(RuleDraft(" bash(command=ls)")) is not None
+    assert room.service.check(RuleDraft("bash(command=ls)", "ask")) is None
+    assert room.service.check(RuleDraft("bash(command=ls)", replaces=view.rule_id)) is None
+    assert room.service.check(RuleDraft("bash(command=ls -l)", replaces="gone")) is not None
 
 
 @pytest.mark.spec("R-PRM-13")
 async def test_uses_and_the_last_use_are_counted_and_survive_a_restart(room: Room) -> None:
-    view = await room.desk.save(RuleDraft("bash(command=ls)"))
+    view = await room.service.save(RuleDraft("bash(command=ls)"))
     for at in range(1, 8):
         room.now = 200.0 + at
         room.book.decided(shell("ls"), room.book.match(shell("ls")))
@@ -215,7 +215,7 @@ async def test_uses_and_the_last_use_are_counted_and_survive_a_restart(room: Roo
     for _ in range(2):
         (found,) = room.mine()
         assert (found.rule_id, found.uses, found.last_used_at) == (view.rule_id, 7, 207.0)
-        built_in = {view.pattern: (view.uses, view.last_used_at) for view in room.desk.rules()}
+        built_in = {view.pattern: (view.uses, view.last_used_at) for view in room.service.rules()}
         assert built_in["bash"] == (7, 207.0)
         assert built_in["read-file"] == (0, None)
         await room.again()
@@ -260,7 +260,7 @@ async def test_rules_of_older_databases_count_and_are_shown_as_one_would_write_t
     assert (view.pattern.replace("\\ ", " "), view.origin) == (shown.replace("\\ ", " "), "request")
     assert room.policy(fits) == "allow"
     assert room.policy(not_that) is None
-    saved = await room.desk.save(RuleDraft(view.pattern, replaces=view.rule_id))
+    saved = await room.service.save(RuleDraft(view.pattern, replaces=view.rule_id))
     assert (room.policy(fits), room.policy(not_that), saved.uses) == ("allow", None, 0)
 
 
@@ -279,9 +279,9 @@ async def test_the_rule_proposed_from_a_request_allows_exactly_that(
     request = PermissionRequest(
         "q", "r", "t", "c", tool, "", Category.WRITE, "", (), arguments, paths, (), {}, "d", 1.0
     )
-    draft = room.desk.propose(request)
+    draft = room.service.propose(request)
     assert (draft.pattern, draft.decision, draft.origin) == (pattern, "allow", "request")
-    view = await room.desk.save(draft)
+    view = await room.service.save(draft)
     assert view.origin == "request"
     facts = CallFacts(tool, Category.WRITE, "", (), arguments, resolved={"path": paths[0]} if paths else {})
     if tool == "bash":

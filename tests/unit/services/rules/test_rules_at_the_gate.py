@@ -67,7 +67,7 @@ async def gate(tmp_path: Path) -> AsyncIterator[Gate]:
 
 async def save(gate: Gate, *rules: tuple[str, str]) -> None:
     for pattern, decision in rules:
-        await gate.lab.desk.save(RuleDraft(pattern, decision))  # type: ignore[arg-type]
+        await gate.lab.service.save(RuleDraft(pattern, decision))  # type: ignore[arg-type]
 
 
 PASSES = "allow_once rule"
@@ -202,12 +202,12 @@ async def test_a_star_reaches_over_no_second_command_of_a_tool_that_nobody_reads
 
 @pytest.mark.spec("R-PRM-13")
 async def test_what_a_rule_decides_names_the_rule_and_is_counted_for_it(gate: Gate) -> None:
-    view = await gate.lab.desk.save(RuleDraft("bash(command=ls)"))
+    view = await gate.lab.service.save(RuleDraft("bash(command=ls)"))
     for _ in range(3):
         await gate.said("ls")
     await gate.said("id")
     assert [dict(entry.extra).get("rule") for entry in gate.log] == [{"pattern": "bash(command=ls)"}] * 3 + [None]
-    found = {one.rule_id: one.uses for one in gate.lab.desk.rules()}
+    found = {one.rule_id: one.uses for one in gate.lab.service.rules()}
     assert (found[view.rule_id], found["built-in:bash"]) == (3, 1)
 
 
@@ -218,15 +218,15 @@ async def test_always_with_the_rule_of_the_editor_is_kept_as_it_was_written(gate
     assert await gate.said("make all") == "asked"
     assert await gate.said("make other", run="later") == PASSES
     assert await gate.said("make other", thread="t2", run="third") == "asked"
-    (view,) = [one for one in gate.lab.desk.rules() if one.origin == "request"]
+    (view,) = [one for one in gate.lab.service.rules() if one.origin == "request"]
     assert (view.pattern, view.thread_id) == ("bash(command=make{, *})", "t1")
 
 
 @pytest.mark.spec("R-PRM-11")
 async def test_a_tag_or_a_star_asks_and_denies_but_allows_nothing(gate: Gate) -> None:
-    desk: RuleService = gate.lab.desk
+    service: RuleService = gate.lab.service
     for pattern in ("*", "#files", "#shell", "**", "?*"):
-        assert desk.check(RuleDraft(pattern, "allow")) is not None
+        assert service.check(RuleDraft(pattern, "allow")) is not None
     await save(gate, ("#shell", "ask"), ("bash(command=ls)", "allow"))
     assert await gate.said("ls") == PASSES
     await save(gate, ("#shell", "deny"))

@@ -47,7 +47,7 @@ COMMANDS = (
 
 
 class Lab:
-    """A world with a store of recorded calls and a desk above it."""
+    """A world with a store of recorded calls and a service above it."""
 
     def __init__(self, root: Path) -> None:
         self.world = World(root)
@@ -62,7 +62,7 @@ class Lab:
         self.judges = Judges(
             self.world.reader.read_now, self.world.policy.explain, lambda: TOOLS, workspace, str(Path.home())
         )
-        self.desk = RuleService(self.book, lambda: TOOLS, Simulator(self.store.rules, self.judges).run)
+        self.service = RuleService(self.book, lambda: TOOLS, Simulator(self.store.rules, self.judges).run)
         return self
 
     def shell(self, command: str, thread: str = "t1") -> CallFacts | None:
@@ -98,7 +98,7 @@ class Lab:
                 self.store.rules.record(make=lambda facts=facts, at=at: recorded(facts, float(at), self.redactor))  # type: ignore[misc]
 
     async def try_on(self, pattern: str, decision: Any = "allow", **fields: Any) -> Simulation:
-        return await self.desk.simulate(RuleDraft(pattern, decision, **fields))
+        return await self.service.simulate(RuleDraft(pattern, decision, **fields))
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ async def test_a_draft_is_tried_on_recorded_calls_and_on_tricks_and_a_verified_o
 @pytest.mark.spec("R-PRM-11")
 async def test_what_would_be_asked_or_denied_from_now_on_is_shown(lab: Lab) -> None:
     await lab.keep(*map(lab.shell, COMMANDS))
-    await lab.desk.save(RuleDraft("bash(command=git *)"))
+    await lab.service.save(RuleDraft("bash(command=git *)"))
     denied = await lab.try_on("bash(command=git push*)", "deny")
     assert [(call.text, call.before, call.after) for call in denied.stopped] == [
         ("git push origin x", "passes", "denied")
@@ -142,7 +142,7 @@ async def test_what_would_be_asked_or_denied_from_now_on_is_shown(lab: Lab) -> N
 @pytest.mark.spec("R-PRM-11")
 async def test_a_rule_that_takes_the_place_of_another_is_tried_without_it(lab: Lab) -> None:
     await lab.keep(lab.shell("git status"), lab.shell("ls"))
-    old = await lab.desk.save(RuleDraft("bash(command=git *)"))
+    old = await lab.service.save(RuleDraft("bash(command=git *)"))
     found = await lab.try_on("bash(command=ls)", replaces=old.rule_id)
     assert [call.text for call in found.passing] == ["ls"]
     assert [call.text for call in found.stopped] == ["git status"]
@@ -244,7 +244,7 @@ async def test_a_glob_is_tried_on_every_tool_that_it_selects(
     if "docs" not in pattern and "src" not in pattern:
         through = {(tool, text.removeprefix("docs/")) for tool, text in through}
     assert through <= said
-    await lab.desk.save(RuleDraft(pattern))
+    await lab.service.save(RuleDraft(pattern))
     for tool, text in said:
         real = lab.shell(text) if tool == "bash" else lab.write(text)
         assert real is not None
@@ -264,7 +264,7 @@ def test_there_are_more_than_sixty_families_and_each_marks_what_makes_it_a_trick
 async def test_the_tricks_are_decided_by_the_function_of_real_calls(lab: Lab) -> None:
     """Each trick as the gate would see it, with the rule saved: what the simulation said comes true."""
     said = await lab.try_on("bash(command=git *)")
-    await lab.desk.save(RuleDraft("bash(command=git *)"))
+    await lab.service.save(RuleDraft("bash(command=git *)"))
     passing = {call.text for call in said.through}
     for trick, _ in RuleTrial(parse_pattern("bash(command=git *)"), lab.judges).calls():
         if trick.tool or trick.source or trick.category:

@@ -18,7 +18,7 @@ from desktop.safety.permission.trust_rules import TrustRule, escape_glob
 from desktop.services.rules.trust import TrustRules
 from desktop.skills.patterns import PatternError
 from desktop.store import Store
-from tests.unit.safety.permission.test_gate import Call, Desk, Person
+from tests.unit.safety.permission.test_gate import Call, GateBench, Person
 
 READ, WRITE = Category.READ, Category.WRITE
 
@@ -35,13 +35,13 @@ def policy(rules: TrustRules, *args: Any, **kwargs: Any) -> str | None:
 @pytest.mark.spec("R-PAT-13", "R-PRM-11", "R-PAT-1")
 async def test_the_trust_row_of_appendix_a_through_the_gate() -> None:
     person = Person("deny")
-    desk = Desk(person, book=TrustRules(text="#meta-internal($policy=allow) *"))
+    bench = GateBench(person, book=TrustRules(text="#meta-internal($policy=allow) *"))
     internal = ("meta-internal",)
-    assert (await desk.decide(Call(READ, tags=internal))).allowed
-    assert (await desk.decide(Call(READ))).allowed
+    assert (await bench.decide(Call(READ, tags=internal))).allowed
+    assert (await bench.decide(Call(READ))).allowed
     assert person.asked == []
-    assert not (await desk.decide(Call(WRITE, tags=internal))).allowed
-    assert not (await desk.decide(Call(WRITE))).allowed
+    assert not (await bench.decide(Call(WRITE, tags=internal))).allowed
+    assert not (await bench.decide(Call(WRITE))).allowed
     assert len(person.asked) == 2
 
 
@@ -86,11 +86,11 @@ async def test_always_is_remembered_over_a_restart_and_ends_when_it_is_revoked(t
     store = Store(tmp_path / "assent.db")
     await store.open()
     try:
-        desk = Desk(Person("allow_always"), book=TrustRules(kept=store.rules))
-        assert (await desk.decide(Call())).by == "user"
+        bench = GateBench(Person("allow_always"), book=TrustRules(kept=store.rules))
+        assert (await bench.decide(Call())).by == "user"
         rules = TrustRules(kept=store.rules)
         await rules.load()
-        assert (await Desk(book=rules).decide(Call())).by == "rule"
+        assert (await GateBench(book=rules).decide(Call())).by == "rule"
         (record,) = await store.rules.list_rules()
         assert (record.tool, record.constraints, record.decision) == ("write-file", {"constraint": "/w/a.txt"}, "allow")
         await store.rules.revoke(rule_id=record.rule_id, at=1.0)

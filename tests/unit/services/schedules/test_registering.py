@@ -59,9 +59,9 @@ async def asked(tmp_path: Path, tool: str, arguments: Any, *answers: str) -> Asy
         around = JobSurroundings(admin_allowed=lambda: False, default_model=lambda: MODEL, where=Where("/w", "/h"))
         jobs = JobService(w.runtime, w.service, around)
         await jobs.open()
-        desk = SkillService(w.skills, w.runtime.pipeline, w.runtime.agents, mine=mine, trash=tmp_path / "trash")
+        service = SkillService(w.skills, w.runtime.pipeline, w.runtime.agents, mine=mine, trash=tmp_path / "trash")
         registry.register(ScheduleCreate(jobs))
-        registry.register(SkillRegister(lambda: desk))
+        registry.register(SkillRegister(lambda: service))
         yield Asked(w, jobs, mine, person)
 
 

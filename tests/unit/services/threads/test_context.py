@@ -39,9 +39,9 @@ class Chat:
 
     def __init__(self, made: World, script: Script, allowed: list[bool]) -> None:
         self.world, self.script = made, script
-        self.desk = ContextService(made.store)
+        self.context = ContextService(made.store)
         runtime = replace(
-            made.runtime, context=self.desk, summaries=lambda: bool(allowed), context_window=lambda _ref: SMALL
+            made.runtime, context=self.context, summaries=lambda: bool(allowed), context_window=lambda _ref: SMALL
         )
         self.service = made.service = ConversationService(runtime, made.owner)
 
@@ -123,7 +123,7 @@ async def test_when_no_summary_can_be_made_the_oldest_is_dropped_and_the_run_goe
         assert len(c.summaries) == 1, "not again with each message"
         assert {end.reason for end in c.world.ends()} == {"response"}
         assert c.account.dropped > 0
-        assert (await c.desk.overlay(thread_id)) == Overlay()
+        assert (await c.context.overlay(thread_id)) == Overlay()
         await c.world.store.threads.set_model(thread_id=thread_id, model="test/other")
         await c.talk(thread_id, f"another model {LONG}")
         assert len(c.summaries) == 2
@@ -144,11 +144,11 @@ async def test_a_summary_that_is_taken_back_gives_the_messages_back_and_no_other
         await c.talk(thread_id, *(f"question {n} {LONG}" for n in range(4)))
         made = len(c.summaries)
         assert made
-        assert await c.desk.undo_summary(thread_id) == Overlay(off=True)
+        assert await c.context.undo_summary(thread_id) == Overlay(off=True)
         await c.talk(thread_id, "and now?")
         assert len(c.summaries) == made
         assert SUMMARY_HEAD not in "".join(message.text for message in c.asked[-1].messages)
-        await c.desk.allow_summaries(thread_id)
+        await c.context.allow_summaries(thread_id)
         await c.talk(thread_id, "and then?")
         assert len(c.summaries) == made + 1
 
@@ -160,12 +160,12 @@ async def test_a_pinned_message_is_in_every_request_whatever_is_dropped_or_summa
             thread_id = await c.world.thread()
             await c.talk(thread_id, "the harbour code is 4711")
             first = (await c.service.path(thread_id))[0]
-            await c.desk.pin(thread_id, first.message_id, True)
+            await c.context.pin(thread_id, first.message_id, True)
             await c.talk(thread_id, *(f"question {n} {LONG}" for n in range(5)))
             assert "4711" in "".join(message.text for message in c.asked[-1].messages)
             assert c.account.pinned == 1
-            assert await c.desk.pinned_texts(thread_id) == [(first.message_id, "the harbour code is 4711", True)]
-            await c.desk.pin(thread_id, first.message_id, False)
+            assert await c.context.pinned_texts(thread_id) == [(first.message_id, "the harbour code is 4711", True)]
+            await c.context.pin(thread_id, first.message_id, False)
             await c.talk(thread_id, f"last {LONG}")
             assert "4711" not in "".join(message.text for message in c.asked[-1].messages)
 
@@ -174,16 +174,16 @@ async def test_a_summary_of_one_branch_is_not_read_in_another(tmp_path: Path) ->
     async with chat(tmp_path) as c:
         thread_id = await c.world.thread()
         await c.talk(thread_id, *(f"question {n} {LONG}" for n in range(5)))
-        assert (await c.desk.overlay(thread_id)).summary
+        assert (await c.context.overlay(thread_id)).summary
         second = [m for m in await c.service.path(thread_id) if m.role == "user"][1]
-        await c.desk.pin(thread_id, second.message_id, True)
+        await c.context.pin(thread_id, second.message_id, True)
         await c.service.edit(second.message_id, "something else")
         await c.world.settled(thread_id)
-        assert [one.here for one in await c.desk.pinned_texts(thread_id)] == [False]
+        assert [one.here for one in await c.context.pinned_texts(thread_id)] == [False]
         sent = "".join(message.text for message in c.asked[-1].messages)
         assert SUMMARY_HEAD not in sent
         assert "question 0" in sent
-        assert (await c.desk.overlay(thread_id)).summary == ""
+        assert (await c.context.overlay(thread_id)).summary == ""
 
 
 async def test_pins_are_bounded_and_belong_to_their_thread(tmp_path: Path) -> None:
@@ -193,16 +193,16 @@ async def test_pins_are_bounded_and_belong_to_their_thread(tmp_path: Path) -> No
         shown = await c.service.path(thread_id)
         for wrong, message_id in ((other, shown[0].message_id), (thread_id, "no such message")):
             with pytest.raises(NotFound):
-                await c.desk.pin(wrong, message_id, True)
+                await c.context.pin(wrong, message_id, True)
         full = Overlay(pins=frozenset(str(n) for n in range(MAX_PINS)))
         await c.world.store.overlays.put(thread_id=thread_id, overlay=full)
         with pytest.raises(KnownError, match="At most 50"):
-            await c.desk.pin(thread_id, shown[0].message_id, True)
+            await c.context.pin(thread_id, shown[0].message_id, True)
         with pytest.raises(NotFound):
             await c.world.store.overlays.put(thread_id="nowhere", overlay=full)
         await c.world.store.threads.delete(thread_id=thread_id, at=1.0)
         await c.world.store.threads.purge(thread_id=thread_id)
-        assert await c.desk.overlay(thread_id) == Overlay()
+        assert await c.context.overlay(thread_id) == Overlay()
 
 
 async def test_a_summary_that_comes_after_the_person_changed_something_does_not_undo_that(tmp_path: Path) -> None:
@@ -211,12 +211,12 @@ async def test_a_summary_that_comes_after_the_person_changed_something_does_not_
         await c.talk(thread_id, "hello")
         first, leaf = [m.message_id for m in await c.service.path(thread_id)]
         made = Overlay("They spoke.", leaf, summarised=2)  # begun before the person pinned and declined
-        await c.desk.pin(thread_id, first, True)
-        assert await c.desk.summarised(thread_id, made) == replace(made, pins=frozenset({first}))
-        await c.desk.undo_summary(thread_id)
-        assert await c.desk.summarised(thread_id, made) == Overlay(pins=frozenset({first}), off=True)
-        assert await c.desk.overlay(thread_id) == Overlay(pins=frozenset({first}), off=True)
-        assert await c.desk.overlay("nowhere") == Overlay()
+        await c.context.pin(thread_id, first, True)
+        assert await c.context.summarised(thread_id, made) == replace(made, pins=frozenset({first}))
+        await c.context.undo_summary(thread_id)
+        assert await c.context.summarised(thread_id, made) == Overlay(pins=frozenset({first}), off=True)
+        assert await c.context.overlay(thread_id) == Overlay(pins=frozenset({first}), off=True)
+        assert await c.context.overlay("nowhere") == Overlay()
 
 
 @pytest.mark.spec("R-CTX-3", "R-CTX-5")
@@ -238,7 +238,7 @@ async def test_of_a_chat_longer_than_what_is_read_the_pinned_are_sent_and_everyt
                 records.append(MessageRecord(f"r{n}", thread_id, f"m{n}", "tool", done, 1.5 + n))
         await store.messages.add_many(records=records)
         for pinned in ("m0", "m5", "m16"):
-            await c.desk.pin(thread_id, pinned, True)
+            await c.context.pin(thread_id, pinned, True)
         await c.talk(thread_id, "now")
         sent = c.asked[-1].messages
         assert [message.text for message in sent[:1]] == ["m 0"]
@@ -271,8 +271,8 @@ async def test_what_a_person_pins_or_takes_back_counts_from_the_next_round_of_a_
             at_first = not changed and not is_summary(request)
             if at_first:
                 changed.append(True)
-                await c.desk.pin(thread_id, first.message_id, True)
-                await c.desk.undo_summary(thread_id)
+                await c.context.pin(thread_id, first.message_id, True)
+                await c.context.undo_summary(thread_id)
             c.script.last = (lambda _request: calls(call("c1", "no-such-tool"))) if at_first else usual
             async for item in stream(request, meta):
                 yield item

@@ -89,7 +89,7 @@ async def test_older_rounds_of_a_run_at_work_are_summarised_and_the_task_stays_w
         assert (len(results), path[-1].text) == (ROUNDS, DONE)
         assert c.account.dropped == 0
         assert c.account.summarised + c.account.kept == len(path) - 1
-        assert "Harbours were read." in (await c.desk.overlay(thread_id)).summary
+        assert "Harbours were read." in (await c.context.overlay(thread_id)).summary
         assert unknown(last[1:], path) == []
         nodes = [node for event in c.world.events if isinstance(event, RunTreeChanged) for node in event.nodes]
         assert nodes[-1].rounds == len(c.asked)
@@ -152,7 +152,7 @@ async def test_a_run_that_is_stopped_while_it_summarises_ends_and_keeps_no_half_
         await c.world.settled(thread_id)
         assert (c.world.ends()[-1].reason, len(c.asked), c.script.cancelled) == ("cancelled", rounds, 1)
         assert c.world.kinds().count("MessageOpened") == rounds
-        assert (await c.desk.overlay(thread_id)).summary == ""
+        assert (await c.context.overlay(thread_id)).summary == ""
 
 
 @pytest.mark.spec("R-SUP-7", "R-SUP-14", "R-JRN-2")
@@ -196,8 +196,8 @@ async def test_a_message_of_the_run_can_be_pinned_and_its_summary_taken_back_whi
         assert TASK_FOLLOWS in texts(c.asked[-1])
         path = await c.service.path(thread_id)
         second = next(m for m in path if any(getattr(b, "call_id", "") == "c2" for b in m.blocks))
-        await c.desk.pin(thread_id, second.message_id, True)
-        await c.desk.undo_summary(thread_id)
+        await c.context.pin(thread_id, second.message_id, True)
+        await c.context.undo_summary(thread_id)
         made = len(c.summaries)
         goes_on.set()
         await c.world.settled(thread_id)
@@ -284,14 +284,14 @@ async def test_a_called_agent_has_a_summary_of_its_own_rounds_in_its_own_thread_
     agents = (one(BOSS, "boss"), one(HELPER, "helper", max_rounds=ROUNDS * 2))
     async with house(tmp_path, Script(last=answer), *agents, tools=(reads(),)) as h:
         w = h.world
-        desk = ContextService(w.store)
-        w.runtime = replace(w.runtime, context=desk, summaries=lambda: True, context_window=lambda _ref: 12_000)
+        context = ContextService(w.store)
+        w.runtime = replace(w.runtime, context=context, summaries=lambda: True, context_window=lambda _ref: 12_000)
         w.service._runtime = w.runtime
         thread_id, results = await h.ask()
         assert [block.text for block in results] == [DONE]
         (child,) = await h.children()
-        assert "Harbours were read." in (await desk.overlay(child.thread_id)).summary
-        assert (await desk.overlay(thread_id)).summary == ""
+        assert "Harbours were read." in (await context.overlay(child.thread_id)).summary
+        assert (await context.overlay(thread_id)).summary == ""
         used = (await w.service.thread(thread_id)).usage
         assert used.input_tokens == 100 * len(w.runtime.client.requests)  # type: ignore[attr-defined]
         assert max(len(request.messages) for request in w.runtime.client.requests) < ROUNDS  # type: ignore[attr-defined]

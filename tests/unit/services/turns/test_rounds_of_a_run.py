@@ -105,7 +105,7 @@ async def test_a_skill_that_a_person_calls_is_bound_like_a_run(tmp_path: Path) -
     model = asking("inner")
     async with world(tmp_path, model, roots=roots(tmp_path / "s")) as w:
         runtime = w.runtime
-        desk = SkillService(
+        service = SkillService(
             w.skills,
             runtime.pipeline,
             runtime.agents,
@@ -113,7 +113,7 @@ async def test_a_skill_that_a_person_calls_is_bound_like_a_run(tmp_path: Path) -
             trash=tmp_path / "t",
             host=lambda: host_of(runtime, ModelRef("test", "scripted"), runtime.tracker()),
         )
-        outcome = await desk.try_it("outer", {}, lambda _event: None).work
+        outcome = await service.try_it("outer", {}, lambda _event: None).work
         assert outcome.result.is_error
         assert (DEFAULT in outcome.result.text, len(model.requests)) == (True, RUN_ROUNDS)
 

@@ -89,7 +89,7 @@ async def test_a_skill_that_a_person_calls_never_waits(tmp_path: Path) -> None:
     model = ScriptedModel([says("worked"), says("worked")])
     async with working(tmp_path, model, limit(skills=1)) as w:
         ref = ModelRef("test", "scripted")
-        desk = SkillService(
+        service = SkillService(
             w.skills,
             w.runtime.pipeline,
             w.runtime.agents,
@@ -98,7 +98,7 @@ async def test_a_skill_that_a_person_calls_never_waits(tmp_path: Path) -> None:
             host=lambda: host_of(w.runtime, ref, w.runtime.tracker(), by="person"),
         )
         for _ in range(2):
-            outcome = await desk.try_it("worker", {}, lambda _event: None).work
+            outcome = await service.try_it("worker", {}, lambda _event: None).work
             assert outcome.result.text == "worked"
         assert waits(w) == []
 
