@@ -20,11 +20,11 @@ class AgentSlot:
     paused: bool = False
 
 
-class Headcount:
-    """The tree's one spawn budget. The root has the first seat and keeps it, whatever happens.
+class AgentSlots:
+    """The tree's one spawn budget. The root has the first slot and keeps it, whatever happens.
 
-    A newcomer of HIGH or CRITICAL takes the seat of the agent of lowest, and strictly lower, priority, the newest of
-    those. The one that lost it stops before its next model call; freed seats go back to such agents first, the most
+    A newcomer of HIGH or CRITICAL takes the slot of the agent of lowest, and strictly lower, priority, the newest of
+    those. The one that lost it stops before its next model call; freed slots go back to such agents first, the most
     important first, and among equals to the one that has been there longest; to one that a person has paused last.
     """
 
@@ -32,16 +32,16 @@ class Headcount:
         self._budget = budget
         self._where = where
         self._count = 0
-        self.root = self._seat(priority)
-        self._seats: dict[int, AgentSlot] = {self.root.number: self.root}
+        self.root = self._slot(priority)
+        self._slots: dict[int, AgentSlot] = {self.root.number: self.root}
 
     @property
     def alive(self) -> int:
-        """Seats that are held."""
-        return sum(1 for seat in self._seats.values() if seat.held)
+        """Slots that are held."""
+        return sum(1 for slot in self._slots.values() if slot.held)
 
     def acquire(self, priority: Priority) -> tuple[AgentSlot, AgentSlot | None]:
-        """A seat, and the one it was taken from, if any. Raises BudgetExhausted when there is none to be had."""
+        """A slot, and the one it was taken from, if any. Raises BudgetExhausted when there is none to be had."""
         victim = None
         if self.alive >= self._budget.max_agents:
             victim = self._victim(priority)
@@ -51,21 +51,21 @@ class Headcount:
                     f"No more agents can start: {limit}.", limit=str(limit), next_step="Wait for one to finish."
                 )
             victim.held = False
-        seat = self._seat(priority)
-        self._seats[seat.number] = seat
-        return seat, victim
+        slot = self._slot(priority)
+        self._slots[slot.number] = slot
+        return slot, victim
 
-    def release(self, seat: AgentSlot) -> AgentSlot | None:
-        """An agent ended, however it ended. Returns the seat that gets its place back because of that."""
-        if seat is self.root or self._seats.pop(seat.number, None) is None or not seat.held:
+    def release(self, slot: AgentSlot) -> AgentSlot | None:
+        """An agent ended, however it ended. Returns the slot that gets its place back because of that."""
+        if slot is self.root or self._slots.pop(slot.number, None) is None or not slot.held:
             return None
         return self._give_back()
 
     def _give_back(self) -> AgentSlot | None:
-        waiting = [seat for seat in self._seats.values() if not seat.held]
+        waiting = [slot for slot in self._slots.values() if not slot.held]
         if not waiting or self.alive >= self._budget.max_agents:
             return None
-        first = min(waiting, key=lambda seat: (seat.paused, -seat.priority, seat.number))
+        first = min(waiting, key=lambda slot: (slot.paused, -slot.priority, slot.number))
         first.held = True
         return first
 
@@ -73,12 +73,12 @@ class Headcount:
         if not self._budget.allow_preempt or priority < Priority.HIGH:
             return None
         weaker = [
-            seat
-            for seat in self._seats.values()
-            if seat.held and not seat.paused and seat is not self.root and seat.priority < priority
+            slot
+            for slot in self._slots.values()
+            if slot.held and not slot.paused and slot is not self.root and slot.priority < priority
         ]
-        return min(weaker, key=lambda seat: (seat.priority, -seat.number), default=None)
+        return min(weaker, key=lambda slot: (slot.priority, -slot.number), default=None)
 
-    def _seat(self, priority: Priority) -> AgentSlot:
+    def _slot(self, priority: Priority) -> AgentSlot:
         self._count += 1
         return AgentSlot(self._count, priority)

@@ -18,7 +18,7 @@ from desktop.domain.limits import Limit
 from desktop.domain.run_tree import NodeFacts, NodeState
 from desktop.domain.scopes import Interrupt
 from desktop.domain.supervision import ExecutionBudget, Priority, Supervision
-from desktop.supervision.agent_slots import AgentSlot, Headcount
+from desktop.supervision.agent_slots import AgentSlot, AgentSlots
 from desktop.supervision.budgets import BudgetTracker
 
 ROOT = "0"
@@ -43,7 +43,7 @@ class TreeNode:
         supervision: Supervision,
         token: CancellationToken,
         budget: BudgetTracker,
-        seat: AgentSlot,
+        slot: AgentSlot,
         parent: TreeNode | None,
     ) -> None:
         self.path = path
@@ -51,7 +51,7 @@ class TreeNode:
         self.supervision = supervision
         self.token = token
         self.budget = budget
-        self.seat = seat
+        self.slot = slot
         self.parent = parent
         self.children: dict[str, TreeNode] = {}
         self.outcome: asyncio.Future[AgentOutcome] = asyncio.get_running_loop().create_future()
@@ -81,7 +81,7 @@ class TreeNode:
     @property
     def held(self) -> bool:
         """Whether it, or a branch that it is in, is paused, or its place is taken: it makes no model call then."""
-        return not self.seat.held or self.paused
+        return not self.slot.held or self.paused
 
     @property
     def paused(self) -> bool:
@@ -116,7 +116,7 @@ class TreeNode:
         """Wait here while paused (R-SUP-6), until resumed or stopped. Only a model call waits for a place that another
         agent has taken. Raises CancellationError."""
         self.token.check()
-        while self.paused or (model and not self.seat.held):
+        while self.paused or (model and not self.slot.held):
             state = NodeState.PAUSED if self.paused else NodeState.PREEMPTED
             self._wake.clear()
             self.does(state)
@@ -237,11 +237,11 @@ class RunTree:
         self._changed: dict[str, TreeNode] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._ended: dict[str, TreeNode] = {}
-        self.headcount = Headcount(supervision.spawn_budget, where, supervision.priority)
-        self._by_seat: dict[int, TreeNode] = {}
+        self.agent_slots = AgentSlots(supervision.spawn_budget, where, supervision.priority)
+        self._by_slot: dict[int, TreeNode] = {}
         self.nodes: dict[str, TreeNode] = {}
         tracker = BudgetTracker(supervision.execution_budget, where=where, clock=clock)
-        self.root = self._put(TreeNode(self, ROOT, agent_id, supervision, token, tracker, self.headcount.root, None))
+        self.root = self._put(TreeNode(self, ROOT, agent_id, supervision, token, tracker, self.agent_slots.root, None))
 
     @property
     def watched(self) -> bool:
@@ -262,20 +262,20 @@ class RunTree:
     ) -> TreeNode:
         """A child, which may take the place of a lesser agent (R-SUP-6). Raises BudgetExhausted (R-SUP-5). ``under``
         and ``token`` are a part of the parent's budget, and of what ends it, that are its own already."""
-        seat, victim = self.headcount.acquire(supervision.priority)
+        slot, victim = self.agent_slots.acquire(supervision.priority)
         own = supervision.execution_budget
         inherited = own is parent.supervision.execution_budget
         budget = (under or parent.budget).child(ExecutionBudget() if inherited else own, f"the agent {agent_id}")
         ends = (token or parent.token).child()
-        node = TreeNode(self, path, agent_id, supervision, ends, budget, seat, parent)
+        node = TreeNode(self, path, agent_id, supervision, ends, budget, slot, parent)
         parent.children[path] = self._put(node)
         if victim is not None:
-            self.touch(self._by_seat[victim.number])
+            self.touch(self._by_slot[victim.number])
         return node
 
     def _put(self, node: TreeNode) -> TreeNode:
         self.nodes[node.path] = node
-        self._by_seat[node.seat.number] = node
+        self._by_slot[node.slot.number] = node
         self._arm(node)
         self.touch(node)
         return node
@@ -290,11 +290,11 @@ class RunTree:
         node.does(NodeState(outcome.status))
         node.ended_at = time.time()
         self._disarm(node)
-        del self._by_seat[node.seat.number]
-        freed = self.headcount.release(node.seat)
-        if freed is not None and freed.number in self._by_seat:
-            self._by_seat[freed.number].wake()
-            self.touch(self._by_seat[freed.number])
+        del self._by_slot[node.slot.number]
+        freed = self.agent_slots.release(node.slot)
+        if freed is not None and freed.number in self._by_slot:
+            self._by_slot[freed.number].wake()
+            self.touch(self._by_slot[freed.number])
         node.token.detach()
         if not node.outcome.done():
             node.outcome.set_result(outcome)
@@ -337,7 +337,7 @@ class RunTree:
     def _pause(self, node: TreeNode, paused: bool) -> None:
         node.pause_asked = paused
         for one in self.branch(node):
-            one.seat.paused = one.paused
+            one.slot.paused = one.paused
             one.wake()
             self.touch(one)
 

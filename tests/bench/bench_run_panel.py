@@ -162,7 +162,7 @@ def cancelled() -> tuple[float, float]:
         assert all(line.facts.stopping for line in panel.model.lines)
         await asyncio.gather(*working)
         quiet = time.perf_counter() - begun
-        assert tree.headcount.alive == 1
+        assert tree.agent_slots.alive == 1
         panel.hide()
         panel.deleteLater()
         tree.close()

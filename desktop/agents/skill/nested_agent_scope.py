@@ -35,7 +35,7 @@ class NestedAgentScope:
 
 
 @contextmanager
-def seated(host: Host, call: CallContext, name: str) -> Iterator[NestedAgentScope]:
+def nested_agent_scope(host: Host, call: CallContext, name: str) -> Iterator[NestedAgentScope]:
     """An agent called ``name`` lives within. Raises BudgetExhausted where there is no place for one more, and
     ToolFailure for one that was stopped while its caller goes on."""
     if host.live is None:
@@ -46,13 +46,13 @@ def seated(host: Host, call: CallContext, name: str) -> Iterator[NestedAgentScop
     node = live.nest(meta, AgentId(name, call.invocation.context_id), under=host.budget)
     node.does(NodeState.WORKING, model=str(host.model))
     own = replace(meta, cancellation=node.token, supervision=node.supervision, node=node.path)
-    seat = NestedAgentScope(
+    scope = NestedAgentScope(
         replace(host, budget=node.budget), replace(call, meta=own, invocation=replace(call.invocation, meta=own))
     )
     outcome = AgentOutcome("failed", detail=BUG)
     try:
         with _joined(node, name):
-            yield seat
+            yield scope
         outcome = AgentOutcome("completed")
     except asyncio.CancelledError:
         outcome = AgentOutcome("cancelled", detail=node.token.reason or "")

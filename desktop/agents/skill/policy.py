@@ -20,7 +20,7 @@ from desktop.agents.skill.discovery import Visible, own_calls, provider_call, vi
 from desktop.agents.skill.documents import code_tool, described, document, finish_tool
 from desktop.agents.skill.host import HOST, PERMISSIONS, Host
 from desktop.agents.skill.made_calls import Calls
-from desktop.agents.skill.nested_agent_scope import NestedAgentScope, seated
+from desktop.agents.skill.nested_agent_scope import NestedAgentScope, nested_agent_scope
 from desktop.agents.skill.result_contract import PromisedResult, ResultContract
 from desktop.agents.skill.settings import PolicySettings
 from desktop.agents.skill.trace import Delivery, Trace, Whose
@@ -52,16 +52,16 @@ async def run_agent(ctx: Context, args: Mapping[str, Any]) -> Any:
     if not isinstance(host, Host) or not isinstance(call, CallContext):
         raise ToolFailure("There is no model here to run an agent with.")
     name = str(args.get("name") or ctx.envelope.target.run.tool.name)[:64]
-    with seated(host, call, name) as seat:
-        return await _Agent(seat, ctx, args, name).work()
+    with nested_agent_scope(host, call, name) as scope:
+        return await _Agent(scope, ctx, args, name).work()
 
 
 class _Agent:
     """One invocation."""
 
-    def __init__(self, seat: NestedAgentScope, ctx: Context, args: Mapping[str, Any], name: str) -> None:
-        config, host = args.get("config"), seat.host
-        self._call, self._ctx, self._args, self._name = seat.call, ctx, args, name
+    def __init__(self, scope: NestedAgentScope, ctx: Context, args: Mapping[str, Any], name: str) -> None:
+        config, host = args.get("config"), scope.host
+        self._call, self._ctx, self._args, self._name = scope.call, ctx, args, name
         self._config: Mapping[str, Any] = config if isinstance(config, Mapping) else {}
         self._served = ctx.envelope.target
         where = f"the skill {self._served.run.tool.name}"
@@ -71,7 +71,7 @@ class _Agent:
         permitted = own if above is None else host.together(above, own, "both" if self._served is ctx else "child")
         ctx.nonlocals[PERMISSIONS] = permitted
         self._allowed = own_calls(permitted, own, self._served.run.tool.name, self._settings.provider)
-        request, caller = seat.call.request, seat.call.request.caller
+        request, caller = scope.call.request, scope.call.request.caller
         self._contract = ResultContract(promise, self._allowed, self._settings.mode, request.serves)
         ctx.accept = self._contract.finish
         self._provider_list = provider_call(permitted, own, None if caller.origin == "skill" else caller.allowed)

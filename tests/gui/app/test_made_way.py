@@ -35,8 +35,8 @@ async def test_an_agent_whose_place_is_taken_says_so_in_the_panel_and_goes_on_wh
         agent = AgentId("urgent", path)
         return tree.add(tree.root, path, agent, above.spawn_child(tree.root.agent_id, priority=Priority.HIGH))
 
-    while tree.headcount.alive < above.spawn_budget.max_agents:
-        comes(f"0.{100 + tree.headcount.alive}")
+    while tree.agent_slots.alive < above.spawn_budget.max_agents:
+        comes(f"0.{100 + tree.agent_slots.alive}")
     urgent = comes("0.99")
 
     def row() -> str:

@@ -127,7 +127,7 @@ async def test_an_orchestrator_fans_out_waits_and_puts_together():
     bench = Bench()
 
     async def worker(ctx, inbox):
-        alive.append(bench.tree.headcount.alive)
+        alive.append(bench.tree.agent_slots.alive)
         await ctx.tool("read", {"of": inbox[0].text})
         return inbox[0].text.upper()
 

@@ -14,7 +14,7 @@ from desktop.domain.ids import AgentId
 from desktop.domain.messages import Usage
 from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget, Priority, SpawnBudget, Supervision
-from desktop.supervision.agent_slots import Headcount
+from desktop.supervision.agent_slots import AgentSlots
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.tree import MAX_ENDED, RunTree
 from tests.harness.patience import PATIENCE_S
@@ -45,18 +45,18 @@ def child(tree, path, parent=None, *, budget=None, priority=Priority.NORMAL):
 
 @pytest.mark.spec("R-SUP-5")
 def test_agents_alive_are_counted_with_the_root_whose_place_stays():
-    count = Headcount(SpawnBudget(max_agents=3), "the test")
-    seats = [count.acquire(Priority.NORMAL)[0] for _ in range(2)]
+    count = AgentSlots(SpawnBudget(max_agents=3), "the test")
+    slots = [count.acquire(Priority.NORMAL)[0] for _ in range(2)]
     with pytest.raises(BudgetExhausted, match=r"max_agents 3 .set by the test"):
         count.acquire(Priority.NORMAL)
-    for seat in (*seats, *seats, count.root):
-        count.release(seat)
+    for slot in (*slots, *slots, count.root):
+        count.release(slot)
     assert count.alive == 1
 
 
 @pytest.mark.spec("R-SUP-6")
 def test_only_the_important_take_a_place_from_the_lowest_and_newest_below_them():
-    count = Headcount(SpawnBudget(max_agents=5), "the test")
+    count = AgentSlots(SpawnBudget(max_agents=5), "the test")
     low, lower, newer, normal = (
         count.acquire(p)[0] for p in (Priority.LOW, Priority.BACKGROUND, Priority.BACKGROUND, Priority.NORMAL)
     )
@@ -73,14 +73,14 @@ def test_only_the_important_take_a_place_from_the_lowest_and_newest_below_them()
     with pytest.raises(BudgetExhausted):
         count.acquire(Priority.HIGH)  # all are as important, and the root keeps its place
     assert count.alive == 5
-    assert [count.release(seat) for seat in (first, critical)] == [normal, low]
+    assert [count.release(slot) for slot in (first, critical)] == [normal, low]
     assert newer.held is False
     assert count.release(newer) is None, "who has no place frees none"
 
 
 @pytest.mark.spec("R-SUP-6")
 def test_without_leave_to_preempt_nobody_does():
-    count = Headcount(SpawnBudget(max_agents=1, allow_preempt=False), "the test")
+    count = AgentSlots(SpawnBudget(max_agents=1, allow_preempt=False), "the test")
     with pytest.raises(BudgetExhausted):
         count.acquire(Priority.CRITICAL)
 
@@ -135,7 +135,7 @@ async def test_a_place_is_freed_also_when_an_agent_fails():
         for _ in range(5):
             child = await ctx.spawn("fails", [])
             assert (await ctx.join(child)).status == "limit"
-        return bench.tree.headcount.alive
+        return bench.tree.agent_slots.alive
 
     assert (await bench.run(body, fails=fails)).value == 1
 
@@ -330,7 +330,7 @@ async def test_what_changed_is_told_together_and_the_ended_do_not_pile_up():
 
 @pytest.mark.spec("R-SUP-6")
 def test_a_free_place_goes_to_one_that_can_use_it_before_one_that_a_person_has_paused():
-    count = Headcount(SpawnBudget(max_agents=3), "the test")
+    count = AgentSlots(SpawnBudget(max_agents=3), "the test")
     normal, _ = count.acquire(Priority.NORMAL)
     low, _ = count.acquire(Priority.LOW)
     first, _ = count.acquire(Priority.HIGH)

@@ -63,7 +63,7 @@ async def test_cancelling_the_branch_of_a_called_agent_ends_it_and_not_its_calle
         await until(lambda: told(h.world).get("0.1") is not None and told(h.world)["0.1"].state is NodeState.THINKING)
         tree = h.world.live.tree(sent.run_id)
         assert tree.root.state is NodeState.JOINING
-        assert tree.headcount.alive == 2
+        assert tree.agent_slots.alive == 2
         tree.cancel("0.1", "enough")
         await until(lambda: told(h.world)["0.1"].state is NodeState.CANCELLED)
         path = await h.world.settled(thread)
