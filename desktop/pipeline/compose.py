@@ -31,12 +31,12 @@ def compose(layers: Sequence[Middleware[C]]) -> Chain[C]:
     chain = tuple(layers)
 
     async def run(context: C, core: CallNext) -> None:
-        await _Course(chain, context, core).enter(0)
+        await _ChainRun(chain, context, core).enter(0)
 
     return run
 
 
-class _Course(Generic[C]):
+class _ChainRun(Generic[C]):
     """One way through a chain. An object, for a function that calls itself would hold itself, and with it the whole
     call and its result, until Python collects its garbage."""
 

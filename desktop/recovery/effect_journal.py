@@ -145,10 +145,10 @@ class EffectJournal:
             return None
         self._first.get(place[0].rpartition("-")[0], {}).pop(place[0], None)
         if not asked.is_of(found):
-            raise self.other_course(found, asked)
+            raise self.replay_mismatch(found, asked)
         return found
 
-    def other_course(self, found: EffectRecord, asked: Asked) -> ReplayMismatch:
+    def replay_mismatch(self, found: EffectRecord, asked: Asked) -> ReplayMismatch:
         """An agent asks for something else than it did at that place."""
         before, now = f"{found.kind} {found.name}".strip(), f"{asked.kind} {asked.name}".strip()
         what = f"{before} with other arguments" if before == now else f"{before}, and is now {now}"

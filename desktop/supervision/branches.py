@@ -110,7 +110,7 @@ class Branches:
                     return name
             await asyncio.sleep(0)
         if known and not any(one.at_work and not one.is_above(new) for one in self._all):
-            raise self.journal.other_course(next(iter(known.values())), asked)
+            raise self.journal.replay_mismatch(next(iter(known.values())), asked)
         turn = self._turns[stem] = self._turns.get(stem, self.journal.turns(stem)) + 1
         return f"{stem}-{turn}"
 

@@ -57,7 +57,7 @@ class OrchestratorAgent:
     """Fans out the tasks of ``plan`` to at most ``at_once`` children and hands their ends, in order, to ``combine``.
 
     ``at_once`` counts from the oldest that has not ended: children are joined in the order they were started, so that
-    the course is the same after a restart. A child that fails does not stop the others.
+    the same children are asked for in the same order after a restart. A child that fails does not stop the others.
     """
 
     id: AgentId

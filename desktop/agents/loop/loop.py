@@ -92,7 +92,7 @@ class RoundLoop:
 
     async def run(self, messages: Sequence[ChatMessage], prepare: Prepare, meta: RunMeta) -> LoopResult:
         """Work until a final text, a limit, an abort or a failure; never raises for those."""
-        return await _Course(self, list(messages), prepare, meta).run()
+        return await _LoopRun(self, list(messages), prepare, meta).run()
 
     def tell(self, event: LoopEvent) -> None:
         """Tell the listener; what it raises is logged (R-LOOP-16)."""
@@ -104,7 +104,7 @@ class RoundLoop:
             _log.exception("a listener of the round loop failed on %s", type(event).__name__)
 
 
-class _Course:
+class _LoopRun:
     """One run of the loop."""
 
     def __init__(self, loop: RoundLoop, messages: list[ChatMessage], prepare: Prepare, meta: RunMeta) -> None:

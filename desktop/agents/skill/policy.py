@@ -105,17 +105,17 @@ class _Agent:
         """The provider's work, between two callback refs that live exactly as long."""
         caller = Caller("native", self._call.request.caller.chain, self._allowed)
         calls = Calls(self._host, self._call, caller, self._settings, self._contract, self._args.get("memory"))
-        course = ProviderHook(self._host, self._call, self._settings, calls, self._trace, self._ctx)
-        held.callback(lambda: end.update(course.summary()))
-        self._ctx.nonlocals[HOST] = replace(self._host, asked=course.asked)
-        held.callback(course.close)
-        course.listen()
+        hook = ProviderHook(self._host, self._call, self._settings, calls, self._trace, self._ctx)
+        held.callback(lambda: end.update(hook.summary()))
+        self._ctx.nonlocals[HOST] = replace(self._host, asked=hook.asked)
+        held.callback(hook.close)
+        hook.listen()
         invoke_ref = self._callback(held, "agent-invoke", calls.serve)
-        hook_ref = self._callback(held, "agent-hook", course.hook)
+        hook_ref = self._callback(held, "agent-hook", hook.hook)
         async with calls:
             arguments = self._for_provider(visible) | {"invokeRef": invoke_ref, "hookRef": hook_ref}
             outcome = await self._asked(arguments)
-            return self._result(outcome, course)
+            return self._result(outcome, hook)
 
     def _for_provider(self, visible: Visible) -> dict[str, Any]:
         """Plain data only (R-AG-4). The signal is that of the provider's own call: ``ctx.envelope.signal``."""
@@ -168,22 +168,22 @@ class _Agent:
             )
         )
 
-    def _result(self, outcome: CallResult, course: ProviderHook) -> Any:
+    def _result(self, outcome: CallResult, hook: ProviderHook) -> Any:
         """The finished value, else what a stop directive gave, else the text (R-AG-11)."""
         if self._contract.done:
             return self._contract.value
         result, promised = outcome.result, self._contract.promise is not None
-        if course.failure is not None:
-            raise course.failure
+        if hook.failure is not None:
+            raise hook.failure
         if result.code == ToolAborted.code:
             raise CancellationError(self._call.meta.cancellation.reason or "stopped")
-        if result.is_error and course.over and not promised:
-            return course.last_text()
+        if result.is_error and hook.over and not promised:
+            return hook.last_text()
         if result.is_error:
             self._check_provider()
             raise NestedFailure(f"The agent could not finish: {result.text}", result.code)
         if promised:
-            raise course.no_result()
+            raise hook.no_result()
         if result.structured is not None:
             return result.structured
         return "" if result.facts.get("empty") else result.text

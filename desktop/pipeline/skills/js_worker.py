@@ -60,10 +60,10 @@ class JavaScriptWorker:
         """The value it returned. Raises ToolFailure for whatever the code did wrong."""
         code = await asyncio.to_thread(self._code, definition, context)
         given = {"given": plain(dict(args)), "view": view_of(context, target=context.envelope.target)}
-        course = _Course(definition, context, self._limits.calls)
+        call = _JavaScriptCall(definition, context, self._limits.calls)
         session = self._engine.session()
         try:
-            return course.ended(await session.run(code, course.serve, args=given), code)
+            return call.ended(await session.run(code, call.serve, args=given), code)
         finally:
             await session.close()
 
@@ -83,7 +83,7 @@ def _as_code(module: Runnable, definition: SkillDef) -> str:
     return _HEAD + module.body + _TAIL.format(entry=entry or "null", nonlocals=NONLOCALS, missing=missing)
 
 
-class _Course:
+class _JavaScriptCall:
     """One call under way."""
 
     def __init__(self, definition: SkillDef, context: Context, calls: int) -> None:

@@ -142,17 +142,17 @@ class _Own:
         self._shared = shared
 
     async def process(self, context: Any, call_next: CallNext) -> None:
-        course, refusal = _Course(self.name, context, self._shared), ""
+        layer_run, refusal = _LayerRun(self.name, context, self._shared), ""
         try:
-            await self._go(course, call_next)
+            await self._go(layer_run, call_next)
         except MiddlewareTermination as refused:
-            refusal = "" if course.inside else str(refused)  # what it stands around has refused, not this one
+            refusal = "" if layer_run.inside else str(refused)  # what it stands around has refused, not this one
             raise
         finally:
-            course.detach()
-            self._told(course.ran(refusal))
+            layer_run.detach()
+            self._told(layer_run.ran(refusal))
 
-    async def _go(self, course: _Course, call_next: CallNext) -> None:
+    async def _go(self, layer_run: _LayerRun, call_next: CallNext) -> None:
         pipeline = self._pipeline()
         if self._entry.unready or pipeline is None:
             raise MiddlewareTermination(
@@ -161,18 +161,18 @@ class _Own:
             )
         try:
             async with asyncio.TaskGroup() as group:
-                call = pipeline.invoke(course.request(self._entry))
+                call = pipeline.invoke(layer_run.request(self._entry))
                 work = group.create_task(call, name=f"middleware {self.name}")
                 try:
-                    await course.follow(work, call_next)
+                    await layer_run.follow(work, call_next)
                 finally:
-                    course.token.cancel("over")
+                    layer_run.token.cancel("over")
                     work.cancel()
         except BaseExceptionGroup as failed:
             raise first_of(failed) from None
 
 
-class _Course:
+class _LayerRun:
     """One way through: hands the work between the skill's task and the asker's."""
 
     def __init__(self, name: str, context: Any, shared: dict[str, Any]) -> None:

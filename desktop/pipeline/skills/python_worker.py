@@ -63,7 +63,7 @@ class PythonWorker:
         spec = await asyncio.to_thread(self._spec, definition, context)
         child = ChildProcess(spec)
         try:
-            return await _Course(child, definition, context).go(source, args)
+            return await _PythonCall(child, definition, context).go(source, args)
         except (ChildDied, ProtocolViolation) as error:
             raise ToolFailure(f"The process of {definition.name} ended: {error}", code="skill.died") from error
         finally:
@@ -106,7 +106,7 @@ def _needed(interpreter: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(folders))
 
 
-class _Course:
+class _PythonCall:
     """One call under way."""
 
     def __init__(self, child: ChildProcess, definition: SkillDef, context: Context) -> None:
