@@ -122,7 +122,7 @@ def _tour(results: Sequence[ToolResultBlock], tools: set[str]) -> _Scene:
         lead = texts.AFTER_LIST.format(**_facts(done[_LIST])) if _LIST in done else texts.MARKDOWN + "\n"
         return _writing(lead) if _WRITE in tools else _Scene(lead.partition("Now a **write**")[0] + texts.NO_WRITE_TOOL)
     if _READ not in done and _READ in tools:
-        return _leaving(_told_of(done[_WRITE], texts.WRITTEN, texts.NOT_WRITTEN, texts.UNWRITTEN))
+        return _leaving(_scene_after(done[_WRITE], texts.WRITTEN, texts.NOT_WRITTEN, texts.UNWRITTEN))
     refused = _READ not in done or done[_READ].is_error
     return _Scene(texts.REFUSED if refused else texts.NOT_REFUSED)
 
@@ -136,11 +136,11 @@ def _read(results: Sequence[ToolResultBlock], tools: set[str]) -> _Scene:
 def _write(results: Sequence[ToolResultBlock], tools: set[str]) -> _Scene:
     if results:
         told = (texts.AFTER_WRITE_ALONE, texts.AFTER_DENIED_ALONE, texts.AFTER_FAILED_ALONE)
-        return _Scene(_told_of(results[-1], *told))
+        return _Scene(_scene_after(results[-1], *told))
     return _writing(texts.ABOUT_TO_WRITE) if _WRITE in tools else _Scene(texts.NO_TOOLS)
 
 
-def _told_of(result: ToolResultBlock, done: str, denied: str, failed: str) -> str:
+def _scene_after(result: ToolResultBlock, done: str, denied: str, failed: str) -> str:
     """What the script says of a write: only of a person's own answer that they said no."""
     if not result.is_error:
         return done

@@ -35,7 +35,7 @@ from desktop.pipeline.recovery.gate import RecoveryGate
 from desktop.pipeline.recovery.past_calls import PastCalls, key_of
 from desktop.pipeline.skills.side import SkillSide
 from desktop.pipeline.skills.wrapping import Wrapping
-from desktop.pipeline.steps import CallLayer, CallStep, Promised, Terminated, planned
+from desktop.pipeline.steps import CallLayer, CallStep, ResultCheck, Terminated, planned
 from desktop.pipeline.validation import Validator
 from desktop.recovery.history import CallHistories
 from desktop.recovery.past import OUTCOME_UNKNOWN, OUTCOME_UNKNOWN_STATE, edited_of
@@ -105,7 +105,7 @@ class Pipeline:
             CallStep("", "what an earlier process did with the call", past_calls.recognise),
             CallStep("3", "its place in the tree of calls", self._place),
             CallStep("4, 5", "what the frontmatter of the skill comes to", self._configure),
-            CallLayer("", "what comes back is what was promised", Promised(self.validator)),
+            CallLayer("", "what comes back is what was promised", ResultCheck(self.validator)),
             CallLayer("", "a question that nobody answered stays open", past_calls),
             *(CallLayer("", "watches, and changes nothing", observer) for observer in observers),
             CallLayer("", "middleware may end the call", Terminated()),

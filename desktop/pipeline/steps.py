@@ -62,7 +62,7 @@ def planned(steps: Sequence[CallStep | CallLayer]) -> tuple[list[CallStep], list
     return [step for step in single if not step.always], [step for step in single if step.always]
 
 
-class Promised:
+class ResultCheck:
     """Step 13, first part: a skill's value fits what it declares; a tool's where it is structured."""
 
     name = "the promised result"

@@ -155,8 +155,8 @@ class ProviderHook:
 
     def no_result(self) -> ToolFailure:
         """The failure of an agent that promised a value and never gave one (R-RET-4)."""
-        promise = self._contract.promise
-        problem = promise.problem if promise is not None else ""
+        declared = self._contract.declared
+        problem = declared.problem if declared is not None else ""
         tail = f" The last one was not accepted: {problem}" if problem else ""
         return ToolFailure(f"The agent ended with {NO_RESULT}.{tail}", code="agent.no_result")
 
@@ -174,7 +174,7 @@ class ProviderHook:
             return {"stop": True}
         if self._settings.persistent:
             return {"continue": True} if called else await self._next_input()
-        if self._contract.promise is not None and not called:
+        if self._contract.declared is not None and not called:
             return await self._held_to_promise(str(event.get("result") or ""))
         if self._rounds >= self._settings.rounds.value:
             return self._out_of_rounds(event) if called else {"stop": True, "result": self._text}
@@ -196,7 +196,7 @@ class ProviderHook:
         """The last text is the result, unless a value was promised (R-RET-4); a final text on the last round is no
         limit stop (R-LIM-3)."""
         self._limit = self._settings.rounds
-        if self._contract.promise is not None:
+        if self._contract.declared is not None:
             self.failure = LimitReached(f"The agent ended with {NO_RESULT}: {self._limit}.", limit=str(self._limit))
             return {"stop": True}
         return {"stop": True, "result": str(event.get("result") or "") or f"Stopped: {self._limit}."}

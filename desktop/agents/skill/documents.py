@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from desktop.agents.skill.discovery import Visible
-from desktop.agents.skill.result_contract import PromisedResult
+from desktop.agents.skill.result_contract import DeclaredResult
 from desktop.domain.tools import Tool
 from desktop.pipeline.pipeline import Pipeline
 from desktop.pipeline.skills.code_mode import FINISH, INVOKE, PARAMS
@@ -53,9 +53,9 @@ def code_tool() -> dict[str, Any]:
     return {"name": INVOKE, "description": description, "parameters": json.loads(json.dumps(PARAMS))}
 
 
-def finish_tool(promise: PromisedResult) -> dict[str, Any]:
+def finish_tool(declared: DeclaredResult) -> dict[str, Any]:
     """The schema of the native ``finish`` (R-RET-5)."""
-    return {"name": FINISH, "description": "Gives the result and ends the task.", "parameters": promise.parameters}
+    return {"name": FINISH, "description": "Gives the result and ends the task.", "parameters": declared.parameters}
 
 
 def document(visible: Visible, pipeline: Pipeline) -> str:

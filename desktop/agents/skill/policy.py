@@ -21,7 +21,7 @@ from desktop.agents.skill.documents import code_tool, described, document, finis
 from desktop.agents.skill.host import HOST, PERMISSIONS, Host
 from desktop.agents.skill.made_calls import Calls
 from desktop.agents.skill.nested_agent_scope import NestedAgentScope, nested_agent_scope
-from desktop.agents.skill.result_contract import PromisedResult, ResultContract
+from desktop.agents.skill.result_contract import DeclaredResult, ResultContract
 from desktop.agents.skill.settings import PolicySettings
 from desktop.agents.skill.trace import Delivery, Trace, Whose
 from desktop.domain.errors import CancellationError, ConfigurationError, KnownError, NotFound, ToolAborted, ToolFailure
@@ -65,14 +65,14 @@ class _Agent:
         self._config: Mapping[str, Any] = config if isinstance(config, Mapping) else {}
         self._served = ctx.envelope.target
         where = f"the skill {self._served.run.tool.name}"
-        promise = PromisedResult.of(args.get("returns"), self._served, host.pipeline.validator)
-        self._settings = PolicySettings.of(self._config, where, returns=promise is not None)
+        declared = DeclaredResult.of(args.get("returns"), self._served, host.pipeline.validator)
+        self._settings = PolicySettings.of(self._config, where, returns=declared is not None)
         own, above = host.allowed_of(args.get("allowedTools")), ctx.nonlocals.get(PERMISSIONS)
         permitted = own if above is None else host.together(above, own, "both" if self._served is ctx else "child")
         ctx.nonlocals[PERMISSIONS] = permitted
         self._allowed = own_calls(permitted, own, self._served.run.tool.name, self._settings.provider)
         request, caller = scope.call.request, scope.call.request.caller
-        self._contract = ResultContract(promise, self._allowed, self._settings.mode, request.serves)
+        self._contract = ResultContract(declared, self._allowed, self._settings.mode, request.serves)
         ctx.accept = self._contract.finish
         self._provider_list = provider_call(permitted, own, None if caller.origin == "skill" else caller.allowed)
         self._host = ctx.nonlocals[HOST] = host
@@ -91,13 +91,13 @@ class _Agent:
             with ExitStack() as held:
                 value = await self._provided(visible, held, end)
         except BaseException as error:
-            end.update(status=_status_of(error, end), error=self._told_of(error)[:2000])
+            end.update(status=_status_of(error, end), error=self._error_event(error)[:2000])
             raise
         finally:
             self._trace.mark("agent-complete", end)
         return value
 
-    def _told_of(self, error: BaseException) -> str:
+    def _error_event(self, error: BaseException) -> str:
         """A task that was ended says nothing by itself: why it was is known to its token (R-LIM-5)."""
         return str(error) or self._call.meta.cancellation.reason or type(error).__name__
 
@@ -172,7 +172,7 @@ class _Agent:
         """The finished value, else what a stop directive gave, else the text (R-AG-11)."""
         if self._contract.done:
             return self._contract.value
-        result, promised = outcome.result, self._contract.promise is not None
+        result, promised = outcome.result, self._contract.declared is not None
         if hook.failure is not None:
             raise hook.failure
         if result.code == ToolAborted.code:

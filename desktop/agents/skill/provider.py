@@ -221,7 +221,7 @@ class _Work:
             if error is None:
                 return self._since_continue
             attempt += 1
-            said = await self._hook.ask(_told_of(error, attempt))
+            said = await self._hook.ask(_error_event(error, attempt))
             if "stop" in said:
                 return said.get("result", self._since_continue)
             if "continue" not in said:
@@ -304,7 +304,7 @@ def _after(before: str, text: str) -> str:
     return f"{before.rstrip()}\n\n{text.lstrip()}" if before.strip() and text.strip() else before + text
 
 
-def _told_of(error: Exception, attempt: int) -> dict[str, Any]:
+def _error_event(error: Exception, attempt: int) -> dict[str, Any]:
     transient = error.transient if isinstance(error, ModelError) else False
     code = error.code if isinstance(error, KnownError) else "bug"
     return {"type": "error", "error": str(error), "attempt": attempt, "code": code, "transient": transient}

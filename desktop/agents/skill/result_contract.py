@@ -36,7 +36,7 @@ MAX_REMINDERS = 3
 
 
 @dataclass(slots=True)
-class PromisedResult:
+class DeclaredResult:
     """``schema`` is what the value has to fit. ``problem`` is what was wrong with the last one that was offered."""
 
     schema: Mapping[str, Any]
@@ -46,7 +46,7 @@ class PromisedResult:
     reminders: int = 0
 
     @classmethod
-    def of(cls, returns: Any, served: Context, validator: Validator) -> PromisedResult | None:
+    def of(cls, returns: Any, served: Context, validator: Validator) -> DeclaredResult | None:
         """None where nothing is promised. ``$resolve`` may take the schema from the context (R-RET-8)."""
         if not isinstance(returns, Mapping):
             return None
@@ -86,10 +86,10 @@ class PromisedResult:
 
 @dataclass(slots=True)
 class ResultContract:
-    """Of one agent at work. ``promise`` None: any value will do, and a text as well. ``allowed`` is the agent's list,
+    """Of one agent at work. ``declared`` None: any value will do, and a text as well. ``allowed`` is the agent's list,
     which may deny to finish; ``served`` hears of the value. ``done``: ``value`` was accepted."""
 
-    promise: PromisedResult | None
+    declared: DeclaredResult | None
     allowed: AllowedTools
     mode: ToolMode = "direct"
     served: ServedContext | None = None
@@ -97,13 +97,13 @@ class ResultContract:
     value: Any = None
 
     @property
-    def native(self) -> PromisedResult | None:
+    def native(self) -> DeclaredResult | None:
         """What the native ``finish`` is offered for (R-RET-5); None: it is not."""
-        return self.promise if self.mode != "code" and may(self.allowed, FINISH) else None
+        return self.declared if self.mode != "code" and may(self.allowed, FINISH) else None
 
     def takes(self, tool: Any) -> bool:
         """Whether a call of this name gives the result, offered or not: a value that fits is not lost."""
-        return self.promise is not None and tool == FINISH
+        return self.declared is not None and tool == FINISH
 
     async def finish(self, value: Any) -> None:
         """Accept the value. Raises Denied where there is one already or the list denies it, ValidationFailure for what
@@ -113,19 +113,19 @@ class ResultContract:
 
     async def finish_natively(self, arguments: Any) -> Any:
         """With the arguments of the native tool; the value that was accepted (R-RET-6)."""
-        wrapped = self.promise is not None and self.promise.wrapped and isinstance(arguments, Mapping)
+        wrapped = self.declared is not None and self.declared.wrapped and isinstance(arguments, Mapping)
         await self.finish(arguments.get("value") if wrapped else arguments)
         return self.value
 
     @property
     def for_code(self) -> Finish | None:
         """``finish_natively`` where there is a tool ``finish`` at all, for code that calls it by its name."""
-        return self.finish_natively if self.promise is not None else None
+        return self.finish_natively if self.declared is not None else None
 
     async def finish_with_text(self, text: str) -> bool:
         """Whether a last text is the promised value itself; what was wrong is kept for the reminder."""
         is_json, value = json_of(text)
-        if self.done or self.promise is None or not is_json:
+        if self.done or self.declared is None or not is_json:
             return False
         try:
             await self._accept(value)
@@ -134,8 +134,8 @@ class ResultContract:
         return True
 
     async def _accept(self, value: Any) -> None:
-        if self.promise is not None and not self.done:
-            await self.promise.check(value)
+        if self.declared is not None and not self.done:
+            await self.declared.check(value)
         if self.done:
             raise Denied("There is a result already.", code="denied.finished")
         self.recall(value)
@@ -151,28 +151,28 @@ class ResultContract:
     @property
     def words(self) -> str:
         """What the system text says about it; "" where nothing is promised."""
-        if self.promise is None:
+        if self.declared is None:
             return ""
         code = "ctx.manager.finish(value) in your code"
         by = {"direct": f"with the tool {FINISH}", "code": f"with {code}", "both": f"with the tool {FINISH} or {code}"}
         how = by[self.mode] if may(self.allowed, FINISH) else "as your whole answer, in JSON"
-        return f"When you are done, give the result {how}. It has to fit this JSON Schema:\n{self.promise.text}"
+        return f"When you are done, give the result {how}. It has to fit this JSON Schema:\n{self.declared.text}"
 
     def reminder(self) -> str:
         """Asked for once more, with what was wrong (R-RET-2); "" when it was asked often enough."""
-        promise = self.promise
-        if promise is None or promise.reminders >= MAX_REMINDERS:
+        declared = self.declared
+        if declared is None or declared.reminders >= MAX_REMINDERS:
             return ""
-        promise.reminders += 1
-        wrong = f"\nWhat you gave was not accepted: {promise.problem}" if promise.problem else ""
+        declared.reminders += 1
+        wrong = f"\nWhat you gave was not accepted: {declared.problem}" if declared.problem else ""
         return f"There is no result yet. {self.words}{wrong}"
 
     @property
     def unmet(self) -> str:
         """Why there is no promised value; "" where there is one, or none was promised."""
-        if self.done or self.promise is None:
+        if self.done or self.declared is None:
             return ""
-        return "There is no valid result" + (f": {self.promise.problem}" if self.promise.problem else "")
+        return "There is no valid result" + (f": {self.declared.problem}" if self.declared.problem else "")
 
 
 def json_of(text: str) -> tuple[bool, Any]:

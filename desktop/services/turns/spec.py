@@ -14,7 +14,7 @@ from typing import Any
 from desktop.agents.loop.loop import DEFAULT_LIMIT
 from desktop.agents.skill.discovery import Visible, not_itself, visible_tools
 from desktop.agents.skill.documents import code_tool, described, document, finish_tool
-from desktop.agents.skill.result_contract import PromisedResult, ResultContract
+from desktop.agents.skill.result_contract import DeclaredResult, ResultContract
 from desktop.agents.skill.settings import PolicySettings, ToolMode
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.definitions import SideName
@@ -172,10 +172,10 @@ async def check_stops(runtime: Runtime, side: ResolvedSide) -> None:
 
 def contract_of(runtime: Runtime, side: ResolvedSide) -> ResultContract:
     """What a turn of this side has to give (R-AAT-3)."""
-    skill, promise = side.skill, None
+    skill, declared = side.skill, None
     if skill.returns is not None:
-        promise = PromisedResult(skill.returns, skill.name, runtime.pipeline.validator)
-    return ResultContract(promise, side.caller.allowed, side.mode)
+        declared = DeclaredResult(skill.returns, skill.name, runtime.pipeline.validator)
+    return ResultContract(declared, side.caller.allowed, side.mode)
 
 
 def how_called(side: ResolvedSide, table: ToolTable) -> list[str]:

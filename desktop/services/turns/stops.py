@@ -118,7 +118,7 @@ class SideStops:
             return RoundVerdict(stop=True)
         if (most := self._tools.exhausted) is not None:
             raise LimitReached(f"The agent stopped without finishing: {most}.", limit=str(most))
-        if contract.promise is not None and not message.tool_calls:
+        if contract.declared is not None and not message.tool_calls:
             reminder = contract.reminder() if number < self._limit(number).value else ""
             return RoundVerdict(nudge=reminder) if reminder else RoundVerdict(stop=True)
         if message.tool_calls or spec.stop_on_response:
