@@ -58,17 +58,17 @@ def digest_of(tool: str, arguments: Mapping[str, Any], category: Category, check
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-Alike = tuple[str, str, str, str]
+CallSignature = tuple[str, str, str, str]
 """Calls for which one "for this run" counts: tool, where that comes from, its object, and how it would run."""
 
-_ALIKE = ("confined_by", "cwd", "environment", "network", "opened", "program", "server", "source", "where")
+_IDENTIFYING = ("confined_by", "cwd", "environment", "network", "opened", "program", "server", "source", "where")
 _DECLARED = ("argv", "mcp")
 """Kinds of calls whose object does not say what was declared; that of a skill names its file's content."""
 
 
-def alike_of(facts: CallFacts, check: PreCheck, version: str) -> Alike:
+def signature_of(facts: CallFacts, check: PreCheck, version: str) -> CallSignature:
     """The same tool from the same place, as it is declared now, on the same object, run in the same way (R-PRM-3)."""
-    how = {key: check.preview[key] for key in _ALIKE if key in check.preview}
+    how = {key: check.preview[key] for key in _IDENTIFYING if key in check.preview}
     declared = version if check.preview.get("kind") in _DECLARED else ""
     run = json.dumps([declared, how], sort_keys=True, default=str)
     return (facts.tool, facts.source, facts.constraint, run)
@@ -78,23 +78,23 @@ class RunMemory:
     """What was decided for the rest of a run. Bounded: the oldest runs are forgotten, which only means asking again."""
 
     def __init__(self) -> None:
-        self._allowed: OrderedDict[str, dict[Alike, bool]] = OrderedDict()
+        self._allowed: OrderedDict[str, dict[CallSignature, bool]] = OrderedDict()
         self._denied: OrderedDict[str, None] = OrderedDict()
 
-    def allow(self, run_id: str, alike: Alike, *, with_network: bool = False) -> None:
+    def allow(self, run_id: str, signature: CallSignature, *, with_network: bool = False) -> None:
         """Calls like this one, until the run is over; with the network if the person gave it."""
-        self._allowed.setdefault(run_id, {})[alike] = with_network
+        self._allowed.setdefault(run_id, {})[signature] = with_network
         self._allowed.move_to_end(run_id)
         while len(self._allowed) > MAX_RUNS:
             self._allowed.popitem(last=False)
 
-    def allows(self, run_id: str, alike: Alike) -> bool:
+    def allows(self, run_id: str, signature: CallSignature) -> bool:
         """Whether it was allowed for this run."""
-        return alike in self._allowed.get(run_id, ())
+        return signature in self._allowed.get(run_id, ())
 
-    def with_network(self, run_id: str, alike: Alike) -> bool:
+    def with_network(self, run_id: str, signature: CallSignature) -> bool:
         """Whether it was allowed for this run with the network."""
-        return self._allowed.get(run_id, {}).get(alike, False)
+        return self._allowed.get(run_id, {}).get(signature, False)
 
     def deny(self, run_id: str) -> None:
         """Everything from now on."""

@@ -25,7 +25,7 @@ from desktop.domain.safety import AuditSink, Redactor, RuleBook, RuleMatch, Sett
 from desktop.domain.tools import PreCheck, Tool
 from desktop.safety.boundary.policy import only_granted
 from desktop.safety.permission.decide import answer, call_facts, passes_by_setting
-from desktop.safety.permission.digest import Alike, RunMemory, alike_of, digest_of
+from desktop.safety.permission.digest import CallSignature, RunMemory, digest_of, signature_of
 from desktop.safety.permission.recovery import still_allowed, unless_unknown
 from desktop.safety.permission.trust_rules import escape_glob
 
@@ -150,11 +150,11 @@ class PermissionGate:
         check = call.check or PreCheck(call.category)
         request = self._request(call, check)
         facts = facts_of(call, check)
-        alike = alike_of(facts, check, call.target.spec.version)
+        signature = signature_of(facts, check, call.target.spec.version)
         if call.meta.unattended is not None:
             decision: Decision | None = await self._of_job(request, facts, call.meta.unattended)
         else:
-            decision = await self._without_asking(request, facts, alike)
+            decision = await self._without_asking(request, facts, signature)
         rule = self._rules.match(facts) if call.allowed_before else None
         before = call.allowed_before and still_allowed(call.category, call.target.spec.category, rule)
         decision = unless_unknown(decision, request, call.meta.unattended, allowed_before=before)
@@ -166,7 +166,7 @@ class PermissionGate:
             rule = self._rules.match(facts) if decision.allowed else None
             if rule is not None and rule.policy == "deny":  # it was written while the request waited
                 decision = replace(_deny_by(rule, request), waited_s=decision.waited_s)
-            decision = await self._keep(decision, request, facts, alike)
+            decision = await self._keep(decision, request, facts, signature)
         if not unasked_read:
             await self._write_down(request, decision, call.logged)
         return decision
@@ -190,7 +190,9 @@ class PermissionGate:
 
     # -- before anybody is asked ---------------------------------------------------------------------------------
 
-    async def _without_asking(self, request: PermissionRequest, facts: CallFacts, alike: Alike) -> Decision | None:
+    async def _without_asking(
+        self, request: PermissionRequest, facts: CallFacts, signature: CallSignature
+    ) -> Decision | None:
         """An answer that needs no person, or None."""
         if self._memory.denied(request.run_id):
             return _deny(request, "remembered", "everything from this run is denied")
@@ -200,7 +202,7 @@ class PermissionGate:
             rule,
             edited=request.original is not None,
             stale=request.stale,
-            remembered=self._memory.allows(request.run_id, alike),
+            remembered=self._memory.allows(request.run_id, signature),
             setting=passes_by_setting(self._settings(), request.paths, request.preview, request.judgements),
         )
         self._rules.decided(facts, rule if found.because == "rule" else None)
@@ -210,7 +212,7 @@ class PermissionGate:
         if found.what == "denied":
             return replace(_deny(request, "rule", rule.reason if rule is not None else ""), rule=shown)
         by = _BY[found.because] if request.category is not Category.READ else "setting"
-        network = by == "remembered" and self._memory.with_network(request.run_id, alike)
+        network = by == "remembered" and self._memory.with_network(request.run_id, signature)
         return Decision("allow_once", request.digest, by=by, rule=shown if by == "rule" else None, with_network=network)
 
     async def _of_job(self, request: PermissionRequest, facts: CallFacts, job: Unattended) -> Decision:
@@ -302,7 +304,9 @@ class PermissionGate:
         except Exception as error:  # noqa: BLE001 - the boundary to the window; raised again outside the task group
             return error
 
-    async def _keep(self, decision: Decision, request: PermissionRequest, facts: CallFacts, alike: Alike) -> Decision:
+    async def _keep(
+        self, decision: Decision, request: PermissionRequest, facts: CallFacts, signature: CallSignature
+    ) -> Decision:
         """Remember what the person wants remembered. Admin never is (R-PRM-3)."""
         if request.consent is not None and _says_yes(decision) and self._consents is not None:
             await self._consents.agree(request.consent)
@@ -311,9 +315,9 @@ class PermissionGate:
         elif request.category is Category.ADMIN and decision.choice in ("allow_run", "allow_always"):
             return replace(decision, choice="allow_once", rule=None)
         elif decision.choice == "allow_run":
-            self._memory.allow(request.run_id, alike, with_network=decision.with_network)
+            self._memory.allow(request.run_id, signature, with_network=decision.with_network)
         elif decision.choice == "allow_always":
-            self._memory.allow(request.run_id, alike)
+            self._memory.allow(request.run_id, signature)
             rule = decision.rule or {"tool": facts.tool, "policy": "allow", "constraint": escape_glob(facts.constraint)}
             await self._rules.add(rule)
             return replace(decision, rule=rule)
