@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from desktop.recovery.effect_journal import Asked, EffectJournal, Place
 
-PATIENCE = 50
+ATTEMPTS = 50
 """Turns of the loop in which branches that were known before may come first."""
 
 
@@ -101,7 +101,7 @@ class Branches:
 
     async def _name(self, stem: str, asked: Asked, new: _Branch) -> str:
         """That of a branch which began like this before, or a new one."""
-        for _ in range(PATIENCE):
+        for _ in range(ATTEMPTS):
             known = self.journal.branches(stem)
             if not known:
                 break

@@ -13,7 +13,7 @@ from desktop.domain.scopes import Interrupt
 from desktop.domain.supervision import Priority
 
 MAX_REQUESTS = 16
-PATIENCE_S = 15.0
+STEP_S = 15.0
 _CLASSES = tuple(sorted(Priority))
 
 _Waiting = tuple[float, asyncio.Future[None]]
@@ -22,16 +22,16 @@ _Waiting = tuple[float, asyncio.Future[None]]
 class ModelQueue:
     """At most ``limit`` requests under way; the others wait, the heaviest weight first, in order within one.
 
-    Nobody starves: who has waited for ``patience`` seconds counts as one class higher, after twice that as two higher,
-    and so on, so after four times ``patience`` the lightest stands beside CRITICAL, where the oldest goes first. A free
+    Nobody starves: who has waited for ``step_s`` seconds counts as one class higher, after twice that as two higher,
+    and so on, so after four times ``step_s`` the lightest stands beside CRITICAL, where the oldest goes first. A free
     place costs no more than a counter; a decision looks at the five heads. ``clock`` is monotonic seconds.
     """
 
     def __init__(
-        self, limit: int = MAX_REQUESTS, *, patience: float = PATIENCE_S, clock: Callable[[], float] = time.monotonic
+        self, limit: int = MAX_REQUESTS, *, step_s: float = STEP_S, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._free = limit
-        self._patience = patience
+        self._step_s = step_s
         self._clock = clock
         self._lines: tuple[deque[_Waiting], ...] = tuple(deque() for _ in _CLASSES)
 
@@ -91,7 +91,7 @@ class ModelQueue:
             if not line:
                 continue
             since = line[0][0]
-            raised = min(len(_CLASSES) - 1, rank + int((now - since) / self._patience))
+            raised = min(len(_CLASSES) - 1, rank + int((now - since) / self._step_s))
             key = (raised, -since, rank)
             if best is None or key > best_key:
                 best, best_key = line, key

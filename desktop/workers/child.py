@@ -120,9 +120,9 @@ class ChildProcess:
     async def _end(self, link: Link, owner: asyncio.Task[None]) -> None:
         """Close its stdin, then terminate, then kill, each with its share of patience."""
         link.fail_all(died("Assent is closing"))
-        for act, patience in ((link.close, self._spec.end_grace), (link.terminate, 0.5), (link.kill, 1.0)):
+        for act, timeout in ((link.close, self._spec.end_grace), (link.terminate, 0.5), (link.kill, 1.0)):
             act()
-            done, _ = await asyncio.wait([owner], timeout=patience)
+            done, _ = await asyncio.wait([owner], timeout=timeout)
             if done:
                 return
 

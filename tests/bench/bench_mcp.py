@@ -15,7 +15,7 @@ CALLS = 200
 
 async def _held(host: Any, name: str, command: list[str]) -> Any:
     """A server, until it has told its tools; returns what holds it."""
-    launch = {"server": name, "argv": command, "cwd": tempfile.gettempdir(), "env": {}, "patience": 30}
+    launch = {"server": name, "argv": command, "cwd": tempfile.gettempdir(), "env": {}, "timeout": 30}
     stream = host.stream("serve", launch)
     async for event in stream:
         if event.get("event") == "tools":

@@ -54,7 +54,7 @@ def test_a_probe_that_hangs_is_broken_after_its_patience() -> None:
     lines: list[str] = []
     release = threading.Event()
     probe = Probe("Slow", lambda: Health("ok", str(release.wait(30))))
-    assert run_checks([probe], lines.append, patience=0.05) == 1
+    assert run_checks([probe], lines.append, timeout=0.05) == 1
     assert lines == ["Slow: broken: It did not answer within 0.05 seconds.\n"]
     release.set()
 

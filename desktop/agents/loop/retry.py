@@ -13,14 +13,14 @@ from desktop.domain.errors import ModelError, ModelRateLimited
 class RetryPolicy:
     """Up to ``retries`` more attempts; ``base_s`` doubling to ``cap_s``, times a jitter of 0.5 to 1.0.
 
-    A provider's retry-after is honoured up to ``patience_s``; when it asks for more, the failure is reported at once
+    A provider's retry-after is honoured up to ``max_wait_s``; when it asks for more, the failure is reported at once
     with its time, and the person decides. ``uniform`` is injected by tests.
     """
 
     retries: int = 3
     base_s: float = 1.0
     cap_s: float = 30.0
-    patience_s: float = 60.0
+    max_wait_s: float = 60.0
     uniform: Callable[[float, float], float] = random.uniform
 
     def delay(self, error: ModelError, failures: int) -> float | None:
@@ -31,4 +31,4 @@ class RetryPolicy:
         asked = error.retry_after if isinstance(error, ModelRateLimited) else None
         if asked is None:
             return wait
-        return None if asked > self.patience_s else max(wait, asked)
+        return None if asked > self.max_wait_s else max(wait, asked)

@@ -123,12 +123,12 @@ class SummaryBackoff:
 @dataclass(slots=True, kw_only=True)
 class ContextKeeper:
     """What one run knows of its overlay. ``allowed``: whether summaries are made at all (a setting, off by default,
-    R-CTX-6). ``patience`` may be shared by the runs of a thread."""
+    R-CTX-6). ``backoff`` may be shared by the runs of a thread."""
 
     kept: OverlayStore
     overlay: Overlay
     allowed: Callable[[], bool]
-    patience: SummaryBackoff = field(default_factory=SummaryBackoff)
+    backoff: SummaryBackoff = field(default_factory=SummaryBackoff)
 
     async def current(
         self, messages: Sequence[ChatMessage], window: PromptWindow, ask: Ask, model: ModelRef, size: int | None
@@ -138,7 +138,7 @@ class ContextKeeper:
         much later. Raises what the budget and a cancellation raise."""
         self.overlay = self.kept.now(self.overlay)
         count = len(messages) + window.older
-        if self.overlay.off or not self.allowed() or self.patience.bars(model, count):
+        if self.overlay.off or not self.allowed() or self.backoff.bars(model, count):
             return self.overlay
         try:
             made = await renewed(window, messages, self.overlay, ask, model, size)
@@ -146,10 +146,10 @@ class ContextKeeper:
             raise
         except KnownError as error:
             _log.info("no summary was made: %s", error.code)
-            self.patience.failed(model, count)
+            self.backoff.failed(model, count)
             return self.overlay
         if made is not None:
-            self.patience.model = ""
+            self.backoff.model = ""
             self.overlay = await self.kept.keep(made)
         return self.overlay
 

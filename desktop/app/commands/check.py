@@ -26,7 +26,7 @@ from desktop.store.audit import check_closed
 from desktop.workers.keyring_child import keyring_host
 from desktop.workers.model_child import model_host
 
-PATIENCE = 60.0
+TIMEOUT = 60.0
 """Seconds that one probe may take."""
 
 CHAINED = 3
@@ -66,23 +66,23 @@ def probes(home: Path) -> tuple[Probe, ...]:
     )
 
 
-def run_checks(chosen: Sequence[Probe], write: Callable[[str], object], *, patience: float = PATIENCE) -> int:
+def run_checks(chosen: Sequence[Probe], write: Callable[[str], object], *, timeout: float = TIMEOUT) -> int:
     """Print ``name: state: sentence`` for each; 1 when one is broken, else 0."""
     broken = False
     for probe in chosen:
-        health = _health(probe, patience)
+        health = _health(probe, timeout)
         broken = broken or health.state == "broken"
         write(f"{probe.name}: {health.state}: {' '.join(health.sentence.split())}\n")
     return int(broken)
 
 
-def _health(probe: Probe, patience: float) -> Health:
+def _health(probe: Probe, timeout: float) -> Health:
     """In a thread that is left behind when it hangs."""
     found: list[Health] = []
     thread = threading.Thread(target=lambda: found.append(_tried(probe)), name=f"check {probe.name}", daemon=True)
     thread.start()
-    thread.join(patience)
-    return found[0] if found else Health("broken", f"It did not answer within {patience:g} seconds.")
+    thread.join(timeout)
+    return found[0] if found else Health("broken", f"It did not answer within {timeout:g} seconds.")
 
 
 def _tried(probe: Probe) -> Health:
@@ -105,7 +105,7 @@ def own_command(*options: str) -> list[str]:
 def qt() -> Health:
     """In a process of its own, because Qt ends a process that finds no screen."""
     folder = Path(package_file).resolve().parents[1]
-    done = subprocess.run(own_command("--probe-qt"), cwd=folder, capture_output=True, text=True, timeout=PATIENCE)
+    done = subprocess.run(own_command("--probe-qt"), cwd=folder, capture_output=True, text=True, timeout=TIMEOUT)
     if done.returncode != 0:
         said = next(iter(done.stderr.strip().splitlines()), "no reason was given")
         return Health("broken", f"Qt does not start ({said}). Check DISPLAY or WAYLAND_DISPLAY and Qt's libraries.")
@@ -180,7 +180,7 @@ async def models() -> Health:
     child = model_host()
     try:
         child.start()
-        answer: dict[str, Any] = await child.call("ping", {"wait": True}, timeout=PATIENCE - 5)
+        answer: dict[str, Any] = await child.call("ping", {"wait": True}, timeout=TIMEOUT - 5)
     finally:
         await child.stop()
     return Health("ok", f"It starts, and loads its library in {float(answer['load_s']):.1f} s.")

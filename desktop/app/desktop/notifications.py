@@ -24,7 +24,7 @@ SERVICE, PLACE = "org.freedesktop.Notifications", "/org/freedesktop/Notification
 NOTES = DBusAddress(PLACE, bus_name=SERVICE, interface=SERVICE)
 RULE = f"type='signal',sender='{SERVICE}',path='{PLACE}',interface='{SERVICE}'"
 TITLE, ICON, SHOW = "Assent", "assent", "Show"
-PATIENCE = 5.0
+TIMEOUT = 5.0
 """Seconds for each step."""
 MAX_TOKEN = 256
 _BROKEN = (OSError, EOFError, ValueError, TimeoutError, AuthenticationError)
@@ -69,7 +69,7 @@ class DesktopNotes(QObject):
     async def _live(self) -> None:
         """From the first notification to the end of the app, or of the bus."""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT):
                 reader, writer = await _opened()
         except _BROKEN as error:
             logger.info("no desktop notifications: %s", type(error).__name__)
@@ -114,7 +114,7 @@ class DesktopNotes(QObject):
         body = (TITLE, self._number, ICON, TITLE, sentence, ["default", SHOW], hints, -1)
         self._answered.clear()
         self._asked = self._send(writer, new_method_call(NOTES, "Notify", "susssasa{sv}i", body))
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             await writer.drain()
             await self._answered.wait()
 

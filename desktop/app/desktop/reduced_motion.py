@@ -26,7 +26,7 @@ from desktop.presenter.events.bridge import Bridge
 SERVICE, PLACE = "org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop"
 INTERFACE = "org.freedesktop.portal.Settings"
 NO_REPLY = "org.freedesktop.DBus.Error.NoReply"
-PATIENCE = 2.0
+TIMEOUT = 2.0
 """Seconds for each question. A desktop that does not answer has not asked for anything."""
 
 _ASKS_FOR_LESS: Mapping[tuple[str, str], Callable[[Any], bool]] = {
@@ -76,10 +76,10 @@ class SystemMotion(QObject):
         question = QDBusMessage.createMethodCall(SERVICE, PLACE, INTERFACE, "Read")
         question.setArguments([namespace, key])
         answered = asyncio.Event()
-        call = QDBusPendingCallWatcher(QDBusConnection(self._name).asyncCall(question, round(PATIENCE * 1000)), self)
+        call = QDBusPendingCallWatcher(QDBusConnection(self._name).asyncCall(question, round(TIMEOUT * 1000)), self)
         call.finished.connect(lambda _: answered.set())
         if not call.isFinished():
-            await answered.wait()  # for at most PATIENCE: the bus's own time limit
+            await answered.wait()  # for at most TIMEOUT: the bus's own time limit
         answer = call.reply()
         call.deleteLater()
         return answer
@@ -116,7 +116,7 @@ def _speaks(address: str) -> bool:
         return False
     try:
         with socket.socket(socket.AF_UNIX) as line:
-            line.settimeout(PATIENCE)
+            line.settimeout(TIMEOUT)
             line.connect(name)
             line.sendall(b"\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\r\n")
             return bool(line.recv(2))
@@ -136,7 +136,7 @@ def _gnome_says(key: str) -> str:
     passed = {name: value for name, value in os.environ.items() if name in _PASSED or name.startswith("XDG_")}
     try:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, env=passed
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT, env=passed
         )
     except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
         return ""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 ASK, ANSWER = b"raise\n", b"ok\n"
-PATIENCE = 1.0
+TIMEOUT = 1.0
 """Seconds for either side; a peer that dawdles is dropped."""
 
 LONGEST_ADDRESS = 100
@@ -21,10 +21,10 @@ logger = logging.getLogger(__name__)
 
 
 def ask_to_raise(address: Path) -> bool:
-    """Ask whoever has the home to show its window; True when it said it would. Blocks for ``PATIENCE`` at most."""
+    """Ask whoever has the home to show its window; True when it said it would. Blocks for ``TIMEOUT`` at most."""
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
-            line.settimeout(PATIENCE)
+            line.settimeout(TIMEOUT)
             line.connect(os.fspath(address))
             line.sendall(ASK)
             return line.recv(len(ANSWER)) == ANSWER
@@ -61,7 +61,7 @@ class RaiseServer:
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT):
                 if await reader.readline() == ASK:
                     self._show()
                     writer.write(ANSWER)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.ui.shell.first_paint import FirstPaint
 
-PATIENCE_MS = 3000
+TIMEOUT_MS = 3000
 """A window that is not shown on any screen (started minimised) never paints; the start goes on after this."""
 
 
@@ -48,7 +48,7 @@ class WindowWatch(QObject):
         """Run Qt, and nothing of asyncio, until the first paint is over."""
         loop = QEventLoop()
         self.painted.connect(loop.quit)
-        QTimer.singleShot(PATIENCE_MS, loop, loop.quit)
+        QTimer.singleShot(TIMEOUT_MS, loop, loop.quit)
         loop.exec()
 
 

@@ -16,7 +16,7 @@ import unicodedata
 from dataclasses import dataclass
 
 MAX_PATH_TEXT = 4096
-_PATIENCE = 50
+_ATTEMPTS = 50
 _WINDOWS_DEVICE = re.compile(r"^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$", re.IGNORECASE)
 _VIRTUAL = ("/proc", "/sys", "/dev")
 _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0") | frozenset(map(chr, range(0xFE00, 0xFE10)))
@@ -83,7 +83,7 @@ def resolve(path: str, base: str) -> str:
 def real(path: str) -> str:
     """``os.path.realpath``, tried again when a part of the path was a link one moment and none the next. Raises OSError
     when that goes on."""
-    for _ in range(_PATIENCE):
+    for _ in range(_ATTEMPTS):
         try:
             return os.path.realpath(path)
         except OSError as error:

@@ -31,7 +31,7 @@ from desktop.safety.boundary.policy import BoundaryPolicy, workspace_of
 
 MAX_LISTED = 200_000
 """Names of one folder that are shown."""
-PATIENCE_S = 10.0
+TIMEOUT_S = 10.0
 """Seconds for the confined child: a disk that does not answer must not hold the page."""
 _SORTED_AT_ONCE = 4000
 """Names sorted in one go: sorting holds Python's lock, and the window waits for that."""
@@ -206,7 +206,7 @@ class Prover:
         """Confined like ``bash``: the same walls, the same place."""
         place = self._policy.require(self._settings().workspace, Access.LIST)
         argv = (sys.executable, "-I", "-S", str(_PROBE), wish)
-        plain = ProcessSpec(argv, place.resolved, {"PATH": os.defpath, "LC_ALL": "C"}, PATIENCE_S, 10_000)
+        plain = ProcessSpec(argv, place.resolved, {"PATH": os.defpath, "LC_ALL": "C"}, TIMEOUT_S, 10_000)
         return self._confinement.wrap(plain)
 
     def _read(self, path: str, status: os.stat_result | None) -> Attempt:
@@ -262,7 +262,7 @@ def _take_away(path: str) -> None:
 def _told(output: str, ended: str) -> Attempts:
     """What the child said."""
     if ended != "exited":
-        return _both("untried", "", f"There was no answer within {PATIENCE_S:g} seconds.")
+        return _both("untried", "", f"There was no answer within {TIMEOUT_S:g} seconds.")
     try:
         found = json.loads(output.strip().rpartition("\n")[2])
         return Attempts(Attempt(*found["read"]), Attempt(*found["write"]))

@@ -52,7 +52,7 @@ ENVIRONMENT: Lazy[Callable[[Mapping[str, str], Iterable[str]], Resolver]] = Lazy
 )
 """Imported with the first text that is expanded."""
 
-PATIENCE_S = 20.0
+TIMEOUT_S = 20.0
 """Seconds for the directives of one text, all together."""
 
 _OWN = frozenset({"host", "permissions"})
@@ -63,7 +63,7 @@ SESSION = "session"
 class SkillWorld:
     """``files`` reads for ``:inline[]`` inside the boundary; ``safety`` gives the workspace and the variables that
     ``:env[]`` may name; ``python`` runs code that is not the library's; ``data`` is the app's data folder;
-    ``patience`` in seconds bounds the expansion of one text; ``middleware`` is what the settings say of it, ``account``
+    ``timeout`` in seconds bounds the expansion of one text; ``middleware`` is what the settings say of it, ``account``
     tells whose answers may be kept, ``mask`` cleans what is logged."""
 
     def __init__(
@@ -75,7 +75,7 @@ class SkillWorld:
         safety: SettingsProvider | None = None,
         python: CodeWorker | None = None,
         data: str = "",
-        patience: float = PATIENCE_S,
+        timeout: float = TIMEOUT_S,
         middleware: Callable[[], MiddlewareSettings] = MiddlewareSettings,
         account: Account = nobody,
         mask: Callable[[str], str] = lambda text: text,
@@ -83,7 +83,7 @@ class SkillWorld:
         self.fabric = fabric
         self._files = files
         self._safety = safety
-        self._patience = patience
+        self._timeout = timeout
         self.topics = Topics()
         self.runs = SkillRuns(self.allowed_of, python)
         self.table = SkillTable(registered, fabric, self.runs)
@@ -178,11 +178,11 @@ class SkillWorld:
         cannot be read, a directive failed, or all of it takes too long (a file on a disk that does not answer);
         CancellationError as soon as the token is cancelled."""
         try:
-            async with Interrupt(token, seconds=self._patience):
+            async with Interrupt(token, seconds=self._timeout):
                 return await self._expanded(definition, args, config, context, environment or {})
         except TimeoutError as error:
             raise ToolFailure(
-                f"The text of {definition.name} was not ready after {self._patience:g} s.",
+                f"The text of {definition.name} was not ready after {self._timeout:g} s.",
                 next_step="Look at the files that its directives name.",
             ) from error
 

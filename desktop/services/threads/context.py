@@ -30,7 +30,7 @@ class ContextService:
         self._store = store
         self._mask = mask
         self._changed: dict[str, _Change] = {}
-        self._patience: dict[str, SummaryBackoff] = {}
+        self._backoff: dict[str, SummaryBackoff] = {}
 
     async def overlay(self, thread_id: str) -> Overlay:
         """As it is for what the thread shows."""
@@ -66,7 +66,7 @@ class ContextService:
 
     async def allow_summaries(self, thread_id: str) -> Overlay:
         """A summary may be made again."""
-        self._patience.pop(thread_id, None)
+        self._backoff.pop(thread_id, None)
         return self._changes(thread_id, await self._store.overlays.switch(thread_id=thread_id, off=False))
 
     async def summarised(self, thread_id: str, made: Overlay) -> Overlay:
@@ -102,10 +102,8 @@ class ContextService:
     def keeper(self, thread_id: str, overlay: Overlay, allowed: Callable[[], bool]) -> ContextKeeper:
         """For a run that begins with ``overlay``."""
         _, undone = self.now(thread_id, overlay, 0)
-        patience = self._patience.setdefault(thread_id, SummaryBackoff())
-        return ContextKeeper(
-            kept=_OfThread(self, thread_id, undone), overlay=overlay, allowed=allowed, patience=patience
-        )
+        backoff = self._backoff.setdefault(thread_id, SummaryBackoff())
+        return ContextKeeper(kept=_OfThread(self, thread_id, undone), overlay=overlay, allowed=allowed, backoff=backoff)
 
 
 @dataclass(slots=True)

@@ -35,7 +35,7 @@ from desktop.tools.mcp.pins import McpPins, Standing
 
 _log = logging.getLogger(__name__)
 
-START_PATIENCE_S = 30.0
+START_TIMEOUT_S = 30.0
 GREETING_S = 180.0
 """Until the first answer: npx and uvx fetch what they run at the first start."""
 BACKOFF_MAX_S = 60.0
@@ -197,7 +197,7 @@ class McpServer:
     async def _launch(self) -> dict[str, Any]:
         """What the MCP host needs to start it. Raises KnownError: a variable, a program or a folder is not there."""
         definition, services = self.definition, self._services
-        base = {"patience": GREETING_S}
+        base = {"timeout": GREETING_S}
         if definition.url:
             self.walls = ServerWalls(self._settings_key(), _ON_THE_NET)
             headers, secrets = await headers_of(
@@ -308,13 +308,13 @@ class McpServer:
 
     # -- for calls ----------------------------------------------------------------------------------------------------
 
-    async def ready(self, patience: float) -> None:
+    async def ready(self, timeout: float) -> None:
         """Running, inside the walls of this moment. Raises ToolFailure saying why not."""
         if self.is_outdated:
             await self.restart()
         if self.condition == "starting":
             try:
-                async with asyncio.timeout(patience):
+                async with asyncio.timeout(timeout):
                     await self._settled.wait()
             except TimeoutError:
                 raise self.absent() from None

@@ -20,7 +20,7 @@ from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.tools.mcp.definitions import ToolRule
 from desktop.tools.mcp.media import MediaPieces
 from desktop.tools.mcp.offered import Offered, plain
-from desktop.tools.mcp.server import START_PATIENCE_S, McpServer
+from desktop.tools.mcp.server import START_TIMEOUT_S, McpServer
 
 SOURCE = "mcp"
 MAX_ARGUMENTS = 2_000_000
@@ -47,7 +47,7 @@ class McpTool:
             tags=("mcp", f"mcp-{server.definition.name}"),
             source=SOURCE,
             uri=self.uri,
-            timeout_s=self.timeout_s + START_PATIENCE_S + _AHEAD_OF_US_S,
+            timeout_s=self.timeout_s + START_TIMEOUT_S + _AHEAD_OF_US_S,
             version=f"{server.definition.launch!r} {offered.digest} {rule!r} {self.category.value} {self.timeout_s}",
         )
 
@@ -128,7 +128,7 @@ class McpTool:
         token = context.meta.cancellation
         token.check()
         async with self._own, self._slots:
-            await self._server.ready(START_PATIENCE_S)
+            await self._server.ready(START_TIMEOUT_S)
             refusal = self._outdated()
             if refusal is not None:
                 raise refusal

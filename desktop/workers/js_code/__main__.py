@@ -196,10 +196,10 @@ class Worker:
         self._out += text.encode() + b"\n"
         self._flush()
 
-    def _line(self, patience: float | None) -> bytes:
-        """The next line, or nothing after ``patience`` seconds. Ends the process with the pipe."""
+    def _line(self, timeout: float | None) -> bytes:
+        """The next line, or nothing after ``timeout`` seconds. Ends the process with the pipe."""
         while b"\n" not in self._in:
-            if patience is not None and not select.select([0], [], [], patience)[0]:
+            if timeout is not None and not select.select([0], [], [], timeout)[0]:
                 return b""
             piece = os.read(0, PIECE)
             if not piece or len(self._in) > MAX_LINE:

@@ -84,14 +84,14 @@ class McpConnection:
         self._logs = False
         self.ready = False
 
-    async def run(self, transport: AbstractAsyncContextManager[tuple[Any, Any]], patience: float) -> None:
-        """Until the server is gone. Raises CallError for what it did wrong; ``patience`` is for the greeting."""
+    async def run(self, transport: AbstractAsyncContextManager[tuple[Any, Any]], timeout: float) -> None:
+        """Until the server is gone. Raises CallError for what it did wrong; ``timeout`` is for the greeting."""
         try:
             async with transport as (read, write):
                 self._dispatcher = JSONRPCDispatcher(_Metered(read), write)
                 async with anyio.create_task_group() as group:
                     await group.start(self._pump)
-                    group.start_soon(self._serve, patience)
+                    group.start_soon(self._serve, timeout)
         except BaseExceptionGroup as several:
             raise _words(_first(several)) from several
         except MCPError as error:
@@ -106,13 +106,13 @@ class McpConnection:
         finally:
             self._lost.set()
 
-    async def _serve(self, patience: float) -> None:
+    async def _serve(self, timeout: float) -> None:
         """Greet, list, and list again whenever that is due; ends with the connection."""
         try:
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(timeout):
                 await self._greet()
         except TimeoutError:
-            raise CallError("mcp.silent", f"It did not answer the greeting within {patience:g} s.") from None
+            raise CallError("mcp.silent", f"It did not answer the greeting within {timeout:g} s.") from None
         self.ready = True
         listing = asyncio.ensure_future(self._keep_listed())
         losing = asyncio.ensure_future(self._lost.wait())

@@ -36,11 +36,11 @@ class McpHost:
         return {"servers": len(self._open)}
 
     async def serve(self, call: WorkerCall) -> None:
-        """``server``, ``patience`` and ``argv``, ``cwd``, ``env`` or ``url``, ``headers`` with the ``secrets`` in them.
+        """``server``, ``timeout`` and ``argv``, ``cwd``, ``env`` or ``url``, ``headers`` with the ``secrets`` in them.
         Emits what happens until the server is gone; that is always an error, which says how. Cancelled, it ends the
         server."""
         params = call.params
-        name, patience = str(params["server"]), float(params.get("patience") or 30)
+        name, timeout = str(params["server"]), float(params.get("timeout") or 30)
         if name in self._open:
             raise CallError("mcp.busy", "The server is held already.")
         events: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue(QUEUE_MAX)
@@ -49,9 +49,9 @@ class McpHost:
         telling = asyncio.ensure_future(_forward(events, call))
         try:
             if "url" in params:
-                await self._serve_web(connection, params, patience)
+                await self._serve_web(connection, params, timeout)
             else:
-                await self._serve_process(connection, params, patience, events)
+                await self._serve_process(connection, params, timeout, events)
         finally:
             self._open.pop(name, None)
             with contextlib.suppress(TimeoutError):
@@ -60,7 +60,7 @@ class McpHost:
             telling.cancel()
 
     async def _serve_process(
-        self, connection: McpConnection, params: Mapping[str, Any], patience: float, events: asyncio.Queue[Any]
+        self, connection: McpConnection, params: Mapping[str, Any], timeout: float, events: asyncio.Queue[Any]
     ) -> None:
         env = {str(key): str(value) for key, value in params["env"].items()}
         argv = [str(word) for word in params["argv"]]
@@ -68,17 +68,17 @@ class McpHost:
             argv, str(params["cwd"]), env, lambda text: _put(events, {"event": "stderr", "text": text})
         )
         try:
-            await connection.run(process.streams(), patience)
+            await connection.run(process.streams(), timeout)
         except CallError as error:
             if error.code != "mcp.ended":
                 raise
         raise CallError("mcp.ended", process.obituary())
 
-    async def _serve_web(self, connection: McpConnection, params: Mapping[str, Any], patience: float) -> None:
+    async def _serve_web(self, connection: McpConnection, params: Mapping[str, Any], timeout: float) -> None:
         headers = {str(key): str(value) for key, value in params.get("headers", {}).items()}
         secrets = [*headers.values(), *map(str, params.get("secrets", ()))]
         try:
-            await connection.run(web_streams(str(params["url"]), headers), patience)
+            await connection.run(web_streams(str(params["url"]), headers), timeout)
         except CallError as error:
             raise CallError(error.code, scrub(str(error), secrets), error.data) from error
         except Exception as error:  # the boundary to the library and to the net: whatever it is, the server is gone

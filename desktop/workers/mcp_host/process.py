@@ -50,17 +50,17 @@ class ServerProcess:
             group.start_soon(self._read, process, inward)
             group.start_soon(self._write, process, outward)
             group.start_soon(self._listen, process)
-            patience = limits.CLOSE_PATIENCE
+            timeout = limits.CLOSE_TIMEOUT
             try:
                 yield read, write
             except Exception:  # noqa: BLE001 - raised again: whatever went wrong, it is owed no patience
-                patience = limits.FAILED_PATIENCE
+                timeout = limits.FAILED_TIMEOUT
                 raise
             finally:
                 with anyio.CancelScope(shield=True):
                     for stream in (read, write):
                         stream.close()
-                    await self._end(process, patience)
+                    await self._end(process, timeout)
                 group.cancel_scope.cancel()
 
     async def _start(self) -> asyncio.subprocess.Process:
@@ -144,12 +144,12 @@ class ServerProcess:
 
     # -- the end ------------------------------------------------------------------------------------------------------
 
-    async def _end(self, process: asyncio.subprocess.Process, patience: float) -> None:
+    async def _end(self, process: asyncio.subprocess.Process, timeout: float) -> None:
         if process.stdin is not None:
             process.stdin.close()
         drained = asyncio.ensure_future(_drain(process))
         try:
-            for tell, wait in ((False, patience), (True, limits.KILL_PATIENCE)):
+            for tell, wait in ((False, timeout), (True, limits.KILL_TIMEOUT)):
                 if tell:
                     _signal(process.pid, getattr(signal, "SIGUSR1", signal.SIGTERM))
                 with contextlib.suppress(TimeoutError):
@@ -177,11 +177,11 @@ class ServerProcess:
             return "It closed its output."
         return f"It was ended by signal {-code}." if code < 0 else f"It ended with exit code {code}."
 
-    async def gone(self, patience: float) -> None:
+    async def gone(self, timeout: float) -> None:
         """Wait a moment for its exit code."""
         if self._process is not None:
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(patience):
+                async with asyncio.timeout(timeout):
                     await self._process.wait()
 
 

@@ -11,7 +11,7 @@ from desktop.workers.model_host.failures import detail, refusal, retry_after
 from desktop.workers.model_host.http import HttpAnswer, Unreachable, fetch
 from desktop.workers.model_host.refusals import AnswerRefused
 
-PATIENCE = 20.0  # seconds
+TIMEOUT = 20.0  # seconds
 
 
 def address(base: str, path: str, options: Mapping[str, str]) -> str:
@@ -25,7 +25,7 @@ def address(base: str, path: str, options: Mapping[str, str]) -> str:
 async def ask(url: str, headers: Mapping[str, str], secrets: Sequence[str], body: Any = None) -> HttpAnswer:
     """GET, or POST with a body; whatever status is answered. Raises CallError when nothing is."""
     try:
-        return await fetch(url, headers=headers, body=body, timeout=PATIENCE)
+        return await fetch(url, headers=headers, body=body, timeout=TIMEOUT)
     except Unreachable as error:
         raise CallError("model.unreachable", "", {"detail": scrub(str(error), secrets)}) from None
     except AnswerRefused as refused:

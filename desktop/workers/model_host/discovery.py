@@ -17,7 +17,7 @@ from desktop.workers.model_host.http import HttpAnswer, Unreachable, fetch
 from desktop.workers.model_host.limits import MODELS_MAX
 from desktop.workers.model_host.refusals import AnswerRefused
 
-PATIENCE = 2.0  # seconds for each question to a local server
+TIMEOUT = 2.0  # seconds for each question to a local server
 Record = dict[str, Any]
 
 
@@ -48,7 +48,7 @@ def rows(answer: HttpAnswer, name: str) -> list[Mapping[str, Any]]:
 
 async def _ollama(base: str) -> list[Record]:
     """Loaded models have the context that ``/api/ps`` states; others the ``num_ctx`` of their Modelfile, if any."""
-    tags = rows(await fetch(base + "/api/tags", timeout=PATIENCE), "models")
+    tags = rows(await fetch(base + "/api/tags", timeout=TIMEOUT), "models")
     loaded = await _ollama_loaded(base)
     gate = asyncio.Semaphore(4)
 
@@ -64,7 +64,7 @@ async def _ollama(base: str) -> list[Record]:
 
 async def _ollama_loaded(base: str) -> dict[str, int]:
     try:
-        running = rows(await fetch(base + "/api/ps", timeout=PATIENCE), "models")
+        running = rows(await fetch(base + "/api/ps", timeout=TIMEOUT), "models")
     except (Unreachable, NotThis, AnswerRefused):
         return {}
     return {str(r.get("name")): context for r in running if (context := positive(r.get("context_length")))}
@@ -72,7 +72,7 @@ async def _ollama_loaded(base: str) -> dict[str, int]:
 
 async def _ollama_show(base: str, name: str) -> Record:
     try:
-        answer = await fetch(base + "/api/show", body={"model": name}, timeout=PATIENCE)
+        answer = await fetch(base + "/api/show", body={"model": name}, timeout=TIMEOUT)
     except (Unreachable, AnswerRefused):
         return {}
     body = answer.body if isinstance(answer.body, dict) else {}
@@ -86,7 +86,7 @@ async def _ollama_show(base: str, name: str) -> Record:
 
 async def _lmstudio(base: str) -> list[Record]:
     """Only a loaded model has a context; what it could have is not what it gives."""
-    found = rows(await fetch(base + "/api/v0/models", timeout=PATIENCE), "data")
+    found = rows(await fetch(base + "/api/v0/models", timeout=TIMEOUT), "data")
     return [
         record(
             str(row.get("id")),
@@ -102,12 +102,12 @@ async def _lmstudio(base: str) -> list[Record]:
 async def _llamacpp(base: str) -> list[Record]:
     """llama-server with one model or as a router of many, and llama_cpp.server (of llama-cpp-python), which has no
     ``/props``. What ``/v1/models`` lists counts: a router's ``/props`` names a model that does not exist."""
-    props = await fetch(base + "/props", timeout=PATIENCE)
+    props = await fetch(base + "/props", timeout=TIMEOUT)
     if props.status == 401:
         raise NotThis("a server that wants a key")
     settings = _settings(props)
     try:
-        found = rows(await fetch(base + "/v1/models", timeout=PATIENCE), "data")
+        found = rows(await fetch(base + "/v1/models", timeout=TIMEOUT), "data")
     except NotThis:
         found = []
     if settings is None and not (found and all(row.get("owned_by") in _LLAMACPP_OWNERS for row in found)):
@@ -145,7 +145,7 @@ async def _llamacpp_routed(base: str, row: Mapping[str, Any], gate: asyncio.Sema
         asked = urllib.parse.urlencode({"model": str(row["id"]), "autoload": "false"})
         async with gate:
             with contextlib.suppress(Unreachable, AnswerRefused):
-                props = await fetch(f"{base}/props?{asked}", timeout=PATIENCE)
+                props = await fetch(f"{base}/props?{asked}", timeout=TIMEOUT)
     return _llamacpp_model(row, props) if props else model
 
 
@@ -169,7 +169,7 @@ def _llamacpp_model(row: Mapping[str, Any], props: HttpAnswer | None = None) -> 
 
 
 async def _vllm(base: str) -> list[Record]:
-    found = rows(await fetch(base + "/v1/models", timeout=PATIENCE), "data")
+    found = rows(await fetch(base + "/v1/models", timeout=TIMEOUT), "data")
     own = [row for row in found if "max_model_len" in row or row.get("owned_by") == "vllm"]
     if found and not own:
         raise NotThis
@@ -198,7 +198,7 @@ async def find(kind: str, bases: Sequence[str]) -> Record:
 
 async def _ask(finder: Callable[[str], Awaitable[list[Record]]], base: str) -> tuple[str, list[Record] | None, str]:
     try:
-        async with asyncio.timeout(PATIENCE * 4):
+        async with asyncio.timeout(TIMEOUT * 4):
             return base, await finder(base.rstrip("/")), ""
     except Unreachable:
         return base, None, ""

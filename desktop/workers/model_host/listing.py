@@ -17,7 +17,7 @@ from desktop.workers.model_host.http import Unreachable, fetch
 from desktop.workers.model_host.limits import MODELS_MAX
 from desktop.workers.model_host.refusals import AnswerRefused
 
-_PATIENCE = 5.0  # seconds for what is good to know and not needed
+_TIMEOUT = 5.0  # seconds for what is good to know and not needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ async def _about(url: str, headers: Mapping[str, str]) -> dict[str, Record]:
     """By model, what a LiteLLM proxy says beside its list; nothing from any other server. One name can stand for
     several models that take turns: the smallest size holds for all of them, and what each of them can do."""
     try:
-        answer = await fetch(url, headers=headers, timeout=_PATIENCE)
+        answer = await fetch(url, headers=headers, timeout=_TIMEOUT)
     except (Unreachable, AnswerRefused):
         return {}
     found = answer.body.get("data") if answer.status == 200 and isinstance(answer.body, dict) else None

@@ -171,7 +171,7 @@ async def test_stop_ends_a_text_that_waits_for_a_disk(tmp_path: Path) -> None:
 @pytest.mark.spec("R-TMO-1")
 async def test_a_text_that_is_not_ready_in_time_fails_in_words(tmp_path: Path) -> None:
     stuck = Stuck()
-    place = Place(tmp_path, files=stuck, patience=0.2)
+    place = Place(tmp_path, files=stuck, timeout=0.2)
     place.file_skill(":inline[far.txt]\n")
     try:
         with pytest.raises(ToolFailure, match=r"reader was not ready after 0\.2 s"):

@@ -63,12 +63,12 @@ async def test_the_heavier_goes_first_and_equals_in_order():
 @pytest.mark.spec("R-SUP-14")
 async def test_nobody_starves_behind_those_who_keep_coming():
     clock = Time()
-    queue, got = ModelQueue(1, patience=10, clock=clock), []
+    queue, got = ModelQueue(1, step_s=10, clock=clock), []
     async with asyncio.TaskGroup() as group:
         async with queue.place(Priority.NORMAL, CancellationToken()):
             flood = [("idle", Priority.BACKGROUND)] + [(f"c{n}", Priority.CRITICAL) for n in range(60)]
             await in_queue(queue, group, flood, got, clock)
-    assert got[0] == "idle", "it waited four times the patience, so it counts as one of them and is the oldest"
+    assert got[0] == "idle", "it waited four steps, so it counts as one of them and is the oldest"
 
 
 @pytest.mark.spec("R-SUP-14", "R-CAN-11")
