@@ -163,8 +163,8 @@ def hint(table: ToolTable, ref: str, caller: Caller) -> str:
         names = [tool.spec.name for tool in offered(table, caller.allowed)]
     else:
         names = [tool.spec.provider_name for tool in offered(table, caller.allowed)]
-    near = nearest(ref[:MAX_NAME], names, 3, 0.5)
-    return f" Did you mean {', '.join(near)}?" if near else ""
+    suggested = nearest(ref[:MAX_NAME], names, 3, 0.5)
+    return f" Did you mean {', '.join(suggested)}?" if suggested else ""
 
 
 def _shown(ref: str) -> str:

@@ -173,8 +173,8 @@ class Pipeline:
             attempt.tool = resolve(self.table, block.tool, request.caller)
         except NotFound as error:
             self._started(request, None)
-            near = await asyncio.to_thread(hint, self.table, block.tool, request.caller)
-            raise NotFound(f"{error}{near}") from None
+            hint_text = await asyncio.to_thread(hint, self.table, block.tool, request.caller)
+            raise NotFound(f"{error}{hint_text}") from None
         except AssentError:
             self._started(request, None)
             raise

@@ -284,6 +284,6 @@ def known() -> Figure:
         found = took(lambda: [fabric.find_cached(name) for name in names])
         asked = took(lambda: [fabric.find_tool(name) for name in names])
         missing = took(lambda: fabric.find_tool("not-there"))
-        near = took(lambda: fabric.near_names("data-mial-7"))
+        near = took(lambda: fabric.suggest_names("data-mial-7"))
     note = f"find_tool {asked:.1f} us; a first miss {missing:.0f} ms, its near names {near:.0f} ms"
     return Figure(found, None, note)

@@ -296,8 +296,8 @@ class AgentService:
             return []
         named = ", ".join(one[:80] for one in idle[:_MOST_IDLE]) + (", …" if len(idle) > _MOST_IDLE else "")
         words = f"{named} {'matches' if len(idle) == 1 else 'match'} no tool that is here"
-        if len(idle) == 1 and (near := nearest(idle[0].lower().replace("_", "-"), [tool.name for tool in tools])):
-            words = f"{words}; did you mean {near[0]}?"
+        if len(idle) == 1 and (suggested := nearest(idle[0].lower().replace("_", "-"), [tool.name for tool in tools])):
+            words = f"{words}; did you mean {suggested[0]}?"
         return [DefinitionProblem(path, "tools.none", words, warning=True)]
 
     async def preview(self, agent: AgentDefinition, model: str = "") -> Mapping[SideName, SidePreview]:

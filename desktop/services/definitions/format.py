@@ -128,8 +128,8 @@ class _Reader:
             if key in names:
                 continue
             folded = {name.lower(): name for name in names}
-            near = nearest(key.lower().replace("_", ""), folded)
-            hint = f"; did you mean {folded[near[0]]}?" if near else ""
+            suggested = nearest(key.lower().replace("_", ""), folded)
+            hint = f"; did you mean {folded[suggested[0]]}?" if suggested else ""
             self.wrong(key[:60], "field.unknown", f"there is no field {key[:60]!r} here{hint}")
 
 

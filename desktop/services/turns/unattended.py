@@ -148,8 +148,8 @@ def _no_tool(path: str, text: str, selector: Selector, known: Iterable[str]) -> 
     elif any(letter in selector.text for letter in "*?[{"):
         words = "no tool has a name like this."
     else:
-        near = nearest(selector.text.lower().replace("_", "-"), known)
-        words = f"no tool has this name; did you mean {near[0]}?" if near else "no tool has this name."
+        suggested = nearest(selector.text.lower().replace("_", "-"), known)
+        words = f"no tool has this name; did you mean {suggested[0]}?" if suggested else "no tool has this name."
     return DefinitionProblem(path, "job.no_tool", f"{text[:80]}: {words}", warning=True)
 
 

@@ -183,8 +183,8 @@ def _alike(key: str, known: Iterable[str]) -> str:
     folded = {_plain(name): name for name in known}
     if (plain := _plain(key)) in folded:
         return folded[plain]
-    near = nearest(plain, folded, cutoff=_ALIKE) if len(plain) > _SHORT else []
-    return folded[near[0]] if near else ""
+    suggested = nearest(plain, folded, cutoff=_ALIKE) if len(plain) > _SHORT else []
+    return folded[suggested[0]] if suggested else ""
 
 
 def _plain(key: str) -> str:

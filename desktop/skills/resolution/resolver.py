@@ -7,7 +7,7 @@ from typing import Any
 from desktop.domain.skills import SkillDef, SkillFunction
 from desktop.domain.tools import Tool
 from desktop.skills.catalogue.roots import enclosing_root, search_entries
-from desktop.skills.resolution import authority, content, find, listing, near, peers, programmatic
+from desktop.skills.resolution import authority, content, find, listing, peers, programmatic, suggestions
 from desktop.skills.resolution.folders import definitions_of
 from desktop.skills.resolution.globals import Globals, search_path
 from desktop.skills.resolution.programmatic import RegisterToolOptions
@@ -56,9 +56,9 @@ class Resolver:
         found = peers.cyclic_peers(self.globals).get(definition.name, frozenset())
         return tuple(sorted(found - {definition.name})) or tuple(found)
 
-    def near_names(self, ref: str, count: int = 3) -> list[str]:
+    def suggest_names(self, ref: str, count: int = 3) -> list[str]:
         """For "did you mean" (R-RES-20)."""
-        return near.near_names(ref, self.globals, count)
+        return suggestions.suggest_names(ref, self.globals, count)
 
     def register_tool(self, options: RegisterToolOptions) -> SkillDef:
         """Does not block."""

@@ -367,8 +367,8 @@ def unknown_keys(node: Node, known: tuple[str, ...], notes: EntryProblems, at: s
     """Each an error, with what was perhaps meant."""
     for name, (key, _) in node.entries.items():
         if name not in known:
-            near = nearest(name, known)
-            hint = f": did you mean {near[0]}?" if near else f"; there are {', '.join(known)}"
+            suggested = nearest(name, known)
+            hint = f": did you mean {suggested[0]}?" if suggested else f"; there are {', '.join(known)}"
             notes.error(key, at, f"there is no key {name[:60]!r}{hint}")
 
 

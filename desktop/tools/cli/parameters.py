@@ -111,8 +111,8 @@ class _Parameter:
         for name, (key, _) in self._node.entries.items():
             if name not in known:
                 self._good = False
-                near = nearest(name, known)
-                hint = f": did you mean {near[0]}?" if near else f" for a parameter of type {kind}"
+                suggested = nearest(name, known)
+                hint = f": did you mean {suggested[0]}?" if suggested else f" for a parameter of type {kind}"
                 self._notes.error(key, self._at, f"there is no key {name[:60]!r}{hint}")
 
     def _described(self, schema: dict[str, Any]) -> None:

@@ -197,7 +197,7 @@ def test_callbacks_and_near_names_through_the_fabric(root: Path) -> None:
     assert fabric.find_cached(name)[1].fn(None, {}) == 7
     assert fabric.unregister_tool(name)
     fabric.refresh()
-    assert fabric.near_names("file-reed") == ["file-read"]
+    assert fabric.suggest_names("file-reed") == ["file-read"]
 
 
 def test_a_home_that_is_a_link_is_searched(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from desktop.skills.catalogue.scan import BUILD_INDEX
 from desktop.skills.resolution.find import RefLimits, find_cached, find_limited, find_tool
 from desktop.skills.resolution.globals import clear_tool_cache, empty_globals
 from desktop.skills.resolution.listing import list_tools
-from desktop.skills.resolution.near import near_names
 from desktop.skills.resolution.programmatic import RegisterToolOptions, register_tool, unregister_tool
+from desktop.skills.resolution.suggestions import suggest_names
 from tests.unit.skills.resolution.kit import folder_skill, skill, text, write
 
 
@@ -200,10 +200,10 @@ def test_near_names_are_offered_for_one_that_is_missing_but_never_a_hidden_one(o
     globals = empty_globals([str(one)])
     register_tool(globals, RegisterToolOptions("far-off"))
     assert find_tool("file-red", globals) is None
-    assert near_names("file-red", globals) == ["file-read", "file-reader", "file-write"]
-    assert near_names("file_read.skill", globals, 1) == ["file-read"]
-    assert near_names("zzzz", globals) == []
-    assert near_names("", globals) == []
+    assert suggest_names("file-red", globals) == ["file-read", "file-reader", "file-write"]
+    assert suggest_names("file_read.skill", globals, 1) == ["file-read"]
+    assert suggest_names("zzzz", globals) == []
+    assert suggest_names("", globals) == []
 
 
 @pytest.mark.spec("R-RES-9")

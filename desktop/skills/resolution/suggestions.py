@@ -11,10 +11,10 @@ from desktop.skills.resolution.globals import Globals, search_path
 from desktop.skills.resolution.programmatic import all_programmatic
 
 SHORTLIST = 40
-LEAST_LIKE = 0.55
+MIN_LIKENESS = 0.55
 
 
-def near_names(ref: str, globals: Globals, count: int = 3) -> list[str]:
+def suggest_names(ref: str, globals: Globals, count: int = 3) -> list[str]:
     """Up to ``count`` visible names, the nearest first. Works on what is known already; 10,000 names take 30 ms."""
     wanted = ref.rpartition("#")[2].rpartition("/")[2].lower().replace("_", "-")[:MAX_NAME]
     pairs = _pairs(wanted)
@@ -24,7 +24,7 @@ def near_names(ref: str, globals: Globals, count: int = 3) -> list[str]:
     best = sorted((item for item in scored if item[0] > 0), key=lambda item: (-item[0], item[1]))[:SHORTLIST]
     exact = [(likeness(wanted, name), name) for _, name in best]
     exact.sort(key=lambda item: (-item[0], item[1]))
-    return [name for ratio, name in exact[:count] if ratio >= LEAST_LIKE]
+    return [name for ratio, name in exact[:count] if ratio >= MIN_LIKENESS]
 
 
 def _visible(globals: Globals) -> Iterator[str]:
