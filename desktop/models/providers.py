@@ -140,7 +140,7 @@ def addresses_to_try(provider: str, address: str) -> Sequence[str]:
     address = address.strip().rstrip("/")
     if not address:
         return ("",)
-    local = is_local("//" + address)
+    local = is_local_address("//" + address)
     schemes = ("",) if "://" in address else ("http://", "https://") if local else ("https://",)
     whole = [scheme + address for scheme in schemes]
     bare = provider == "openai_compatible" and not urllib.parse.urlsplit(whole[0]).path
@@ -156,10 +156,10 @@ def is_priced(connection: Connection) -> bool:
     """Whether the provider's prices hold. An address of one's own in the provider's format is the provider behind a
     gateway, at its prices; on this machine or in this network it is likely a server of one's own: unknown."""
     spoken = dialect(connection.provider)
-    return spoken.priced and not (spoken.copied and connection.base_url and is_local(connection.base_url))
+    return spoken.priced and not (spoken.copied and connection.base_url and is_local_address(connection.base_url))
 
 
-def is_local(address: str) -> bool:
+def is_local_address(address: str) -> bool:
     """On this machine or in its own network, as far as the address says: nothing is looked up."""
     try:
         host = urllib.parse.urlsplit(address).hostname or ""

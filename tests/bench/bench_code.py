@@ -13,7 +13,7 @@ from typing import Any
 from desktop.domain.code import CodeCall, CodeLimits
 from desktop.domain.tools import ToolResult
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.safety.confinement.code_profile import code_walls
+from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.bench.processes import pss_mb
 from tests.bench.registry import Figure, bench
@@ -33,8 +33,8 @@ async def _serve(_call: CodeCall) -> Any:
 def _with_engine(work: Callable[[JsEngine], Awaitable[float]]) -> float:
     async def whole() -> float:
         with tempfile.TemporaryDirectory() as folder:
-            walls = code_walls()
-            engine = JsEngine(lambda: WorkerSpec(folder, *walls), LIMITS)
+            profile = code_sandbox_profile()
+            engine = JsEngine(lambda: WorkerSpec(folder, *profile), LIMITS)
             try:
                 return await work(engine)
             finally:

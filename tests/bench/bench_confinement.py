@@ -33,13 +33,13 @@ async def _commands(world: World, kind: Kind) -> Figure:
     """Medians, the bare and the confined command by turns."""
     spec = ProcessSpec(("bash", "--norc", "-c", "echo done"), str(world.workspace), {"PATH": "/usr/bin:/bin"})
     bare = ProcessSpec(spec.argv, spec.cwd, spec.env, contained=True)
-    with closing(SystemConfinement(world.policy, lambda: world.settings, kinds=(kind,))) as walls:
-        if walls.probe().kind != kind:
+    with closing(SystemConfinement(world.policy, lambda: world.settings, kinds=(kind,))) as confinement:
+        if confinement.probe().kind != kind:
             return Figure(0.0, note=f"{kind} does not work here")
         confined, plain = [], []
         for _ in range(COMMANDS):
             plain.append(await _run(bare, lambda given: given))
-            confined.append(await _run(spec, walls.wrap))
+            confined.append(await _run(spec, confinement.wrap))
     confined.sort()
     plain.sort()
     middle, high = COMMANDS // 2, COMMANDS * 95 // 100

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.domain.code import CodeLimits
-from desktop.safety.confinement.code_profile import code_walls
+from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.bench.bench_skill_page import Blocks
 from tests.bench.bench_transcript import Lateness, app, percentile
@@ -26,7 +26,7 @@ Work = Callable[[str], Awaitable[Count]]
 
 
 async def _gates(folder: str) -> Count:
-    engine = JsEngine(lambda: WorkerSpec(folder, *code_walls()), CodeLimits(cpu_s=5))
+    engine = JsEngine(lambda: WorkerSpec(folder, *code_sandbox_profile()), CodeLimits(cpu_s=5))
     try:
         with tempfile.TemporaryDirectory() as home:
             return await run_gates(Path(home), engine)

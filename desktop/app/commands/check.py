@@ -167,11 +167,11 @@ async def keyring() -> Health:
 def confinement(home: Path) -> Health:
     """What holds shell commands; really tried."""
     settings = SafetySettings(workspace=str(home / "workspace"))
-    walls = SystemConfinement(BoundaryPolicy(str(home), lambda: settings), lambda: settings)
+    confinement = SystemConfinement(BoundaryPolicy(str(home), lambda: settings), lambda: settings)
     try:
-        report = walls.probe()
+        report = confinement.probe()
     finally:
-        walls.close()
+        confinement.close()
     return Health("notice" if report.kind == "none" else "ok", report.sentence)
 
 

@@ -1,4 +1,4 @@
-"""The tools of tools.yaml in the running app: made from the same walls as every other tool, read in the background."""
+"""The tools of tools.yaml in the running app: confined as every other tool, read in the background."""
 
 from __future__ import annotations
 

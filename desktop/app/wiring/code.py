@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ENGINE: Lazy[type[JsEngine]] = Lazy("desktop.workers.js_code.engine", "JsEngine")
 SPEC: Lazy[type[WorkerSpec]] = Lazy("desktop.workers.js_code.process", "WorkerSpec")
-PROFILE: Lazy[Callable[[], tuple[str, str]]] = Lazy("desktop.safety.confinement.code_profile", "code_walls")
+PROFILE: Lazy[Callable[[], tuple[str, str]]] = Lazy("desktop.safety.confinement.code_profile", "code_sandbox_profile")
 WORKER: Lazy[type[JavaScriptWorker]] = Lazy("desktop.pipeline.skills.js_worker", "JavaScriptWorker")
 
 

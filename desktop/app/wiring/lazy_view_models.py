@@ -84,7 +84,7 @@ class LazyModels:
             lambda name, entry: describe(name, entry, safety()),
             services.policy.explain,
             lambda path: first_link(path, safety),
-            commands=lambda path: services.confinement.walls().reach(path, services.confinement.probe().kind),
+            commands=lambda path: services.confinement.profile().reach(path, services.confinement.probe().kind),
         )
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The MCP servers of mcp.yaml in the running app: made from the same walls as every other tool (S-RES-4)."""
+"""The MCP servers of mcp.yaml in the running app: confined as every other tool (S-RES-4)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BOUND = ("security.", "tools.")
 def mcp_servers(
     home: Path,
     registry: ToolRegistry,
-    walls: CliServices,
+    cli: CliServices,
     skills: SkillWorld,
     owner: TaskOwner,
     settings: SettingsService,
@@ -42,10 +42,10 @@ def mcp_servers(
     """The service; the file is read in the background, and no server starts before ``begin``."""
     services = McpServices(
         child=mcp_host(),
-        policy=walls.policy,
-        confinement=walls.confinement,
-        environment=walls.environment,
-        settings=walls.settings,
+        policy=cli.policy,
+        confinement=cli.confinement,
+        environment=cli.environment,
+        settings=cli.settings,
         hold=held,
         check_schema=_schema_problem,
         pins=McpPins(PinFile(home / "data" / PINS)),
@@ -74,7 +74,7 @@ def _taken(skills: SkillWorld) -> Callable[[str], str]:
 
 def _changed(servers: McpServers, keys: frozenset[str]) -> None:
     if any(key.startswith(_BOUND) for key in keys):
-        servers.walls_changed()
+        servers.confinement_changed()
 
 
 def _schema_problem(schema: object) -> str:

@@ -37,6 +37,6 @@ def reach_service(services: Services) -> ReachService:
             activity=services.store.audit,
             prover=Prover(services.policy, ProvenFiles(services.policy), services.confinement, GroupRunner(), safety),
             changes=changes,
-            walls=services.confinement.walls,
+            profile=services.confinement.profile,
         )
     )

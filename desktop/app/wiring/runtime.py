@@ -180,7 +180,7 @@ def safety_of(settings: SettingsService, home: Path, grants: SessionGrants) -> C
 
 
 @dataclass(frozen=True, slots=True)
-class _Walls:
+class _BoundaryServices:
     policy: BoundaryPolicy
     files: BoundaryFiles
     confinement: SystemConfinement
@@ -190,7 +190,9 @@ class _Walls:
     consents: Consents
 
 
-async def _walls(home: Path, safety: Callable[[], SafetySettings], keys: KeyServices, kept: SmallValues) -> _Walls:
+async def _open_boundary(
+    home: Path, safety: Callable[[], SafetySettings], keys: KeyServices, kept: SmallValues
+) -> _BoundaryServices:
     """The boundary and the tools that live inside it."""
     policy = BoundaryPolicy(str(home), safety)
     files = BoundaryFiles(policy)
@@ -205,7 +207,7 @@ async def _walls(home: Path, safety: Callable[[], SafetySettings], keys: KeyServ
     consents = Consents(policy, kept)
     await consents.load()
     cli = CliServices(reader, policy, confinement, environment, runner, safety, consents)
-    return _Walls(policy, files, confinement, tools, cli, reading, consents)
+    return _BoundaryServices(policy, files, confinement, tools, cli, reading, consents)
 
 
 async def build_services(
@@ -250,12 +252,12 @@ async def _services(
     redactor, secrets, bus, owner = keys.redactor, keys.secrets, Bus(), TaskOwner()
     context = ContextService(store, redactor.mask_known)
     safety = safety_of(settings, home, grants := SessionGrants())
-    walls = await _walls(home, safety, keys, store.state)
-    rules = await open_rules(store, redactor, walls.tools, safety, walls.policy, allowed)
+    boundary = await _open_boundary(home, safety, keys, store.state)
+    rules = await open_rules(store, redactor, boundary.tools, safety, boundary.policy, allowed)
     log = RedactedLog(store.audit, redactor)
     store.audit.mask = redactor.mask_known
-    gate = PermissionGate(asker, rules.book, log.add, safety, redactor=redactor, consents=walls.consents)
-    skills = await asyncio.to_thread(_open_skills, home, settings, walls, safety, keys)
+    gate = PermissionGate(asker, rules.book, log.add, safety, redactor=redactor, consents=boundary.consents)
+    skills = await asyncio.to_thread(_open_skills, home, settings, boundary, safety, keys)
     live = _live(store, bus, redactor, skills)
     pipeline = _pipeline(skills, owner, gate, ActivityJournal(log, redactor), redactor, safety, live)
     bus.listen(lambda event: _over(event, gate, skills))
@@ -294,7 +296,9 @@ async def _services(
     bus.listen(TreeKeeper(store.run_agents, redactor.redact_text).take)
     _keep_skills(skills, settings, home, owner)
     service = ConversationService(runtime, owner)
-    room = AgentServices(known, settings, walls.tools, skills, owner).open(runtime, service, home, RESOURCES / "agents")
+    room = AgentServices(known, settings, boundary.tools, skills, owner).open(
+        runtime, service, home, RESOURCES / "agents"
+    )
     return Services(
         home=home,
         settings=settings,
@@ -304,12 +308,12 @@ async def _services(
         secrets=secrets,
         tool_secrets=keys.tools,
         redactor=redactor,
-        confinement=walls.confinement,
-        policy=walls.policy,
-        files=walls.files,
-        tools=walls.tools,
-        cli=cli_tools(home, walls.tools, walls.cli, skills, owner),
-        mcp=mcp_servers(home, walls.tools, walls.cli, skills, owner, settings, redactor),
+        confinement=boundary.confinement,
+        policy=boundary.policy,
+        files=boundary.files,
+        tools=boundary.tools,
+        cli=cli_tools(home, boundary.tools, boundary.cli, skills, owner),
+        mcp=mcp_servers(home, boundary.tools, boundary.cli, skills, owner, settings, redactor),
         child=child,
         code=code,
         modes=modes,
@@ -325,7 +329,7 @@ async def _services(
         context=context,
         debates=DebateService(runtime, owner, saver(home / "agents", redactor.mask_known)),
         traces=TraceService(store, agents, runtime.tracker, runtime.usual_rounds),
-        jobs=await _jobs(runtime, service, rules, walls, home, settings),
+        jobs=await _jobs(runtime, service, rules, boundary, home, settings),
         run_trees=RunTreeService(live, store.run_agents),
         make_skill_service=lambda: _skill_service(
             runtime, home, lambda: _host(runtime, model or settings.current.models.default)
@@ -337,7 +341,7 @@ async def _jobs(
     runtime: Runtime,
     service: ConversationService,
     rules: RuleServices,
-    walls: _Walls,
+    boundary: _BoundaryServices,
     home: Path,
     settings: SettingsService,
 ) -> JobService:
@@ -349,8 +353,8 @@ async def _jobs(
     )
     jobs = JobService(runtime, service, around)
     await jobs.open()
-    walls.tools.register(ScheduleCreate(jobs))
-    walls.tools.register(SkillRegister(lambda: _skill_service(runtime, home, lambda: None)))
+    boundary.tools.register(ScheduleCreate(jobs))
+    boundary.tools.register(SkillRegister(lambda: _skill_service(runtime, home, lambda: None)))
     runtime.skills.shown.refresh()
     return jobs
 
@@ -424,20 +428,20 @@ def _connections(settings: SettingsService) -> Sequence[Connection]:
 
 
 def _open_skills(
-    home: Path, settings: SettingsService, walls: _Walls, safety: SettingsProvider, keys: KeyServices
+    home: Path, settings: SettingsService, boundary: _BoundaryServices, safety: SettingsProvider, keys: KeyServices
 ) -> SkillWorld:
     made = open_skills(
         home,
         SKILLS,
         settings,
-        walls.tools,
-        walls.files,
-        walls.confinement,
+        boundary.tools,
+        boundary.files,
+        boundary.confinement,
         safety,
         account_of(settings, keys.secrets),
         keys.redactor.redact_text,
     )
-    walls.reading.skills = made.in_use
+    boundary.reading.skills = made.in_use
     return made
 
 

@@ -1,7 +1,7 @@
 """What may be opened of the denied folders for one tool that says so (``reads`` in tools.yaml, D-4).
 
 Only a denied folder or file, or what lies in one; never what is Assent's, a keyring or a password of the screen,
-whoever asks. The walls judge each path here once more when a process starts.
+whoever asks. The sandbox profile judges each path here once more when a process starts.
 """
 
 from __future__ import annotations

@@ -203,7 +203,7 @@ class Prover:
         )
 
     def _spec(self, wish: str) -> ProcessSpec:
-        """Confined like ``bash``: the same walls, the same place."""
+        """Confined like ``bash``: the same sandbox, the same place."""
         place = self._policy.require(self._settings().workspace, Access.LIST)
         argv = (sys.executable, "-I", "-S", str(_PROBE), wish)
         plain = ProcessSpec(argv, place.resolved, {"PATH": os.defpath, "LC_ALL": "C"}, TIMEOUT_S, 10_000)

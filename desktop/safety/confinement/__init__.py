@@ -1,1 +1,1 @@
-"""What holds processes so that the boundary binds them: walls, limits, environment, output."""
+"""What holds processes so that the boundary binds them: sandbox profiles, limits, environment, output."""

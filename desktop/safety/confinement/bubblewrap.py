@@ -1,4 +1,4 @@
-"""A command inside bubblewrap: namespaces of its own, with a view of the disk that is the walls (Linux).
+"""A command inside bubblewrap: namespaces of its own, with a view of the disk that is the sandbox (Linux).
 
 Two shells stand around it, because bubblewrap leaves three things open. The outer one hands over the filter of system
 calls. The inner one looks where the command really starts, since a folder can be swapped for a link on the way, and
@@ -32,7 +32,7 @@ def in_bubblewrap(
     base: tuple[str, ...],
     filter_file: str,
     spec: ProcessSpec,
-    walls: SandboxProfile,
+    profile: SandboxProfile,
     closing: tuple[str, ...] = (),
     inherited: tuple[int, ...] = (),
 ) -> ProcessSpec:
@@ -40,28 +40,28 @@ def in_bubblewrap(
     ``closing`` starts what follows it with some ports closed, for a process that has the network; it takes over the
     descriptors that are ``inherited``."""
     argv = [*base, "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent"]
-    bare = _bare(walls)
-    argv += ["--cap-drop", "ALL", *_view(walls, bare)]
+    bare = _bare(profile)
+    argv += ["--cap-drop", "ALL", *_view(profile, bare)]
     for path in _KERNEL:
         argv += ["--ro-bind-try", os.devnull, path] if os.path.exists(path) else []
-    if walls.network:
+    if profile.network:
         for path in _RESOLVER:
             argv += ["--ro-bind-try", path, path]
     else:
         argv += ["--unshare-net"]
-    argv += _layers(walls)
+    argv += _layers(profile)
     for path in bare:
         argv += ["--remount-ro", path]
-    if walls.seen is not None and "/" not in walls.allowed:
+    if profile.seen is not None and "/" not in profile.allowed:
         argv += ["--remount-ro", "/"]
     argv += ["--seccomp", "9"] if filter_file else []
-    if walls.network:
+    if profile.network:
         argv = [*closing, *argv]
     if filter_file:  # opened before ports are closed: Landlock keeps who closed them from looking into our process
         argv = [_SHELL, "-c", _HAND_OVER, filter_file, *argv]
     limit = str(MAX_PROCESSES if _counts_apart() else 0)
     argv += ["--chdir", spec.cwd, "--", _SHELL, "-c", _BEGIN, spec.cwd, limit, *spec.argv]
-    env = {**spec.env, "TMPDIR": _temporary(walls)}
+    env = {**spec.env, "TMPDIR": _temporary(profile)}
     return replace(
         spec,
         argv=tuple(argv),
@@ -69,19 +69,25 @@ def in_bubblewrap(
         cwd="/",
         contained=True,
         fleeting=_APART,
-        inherited=inherited if walls.network else (),
+        inherited=inherited if profile.network else (),
     )
 
 
-def _temporary(walls: SandboxProfile) -> str:
+def _temporary(profile: SandboxProfile) -> str:
     """A folder of the process's own. Where the real /tmp is an allowed folder that it only reads, it is another."""
-    return "/dev/shm" if _APART[0] in walls.readable else _APART[0]
+    return "/dev/shm" if _APART[0] in profile.readable else _APART[0]
 
 
-def _bare(walls: SandboxProfile) -> tuple[str, ...]:
+def _bare(profile: SandboxProfile) -> tuple[str, ...]:
     """Folders of /tmp and /run that the process finds only because something that it may reach lies in them. They hold
     nothing else, and what it wrote there would be gone with it while it was told of success: so they are read-only."""
-    reached = (*walls.allowed, *walls.again_writable, *walls.of_program(*_APART), *walls.opened, *(walls.seen or ()))
+    reached = (
+        *profile.allowed,
+        *profile.again_writable,
+        *profile.of_program(*_APART),
+        *profile.opened,
+        *(profile.seen or ()),
+    )
     found = set()
     for path in reached:
         place = next((place for place in _APART if path != place and is_within(path, place)), None)
@@ -97,46 +103,46 @@ def _counts_apart() -> bool:
     return tuple(numbers) >= (5, 14)
 
 
-def _view(walls: SandboxProfile, bare: tuple[str, ...]) -> list[str]:
+def _view(profile: SandboxProfile, bare: tuple[str, ...]) -> list[str]:
     """What the process finds at ``/``: everything, or only what it may see; with devices and folders of its own."""
     argv = []
-    if walls.seen is None or "/" in walls.allowed:
-        argv += ["--bind" if "/" in walls.writable else "--ro-bind", "/", "/"]
+    if profile.seen is None or "/" in profile.allowed:
+        argv += ["--bind" if "/" in profile.writable else "--ro-bind", "/", "/"]
     argv += ["--dev", "/dev", "--proc", "/proc"]
     for path in (*_APART, *bare):
         argv += ["--tmpfs", path]
     argv += ["--ro-bind", "/proc/sys", "/proc/sys"]  # bubblewrap leaves it writable for root
-    seen = walls.seen
-    if seen is not None and "/" in walls.allowed:  # the rest is there already
+    seen = profile.seen
+    if seen is not None and "/" in profile.allowed:  # the rest is there already
         seen = tuple(path for path in seen if any(is_within(path, place) for place in _APART))
-    for path in walls.of_program(*_APART) if seen is None else seen:
+    for path in profile.of_program(*_APART) if seen is None else seen:
         argv += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
     return argv
 
 
-def _layers(walls: SandboxProfile) -> list[str]:
+def _layers(profile: SandboxProfile) -> list[str]:
     """What is laid over the view, each thing over what it takes precedence of."""
     argv = []
-    for path in walls.allowed:
+    for path in profile.allowed:
         if not any(is_within(path, root) for root in _MADE) and path != "/":
-            argv += ["--bind" if path in walls.writable else "--ro-bind", path, path]
-    closed = (*walls.read_only, *walls.sealed, *walls.hidden)
-    argv += _pins(walls.writable, closed)
-    for path in walls.read_only:
+            argv += ["--bind" if path in profile.writable else "--ro-bind", path, path]
+    closed = (*profile.read_only, *profile.sealed, *profile.hidden)
+    argv += _pins(profile.writable, closed)
+    for path in profile.read_only:
         argv += ["--ro-bind", path, path]
-    for path in walls.again_writable:
+    for path in profile.again_writable:
         argv += ["--bind", path, path]
-    argv += _pins(walls.again_writable, closed)
-    for path in walls.sealed:
+    argv += _pins(profile.again_writable, closed)
+    for path in profile.sealed:
         argv += ["--ro-bind", path, path]
-    return argv + _hidden(walls)
+    return argv + _hidden(profile)
 
 
-def _hidden(walls: SandboxProfile) -> list[str]:
+def _hidden(profile: SandboxProfile) -> list[str]:
     """Empty folders over what is hidden, and what is opened in them; they are closed last."""
     argv, empty = [], []
-    for path in walls.laid_over:
-        if path in walls.opened:
+    for path in profile.laid_over:
+        if path in profile.opened:
             argv += ["--ro-bind", path, path]
         elif os.path.isdir(path):
             argv += ["--tmpfs", path]

@@ -111,9 +111,9 @@ def only_computing(machine: str) -> bytes:
     return b"".join(struct.pack("HBBI", *step) for step in steps)
 
 
-def code_walls() -> tuple[str, str]:
+def code_sandbox_profile() -> tuple[str, str]:
     """(the file that knows how, the filter of system calls in hexadecimal), or two empty texts where the system has no
-    such walls: then the engine's own emptiness and the process are what holds."""
+    such sandbox: then the engine's own emptiness and the process are what holds."""
     if sys.platform != "linux" or not supports(os.uname().machine):
         return "", ""
     return launcher.__file__, only_computing(os.uname().machine).hex()

@@ -22,7 +22,7 @@ _EXPANDED = re.compile(r"\$(?:\{[#!]?)?([A-Za-z_][A-Za-z0-9_]*)")
 _HOST_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 _PLACED = ("TMPDIR", *CACHE_NAMES)
-"""Variables that are set to folders when a process gets its walls."""
+"""Variables that are set to folders when a process gets its sandbox."""
 
 __all__ = [
     "AllowlistEnvironment",
@@ -68,7 +68,7 @@ def inherited(
 
 def met_by_commands(settings: SafetySettings, host: Mapping[str, str]) -> dict[str, str]:
     """What a command finds in its environment before it sets anything, as far as its text can be judged by it; rather
-    a name too many. What its walls set are folders, whose names may be any text."""
+    a name too many. What its sandbox sets are folders, whose names may be any text."""
     return {**dict.fromkeys(_PLACED, "/"), **inherited(settings, host)}
 
 

@@ -38,24 +38,24 @@ def usable_abi(libc: ctypes.CDLL) -> int:
     return abi if abi >= MIN_ABI else 0
 
 
-def in_landlock(launcher: tuple[str, ...], private: str, spec: ProcessSpec, walls: SandboxProfile) -> ProcessSpec:
+def in_landlock(launcher: tuple[str, ...], private: str, spec: ProcessSpec, profile: SandboxProfile) -> ProcessSpec:
     """``private`` is a folder of the commands' own, for TMPDIR."""
-    shut = (*walls.hidden, *walls.sealed)
+    shut = (*profile.hidden, *profile.sealed)
     apart = os.path.realpath(tempfile.gettempdir())
-    write = [path for root in walls.writable for path in readable(root, (*shut, *walls.read_only))]
-    write += [path for root in walls.again_writable for path in readable(root, shut)]
+    write = [path for root in profile.writable for path in readable(root, (*shut, *profile.read_only))]
+    write += [path for root in profile.again_writable for path in readable(root, shut)]
     write = [*_apart_from(write, shut), private, *_DEVICES]
-    roots = ("/",) if walls.seen is None else (*walls.seen, *walls.allowed)
-    read = [path for root in roots for path in readable(root, (*walls.hidden, apart, "/dev"))]
-    read += [path for root in walls.of_program(apart) for path in readable(root, walls.hidden)]
-    also = (*walls.readable, *walls.read_only, *walls.sealed)
-    read += [path for root in also for path in readable(root, walls.hidden)]
-    opened = [path for root in walls.opened for path in readable(root, _inside(root, walls.still_hidden))]
-    read = [*_apart_from(read, walls.hidden), *_apart_from(opened, walls.still_hidden)]
+    roots = ("/",) if profile.seen is None else (*profile.seen, *profile.allowed)
+    read = [path for root in roots for path in readable(root, (*profile.hidden, apart, "/dev"))]
+    read += [path for root in profile.of_program(apart) for path in readable(root, profile.hidden)]
+    also = (*profile.readable, *profile.read_only, *profile.sealed)
+    read += [path for root in also for path in readable(root, profile.hidden)]
+    opened = [path for root in profile.opened for path in readable(root, _inside(root, profile.still_hidden))]
+    read = [*_apart_from(read, profile.hidden), *_apart_from(opened, profile.still_hidden)]
     read, write = list(dict.fromkeys(read)), list(dict.fromkeys(write))
-    held = syscall_filter.in_landlock(walls.network, frozen=walls.seen is not None)
+    held = syscall_filter.in_landlock(profile.network, frozen=profile.seen is not None)
     code = syscall_filter.program(os.uname().machine, held).hex()
-    ports, inherited = ports_shared(closed_ports(os.environ)) if walls.network else ("all", ())
+    ports, inherited = ports_shared(closed_ports(os.environ)) if profile.network else ("all", ())
     numbers = (ports, str(len(read)), str(len(write)))
     argv = (*launcher, "landlock", spec.cwd, code, *numbers, *read, *write, *spec.argv)
     env = {**spec.env, "TMPDIR": private}

@@ -84,7 +84,7 @@ class SandboxProfile:
         return [path for path in found if any(is_within(path, place) for place in places)]
 
     def reach(self, path: str, kind: ConfinementKind) -> tuple[bool, bool]:
-        """Whether a command may read and write at a resolved path, where ``kind`` builds these walls. Only of walls
+        """Whether a command may read and write at a resolved path, where ``kind`` builds the sandbox. Only of profiles
         around shell commands (``seen`` None)."""
         if kind == "none":
             return True, True
@@ -101,10 +101,10 @@ class SandboxProfile:
         return True, inside and not closed
 
 
-def walls_of(
+def profile_for(
     policy: BoundaryPolicy, settings: SettingsProvider, *, grants: bool = True, opened: tuple[str, ...] = ()
 ) -> SandboxProfile:
-    """The walls of this moment; not ``grants``: without what was opened for this session. ``opened``: resolved paths
+    """The profile as it is now; not ``grants``: without what was opened for this session. ``opened``: resolved paths
     that this process reads although they are denied; of those only what may be opened is. Blocks: some tens of system
     calls."""
     lists = policy.lists()

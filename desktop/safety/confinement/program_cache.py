@@ -1,4 +1,4 @@
-"""A cache of its own for each program, inside its walls: what npx, uvx and pip fetch has to lie somewhere.
+"""A cache of its own for each program, inside its sandbox: what npx, uvx and pip fetch has to lie somewhere.
 
 The person's own caches stay read-only: what a confined program put there, an unconfined one would run. Each program has
 a folder in the app's home that no other process writes, so that none poisons another's.

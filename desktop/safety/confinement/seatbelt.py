@@ -1,4 +1,4 @@
-"""A command inside ``sandbox-exec`` (macOS): the walls as a profile of Apple's sandbox language.
+"""A command inside ``sandbox-exec`` (macOS): the sandbox as a profile of Apple's sandbox language.
 
 Not run on a Mac by us: the text of the profile is tested, its effect is not. Before it is relied on, the same trial as
 on Linux is made on the machine itself (``confinement``): a command that writes outside or reads what is hidden means
@@ -40,30 +40,30 @@ _KEYS = (
 )
 
 
-def in_seatbelt(spec: ProcessSpec, walls: SandboxProfile, temporary: str) -> ProcessSpec:
+def in_seatbelt(spec: ProcessSpec, profile: SandboxProfile, temporary: str) -> ProcessSpec:
     """``temporary`` is a folder of the process's own, for TMPDIR. Its processes end by their group (R-TMO-2)."""
-    argv = (PROGRAM, "-p", profile(walls, temporary), *spec.argv)
+    argv = (PROGRAM, "-p", sandbox_text(profile, temporary), *spec.argv)
     return replace(spec, argv=argv, env={**spec.env, "TMPDIR": temporary})
 
 
-def profile(walls: SandboxProfile, temporary: str) -> str:
-    """The walls in Apple's words."""
+def sandbox_text(profile: SandboxProfile, temporary: str) -> str:
+    """The profile in Apple's sandbox language."""
     rules = ["(version 1)", "(allow default)"]
-    if walls.seen is not None:
+    if profile.seen is not None:
         rules.append("(deny file-read-data)")
-        rules.append(_rule("allow file-read*", (*_RUNTIME, *walls.seen, *walls.allowed, temporary)))
+        rules.append(_rule("allow file-read*", (*_RUNTIME, *profile.seen, *profile.allowed, temporary)))
     rules.append("(deny file-write*)")
-    rules.append(_rule("allow file-write*", (*walls.writable, temporary)))
+    rules.append(_rule("allow file-write*", (*profile.writable, temporary)))
     rules.append(_rule("allow file-write-data file-ioctl", _DEVICES, exact=True))
-    rules.append(_rule("deny file-write*", walls.read_only))
-    rules.append(_rule("allow file-write*", walls.again_writable))
-    rules.append(_rule("deny file-write*", walls.sealed))
-    rules.append(_rule("deny file-read* file-write*", walls.hidden))
-    for path in (one for one in walls.laid_over if one not in walls.hidden or one in walls.opened):
-        rules.append(_rule("allow file-read*" if path in walls.opened else "deny file-read* file-write*", (path,)))
+    rules.append(_rule("deny file-write*", profile.read_only))
+    rules.append(_rule("allow file-write*", profile.again_writable))
+    rules.append(_rule("deny file-write*", profile.sealed))
+    rules.append(_rule("deny file-read* file-write*", profile.hidden))
+    for path in (one for one in profile.laid_over if one not in profile.hidden or one in profile.opened):
+        rules.append(_rule("allow file-read*" if path in profile.opened else "deny file-read* file-write*", (path,)))
     rules.append("(deny file-write-setugid)")
     rules.append("(deny network*)")
-    if walls.network:
+    if profile.network:
         rules.append('(allow network* (remote ip "*:*") (local ip "*:*"))')
         rules.append('(allow network-outbound (literal "/private/var/run/mDNSResponder"))')
     rules.append(f"(deny mach-lookup {' '.join(f'(global-name {_quoted(name)})' for name in _KEYS)})")

@@ -29,7 +29,7 @@ from desktop.safety.confinement import reports, seatbelt
 from desktop.safety.confinement.bubblewrap import in_bubblewrap
 from desktop.safety.confinement.landlock import PORTS_ABI, closed_ports, in_landlock, ports_shared, usable_abi
 from desktop.safety.confinement.process import default_launcher
-from desktop.safety.confinement.profile import SYSTEM, SandboxProfile, walls_of
+from desktop.safety.confinement.profile import SYSTEM, SandboxProfile, profile_for
 from desktop.safety.confinement.program_cache import cache_of, pointed_at, remove_others
 from desktop.safety.confinement.syscall_filter import in_bubblewrap as filter_in_bubblewrap
 from desktop.safety.confinement.syscall_filter import program, supports
@@ -120,7 +120,7 @@ class SystemConfinement:
         cache: str = "",
         opened: tuple[str, ...] = (),
     ) -> ProcessSpec:
-        """The same process inside the walls of this moment. Raises ToolFailure when they cannot be built.
+        """The same process inside the sandbox as the settings are now. Raises ToolFailure when they cannot be built.
 
         ``narrow``: beside the allowed folders it sees only the system's programs and libraries and these paths (code
         skills, R-SK-14). ``network`` instead of the setting's. Not ``writes``: what it may write otherwise it can only
@@ -128,31 +128,31 @@ class SystemConfinement:
         ``cache``: whose cache it gets; what only reads gets none. ``opened``: denied paths that this process reads.
         """
         kind = self.probe().kind
-        walls = walls_of(self._policy, self._settings, grants=grants, opened=opened)
+        profile = profile_for(self._policy, self._settings, grants=grants, opened=opened)
         if network is not None:
-            walls = replace(walls, network=network)
+            profile = replace(profile, network=network)
         if narrow is not None:
-            walls = replace(walls, seen=tuple(path for path in (*SYSTEM, *narrow) if os.path.exists(path)))
-        walls = walls if writes else walls.reading()
+            profile = replace(profile, seen=tuple(path for path in (*SYSTEM, *narrow) if os.path.exists(path)))
+        profile = profile if writes else profile.reading()
         if cache and writes and self._caches and (folder := cache_of(self._caches, cache)):
-            walls = replace(walls, again_writable=(*walls.again_writable, folder))
+            profile = replace(profile, again_writable=(*profile.again_writable, folder))
             spec = replace(spec, env=pointed_at(spec.env, folder))
         spec, private = self._placed(spec), "commands" if writes else "readers"
         if kind == "bubblewrap":
-            return in_bubblewrap(self._bwrap, self._filter, spec, walls, self._closing, self._inherited)
+            return in_bubblewrap(self._bwrap, self._filter, spec, profile, self._closing, self._inherited)
         if kind == "landlock":
-            return in_landlock(self._launcher, self._folder(private), spec, walls)
+            return in_landlock(self._launcher, self._folder(private), spec, profile)
         if kind == "sandbox-exec":
-            return seatbelt.in_seatbelt(spec, walls, self._folder(private))
+            return seatbelt.in_seatbelt(spec, profile, self._folder(private))
         return spec
 
     def drop_caches(self, prefix: str, kept: Iterable[str]) -> list[str]:
         """Remove the caches of programs that begin so, but those kept."""
         return remove_others(self._caches, prefix, kept) if self._caches else []
 
-    def walls(self) -> SandboxProfile:
+    def profile(self) -> SandboxProfile:
         """From the same lists that bind the file tools."""
-        return walls_of(self._policy, self._settings)
+        return profile_for(self._policy, self._settings)
 
     def close(self) -> None:
         """Remove the temporary folders and the filter; ``probe`` would make them again."""
@@ -206,7 +206,7 @@ class SystemConfinement:
                 return reports.landlock(here.landlock_abi)
         if kind == "sandbox-exec" and here.sandbox_exec:
             private = self._folder_made("commands")
-            if refuses_outside(lambda spec, walls: seatbelt.in_seatbelt(spec, walls, private)):
+            if refuses_outside(lambda spec, profile: seatbelt.in_seatbelt(spec, profile, private)):
                 return reports.seatbelt()
         return None
 

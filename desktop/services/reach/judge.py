@@ -37,14 +37,14 @@ _ACCESS = {READ_FILE.name: Access.READ, LIST_DIRECTORY.name: Access.LIST, WRITE_
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Everything that decides, at one moment. ``allowed`` None: every tool. ``walls`` and ``kind`` are what confines
+    """Everything that decides, at one moment. ``allowed`` None: every tool. ``profile`` and ``kind`` are what confines
     commands. Blocks for some system calls a path."""
 
     policy: BoundaryPolicy
     settings: SafetySettings
     rules: RuleSet
     allowed: AllowedTools | None = None
-    walls: SandboxProfile | None = None
+    profile: SandboxProfile | None = None
     kind: ConfinementKind = "none"
 
     def row(self, path: str) -> ReachRow:
@@ -57,7 +57,7 @@ class Judge:
         if opens and first.allowed:
             reading = _stricter(reading, self._asked(READ_FILE, inner)[1])
         state, words = state_of(first, reading, second, writing)
-        commands = self.walls.reach(first.resolved or path, self.kind) if self.walls is not None else None
+        commands = self.profile.reach(first.resolved or path, self.kind) if self.profile is not None else None
         if state == "special" and opens:
             words = "devices and processes"
         elif commands is not None:

@@ -33,7 +33,7 @@ from desktop.services.skills.world import SkillWorld
 PROOF = "prove-reach"
 """The name of a proof in the activity log."""
 ABORTED = "aborted"
-WALLS_FOR_S = 1.0
+PROFILE_MAX_AGE_S = 1.0
 
 
 class ActivityWriter(Protocol):
@@ -46,7 +46,7 @@ class ActivityWriter(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReachServices:
-    """What the service asks. ``changes`` attaches a listener to the lists, and returns what detaches it. ``walls`` are
+    """What the service asks. ``changes`` attaches a listener to the lists, and returns what detaches it. ``profile`` are
     those of commands at this moment; it blocks."""
 
     policy: BoundaryPolicy
@@ -59,7 +59,7 @@ class ReachServices:
     log: ActivityWriter
     activity: ActivityLog
     changes: Callable[[Callable[[], None]], Callable[[], None]]
-    walls: Callable[[], SandboxProfile] | None = None
+    profile: Callable[[], SandboxProfile] | None = None
 
 
 class ReachService:
@@ -69,7 +69,7 @@ class ReachService:
         self._s = services
         self._clock = clock
         self._set: RuleSet | None = None
-        self._walls: tuple[float, SandboxProfile, ConfinementKind] | None = None
+        self._profile: tuple[float, SandboxProfile, ConfinementKind] | None = None
         services.rules.on_change(self._rules_changed)
 
     def _rules_changed(self) -> None:
@@ -99,16 +99,16 @@ class ReachService:
     async def judge(self, agent: str, paths: Sequence[str]) -> tuple[ReachRow, ...]:
         """What each path is to the agent now."""
         judge = await self._judge(agent)
-        return await asyncio.to_thread(lambda: rows(self._with_walls(judge), tuple(paths)))
+        return await asyncio.to_thread(lambda: rows(self._with_profile(judge), tuple(paths)))
 
-    def _with_walls(self, judge: Judge) -> Judge:
+    def _with_profile(self, judge: Judge) -> Judge:
         """With what confines commands now; built anew at most once a second, however much is looked at."""
-        if self._s.walls is None:
+        if self._s.profile is None:
             return judge
         now = time.monotonic()
-        if self._walls is None or now - self._walls[0] > WALLS_FOR_S:
-            self._walls = now, self._s.walls(), self._s.confinement.probe().kind
-        return replace(judge, walls=self._walls[1], kind=self._walls[2])
+        if self._profile is None or now - self._profile[0] > PROFILE_MAX_AGE_S:
+            self._profile = now, self._s.profile(), self._s.confinement.probe().kind
+        return replace(judge, profile=self._profile[1], kind=self._profile[2])
 
     async def _judge(self, agent: str) -> Judge:
         if self._set is None:
@@ -130,7 +130,7 @@ class ReachService:
         """Lists and rules."""
 
         def changed() -> None:
-            self._walls = None
+            self._profile = None
             listener()
 
         lists, rules = self._s.changes(changed), self._s.rules.on_change(listener)

@@ -52,7 +52,7 @@ class Reads:
     agreed: bool = True
 
     def opened(self) -> tuple[str, ...]:
-        """The paths for the walls. Raises Denied where nobody agreed."""
+        """The paths for the sandbox profile. Raises Denied where nobody agreed."""
         if self.consent is None:
             return ()
         if not self.agreed:

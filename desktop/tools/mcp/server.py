@@ -87,7 +87,7 @@ class About:
 
 
 @dataclass(frozen=True, slots=True)
-class ServerWalls:
+class ServerConfinement:
     """How it was started: the settings then, the sentence for a person ("": it is not known yet), and why its calls are
     admin whatever was configured (its program can be changed by agents), or ""."""
 
@@ -113,7 +113,7 @@ class McpServer:
         self.reason = ""
         self.restarts = 0
         self.about = About()
-        self.walls = ServerWalls()
+        self.confinement = ServerConfinement()
         self.offered: tuple[Offered, ...] = ()
         self.instructions: Offered | None = None
         self.standings: dict[str, tuple[Standing, str]] = {}
@@ -199,7 +199,7 @@ class McpServer:
         definition, services = self.definition, self._services
         base = {"timeout": GREETING_S}
         if definition.url:
-            self.walls = ServerWalls(self._settings_key(), _ON_THE_NET)
+            self.confinement = ServerConfinement(self._settings_key(), _ON_THE_NET)
             headers, secrets = await headers_of(
                 definition.headers, definition.bearer, services.environment, self.caller
             )
@@ -209,10 +209,10 @@ class McpServer:
         return {**base, "argv": list(spec.argv), "cwd": spec.cwd, "env": dict(spec.env)}
 
     def _settings_key(self) -> tuple[Any, ...]:
-        return walls_of(self._services.settings())
+        return confinement_settings(self._services.settings())
 
     def _confined(self, environment: dict[str, str]) -> ProcessSpec:
-        """The command inside the same walls as shell commands (C-33). Blocks; raises ToolFailure."""
+        """The command confined as shell commands are (C-33). Blocks; raises ToolFailure."""
         definition, services = self.definition, self._services
         settings = services.settings()
         place = services.policy.explain(os.path.expanduser(definition.cwd) or settings.workspace, Access.LIST)
@@ -233,7 +233,9 @@ class McpServer:
         network = settings.shell_network == "always" if definition.network is None else definition.network
         said = "" if report.kind == "none" else f" The network is {'on' if network else 'off'}."
         weak = self._weak(place.resolved, program)
-        self.walls = ServerWalls(walls_of(settings), report.sentence + said, report.kind, network, weak)
+        self.confinement = ServerConfinement(
+            confinement_settings(settings), report.sentence + said, report.kind, network, weak
+        )
         return services.hold(spec)
 
     @property
@@ -309,7 +311,7 @@ class McpServer:
     # -- for calls ----------------------------------------------------------------------------------------------------
 
     async def ready(self, timeout: float) -> None:
-        """Running, inside the walls of this moment. Raises ToolFailure saying why not."""
+        """Running, inside the sandbox as the settings are now. Raises ToolFailure saying why not."""
         if self.is_outdated:
             await self.restart()
         if self.condition == "starting":
@@ -323,8 +325,8 @@ class McpServer:
 
     @property
     def is_outdated(self) -> bool:
-        """Whether it runs inside walls that are no longer those of the settings."""
-        return self.condition in ("running", "starting") and self.walls.settings not in ((), self._settings_key())
+        """Whether it runs inside a sandbox that is no longer that of the settings."""
+        return self.condition in ("running", "starting") and self.confinement.settings not in ((), self._settings_key())
 
     @property
     def output_limit(self) -> int:
@@ -346,7 +348,7 @@ class McpServer:
         )
 
 
-def walls_of(settings: SafetySettings) -> tuple[Any, ...]:
+def confinement_settings(settings: SafetySettings) -> tuple[Any, ...]:
     """What of the settings a started process is bound by."""
     return (
         settings.workspace,

@@ -261,7 +261,7 @@ class McpServers:
         self.state.server(name)
         return self._servers[name]
 
-    def walls_changed(self) -> None:
+    def confinement_changed(self) -> None:
         """The boundaries are others: what runs inside the old ones starts anew (R-FS-12)."""
         for server in self._servers.values():
             if server.is_outdated:
@@ -357,8 +357,8 @@ def _facts(server: McpServer, barred: Callable[[McpServer, Offered], str]) -> Se
         server.condition,
         server.reason,
         server.about,
-        server.walls.sentence,
-        server.walls.weak,
+        server.confinement.sentence,
+        server.confinement.weak,
         server.restarts,
         tools,
         server.log,
@@ -368,7 +368,7 @@ def _facts(server: McpServer, barred: Callable[[McpServer, Offered], str]) -> Se
 
 def _tool_facts(server: McpServer, offered: Offered, barred: str) -> ToolFacts:
     rule = server.definition.rule(offered.raw)
-    category = Category.ADMIN if server.walls.weak else rule.category or server.definition.category
+    category = Category.ADMIN if server.confinement.weak else rule.category or server.definition.category
     standing, before = server.standings.get(offered.raw, (None, ""))
     off = barred or _standing_words(server, offered)
     return ToolFacts(offered, category, standing, off, before, bool(barred))

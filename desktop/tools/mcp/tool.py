@@ -64,7 +64,7 @@ class McpTool:
     @property
     def category(self) -> Category:
         """The person's word for it, or for its server; admin where there is none, or where agents can change it."""
-        if self._server.walls.weak:
+        if self._server.confinement.weak:
             return Category.ADMIN
         return self.rule.category or self._server.definition.category
 
@@ -94,14 +94,14 @@ class McpTool:
             "title": self.offered.title,
             "where": definition.where,
             "claims": list(self.offered.claims),
-            "confinement": server.walls.sentence,
-            "confined_by": server.walls.kind,
-            "network": server.walls.network,
+            "confinement": server.confinement.sentence,
+            "confined_by": server.confinement.kind,
+            "network": server.confinement.network,
             "environment": sorted(definition.env),
         }
         return PreCheck(
             self.category,
-            raised_because=server.walls.weak,
+            raised_because=server.confinement.weak,
             preview=preview,
             denied=refusal,
             identity={self.uri: self.offered.digest},

@@ -230,17 +230,17 @@ def shut_in(launcher: str, program: str, limits: dict[str, Any]) -> None:
     spec = importlib.util.spec_from_file_location("launcher", launcher)
     if spec is None or spec.loader is None:
         os._exit(126)
-    walls = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(walls)
-    libc = walls.ctypes.CDLL(None, use_errno=True)
-    walls.prctl(libc, walls.PR_SET_PDEATHSIG, 9)
+    confinement = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(confinement)
+    libc = confinement.ctypes.CDLL(None, use_errno=True)
+    confinement.prctl(libc, confinement.PR_SET_PDEATHSIG, 9)
     resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
-    walls.drop_capabilities(libc)
-    _powerless(walls.ctypes, libc)
-    walls.prctl(libc, walls.PR_SET_NO_NEW_PRIVS, 1)
-    if walls.landlock_abi(libc) > 0:  # a second wall: the filter refuses to open anything
-        walls.landlock(libc, [], [])
-    walls.seccomp(libc, bytes.fromhex(program))
+    confinement.drop_capabilities(libc)
+    _powerless(confinement.ctypes, libc)
+    confinement.prctl(libc, confinement.PR_SET_NO_NEW_PRIVS, 1)
+    if confinement.landlock_abi(libc) > 0:  # a second wall: the filter refuses to open anything
+        confinement.landlock(libc, [], [])
+    confinement.seccomp(libc, bytes.fromhex(program))
 
 
 def _powerless(ctypes: Any, libc: Any) -> None:

@@ -30,7 +30,7 @@ PROFILED = -27
 @dataclass(frozen=True, slots=True)
 class WorkerSpec:
     """How to start a worker: ``launcher`` is the file that shuts it in and ``program`` the filter of system calls in
-    hexadecimal; both empty where the system has no such walls. ``folder`` is an empty one."""
+    hexadecimal; both empty where the system has no such sandbox. ``folder`` is an empty one."""
 
     folder: str
     launcher: str = ""

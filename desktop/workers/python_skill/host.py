@@ -125,7 +125,7 @@ def _told(error: BaseException) -> str:
 
 
 def _kept_out(error: BaseException) -> bool:
-    """Whether the walls may be why: something was not permitted, or what was written on cannot be. Libraries and
+    """Whether the sandbox may be why: something was not permitted, or what was written on cannot be. Libraries and
     programs only say so in their texts."""
     seen: BaseException | None = error
     for _ in range(MAX_CAUSES):
@@ -154,7 +154,7 @@ def _plain_or_none(value: Any) -> Any:
 
 
 def _limited() -> None:
-    """What the walls do not hold: memory, and core files. Not on every system."""
+    """What the sandbox does not hold: memory, and core files. Not on every system."""
     try:
         resource = importlib.import_module("resource")
     except ImportError:

@@ -72,8 +72,8 @@ async def test_what_confines_a_command_is_a_note_and_that_nothing_does_a_warning
     settings = SafetySettings(workspace=str(tmp_path), allowed=(str(tmp_path),))
     with closing(
         SystemConfinement(BoundaryPolicy(str(tmp_path / "h"), lambda: settings), lambda: settings, kinds=kinds)
-    ) as walls:
-        report, said = walls.probe(), walls.describe()
+    ) as confinement:
+        report, said = confinement.probe(), confinement.describe()
     if kinds and report.kind == "none":
         pytest.skip("nothing confines commands here")
     preview = {**shell.preview, "confinement": said, "confined_by": report.kind}

@@ -15,7 +15,7 @@ from desktop.presenter.settings.boundaries import BoundariesViewModel
 from desktop.safety.boundary.entries import describe
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.boundary.reach import first_link
-from desktop.safety.confinement.profile import walls_of
+from desktop.safety.confinement.profile import profile_for
 from desktop.ui.settings.boundaries.lists import BoundaryList, EntryRow
 from desktop.ui.settings.boundaries.path_tester import PathTester
 from desktop.ui.theme import Theme
@@ -180,7 +180,7 @@ async def test_the_tester_says_what_the_boundary_says_for_reading_and_writing_an
     policy, bridge = BoundaryPolicy(str(tmp_path / "home"), lambda: settings), Bridge()
 
     def commands(path: str) -> tuple[bool, bool]:
-        return walls_of(policy, lambda: settings).reach(path, "landlock")
+        return profile_for(policy, lambda: settings).reach(path, "landlock")
 
     view_model = BoundariesViewModel(
         bridge,

@@ -18,7 +18,7 @@ from desktop.domain.tools import ToolResult
 from desktop.models.scripted import ScriptedModel, says
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.pipeline.skills.code_mode import CodeTool
-from desktop.safety.confinement.code_profile import code_walls
+from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.library.kit import LibraryBench
 from tests.unit.library.test_code_mode import HEAD, runs, told
@@ -37,7 +37,7 @@ class Never(Person):
 @pytest.fixture
 async def engine(tmp_path: Path) -> AsyncIterator[JsEngine]:
     (tmp_path / "empty").mkdir()
-    found = JsEngine(lambda: WorkerSpec(str(tmp_path / "empty"), *code_walls()), CodeLimits(cpu_s=5))
+    found = JsEngine(lambda: WorkerSpec(str(tmp_path / "empty"), *code_sandbox_profile()), CodeLimits(cpu_s=5))
     yield found
     await found.close()
 

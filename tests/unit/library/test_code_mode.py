@@ -12,7 +12,7 @@ from desktop.domain.errors import ToolFailure
 from desktop.domain.events import AgentTraced
 from desktop.domain.judgement import Category
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.safety.confinement.code_profile import code_walls
+from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.library.kit import LibraryBench
 from tests.unit.pipeline.kit import FakeTool, Person
@@ -24,7 +24,7 @@ NUMBER = "  returns:\n    type: object\n    properties: {n: {type: number}}\n   
 @pytest.fixture
 async def engine(tmp_path: Path) -> AsyncIterator[JsEngine]:
     (tmp_path / "empty").mkdir()
-    found = JsEngine(lambda: WorkerSpec(str(tmp_path / "empty"), *code_walls()), CodeLimits(cpu_s=20))
+    found = JsEngine(lambda: WorkerSpec(str(tmp_path / "empty"), *code_sandbox_profile()), CodeLimits(cpu_s=20))
     yield found
     await found.close()
 
@@ -273,7 +273,7 @@ async def test_calls_side_by_side_are_answered_each_to_its_own(tmp_path: Path, e
 @pytest.mark.spec("R-COD-16")
 async def test_a_killed_worker_is_replaced_and_the_model_is_told_that_memory_is_gone(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    engine = JsEngine(lambda: WorkerSpec(str(tmp_path / "empty"), *code_walls()), CodeLimits(cpu_s=0.3))
+    engine = JsEngine(lambda: WorkerSpec(str(tmp_path / "empty"), *code_sandbox_profile()), CodeLimits(cpu_s=0.3))
     bench = bench_of(tmp_path, engine, "memory.n = 1; return 1", "for (;;) {}", "return typeof memory.n", "return 2")
     await bench.call("task")
     over, after, later = (told(bench, at) for at in (2, 3, 4))

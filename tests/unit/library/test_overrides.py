@@ -10,7 +10,7 @@ import pytest
 from desktop.agents.skill.discovery import resolve_visible_tools
 from desktop.domain.code import CodeLimits
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.safety.confinement.code_profile import code_walls
+from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.skills.patterns.lists import AllowedList
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.library.kit import LibraryBench
@@ -102,7 +102,7 @@ SHUT = [
 @pytest.fixture
 async def engine(tmp_path: Path) -> AsyncIterator[JsEngine]:
     (tmp_path / "empty").mkdir()
-    found = JsEngine(lambda: WorkerSpec(str(tmp_path / "empty"), *code_walls()), CodeLimits(cpu_s=20))
+    found = JsEngine(lambda: WorkerSpec(str(tmp_path / "empty"), *code_sandbox_profile()), CodeLimits(cpu_s=20))
     yield found
     await found.close()
 

@@ -36,7 +36,7 @@ def bench_of(
     tmp_path: Path, confinement: SystemConfinement, *rounds: Any, more: str = "", person: Person | None = None
 ) -> LibraryBench:
     (source,) = samples("models-and-providers", "python")
-    workspace = str(confinement.walls().writable[0])
+    workspace = str(confinement.profile().writable[0])
 
     def text(definition: Any) -> str:
         return Path(definition.path).read_text("utf-8")

@@ -16,7 +16,7 @@ from desktop.domain.skills import SkillDef
 from desktop.pipeline.context import CallResult
 from desktop.pipeline.names import ExactTools
 from desktop.pipeline.skills.js_worker import JavaScriptWorker
-from desktop.safety.confinement.code_profile import code_walls
+from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.skills.formats import load_skills_from_file
 from desktop.skills.formats.js_module import runnable
 from desktop.skills.frontmatter.problems import FormatError
@@ -38,7 +38,9 @@ class Place:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "mine.skill.js"
         (folder / "empty").mkdir()
-        self.engine = JsEngine(lambda: WorkerSpec(str(folder / "empty"), *code_walls()), CodeLimits(cpu_s=0.5))
+        self.engine = JsEngine(
+            lambda: WorkerSpec(str(folder / "empty"), *code_sandbox_profile()), CodeLimits(cpu_s=0.5)
+        )
         self.worker = JavaScriptWorker(self.engine, _text)
 
     async def run(self, text: str, args: Any = None, *, person: Person | None = None, **values: Any) -> CallResult:

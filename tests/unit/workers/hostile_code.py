@@ -20,7 +20,7 @@ from typing import Any
 
 from desktop.domain.code import CodeCall, CodeLimits, CodeOutcome
 from desktop.domain.errors import ToolFailure
-from desktop.safety.confinement.code_profile import code_walls
+from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.harness.patience import HELD_S, PATIENCE_S
 
@@ -178,7 +178,7 @@ async def run_class(name: str, folder: str, *, brief: CodeLimits = LIMITS) -> Co
     """All programs of one class, a few at a time, each in a session of its own. ``brief``: what those get that may end
     by their time as well as by something else."""
     made = {
-        limits: JsEngine(lambda: WorkerSpec(folder, *code_walls()), limits)
+        limits: JsEngine(lambda: WorkerSpec(folder, *code_sandbox_profile()), limits)
         for limits in ((LOOPS,) if name == "loops" else (LIMITS, brief))
     }
     engine = next(iter(made.values()))

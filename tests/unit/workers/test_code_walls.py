@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from desktop.domain.code import CodeLimits
-from desktop.safety.confinement.code_profile import _ALLOWED, code_walls, only_computing
+from desktop.safety.confinement.code_profile import _ALLOWED, code_sandbox_profile, only_computing
 from desktop.workers.js_code.engine import JsEngine, JsSession, WorkerSpec
 from tests.harness.patience import PATIENCE_S
 from tests.unit.workers.hostile_code import Host
 
 SCRIPT = Path(__file__).with_name("taken_over.py")
-NO_WALLS = pytest.mark.skipif(code_walls() == ("", ""), reason="there is no filter of system calls here")
+NO_WALLS = pytest.mark.skipif(code_sandbox_profile() == ("", ""), reason="there is no filter of system calls here")
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ async def session(tmp_path: Path) -> AsyncIterator[JsSession]:
     python.write_text(f'#!/bin/sh\nexec {sys.executable} -I -B -X utf8 {SCRIPT} "$@"\n')
     python.chmod(0o755)
     os.environ["ASSENT_TEST_SECRET"] = "sk-very-secret"
-    engine = JsEngine(lambda: WorkerSpec(str(tmp_path / "empty"), *code_walls(), str(python)), CodeLimits())
+    engine = JsEngine(lambda: WorkerSpec(str(tmp_path / "empty"), *code_sandbox_profile(), str(python)), CodeLimits())
     yield engine.session()
     await engine.close()
     del os.environ["ASSENT_TEST_SECRET"]

@@ -14,7 +14,7 @@ import pytest
 
 from desktop.domain.code import CodeCall, CodeLimits
 from desktop.domain.errors import ChildDied, Denied, ToolFailure
-from desktop.safety.confinement.code_profile import code_walls
+from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.workers.js_code.engine import MAX_LIVE, JsEngine, WorkerSpec
 from tests.harness.patience import PATIENCE_S
 from tests.unit.workers import hostile_worker
@@ -42,7 +42,7 @@ async def engine_of(tmp_path: Path) -> AsyncIterator[Make]:
 
     def make(mode: str = "", limits: CodeLimits = LIMITS) -> JsEngine:
         (tmp_path / "empty").mkdir(exist_ok=True)
-        found = spec(mode) if mode else WorkerSpec(str(tmp_path / "empty"), *code_walls())
+        found = spec(mode) if mode else WorkerSpec(str(tmp_path / "empty"), *code_sandbox_profile())
         made.append(JsEngine(lambda: found, limits))
         return made[-1]
 
@@ -366,10 +366,10 @@ async def test_an_app_that_is_killed_leaves_no_worker(tmp_path: Path) -> None:
     code = (
         "import asyncio, sys\n"
         "from desktop.workers.js_code.engine import JsEngine, WorkerSpec\n"
-        "from desktop.safety.confinement.code_profile import code_walls\n"
+        "from desktop.safety.confinement.code_profile import code_sandbox_profile\n"
         "from desktop.domain.code import CodeLimits\n"
         "async def main():\n"
-        f"    engine = JsEngine(lambda: WorkerSpec({str(tmp_path)!r}, *code_walls()), CodeLimits(cpu_s=600))\n"
+        f"    engine = JsEngine(lambda: WorkerSpec({str(tmp_path)!r}, *code_sandbox_profile()), CodeLimits(cpu_s=600))\n"
         "    async def serve(call):\n"
         "        await engine.prewarm()\n"
         "        print(session._worker.pid, idle._worker.pid, engine._ready.result().pid, flush=True)\n"

@@ -70,13 +70,13 @@ def inside(world: World, path: str) -> bool:
 
 def by_command(world: World, kind: Kind, path: str) -> bool | None:
     """Read what is denied, and write, from inside; what is outside and not denied may be read."""
-    with closing(SystemConfinement(world.policy, lambda: world.settings, kinds=(kind,))) as walls:
-        if walls.probe().kind != kind:
+    with closing(SystemConfinement(world.policy, lambda: world.settings, kinds=(kind,))) as confinement:
+        if confinement.probe().kind != kind:
             return None
         command = f"cat '{path}'; echo planted > '{path}' && echo WRITTEN; echo x > '{os.path.dirname(path)}/planted'"
         command += " && echo MADE"
         spec = ProcessSpec(("sh", "-c", command), str(world.workspace), {"PATH": "/usr/bin:/bin"})
-        outcome = asyncio.run(GroupRunner().run(walls.wrap(spec), CancellationToken()))
+        outcome = asyncio.run(GroupRunner().run(confinement.wrap(spec), CancellationToken()))
     made = "MADE" in outcome.output and not inside(world, path)
     return made or any(word in outcome.output for word in ("PRIVATE", "CONVERSATIONS", "WRITTEN"))
 

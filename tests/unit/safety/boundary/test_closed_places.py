@@ -15,8 +15,8 @@ from desktop.domain.safety import Access, ProcessSpec
 from desktop.safety.boundary.closed_places import judged
 from desktop.safety.boundary.consents import MAX_CONSENTS, Consents
 from desktop.safety.confinement.process import GroupRunner
-from desktop.safety.confinement.profile import SandboxProfile, walls_of
-from desktop.safety.confinement.seatbelt import profile
+from desktop.safety.confinement.profile import SandboxProfile, profile_for
+from desktop.safety.confinement.seatbelt import sandbox_text
 from desktop.safety.confinement.select import Kind, SystemConfinement
 from tests.unit.safety.world import World
 
@@ -38,29 +38,29 @@ KINDS: tuple[Kind, ...] = ("bubblewrap", "landlock")
 
 
 @pytest.fixture(params=KINDS)
-def walls(request: pytest.FixtureRequest, closed: World) -> Iterator[SystemConfinement]:
+def confinement(request: pytest.FixtureRequest, closed: World) -> Iterator[SystemConfinement]:
     with closing(SystemConfinement(closed.policy, lambda: closed.settings, kinds=(request.param,))) as made:
         if made.probe().kind != request.param:
             pytest.skip(f"{request.param} does not work here")
         yield made
 
 
-async def said(walls: SystemConfinement, world: World, command: str, *opened: Path) -> str:
+async def said(confinement: SystemConfinement, world: World, command: str, *opened: Path) -> str:
     spec = ProcessSpec(("sh", "-c", f"exec 2>/dev/null; {command}"), str(world.workspace), {"PATH": "/usr/bin:/bin"})
-    wrapped = walls.wrap(spec, opened=tuple(map(str, opened)))
+    wrapped = confinement.wrap(spec, opened=tuple(map(str, opened)))
     return (await GroupRunner().run(wrapped, CancellationToken())).output
 
 
 @pytest.mark.spec("R-FS-3")
 async def test_what_is_opened_is_read_by_that_process_alone_and_everything_else_stays_closed(
-    walls: SystemConfinement, closed: World
+    confinement: SystemConfinement, closed: World
 ) -> None:
     kube, home = closed.person / ".kube", closed.person
     look = f"cat {kube}/config; cat {kube}/private/key; cat {home}/.aws/credentials; cat {closed.ssh}/id_rsa; echo end"
-    assert await said(walls, closed, look, kube) == "CLUSTERend\n"
-    assert await said(walls, closed, look) == "end\n"
+    assert await said(confinement, closed, look, kube) == "CLUSTERend\n"
+    assert await said(confinement, closed, look) == "end\n"
     change = f"cd {kube}; echo x >>config; echo x >new; rm -f config; mkdir cache/d; echo x >{home}/new"
-    await said(walls, closed, change, kube)
+    await said(confinement, closed, change, kube)
     assert (kube / "config").read_text() == "CLUSTER"
     assert sorted(os.listdir(kube)) == ["cache", "config", "private"]
     assert os.listdir(kube / "cache") == []
@@ -68,33 +68,33 @@ async def test_what_is_opened_is_read_by_that_process_alone_and_everything_else_
 
 
 async def test_a_file_or_folder_in_a_denied_folder_is_opened_without_its_neighbours(
-    walls: SystemConfinement, closed: World
+    confinement: SystemConfinement, closed: World
 ) -> None:
     kube = closed.person / ".kube"
     look = f"cat {kube}/config; cat {kube}/private/key; ls {kube}/cache && echo listed"
-    assert await said(walls, closed, look, kube / "config") == "CLUSTER"
-    assert await said(walls, closed, look, kube / "private/key", kube / "cache") == "INNERlisted\n"
+    assert await said(confinement, closed, look, kube / "config") == "CLUSTER"
+    assert await said(confinement, closed, look, kube / "private/key", kube / "cache") == "INNERlisted\n"
 
 
 async def test_a_denied_folder_in_an_allowed_one_is_read_and_still_not_written(
-    walls: SystemConfinement, closed: World
+    confinement: SystemConfinement, closed: World
 ) -> None:
     inner = closed.outside / "vault"
     inner.mkdir()
     (inner / "file").write_text("VAULT")
     allowed = (*closed.settings.allowed, str(closed.outside))
     closed.change(allowed=allowed, denied=(*closed.settings.denied, str(inner)))
-    assert await said(walls, closed, f"cat {inner}/file; echo x >{inner}/file; mv {inner} away", inner) == "VAULT"
+    assert await said(confinement, closed, f"cat {inner}/file; echo x >{inner}/file; mv {inner} away", inner) == "VAULT"
     assert (inner / "file").read_text() == "VAULT"
 
 
 async def test_the_walls_open_nothing_that_may_not_be_opened_whoever_asks(
-    walls: SystemConfinement, closed: World
+    confinement: SystemConfinement, closed: World
 ) -> None:
     data = closed.home / "data"
     closed.change(denied=(*closed.settings.denied, str(closed.home / "agents")))
-    assert await said(walls, closed, f"cat {data}/assent.db; echo end", data, closed.home / "agents") == "end\n"
-    assert walls_of(closed.policy, lambda: closed.settings, opened=(str(data), str(closed.person))).opened == ()
+    assert await said(confinement, closed, f"cat {data}/assent.db; echo end", data, closed.home / "agents") == "end\n"
+    assert profile_for(closed.policy, lambda: closed.settings, opened=(str(data), str(closed.person))).opened == ()
 
 
 def test_file_tools_know_nothing_of_what_is_opened_for_a_tool(closed: World) -> None:
@@ -159,12 +159,12 @@ def test_on_a_mac_the_inner_rule_comes_last() -> None:
     at = SandboxProfile(
         ("/w",), (), (), ("/h/kube", "/h/ssh"), False, opened=("/h/kube",), still_hidden=("/h/kube/private",)
     )
-    lines = profile(at, "/t").splitlines()
+    lines = sandbox_text(at, "/t").splitlines()
     deny = lines.index('(deny file-read* file-write* (subpath "/h/kube") (subpath "/h/ssh"))')
     allow = lines.index('(allow file-read* (subpath "/h/kube"))')
     again = lines.index('(deny file-read* file-write* (subpath "/h/kube/private"))')
     assert deny < allow < again
-    assert profile(replace(at, opened=(), still_hidden=()), "/t").count("/h/kube") == 1
+    assert sandbox_text(replace(at, opened=(), still_hidden=()), "/t").count("/h/kube") == 1
 
 
 class State:

@@ -21,7 +21,7 @@ from tests.unit.safety.world import World
 
 
 @pytest.fixture(params=["bubblewrap", "landlock"])
-def walls(request: pytest.FixtureRequest, world: World) -> Iterator[SystemConfinement]:
+def confinement(request: pytest.FixtureRequest, world: World) -> Iterator[SystemConfinement]:
     """A program that lies beneath the temporary folder, where everything else is out of sight."""
     program = world.root / "program"
     program.mkdir()
@@ -33,34 +33,36 @@ def walls(request: pytest.FixtureRequest, world: World) -> Iterator[SystemConfin
         yield made
 
 
-async def inside(walls: SystemConfinement, world: World, command: str, narrow: tuple[str, ...] | None = None) -> str:
+async def inside(
+    confinement: SystemConfinement, world: World, command: str, narrow: tuple[str, ...] | None = None
+) -> str:
     env = {"PATH": "/usr/bin:/bin", "HOME": str(world.person), "P": str(world.root / "program")}
     spec = ProcessSpec(("bash", "--norc", "-c", command), str(world.workspace), env)
-    return (await GroupRunner().run(walls.wrap(spec, narrow=narrow), CancellationToken())).output
+    return (await GroupRunner().run(confinement.wrap(spec, narrow=narrow), CancellationToken())).output
 
 
 @pytest.mark.spec("R-FS-10")
 async def test_the_program_is_read_and_never_written_beneath_the_temporary_folder(
-    walls: SystemConfinement, world: World
+    confinement: SystemConfinement, world: World
 ) -> None:
     for allowed in (world.workspace, world.root):
         world.change(allowed=(str(allowed),))
-        assert "works" in await inside(walls, world, 'cat "$P/code.py"')
+        assert "works" in await inside(confinement, world, 'cat "$P/code.py"')
         for attempt in ('echo x > "$P/code.py"', 'touch "$P/new"', 'mv "$P" "$P"2', 'rm -rf "$P"', 'ln -sf /x "$P/l"'):
-            await inside(walls, world, attempt)
+            await inside(confinement, world, attempt)
     assert [path.name for path in (world.root / "program").iterdir()] == ["code.py"]
     assert (world.root / "program/code.py").read_text() == "print('works')\n"
 
 
-async def test_a_narrow_process_sees_of_it_what_it_was_given(walls: SystemConfinement, world: World) -> None:
+async def test_a_narrow_process_sees_of_it_what_it_was_given(confinement: SystemConfinement, world: World) -> None:
     program = str(world.root / "program")
-    assert "works" in await inside(walls, world, 'cat "$P/code.py"', narrow=(program,))
-    assert "works" not in await inside(walls, world, 'cat "$P/code.py"', narrow=())
+    assert "works" in await inside(confinement, world, 'cat "$P/code.py"', narrow=(program,))
+    assert "works" not in await inside(confinement, world, 'cat "$P/code.py"', narrow=())
 
 
-async def test_denied_wins_over_the_program(walls: SystemConfinement, world: World) -> None:
+async def test_denied_wins_over_the_program(confinement: SystemConfinement, world: World) -> None:
     world.change(denied=(str(world.root / "program"),))
-    assert "works" not in await inside(walls, world, 'cat "$P/code.py"')
+    assert "works" not in await inside(confinement, world, 'cat "$P/code.py"')
 
 
 @pytest.mark.spec("R-FS-10")

@@ -167,8 +167,8 @@ async def race_of_starts(world: World, kind: Kind, tries: int) -> Counter[str]:
     """Programs started in a folder that is swapped for a link: as the tools do it, judged, wrapped and run."""
     runner, seen = GroupRunner(), Counter[str]()
     settings = lambda: world.settings  # noqa: E731
-    with closing(SystemConfinement(world.policy, settings, kinds=(kind,))) as walls, swapping(world, "folder"):
-        if walls.probe().kind != kind:
+    with closing(SystemConfinement(world.policy, settings, kinds=(kind,))) as confinement, swapping(world, "folder"):
+        if confinement.probe().kind != kind:
             pytest.skip(f"{kind} does not work here")
         for _ in attempts(tries, seen):
             place = world.policy.explain("target", Access.LIST)
@@ -177,7 +177,7 @@ async def race_of_starts(world: World, kind: Kind, tries: int) -> Counter[str]:
                 continue
             spec = ProcessSpec(WHERE.argv, place.resolved, WHERE.env)
             try:
-                wrapped = await asyncio.to_thread(walls.wrap, spec)
+                wrapped = await asyncio.to_thread(confinement.wrap, spec)
                 outcome = await runner.run(wrapped, CancellationToken())
             except (BoundaryViolation, ToolFailure):
                 seen[REFUSED] += 1

@@ -209,7 +209,7 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
 
 
 @pytest.fixture(scope="module", params=KINDS)
-def walls(request: pytest.FixtureRequest, attacked: Field) -> Iterator[SystemConfinement]:
+def confinement(request: pytest.FixtureRequest, attacked: Field) -> Iterator[SystemConfinement]:
     saved = os.environ["HOME"]
     os.environ["HOME"] = str(attacked.world.person)
     with closing(
@@ -236,10 +236,10 @@ async def run(spec: ProcessSpec) -> ProcessOutcome:
 @pytest.mark.spec("R-FS-3", "R-FS-7", "R-FS-10", "R-SEC-1", "R-SK-14")
 @pytest.mark.parametrize(("attack", "carrier"), CARRIED, ids=str)
 async def test_no_attack_gets_through_the_walls(
-    attacked: Field, walls: SystemConfinement, attack: Attack, carrier: str
+    attacked: Field, confinement: SystemConfinement, attack: Attack, carrier: str
 ) -> None:
     narrow = _needed(sys.executable) if carrier == "skill" else None
-    spec = walls.wrap(attacked.spec(attack), narrow=narrow, network=attack.network)
+    spec = confinement.wrap(attacked.spec(attack), narrow=narrow, network=attack.network)
     outcome = await run(spec)
     got = attacked.passed(outcome)
     escapes.tried(f"walls: {attack.kind}", bool(got))

@@ -58,7 +58,7 @@ print("took", found, "of", len(os.listdir("/proc/self/fd")))
 
 
 @pytest.fixture(params=KINDS)
-def walls(request: pytest.FixtureRequest, world: World) -> Iterator[SystemConfinement]:
+def confinement(request: pytest.FixtureRequest, world: World) -> Iterator[SystemConfinement]:
     with closing(SystemConfinement(world.policy, lambda: world.settings, kinds=(request.param,))) as made:
         if made.probe().kind != request.param:
             pytest.skip(f"{request.param} does not work here")
@@ -87,22 +87,24 @@ def on_a_screen() -> socket.socket:
 @pytest.mark.spec("R-FS-10")
 @pytest.mark.parametrize("shared", [True, False], ids=["the shared ruleset", "a ruleset of its own"])
 async def test_screens_are_closed_and_other_ports_open_whoever_starts_the_command(
-    walls: SystemConfinement, world: World, shared: bool
+    confinement: SystemConfinement, world: World, shared: bool
 ) -> None:
     """A server that the MCP host starts has no descriptor of ours."""
     with on_a_screen() as screen, socket.create_server(("127.0.0.1", 0)) as other:
         ports = [str(one.getsockname()[1]) for one in (screen, other)]
-        spec = walls.wrap(python(world, CONNECTS, *ports), network=True)
+        spec = confinement.wrap(python(world, CONNECTS, *ports), network=True)
         assert spec.inherited
         assert await said(spec if shared else replace(spec, inherited=())) == "closed\nreached\n"
 
 
 @pytest.mark.spec("R-FS-10")
-async def test_no_command_gets_hold_of_what_it_could_open_ports_with(walls: SystemConfinement, world: World) -> None:
-    spec = walls.wrap(python(world, TAKES), network=True)
+async def test_no_command_gets_hold_of_what_it_could_open_ports_with(
+    confinement: SystemConfinement, world: World
+) -> None:
+    spec = confinement.wrap(python(world, TAKES), network=True)
     assert (await said(spec)).startswith("took [] of ")
     assert not os.get_inheritable(spec.inherited[0]), "what else the app starts does not get it either"
 
 
-async def test_without_the_network_nothing_is_handed_over(walls: SystemConfinement, world: World) -> None:
-    assert walls.wrap(python(world, TAKES), network=False).inherited == ()
+async def test_without_the_network_nothing_is_handed_over(confinement: SystemConfinement, world: World) -> None:
+    assert confinement.wrap(python(world, TAKES), network=False).inherited == ()

@@ -51,12 +51,12 @@ async def test_no_confined_process_reaches_the_keyring_or_the_bus(
     world: World, keyring_daemon: KeyringDaemon, kind: Kind, network: bool
 ) -> None:
     environment = {k: v for k, v in keyring_daemon.environment.items() if k.startswith(("DBUS", "XDG"))}
-    with closing(SystemConfinement(world.policy, lambda: world.settings, kinds=(kind,))) as walls:
-        if walls.probe().kind != kind:
+    with closing(SystemConfinement(world.policy, lambda: world.settings, kinds=(kind,))) as confinement:
+        if confinement.probe().kind != kind:
             pytest.skip(f"{kind} does not work here")
         for command in BUS:
             spec = spec_of(world, environment, "bash", "--norc", "-c", command)
-            passed = "REACHED" in await run(walls.wrap(spec, network=network))
+            passed = "REACHED" in await run(confinement.wrap(spec, network=network))
             escapes.tried("walls: desktop", passed)
             assert not passed, command
 
@@ -71,14 +71,14 @@ async def test_the_same_bus_answers_without_walls(world: World, keyring_daemon: 
 @pytest.mark.parametrize("kind", [*KINDS, "none"])
 async def test_no_confined_process_reaches_the_screen(world: World, x_display: str, kind: Kind, network: bool) -> None:
     """By the socket in /tmp, by its abstract name: whoever types into windows could allow anything."""
-    with closing(SystemConfinement(world.policy, lambda: world.settings, kinds=(kind,))) as walls:
-        if walls.probe().kind != kind:
+    with closing(SystemConfinement(world.policy, lambda: world.settings, kinds=(kind,))) as confinement:
+        if confinement.probe().kind != kind:
             pytest.skip(f"{kind} does not work here")
         reached = []
         for start in ("", "\\0"):
             code = SCREEN.format(start=start)
             spec = spec_of(world, {"DISPLAY": x_display}, sys.executable, "-I", "-c", code)
-            reached.append("REACHED" in await run(walls.wrap(spec, network=network)))
+            reached.append("REACHED" in await run(confinement.wrap(spec, network=network)))
     if kind == "none":
         assert reached[0], "the screen is not there: the others would prove nothing"
         return

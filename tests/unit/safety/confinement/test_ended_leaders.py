@@ -64,10 +64,10 @@ async def test_a_child_that_ended_its_first_thread_does_not_outlive_the_command(
     spec = ProcessSpec(argv, str(world.workspace), {"PATH": "/usr/bin:/bin"}, PATIENCE_S)
     token = CancellationToken()
     stop = (lambda _: token.cancel("stop")) if end == "stop" else None
-    with closing(SystemConfinement(world.policy, lambda: world.settings, kinds=(kind,))) as walls:
-        if walls.probe().kind != kind:
+    with closing(SystemConfinement(world.policy, lambda: world.settings, kinds=(kind,))) as confinement:
+        if confinement.probe().kind != kind:
             pytest.skip(f"{kind} does not work here")
-        outcome = await asyncio.wait_for(GroupRunner().run(walls.wrap(spec), token, stop), PATIENCE_S)
+        outcome = await asyncio.wait_for(GroupRunner().run(confinement.wrap(spec), token, stop), PATIENCE_S)
     assert (outcome.ended, outcome.output) == ("exited" if end == "its own" else "aborted", "begun\n")
     await until(lambda: not is_held(world.workspace / "held"), "the child has ended")
 

@@ -237,12 +237,12 @@ async def test_no_file_of_the_workspace_is_run_or_read_by_itself(world: World, k
         "shell": ("bash", "--noprofile", "--norc", "-c", "ls >/dev/null; git --version; cat note.txt; type ls"),
         "python": (sys.executable, "-I", "-c", "import os, site; print('works')"),
     }
-    with closing(SystemConfinement(world.policy, lambda: world.settings, kinds=(kind,))) as walls:
-        if walls.probe().kind != kind:
+    with closing(SystemConfinement(world.policy, lambda: world.settings, kinds=(kind,))) as confinement:
+        if confinement.probe().kind != kind:
             pytest.skip(f"{kind} does not work here")
         for argv in commands.values():
             spec = ProcessSpec(argv, str(world.workspace), built)
-            outcome = await GroupRunner().run(walls.wrap(spec), CancellationToken())
+            outcome = await GroupRunner().run(confinement.wrap(spec), CancellationToken())
             assert "note" in outcome.output or "works" in outcome.output, outcome.output
     passed = (world.workspace / "PLANTED").exists()
     for _ in PLANTED:

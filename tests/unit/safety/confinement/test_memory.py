@@ -155,10 +155,10 @@ print(libc.shmget(0, ctypes.c_size_t(4096), 0o1600), ctypes.get_errno())
 
 @pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
 async def test_memory_that_is_shared_by_number_is_refused_inside_walls(world: World, kind: Kind) -> None:
-    with closing(SystemConfinement(world.policy, lambda: world.settings, kinds=(kind,))) as walls:
-        if walls.probe().kind != kind:
+    with closing(SystemConfinement(world.policy, lambda: world.settings, kinds=(kind,))) as confinement:
+        if confinement.probe().kind != kind:
             pytest.skip(f"{kind} does not work here")
-        outcome = await run(walls.wrap(python(world, SHARED_BY_NUMBER, limit=0)))
+        outcome = await run(confinement.wrap(python(world, SHARED_BY_NUMBER, limit=0)))
     assert outcome.output == f"-1 {errno.EPERM}\n"
 
 
@@ -171,10 +171,10 @@ async def test_the_kernel_is_told_to_end_it_before_every_other(world: World) -> 
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
 async def test_files_in_a_folder_of_its_own_are_memory(world: World) -> None:
     code = "f = open('/tmp/held', 'wb')\nfor _ in range(80): f.write(b'x' * 1_000_000)\nimport time; time.sleep(600)"
-    with closing(SystemConfinement(world.policy, lambda: world.settings, kinds=("bubblewrap",))) as walls:
-        if walls.probe().kind != "bubblewrap":
+    with closing(SystemConfinement(world.policy, lambda: world.settings, kinds=("bubblewrap",))) as confinement:
+        if confinement.probe().kind != "bubblewrap":
             pytest.skip("bubblewrap does not work here")
-        outcome = await run(walls.wrap(python(world, code, limit=60 * MEGABYTE)))
+        outcome = await run(confinement.wrap(python(world, code, limit=60 * MEGABYTE)))
     assert outcome.ended == "memory"
 
 

@@ -32,12 +32,12 @@ async def test_a_fork_bomb_ends_at_the_limit_and_leaves_nothing(tmp_path: Path) 
     (tmp_path / "work").mkdir()
     settings = SafetySettings(str(tmp_path / "work"), allowed=(str(tmp_path / "work"),))
     policy = BoundaryPolicy(str(tmp_path / "app"), lambda: settings)
-    with closing(SystemConfinement(policy, lambda: settings, kinds=("bubblewrap",))) as walls:
-        if walls.probe().kind != "bubblewrap":
+    with closing(SystemConfinement(policy, lambda: settings, kinds=("bubblewrap",))) as confinement:
+        if confinement.probe().kind != "bubblewrap":
             pytest.skip("bubblewrap does not work here")
         argv = ("perl", "-e", BOMB.replace("@MOST@", str(MAX_PROCESSES)))
         spec = ProcessSpec(argv, str(tmp_path / "work"), {"PATH": "/usr/bin:/bin"}, timeout_s=PATIENCE_S)
-        outcome = await GroupRunner().run(walls.wrap(spec), CancellationToken())
+        outcome = await GroupRunner().run(confinement.wrap(spec), CancellationToken())
     words = outcome.output.split()
     assert words[:1] == ["made"], outcome.output
     assert MAX_PROCESSES - 50 < int(words[1]) < MAX_PROCESSES

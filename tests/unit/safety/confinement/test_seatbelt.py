@@ -8,11 +8,11 @@ import pytest
 from desktop.domain.safety import ProcessSpec
 from desktop.safety.confinement import reports
 from desktop.safety.confinement.profile import SandboxProfile
-from desktop.safety.confinement.seatbelt import PROGRAM, in_seatbelt, profile
+from desktop.safety.confinement.seatbelt import PROGRAM, in_seatbelt, sandbox_text
 from desktop.safety.confinement.select import Machine, SystemConfinement, refuses_outside
 from tests.unit.safety.world import World
 
-WALLS = SandboxProfile(
+PROFILE = SandboxProfile(
     writable=("/Users/ann/.agent/workspace", "/Users/ann/proj"),
     read_only=("/Users/ann/.agent",),
     again_writable=("/Users/ann/.agent/workspace",),
@@ -45,25 +45,25 @@ SPEC = ProcessSpec(("bash", "-c", "true"), "/Users/ann/proj", {"PATH": "/bin"})
 
 @pytest.mark.spec("R-FS-3", "R-FS-10")
 def test_the_profile_says_the_walls_in_order_of_precedence() -> None:
-    assert profile(WALLS, "/private/tmp/own") == GOLDEN
+    assert sandbox_text(PROFILE, "/private/tmp/own") == GOLDEN
 
 
 def test_the_command_gets_its_own_temporary_folder_and_stays_one_word_each() -> None:
-    made = in_seatbelt(SPEC, WALLS, "/private/tmp/own")
+    made = in_seatbelt(SPEC, PROFILE, "/private/tmp/own")
     assert made.argv == (PROGRAM, "-p", GOLDEN, "bash", "-c", "true")
     assert made.env == {"PATH": "/bin", "TMPDIR": "/private/tmp/own"}
     assert (made.cwd, made.contained) == (SPEC.cwd, False)  # its processes end by their group
 
 
 def test_the_network_is_opened_for_addresses_and_never_for_services() -> None:
-    text = profile(replace(WALLS, network=True), "/t")
+    text = sandbox_text(replace(PROFILE, network=True), "/t")
     assert '(allow network* (remote ip "*:*") (local ip "*:*"))' in text
     assert text.index("(deny network*)") < text.index("(allow network*")
     assert "unix-socket" not in text
 
 
 def test_a_skill_reads_only_what_it_is_given() -> None:
-    text = profile(replace(WALLS, seen=("/Users/ann/python",)), "/t")
+    text = sandbox_text(replace(PROFILE, seen=("/Users/ann/python",)), "/t")
     assert text.index("(deny file-read-data)") < text.index('(subpath "/Users/ann/python")')
     assert text.index('(subpath "/Users/ann/python")') < text.index("(deny file-read* file-write*")
 
@@ -78,7 +78,7 @@ def test_a_skill_reads_only_what_it_is_given() -> None:
     ],
 )
 def test_no_path_can_say_a_rule_of_its_own(path: str, written: str) -> None:
-    text = profile(replace(WALLS, writable=(path,), again_writable=()), "/t")
+    text = sandbox_text(replace(PROFILE, writable=(path,), again_writable=()), "/t")
     assert f"(subpath {written})" in text
     outside = text
     for piece in text.split(r"\\"):  # what stands outside of quotes is ours alone
@@ -88,8 +88,8 @@ def test_no_path_can_say_a_rule_of_its_own(path: str, written: str) -> None:
 
 def test_without_sandbox_exec_nothing_is_claimed(world: World) -> None:
     bare = Machine(platform="darwin")
-    walls = SystemConfinement(world.policy, lambda: world.settings, machine=lambda: bare)
-    report = walls.probe()
+    confinement = SystemConfinement(world.policy, lambda: world.settings, machine=lambda: bare)
+    report = confinement.probe()
     assert report.kind == "none"
     assert "bubblewrap" not in report.sentence  # which is not to be had there
 
@@ -98,8 +98,8 @@ def test_one_that_does_not_work_is_not_claimed_either(world: World) -> None:
     absent = Machine(platform="darwin", sandbox_exec=PROGRAM)
     with closing(
         SystemConfinement(world.policy, lambda: world.settings, kinds=("sandbox-exec",), machine=lambda: absent)
-    ) as walls:
-        assert walls.probe().kind == "none"
+    ) as confinement:
+        assert confinement.probe().kind == "none"
 
 
 def test_the_trial_finds_out_what_lets_everything_through() -> None:

@@ -37,7 +37,7 @@ NOT_SHARING = {
 
 
 @pytest.fixture(params=["bubblewrap", "landlock"])
-def walls(request: pytest.FixtureRequest, world: World) -> Iterator[SystemConfinement]:
+def confinement(request: pytest.FixtureRequest, world: World) -> Iterator[SystemConfinement]:
     made = SystemConfinement(world.policy, lambda: world.settings, kinds=(request.param,))
     try:
         if made.probe().kind != request.param:
@@ -58,12 +58,12 @@ def theirs() -> Iterator[Path]:
     path.unlink()
 
 
-async def told(walls: SystemConfinement, world: World, code: str) -> ToolResult:
+async def told(confinement: SystemConfinement, world: World, code: str) -> ToolResult:
     """What a model is told of a command that runs this."""
     bash = Bash(
         world.reader,
         world.policy,
-        walls,
+        confinement,
         AllowlistEnvironment(lambda: world.settings),
         GroupRunner(),
         lambda: world.settings,
@@ -76,10 +76,10 @@ async def told(walls: SystemConfinement, world: World, code: str) -> ToolResult:
 @pytest.mark.spec("R-FS-3")
 @pytest.mark.parametrize("code", SHARING.values(), ids=SHARING)
 async def test_processes_of_one_command_share_memory_or_are_told_why_not(
-    walls: SystemConfinement, world: World, code: str
+    confinement: SystemConfinement, world: World, code: str
 ) -> None:
-    result = await told(walls, world, code)
-    if walls.probe().kind == "bubblewrap":
+    result = await told(confinement, world, code)
+    if confinement.probe().kind == "bubblewrap":
         assert result.text.startswith("works")
     else:
         assert result.is_error
@@ -87,21 +87,23 @@ async def test_processes_of_one_command_share_memory_or_are_told_why_not(
 
 
 @pytest.mark.parametrize("code", NOT_SHARING.values(), ids=NOT_SHARING)
-async def test_what_the_hint_names_instead_works(walls: SystemConfinement, world: World, code: str) -> None:
-    assert (await told(walls, world, code)).text.startswith("works")
+async def test_what_the_hint_names_instead_works(confinement: SystemConfinement, world: World, code: str) -> None:
+    assert (await told(confinement, world, code)).text.startswith("works")
 
 
 @pytest.mark.spec("R-FS-3")
 async def test_no_command_reads_or_changes_what_other_programs_share(
-    walls: SystemConfinement, world: World, theirs: Path
+    confinement: SystemConfinement, world: World, theirs: Path
 ) -> None:
-    assert "THEIRS" not in (await told(walls, world, f"print(open({str(theirs)!r}).read())")).text
-    await told(walls, world, f"open({str(theirs)!r}, 'w').write('OURS')")
+    assert "THEIRS" not in (await told(confinement, world, f"print(open({str(theirs)!r}).read())")).text
+    await told(confinement, world, f"open({str(theirs)!r}, 'w').write('OURS')")
     assert theirs.read_text() == "THEIRS"
 
 
-async def test_a_failure_that_has_another_reason_is_not_explained_by_it(walls: SystemConfinement, world: World) -> None:
+async def test_a_failure_that_has_another_reason_is_not_explained_by_it(
+    confinement: SystemConfinement, world: World
+) -> None:
     for code in ("open('/etc/passwd', 'a')", "print('Permission denied'); raise SystemExit(3)", "raise SystemExit(4)"):
-        result = await told(walls, world, code)
+        result = await told(confinement, world, code)
         assert result.is_error
         assert "Shared memory" not in result.text

@@ -32,7 +32,7 @@ KINDS: tuple[Kind, ...] = ("bubblewrap", "landlock")
 
 
 @pytest.fixture(params=["bubblewrap", "landlock"])
-def walls(request: pytest.FixtureRequest, world: World) -> Iterator[SystemConfinement]:
+def confinement(request: pytest.FixtureRequest, world: World) -> Iterator[SystemConfinement]:
     made = SystemConfinement(world.policy, lambda: world.settings, kinds=(request.param,))
     try:
         if made.probe().kind != request.param:
@@ -42,10 +42,10 @@ def walls(request: pytest.FixtureRequest, world: World) -> Iterator[SystemConfin
         made.close()
 
 
-async def inside(walls: SystemConfinement, world: World, command: str, **fields: object) -> ProcessOutcome:
+async def inside(confinement: SystemConfinement, world: World, command: str, **fields: object) -> ProcessOutcome:
     env = {"PATH": "/usr/bin:/bin", "HOME": str(world.person)}
     spec = ProcessSpec(("bash", "--norc", "-c", command), str(world.workspace), env, **fields)  # type: ignore[arg-type]
-    return await GroupRunner().run(walls.wrap(spec), CancellationToken())
+    return await GroupRunner().run(confinement.wrap(spec), CancellationToken())
 
 
 def made(world: World, *kinds: Kind) -> contextlib.closing[SystemConfinement]:
@@ -62,12 +62,12 @@ async def test_a_command_that_may_write_in_temporary_folders_cannot_take_the_fil
     temporary.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     world.change(allowed=(str(world.workspace), str(temporary)))
-    with made(world, "bubblewrap") as walls:
-        if walls.probe().kind != "bubblewrap":
+    with made(world, "bubblewrap") as confinement:
+        if confinement.probe().kind != "bubblewrap":
             pytest.skip("bubblewrap does not work here")
-        await inside(walls, world, f"for f in {temporary}/*/* /proc/[0-9]*/fd/*; do : >$f; done 2>/dev/null")
+        await inside(confinement, world, f"for f in {temporary}/*/* /proc/[0-9]*/fd/*; do : >$f; done 2>/dev/null")
         asked = f"{shlex.quote(sys.executable)} -c 'import socket; socket.socket(socket.AF_UNIX)'"
-        outcome = await inside(walls, world, asked)
+        outcome = await inside(confinement, world, asked)
     assert "PermissionError" in outcome.output
 
 
@@ -75,17 +75,17 @@ def test_the_probe_takes_the_first_kind_that_works_here_and_says_so_when_none_do
     """In a container or a chroot there may be none; then it must not claim one."""
     works = []
     for kind in KINDS:
-        with made(world, kind) as walls:
-            works += [kind] if walls.probe().kind == kind else []
-    with made(world) as walls:
-        report = walls.probe()
+        with made(world, kind) as confinement:
+            works += [kind] if confinement.probe().kind == kind else []
+    with made(world) as confinement:
+        report = confinement.probe()
     assert report.kind == (works[0] if works else "none")
     assert bool(report.holds) == bool(works)
     assert report.sentence
 
 
-async def test_work_in_the_workspace_goes_on_as_usual(walls: SystemConfinement, world: World) -> None:
-    outcome = await inside(walls, world, "pwd; mkdir a && echo hi > a/b && cat a/b note.txt; ls | sort; exit 4")
+async def test_work_in_the_workspace_goes_on_as_usual(confinement: SystemConfinement, world: World) -> None:
+    outcome = await inside(confinement, world, "pwd; mkdir a && echo hi > a/b && cat a/b note.txt; ls | sort; exit 4")
     assert outcome.output == f"{world.workspace}\nhi\nnote\na\nnote.txt\n"
     assert outcome.exit_code == 4
     assert (world.workspace / "a/b").read_text() == "hi\n"
@@ -103,15 +103,15 @@ EVERYDAY = {
 
 
 @pytest.mark.parametrize("command", EVERYDAY)
-async def test_everyday_programs_work_inside(walls: SystemConfinement, world: World, command: str) -> None:
+async def test_everyday_programs_work_inside(confinement: SystemConfinement, world: World, command: str) -> None:
     program = command.split()[0] if command.startswith("git") else "cc" if "cc a.c" in command else "bash"
     if shutil.which(program) is None:
         pytest.skip(f"there is no {program} here")
-    outcome = await inside(walls, world, command)
+    outcome = await inside(confinement, world, command)
     assert outcome.output.splitlines()[-2:] == EVERYDAY[command].splitlines()[-2:]
 
 
-async def test_nothing_outside_the_allowed_folders_can_be_written(walls: SystemConfinement, world: World) -> None:
+async def test_nothing_outside_the_allowed_folders_can_be_written(confinement: SystemConfinement, world: World) -> None:
     attempts = [
         f"echo x > {world.outside}/new",
         f"echo x >> {world.outside}/secret.txt",
@@ -126,7 +126,7 @@ async def test_nothing_outside_the_allowed_folders_can_be_written(walls: SystemC
         f"truncate -s 0 {world.outside}/secret.txt",
     ]
     for attempt in attempts:
-        await inside(walls, world, attempt)
+        await inside(confinement, world, attempt)
     assert [p.name for p in world.outside.iterdir()] == ["secret.txt"]
     assert (world.outside / "secret.txt").read_text() == "OUTSIDE"
     assert not (world.person / "d").exists()
@@ -134,13 +134,13 @@ async def test_nothing_outside_the_allowed_folders_can_be_written(walls: SystemC
 
 @pytest.mark.spec("R-FS-3", "R-FS-11")
 async def test_what_the_explorer_says_of_commands_is_what_happens_inside(
-    walls: SystemConfinement, world: World
+    confinement: SystemConfinement, world: World
 ) -> None:
     """The walls answer about a path as they hold it."""
     own = world.workspace / "own"
     own.mkdir()
     world.change(allowed=(str(world.workspace), str(world.home)), denied=(str(world.ssh), str(own)))
-    kind = walls.probe().kind
+    kind = confinement.probe().kind
     places = (
         world.workspace,
         own,
@@ -155,12 +155,12 @@ async def test_what_the_explorer_says_of_commands_is_what_happens_inside(
         Path("/etc"),
         Path("/"),
     )
-    said = [walls.walls().reach(os.path.realpath(path), kind) for path in places]
+    said = [confinement.profile().reach(os.path.realpath(path), kind) for path in places]
     script = "; ".join(
         f"(ls {path} >/dev/null 2>&1 && echo -n r; touch {path}/assent-probe 2>/dev/null && echo -n w; echo)"
         for path in places
     )
-    tried = (await inside(walls, world, script)).output.splitlines()
+    tried = (await inside(confinement, world, script)).output.splitlines()
     for path, (read, write), found in zip(places, said, tried, strict=True):
         assert ("w" in found) == write, (path, found)
         # a folder made for what lies in it can be listed, and holds nothing else; Landlock cannot list around a denial
@@ -170,21 +170,25 @@ async def test_what_the_explorer_says_of_commands_is_what_happens_inside(
 
 @pytest.mark.spec("R-FS-3")
 @pytest.mark.parametrize("place", ["..", "../..", "../../..", "../data", "{outside}"])
-async def test_a_write_outside_fails_instead_of_being_lost(walls: SystemConfinement, world: World, place: str) -> None:
+async def test_a_write_outside_fails_instead_of_being_lost(
+    confinement: SystemConfinement, world: World, place: str
+) -> None:
     """This world lies in /tmp, of which a command gets one of its own: there, too, it is told that nothing was written,
     and what is beside its folder stays as it was."""
     target = place.format(outside=world.outside)
     before = sorted(world.root.rglob("*"))
-    outcome = await inside(walls, world, f"echo x > {target}/tools.yaml && echo LOST; mkdir {target}/new && echo LOST")
+    outcome = await inside(
+        confinement, world, f"echo x > {target}/tools.yaml && echo LOST; mkdir {target}/new && echo LOST"
+    )
     assert outcome.exit_code != 0
     assert "LOST" not in outcome.output
     assert sorted(world.root.rglob("*")) == before
-    fine = await inside(walls, world, 'cd "$TMPDIR"; echo x > s; cat s; cd - >l; echo y > s; cat s')
+    fine = await inside(confinement, world, 'cd "$TMPDIR"; echo x > s; cat s; cd - >l; echo y > s; cat s')
     assert fine.output == "x\ny\n"
 
 
 @pytest.mark.spec("R-FS-3")
-async def test_denied_paths_and_the_apps_data_cannot_be_read(walls: SystemConfinement, world: World) -> None:
+async def test_denied_paths_and_the_apps_data_cannot_be_read(confinement: SystemConfinement, world: World) -> None:
     world.change(denied=(str(world.ssh), "/etc/passwd"))
     for attempt in (
         "cat ~/.ssh/id_rsa",
@@ -200,7 +204,7 @@ async def test_denied_paths_and_the_apps_data_cannot_be_read(walls: SystemConfin
         "python3 -c 'print(open(\"'$HOME'/.ssh/id_rsa\").read())'",
         "cat /etc/passwd | grep root:",
     ):
-        outcome = await inside(walls, world, attempt)
+        outcome = await inside(confinement, world, attempt)
         assert "PRIVATE" not in outcome.output, attempt
         assert "CONVERSATIONS" not in outcome.output, attempt
         assert "root:x" not in outcome.output, attempt
@@ -208,7 +212,7 @@ async def test_denied_paths_and_the_apps_data_cannot_be_read(walls: SystemConfin
 
 @pytest.mark.spec("R-FS-3", "S6.11")
 async def test_a_denied_path_inside_the_workspace_is_closed_and_cannot_be_carried_away(
-    walls: SystemConfinement, world: World
+    confinement: SystemConfinement, world: World
 ) -> None:
     """Renamed with the folder that holds it, the next command would find it under a name that no list knows."""
     secret = world.workspace / "a/b/secret"
@@ -216,15 +220,17 @@ async def test_a_denied_path_inside_the_workspace_is_closed_and_cannot_be_carrie
     (secret / "key").write_text("PRIVATE")
     world.change(denied=(str(secret),))
     for attempt in ("cat a/b/secret/key", "echo x > a/b/secret/new", "mv a/b c", "mv a d", "mv a/b/secret e"):
-        await inside(walls, world, attempt)
+        await inside(confinement, world, attempt)
     for attempt in ("cat a/b/secret/key", "cat c/secret/key d/b/secret/key e/key", "grep -r PRIV ."):
-        assert "PRIVATE" not in (await inside(walls, world, attempt)).output, attempt
+        assert "PRIVATE" not in (await inside(confinement, world, attempt)).output, attempt
     assert [path.name for path in secret.iterdir()] == ["key"]
-    assert (await inside(walls, world, "echo fine > note.txt && cat note.txt")).output == "fine\n"
+    assert (await inside(confinement, world, "echo fine > note.txt && cat note.txt")).output == "fine\n"
 
 
 @pytest.mark.spec("R-FS-3")
-async def test_entries_inside_one_another_hold_as_the_outer_one_does(walls: SystemConfinement, world: World) -> None:
+async def test_entries_inside_one_another_hold_as_the_outer_one_does(
+    confinement: SystemConfinement, world: World
+) -> None:
     (world.ssh / "deep").mkdir()
     world.change(denied=(str(world.ssh), str(world.ssh / "deep"), str(world.home), str(world.home / "data")))
     world.change(
@@ -232,42 +238,42 @@ async def test_entries_inside_one_another_hold_as_the_outer_one_does(walls: Syst
     )
     env = {"PATH": "/usr/bin:/bin"}
     spec = ProcessSpec(("bash", "-c", f"cat {world.ssh}/id_rsa; echo fine"), str(world.outside), env)
-    outcome = await GroupRunner().run(walls.wrap(spec), CancellationToken())
+    outcome = await GroupRunner().run(confinement.wrap(spec), CancellationToken())
     assert outcome.output.endswith("fine\n")
     assert "PRIVATE" not in outcome.output
 
 
 @pytest.mark.spec("R-FS-3")
 async def test_a_second_name_of_a_denied_file_in_the_workspace_is_closed_too(
-    walls: SystemConfinement, world: World
+    confinement: SystemConfinement, world: World
 ) -> None:
     os.link(world.ssh / "id_rsa", world.workspace / "innocent.txt")
-    outcome = await inside(walls, world, "cat innocent.txt; echo evil > innocent.txt; cat note.txt")
+    outcome = await inside(confinement, world, "cat innocent.txt; echo evil > innocent.txt; cat note.txt")
     assert "PRIVATE" not in outcome.output
     assert outcome.output.endswith("note\n")
     assert (world.ssh / "id_rsa").read_text() == "PRIVATE"
 
 
 @pytest.mark.spec("R-FS-9")
-async def test_a_link_that_leads_out_is_no_place_to_start(walls: SystemConfinement, world: World) -> None:
+async def test_a_link_that_leads_out_is_no_place_to_start(confinement: SystemConfinement, world: World) -> None:
     (world.workspace / "out").symlink_to(world.outside)
     (world.workspace / "in").mkdir()
     (world.workspace / "alias").symlink_to("in")
     env = {"PATH": "/usr/bin:/bin"}
     with pytest.raises(BoundaryViolation, match="outside the allowed folders"):
-        walls.wrap(ProcessSpec(("pwd",), str(world.workspace / "out"), env))
-    wrapped = walls.wrap(ProcessSpec(("pwd",), str(world.workspace / "alias"), env))
+        confinement.wrap(ProcessSpec(("pwd",), str(world.workspace / "out"), env))
+    wrapped = confinement.wrap(ProcessSpec(("pwd",), str(world.workspace / "alias"), env))
     assert (await GroupRunner().run(wrapped, CancellationToken())).output == f"{world.workspace}/in\n"
 
 
 @pytest.mark.spec("R-PRM-5", "R-FS-7")
-async def test_nothing_in_a_call_lifts_the_walls(walls: SystemConfinement, world: World) -> None:
+async def test_nothing_in_a_call_lifts_the_walls(confinement: SystemConfinement, world: World) -> None:
     """An approval changes nothing of them: they are made from the settings alone, and nothing of a call gets there."""
-    before = walls.walls()
+    before = confinement.profile()
     bash = Bash(
         world.reader,
         world.policy,
-        walls,
+        confinement,
         AllowlistEnvironment(lambda: world.settings),
         GroupRunner(),
         lambda: world.settings,
@@ -279,12 +285,12 @@ async def test_nothing_in_a_call_lifts_the_walls(walls: SystemConfinement, world
     result = await bash.execute(args, approved)
     assert "PRIVATE" not in result.text
     assert not (world.outside / "new").exists()
-    assert walls.walls() == before
+    assert confinement.profile() == before
 
 
 @pytest.mark.spec("R-FS-10")
 async def test_the_apps_files_stay_as_they_are_even_where_the_home_is_allowed(
-    walls: SystemConfinement, world: World
+    confinement: SystemConfinement, world: World
 ) -> None:
     (world.home / "config.yaml").write_text("mine")
     world.change(allowed=(str(world.person),))
@@ -298,28 +304,28 @@ async def test_the_apps_files_stay_as_they_are_even_where_the_home_is_allowed(
         "echo x > ../anything",
         "cat ../data/assent.db",
     ):
-        outcome = await inside(walls, world, attempt)
+        outcome = await inside(confinement, world, attempt)
         assert "CONVERSATIONS" not in outcome.output
     assert (world.home / "config.yaml").read_text() == "mine"
     assert sorted(p.name for p in world.home.iterdir()) == ["agents", "config.yaml", "data", "workspace"]
     assert list((world.home / "agents").iterdir()) == []
     assert (world.home / "data/assent.db").read_text() == "CONVERSATIONS"
-    assert (await inside(walls, world, "echo still > works && cat works")).output == "still\n"
+    assert (await inside(confinement, world, "echo still > works && cat works")).output == "still\n"
 
 
-async def test_the_network_is_off_unless_the_settings_allow_it(walls: SystemConfinement, world: World) -> None:
+async def test_the_network_is_off_unless_the_settings_allow_it(confinement: SystemConfinement, world: World) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         code = f'import socket; socket.create_connection(("127.0.0.1", {server.getsockname()[1]}), 2); print("through")'
         attempt = f"python3 -c '{code}'"
-        assert "through" not in (await inside(walls, world, attempt)).output
+        assert "through" not in (await inside(confinement, world, attempt)).output
         world.change(shell_network="always")
-        assert (await inside(walls, world, attempt)).output == "through\n"
+        assert (await inside(confinement, world, attempt)).output == "through\n"
 
 
 @pytest.mark.spec("R-SEC-1")
 @pytest.mark.parametrize("network", [False, True])
 async def test_services_behind_sockets_cannot_be_reached(
-    walls: SystemConfinement, world: World, network: bool, short_tmp: Path
+    confinement: SystemConfinement, world: World, network: bool, short_tmp: Path
 ) -> None:
     world.change(shell_network="always" if network else "never")
     with socket.socket(socket.AF_UNIX) as bus:
@@ -327,17 +333,17 @@ async def test_services_behind_sockets_cannot_be_reached(
         bus.listen()
         code = f'import socket; socket.socket(socket.AF_UNIX).connect("{short_tmp}/bus"); print("through")'
         attempt = f"python3 -c '{code}'"
-        assert "through" not in (await inside(walls, world, attempt)).output
+        assert "through" not in (await inside(confinement, world, attempt)).output
 
 
-async def test_other_processes_cannot_be_looked_into_or_ended(walls: SystemConfinement, world: World) -> None:
+async def test_other_processes_cannot_be_looked_into_or_ended(confinement: SystemConfinement, world: World) -> None:
     attempt = f"cat /proc/{os.getpid()}/environ | tr '\\0' '\\n' | head -1; kill -0 {os.getpid()} && echo reached"
-    outcome = await inside(walls, world, attempt)
+    outcome = await inside(confinement, world, attempt)
     assert "reached" not in outcome.output
     assert "=" not in outcome.output
 
 
-async def test_no_way_out_by_new_rights(walls: SystemConfinement, world: World) -> None:
+async def test_no_way_out_by_new_rights(confinement: SystemConfinement, world: World) -> None:
     for attempt in (
         f"mount --bind {world.ssh} . && cat id_rsa",
         f"umount {world.ssh}; cat {world.ssh}/id_rsa",
@@ -351,15 +357,15 @@ async def test_no_way_out_by_new_rights(walls: SystemConfinement, world: World) 
         "head -c 1 /proc/kcore && echo reached",
         "exec 9</proc/kmsg && echo reached",
     ):
-        outcome = await inside(walls, world, attempt)
+        outcome = await inside(confinement, world, attempt)
         assert "PRIVATE" not in outcome.output, attempt
         assert "reached" not in outcome.output, attempt
     assert not (world.workspace / "d").exists()
 
 
 @pytest.mark.spec("R-TMO-2", "S6.4")
-async def test_the_time_limit_ends_everything_inside(walls: SystemConfinement, world: World) -> None:
-    outcome = await inside(walls, world, "setsid sleep 4701 & trap '' TERM; sleep 4702", timeout_s=1)
+async def test_the_time_limit_ends_everything_inside(confinement: SystemConfinement, world: World) -> None:
+    outcome = await inside(confinement, world, "setsid sleep 4701 & trap '' TERM; sleep 4702", timeout_s=1)
     assert outcome.ended == "timeout"
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -369,15 +375,15 @@ async def test_the_time_limit_ends_everything_inside(walls: SystemConfinement, w
 
 
 @pytest.mark.spec("R-FS-12")
-async def test_a_change_of_the_lists_counts_for_the_next_command(walls: SystemConfinement, world: World) -> None:
+async def test_a_change_of_the_lists_counts_for_the_next_command(confinement: SystemConfinement, world: World) -> None:
     attempt = f"echo x > {world.outside}/new && echo written"
-    assert (await inside(walls, world, attempt)).output != "written\n"
+    assert (await inside(confinement, world, attempt)).output != "written\n"
     world.change(allowed=(str(world.workspace), str(world.outside)))
-    assert (await inside(walls, world, attempt)).output == "written\n"
+    assert (await inside(confinement, world, attempt)).output == "written\n"
 
 
-async def test_programs_find_a_temporary_folder(walls: SystemConfinement, world: World) -> None:
-    outcome = await inside(walls, world, 'f=$(mktemp) && echo ok > "$f" && cat "$f"')
+async def test_programs_find_a_temporary_folder(confinement: SystemConfinement, world: World) -> None:
+    outcome = await inside(confinement, world, 'f=$(mktemp) && echo ok > "$f" && cat "$f"')
     assert outcome.output == "ok\n"
 
 
@@ -390,8 +396,8 @@ def test_without_any_wall_that_is_said_plainly(world: World) -> None:
 
 
 def test_a_missing_workspace_is_a_failure_in_words(world: World) -> None:
-    with made(world) as walls, pytest.raises(ToolFailure, match="does not exist"):
-        walls.wrap(ProcessSpec(("bash",), str(world.workspace / "gone"), {}))
+    with made(world) as confinement, pytest.raises(ToolFailure, match="does not exist"):
+        confinement.wrap(ProcessSpec(("bash",), str(world.workspace / "gone"), {}))
 
 
 def test_readable_leaves_out_what_is_hidden_and_keeps_the_rest(world: World) -> None:
@@ -405,14 +411,14 @@ def test_readable_leaves_out_what_is_hidden_and_keeps_the_rest(world: World) -> 
 @pytest.mark.spec("R-SK-14", "R-FS-10")
 @pytest.mark.parametrize("allowed", [("/",), ("/tmp",), ("{workspace}", "/usr/lib")])
 async def test_what_only_reads_can_write_in_its_temporary_folder_alone(
-    walls: SystemConfinement, world: World, allowed: tuple[str, ...]
+    confinement: SystemConfinement, world: World, allowed: tuple[str, ...]
 ) -> None:
     """However wide the allowed folders are."""
     world.settings = replace(world.settings, allowed=tuple(a.format(workspace=world.workspace) for a in allowed))
     tried = f"echo x > $TMPDIR/own && cat $TMPDIR/own; for f in {world.workspace}/new /usr/lib/assent-x; do "
     spec = ProcessSpec(("/bin/sh", "-c", tried + "(echo x > $f) 2>/dev/null && echo WROTE; done"), "/usr/lib", {})
     for narrow in ((), None):
-        wrapped = walls.wrap(spec, narrow=narrow, writes=False)
+        wrapped = confinement.wrap(spec, narrow=narrow, writes=False)
         outcome = await GroupRunner().run(wrapped, CancellationToken())
         assert outcome.output.strip() == "x"
     assert not (world.workspace / "new").exists()

@@ -139,17 +139,17 @@ def place(world: World) -> Place:
 
 
 @pytest.fixture(params=KINDS)
-def walls(request: pytest.FixtureRequest, place: Place) -> Iterator[SystemConfinement]:
+def confinement(request: pytest.FixtureRequest, place: Place) -> Iterator[SystemConfinement]:
     with closing(SystemConfinement(place.policy, lambda: place.world.settings, kinds=(request.param,))) as made:
         if made.probe().kind != request.param:
             pytest.skip(f"{request.param} does not work here")
         yield made
 
 
-async def run(walls: SystemConfinement, place: Place, *argv: str, narrow: tuple[str, ...] | None = None) -> str:
+async def run(confinement: SystemConfinement, place: Place, *argv: str, narrow: tuple[str, ...] | None = None) -> str:
     env = {"PATH": "/usr/bin:/bin", "HOME": str(place.world.person)}
     spec = ProcessSpec(argv, str(place.world.workspace), env, timeout_s=60)
-    return (await GroupRunner().run(walls.wrap(spec, narrow=narrow), CancellationToken())).output
+    return (await GroupRunner().run(confinement.wrap(spec, narrow=narrow), CancellationToken())).output
 
 
 EXISTING = pytest.mark.parametrize("existing", [True, False], ids=["there", "not there yet"])
@@ -195,13 +195,15 @@ async def test_the_file_tool_writes_none_of_it(place: Place, existing: bool, way
 @pytest.mark.spec("R-FS-10")
 @EXISTING
 @pytest.mark.parametrize("way", SHELL)
-async def test_no_command_writes_any_of_it(place: Place, walls: SystemConfinement, existing: bool, way: str) -> None:
+async def test_no_command_writes_any_of_it(
+    place: Place, confinement: SystemConfinement, existing: bool, way: str
+) -> None:
     if existing:
         place.exist()
     before = place.state()
     targets = [t for t in place.targets.values() if way != "another case" or t.is_relative_to(place.world.home)]
     lines = [place.filled(SHELL[way], target, number) for number, target in enumerate(targets)]
-    output = await run(walls, place, "bash", "--norc", "-c", "\n".join([*lines, "echo tried"]))
+    output = await run(confinement, place, "bash", "--norc", "-c", "\n".join([*lines, "echo tried"]))
     assert output.endswith("tried\n")
     assert not place.count("command", before)
 
@@ -209,23 +211,27 @@ async def test_no_command_writes_any_of_it(place: Place, walls: SystemConfinemen
 @pytest.mark.spec("R-FS-10")
 @EXISTING
 @pytest.mark.parametrize("way", ARGV)
-async def test_no_cli_tool_writes_any_of_it(place: Place, walls: SystemConfinement, existing: bool, way: str) -> None:
+async def test_no_cli_tool_writes_any_of_it(
+    place: Place, confinement: SystemConfinement, existing: bool, way: str
+) -> None:
     if existing:
         place.exist()
     before = place.state()
     names = {target.name for target in place.targets.values()}
     for name in names:
         (place.world.workspace / name).write_text("evil")
-    await run(walls, place, "tar", "-cf", "evil.tar", *sorted(names))
+    await run(confinement, place, "tar", "-cf", "evil.tar", *sorted(names))
     calls = [[place.filled(word, target, 0) for word in ARGV[way]] for target in place.targets.values()]
-    await asyncio.gather(*(run(walls, place, *argv) for argv in calls))
+    await asyncio.gather(*(run(confinement, place, *argv) for argv in calls))
     assert not place.count("CLI tool", before)
 
 
 @pytest.mark.spec("R-FS-10", "R-SK-14")
 @EXISTING
 @pytest.mark.parametrize("way", SKILL)
-async def test_no_code_skill_writes_any_of_it(place: Place, walls: SystemConfinement, existing: bool, way: str) -> None:
+async def test_no_code_skill_writes_any_of_it(
+    place: Place, confinement: SystemConfinement, existing: bool, way: str
+) -> None:
     if existing:
         place.exist()
     before = place.state()
@@ -233,13 +239,15 @@ async def test_no_code_skill_writes_any_of_it(place: Place, walls: SystemConfine
         f"T, P = {str(target)!r}, {str(target.parent)!r}\ntry:\n    {SKILL[way]}\nexcept OSError: pass\n"
         for target in place.targets.values()
     )
-    output = await run(walls, place, sys.executable, "-I", "-S", "-c", code, narrow=_needed(sys.executable))
+    output = await run(confinement, place, sys.executable, "-I", "-S", "-c", code, narrow=_needed(sys.executable))
     assert output == ""
     assert not place.count("code skill", before)
 
 
 @pytest.mark.spec("R-FS-10")
-async def test_a_second_name_that_was_there_before_is_no_way_in_either(place: Place, walls: SystemConfinement) -> None:
+async def test_a_second_name_that_was_there_before_is_no_way_in_either(
+    place: Place, confinement: SystemConfinement
+) -> None:
     """Made by the person, or by a backup: a hard link to the app's settings inside the workspace."""
     place.exist()
     for number, target in enumerate(place.targets.values()):
@@ -247,7 +255,7 @@ async def test_a_second_name_that_was_there_before_is_no_way_in_either(place: Pl
             os.link(target, place.world.workspace / f"h{number}")
     before = place.state()
     lines = "\n".join(f"echo evil > h{number}; truncate -s 0 h{number}" for number in range(len(place.targets)))
-    output = await run(walls, place, "bash", "--norc", "-c", lines + "\necho tried")
+    output = await run(confinement, place, "bash", "--norc", "-c", lines + "\necho tried")
     assert output.endswith("tried\n")
     assert not place.count("command", before)
 
@@ -267,7 +275,7 @@ async def test_the_same_writes_succeed_without_walls(place: Place) -> None:
         target.write_text("mine")
 
 
-async def test_the_workspace_in_all_this_stays_open(place: Place, walls: SystemConfinement) -> None:
-    assert await run(walls, place, "bash", "-c", "mkdir a && echo fine > a/b && cat a/b") == "fine\n"
+async def test_the_workspace_in_all_this_stays_open(place: Place, confinement: SystemConfinement) -> None:
+    assert await run(confinement, place, "bash", "-c", "mkdir a && echo fine > a/b && cat a/b") == "fine\n"
     outcome = BoundaryFiles(place.policy).write_atomic("a/new.txt", b"x")
     assert outcome.created

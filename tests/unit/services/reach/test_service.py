@@ -22,7 +22,7 @@ from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import Pipeline
 from desktop.safety.boundary.reach import Attempt, Attempts, ProvenFiles, Prover
 from desktop.safety.confinement.process import GroupRunner
-from desktop.safety.confinement.profile import walls_of
+from desktop.safety.confinement.profile import profile_for
 from desktop.safety.confinement.select import SystemConfinement
 from desktop.safety.permission.gate import PermissionGate
 from desktop.safety.secrets.redaction import SecretRedactor
@@ -269,8 +269,8 @@ def test_a_row_says_what_commands_can_do_where_file_tools_cannot(
 ) -> None:
     world = lab.world
     full = path.format(w=world.workspace, h=world.home, o=world.outside)
-    walls = walls_of(world.policy, lambda: world.settings)
-    row = replace(lab.judge(lab.book(""), None), walls=walls, kind=kind).row(full)
+    profile = profile_for(world.policy, lambda: world.settings)
+    row = replace(lab.judge(lab.book(""), None), profile=profile, kind=kind).row(full)
     assert (row.state, row.words) == (state, words)
 
 

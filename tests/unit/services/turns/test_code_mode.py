@@ -13,7 +13,7 @@ from desktop.domain.judgement import Category
 from desktop.domain.tools import ToolResult
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.skills.code_mode import result_in
-from desktop.safety.confinement.code_profile import code_walls
+from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.services.turns.tool_modes import ToolModes
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
@@ -27,7 +27,7 @@ from tests.unit.services.kit import ROOT, agent, world
 @pytest.fixture
 async def engine(tmp_path: Path) -> AsyncIterator[JsEngine]:
     (tmp_path / "empty").mkdir()
-    found = JsEngine(lambda: WorkerSpec(str(tmp_path / "empty"), *code_walls()))
+    found = JsEngine(lambda: WorkerSpec(str(tmp_path / "empty"), *code_sandbox_profile()))
     yield found
     await found.close()
 

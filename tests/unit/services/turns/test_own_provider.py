@@ -91,7 +91,7 @@ async def opened(
     """A person's skills in Python run in confined processes, as in the app."""
     options = {"agents": agent(prompt="helper"), "person": Person("allow_once")} | options
     async with world(tmp_path, model, *tools(), roots=roots, **options) as w:
-        workspace = str(confinement.walls().writable[0])
+        workspace = str(confinement.profile().writable[0])
 
         def text(definition: Any) -> str:
             return Path(definition.path).read_text("utf-8")

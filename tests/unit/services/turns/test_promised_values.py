@@ -10,7 +10,7 @@ import pytest
 from desktop.domain.messages import ToolResultBlock
 from desktop.domain.tools import ToolResult
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.safety.confinement.code_profile import code_walls
+from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.agents.script import Script
@@ -32,7 +32,7 @@ RIGHT, WRONG = {"winner": "a"}, {"winner": "c"}
 @pytest.fixture
 async def engine(tmp_path: Path) -> AsyncIterator[JsEngine]:
     (tmp_path / "empty").mkdir()
-    found = JsEngine(lambda: WorkerSpec(str(tmp_path / "empty"), *code_walls()))
+    found = JsEngine(lambda: WorkerSpec(str(tmp_path / "empty"), *code_sandbox_profile()))
     yield found
     await found.close()
 
