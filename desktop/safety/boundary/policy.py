@@ -314,8 +314,8 @@ class SecondNames:
     What can be held at the handle: a file with one name is no second name; one with several is refused where another of
     them may be denied, by device and inode, which opening compares again. Who owns a file says nothing, for all are the
     person's. Writing makes a new file in the place of the name, so no other name of the old one changes. A confined
-    process cannot make a second name of what it may not write (the sandbox has other mounts, or Landlock's refer right);
-    those that were there before are hidden or sealed as far as ``profile`` searches.
+    process cannot make a second name of what it may not write (other mounts, or Landlock's refer right); those that
+    were there before are hidden or sealed as far as ``SystemConfinement.profile`` searches.
     """
 
     def __init__(self, rules: tuple[BoundaryRule, ...]) -> None:

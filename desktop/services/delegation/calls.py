@@ -148,10 +148,10 @@ class AgentCalls:
         below = node.spawn_child(above, retention=self._threads.retention(kept), priority=priority)
         if live is None:
             return AgentPlace(thread_id, below, meta.cancellation.child(), host.budget, kept)
-        node = live.begin(meta, agent_id, below, thread_id=thread_id, under=host.budget)
-        node.does(NodeState.WORKING, model=str(host.model))
+        tree_node = live.begin(meta, agent_id, below, thread_id=thread_id, under=host.budget)
+        tree_node.does(NodeState.WORKING, model=str(host.model))
         bus = self._runtime().bus
-        return AgentPlace(thread_id, below, node.token, node.budget, kept, live, node, meta.run_id, bus)
+        return AgentPlace(thread_id, below, tree_node.token, tree_node.budget, kept, live, tree_node, meta.run_id, bus)
 
     # -- the child ----------------------------------------------------------------------------------------------------
 

@@ -46,8 +46,8 @@ class ActivityWriter(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReachServices:
-    """What the service asks. ``changes`` attaches a listener to the lists, and returns what detaches it. ``profile`` are
-    those of commands at this moment; it blocks."""
+    """What the service asks. ``changes`` attaches a listener to the lists, and returns what detaches it. ``profile``
+    returns the sandbox profile of commands as it is now; it blocks."""
 
     policy: BoundaryPolicy
     settings: SettingsProvider

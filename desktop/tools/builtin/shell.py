@@ -208,7 +208,7 @@ class Bash:
     def _walled(
         self, plain: ProcessSpec, reading: ShellReading, *, grants: bool, network: bool, unasked: bool
     ) -> ProcessSpec:
-        """The command in its sandbox. One that nobody was asked about can write nothing and reaches no network, whatever
+        """The command in its sandbox. One that nobody was asked about can write nothing and has no network, whatever
         was read off its text. Raises Denied when that cannot be held."""
         if not unasked:
             return self._confinement.wrap(plain, network=network, grants=grants, cache="bash")

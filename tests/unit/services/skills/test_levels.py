@@ -24,7 +24,7 @@ from tests.harness.patience import PATIENCE_S
 from tests.harness.skills import open_fabric
 from tests.unit.pipeline.kit import FakeTool, Table
 from tests.unit.pipeline.skill_kit import WRITE
-from tests.unit.safety.world import World
+from tests.unit.safety.world import World as BoundaryWorld
 from tests.unit.services.kit import ROOT, World, world
 from tests.unit.skills.resolution.kit import MemoryStore
 
@@ -418,9 +418,9 @@ async def test_a_middleware_that_is_switched_off_is_not_added_to_a_call_in_silen
 
 
 async def test_a_file_of_ones_own_works_in_its_process_around_each_request(tmp_path: Path) -> None:
-    """The real walls, the real pipe."""
-    world = World(tmp_path)
-    confinement = SystemConfinement(world.policy, lambda: world.settings)
+    """The real sandbox, the real pipe."""
+    place = BoundaryWorld(tmp_path)
+    confinement = SystemConfinement(place.policy, lambda: place.settings)
     if confinement.probe().kind == "none":
         pytest.skip("nothing can confine a process here")
     bench = Levelled(tmp_path / "app", ScriptedModel([says("hello")]))
@@ -432,7 +432,7 @@ async def test_a_file_of_ones_own_works_in_its_process_around_each_request(tmp_p
     )
     path = bench.write("echo", "'level': 'chat'", code)
     bench.choice = replace(bench.choice, switched_on=(f"{path}#run",))
-    bench.python = PythonWorker(confinement, lambda: world.settings.workspace, lambda one: Path(one.path).read_text())
+    bench.python = PythonWorker(confinement, lambda: place.settings.workspace, lambda one: Path(one.path).read_text())
     async with bench.worlds() as w:
         path_shown = await w.ask(await w.thread(), "the world")
         assert (w.ends()[0].reason, w.ends()[0].detail) == ("response", "")
