@@ -15,7 +15,7 @@ from desktop.safety.shell.paths import PathReader, harmless_target
 from desktop.safety.shell.programs.options import module_of
 from desktop.safety.shell.programs.wrappers import RUNS_A_FILE, SHELLS, Unwrapped, run_by
 from desktop.safety.shell.syntax.commands import SimpleCommand
-from desktop.safety.shell.syntax.getopt import LETTERS, Letters
+from desktop.safety.shell.syntax.getopt import SHORT_OPTIONS, ShortOptions
 from desktop.safety.shell.syntax.words import Word, base_name
 from desktop.safety.shell.targets import JudgedCommand
 
@@ -175,12 +175,12 @@ class Binder:
 
     def _given(self, program: Word, words: Sequence[Word]) -> list[str]:
         """The files among the words that are there now."""
-        letters = LETTERS.get(base_name(program.text))
+        short_options = SHORT_OPTIONS.get(base_name(program.text))
         status, found = self._paths.disk.status, []
         for word in words:
             given = self._paths.leads(word)
             if word.text.startswith("-"):
-                given = [path for one in (word, *_glued(word.text, letters)) for path in self._paths.leads(one)]
+                given = [path for one in (word, *_glued(word.text, short_options)) for path in self._paths.leads(one)]
             found += [path for path in given if status(path) is not None and not harmless_target(path)]
         return found
 
@@ -236,13 +236,13 @@ def _module_files(module: str) -> list[str]:
     return [f"{parts[0]}.py", f"{whole}.py", f"{whole}/__main__.py", *above]
 
 
-def _glued(text: str, letters: Letters | None) -> list[Word]:
+def _glued(text: str, short_options: ShortOptions | None) -> list[Word]:
     """The values of single letters that stand in the same word."""
     if text[:1] != "-" or text[1:2] == "-" or len(text) < 3:
         return []
-    if letters is None:
+    if short_options is None:
         return [Word(text[2:], text[2:])]
-    return [Word(value, value) for _, value, _ in letters.split(text) if value]
+    return [Word(value, value) for _, value, _ in short_options.split(text) if value]
 
 
 def _say(judged: JudgedCommand, text: str) -> None:

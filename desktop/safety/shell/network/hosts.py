@@ -25,7 +25,7 @@ from desktop.safety.shell.network.host_tables import (
 from desktop.safety.shell.network.own_settings import OwnSettings, reads_no_file
 from desktop.safety.shell.programs.blocklist import git_command, may_mean
 from desktop.safety.shell.programs.git import git_words
-from desktop.safety.shell.syntax.getopt import LETTERS, Letters, ReadOptions, read_options
+from desktop.safety.shell.syntax.getopt import SHORT_OPTIONS, ReadOptions, ShortOptions, read_options
 from desktop.safety.shell.syntax.words import Word, base_name
 
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.\-]*:/+")
@@ -228,7 +228,7 @@ class _Program:
     ``elsewhere`` leads to more that nobody reads. ``silent``: with one of these it talks with nobody."""
 
     operands: _Operands
-    letters: Letters
+    short_options: ShortOptions
     long: Mapping[str, bool] = field(default_factory=dict)
     options: Mapping[str, Callable[[str], list[str]]] = field(default_factory=dict)
     elsewhere: frozenset[str] = frozenset()
@@ -237,7 +237,7 @@ class _Program:
     redirects: str = ""
 
     def read(self, words: Sequence[Word], found: Hosts) -> None:
-        given: ReadOptions = read_options(words, self.letters, self.long)
+        given: ReadOptions = read_options(words, self.short_options, self.long)
         names = {name for name, _ in given.options}
         for name, value in given.options:
             if (reader := self.options.get(name)) is not None:
@@ -262,8 +262,8 @@ def _git(words: Sequence[Word], found: Hosts, own: OwnSettings) -> None:
     subcommand, rest = git_command(words)
     settings = words[: len(words) - len(rest)]
     addresses = [word.text for word in rest]
-    letters = LETTERS.get(f"git {subcommand}", Letters.of(""))
-    given = read_options(rest, letters, GIT_VALUED)
+    short_options = SHORT_OPTIONS.get(f"git {subcommand}", ShortOptions.of(""))
+    given = read_options(rest, short_options, GIT_VALUED)
     found.leads += [name for name, _ in given.options if may_mean(name, *_GO_ON)]
     if subcommand in ("push", "pull", "fetch", "clone", "ls-remote"):
         remotes = given.operands if any(may_mean(name, "--multiple") for name in found.leads) else given.operands[:1]
@@ -286,7 +286,7 @@ def _flags(text: str) -> dict[str, bool]:
     return dict.fromkeys(text.split(), True)
 
 
-_OF = Letters.of
+_OF = ShortOptions.of
 _CURL_PROXIES = "-x --proxy --preproxy --socks4 --socks4a --socks5 --socks5-hostname --proxy1.0 --doh-url --url"
 _SSH_OPTIONS = {"-J": _list_of(_address), "-o": _ssh_option, "-W": _field(0), "-L": _field(-2), "-R": _field(-2)}
 _SSH_ELSEWHERE = frozenset(("-F", "-D", "-w", "-S"))
@@ -305,7 +305,7 @@ _CALLS = _Program(
 _PROGRAMS: dict[str, _Program] = {
     "curl": _Program(
         _each(_address),
-        LETTERS["curl"],
+        SHORT_OPTIONS["curl"],
         {**_flags(CURL_VALUED), **_flags(_CURL_PROXIES[3:]), **dict.fromkeys(CURL_FLAGS.split(), False)},
         {
             **dict.fromkeys(_CURL_PROXIES.split(), _address),
@@ -319,7 +319,7 @@ _PROGRAMS: dict[str, _Program] = {
     ),
     "wget": _Program(
         _each(_address),
-        LETTERS["wget"],
+        SHORT_OPTIONS["wget"],
         _flags(WGET_VALUED),
         {"-e": _wget_order, "--execute": _wget_order, "--header": _header, "-B": _address, "--base": _address},
         frozenset(WGET_ELSEWHERE.split()),
@@ -336,7 +336,7 @@ _PROGRAMS: dict[str, _Program] = {
         _first(_address), _OF("46AaCfNpqrv", "BbcDFiJlooPRSsX"), options=_SSH_OPTIONS, elsewhere=_SSH_ELSEWHERE
     ),
     "rsync": _Program(
-        _each(_remote), LETTERS["rsync"], {"--rsh": True, "--address": True}, elsewhere=frozenset(("-e", "--rsh"))
+        _each(_remote), SHORT_OPTIONS["rsync"], {"--rsh": True, "--address": True}, elsewhere=frozenset(("-e", "--rsh"))
     ),
     **dict.fromkeys(("nc", "ncat", "netcat", "telnet", "ftp", "tftp", "lftp"), _CALLS),
     **dict.fromkeys(("ping", "ping6", "traceroute", "traceroute6", "tracepath", "mtr"), _PING),

@@ -10,7 +10,7 @@ from desktop.safety.shell.programs.builtins import BUILTINS
 from desktop.safety.shell.programs.git import SUBCOMMANDS
 from desktop.safety.shell.programs.known_options import known
 from desktop.safety.shell.programs.option_tables import Found
-from desktop.safety.shell.syntax.getopt import LETTERS
+from desktop.safety.shell.syntax.getopt import SHORT_OPTIONS
 from desktop.safety.shell.syntax.words import Word
 
 _UNPACKS = "which files it unpacks or changes is not among the words"
@@ -27,7 +27,7 @@ _SSH = re.compile(r"(\S*/)?ssh(\s+-p\s*\d+|\s+-[46CqT]+|\s+-i\s+\S+)*")
 
 def values(words: Sequence[Word], name: str, letter: str, *long: str) -> list[str]:
     """The values given to an option by its letter, also in a group, or by its long name, also cut short."""
-    letters, found = LETTERS[name], []
+    short_options, found = SHORT_OPTIONS[name], []
     for at, word in enumerate(words):
         text, following = word.text, words[at + 1].text if at + 1 < len(words) else ""
         if text.startswith("--"):
@@ -35,7 +35,7 @@ def values(words: Sequence[Word], name: str, letter: str, *long: str) -> list[st
             if len(given) > 2 and any(option.startswith(given) for option in long):
                 found.append(value if equals else following)
         elif text.startswith("-"):
-            found += [value or following for one, value, _ in letters.split(text) if one == letter]
+            found += [value or following for one, value, _ in short_options.split(text) if one == letter]
     return found
 
 
@@ -102,7 +102,7 @@ def _second_writes(name: str, *, permutes: bool) -> Callable[[Sequence[Word], Fo
             if waiting:
                 waiting = False
             elif word.text.startswith("-") and len(word.text) > 1 and (permutes or not plain):
-                waits = table.letters.waits(word.text) if table is not None else False
+                waits = table.short_options.waits(word.text) if table is not None else False
                 waiting = waits if permutes else word.text in _XXD_WAITS
             else:
                 plain.append(word)
@@ -134,13 +134,13 @@ def _tar(words: Sequence[Word], found: Found) -> None:
 
 
 LETTERS_BEFORE = re.compile(r"[^bCfgHKLNTVXFI]*")
-"""Letters of a group of tar's up to the first that takes a value."""
+"""ShortOptions of a group of tar's up to the first that takes a value."""
 
 
-def _unpacks_unless(letters: str) -> Callable[[Sequence[Word], Found], None]:
+def _unpacks_unless(short_options: str) -> Callable[[Sequence[Word], Found], None]:
     def read(words: Sequence[Word], found: Found) -> None:
         groups = "".join(w.text[1:] for w in words if w.text.startswith("-"))
-        if not set(groups) & set(letters):
+        if not set(groups) & set(short_options):
             found.hidden = _UNPACKS
 
     return read
@@ -185,7 +185,7 @@ def _date(words: Sequence[Word], found: Found) -> None:
     for word in words:
         if not waiting and re.fullmatch(r"\d{8,12}(\.\d\d)?", word.text):
             found.because = [_CLOCK]
-        waiting = word.text.startswith("-") and (LETTERS["date"].waits(word.text) or word.text.startswith("--"))
+        waiting = word.text.startswith("-") and (SHORT_OPTIONS["date"].waits(word.text) or word.text.startswith("--"))
 
 
 def _compiler(words: Sequence[Word], found: Found) -> None:
@@ -215,8 +215,8 @@ def _pytest(words: Sequence[Word], found: Found) -> None:
 
 def _rg(words: Sequence[Word], found: Found) -> None:
     """``-z`` runs the programs that unpack, by their names."""
-    letters = LETTERS["rg"]
-    if any(one == "z" for w in words if re.match(r"-[^-]", w.text) for one, _, _ in letters.split(w.text)):
+    short_options = SHORT_OPTIONS["rg"]
+    if any(one == "z" for w in words if re.match(r"-[^-]", w.text) for one, _, _ in short_options.split(w.text)):
         found.say("-z")
 
 

@@ -170,8 +170,8 @@ def _modes(known: frozenset[str]) -> Callable[[Sequence[Word], Found], None]:
 
 def _fc(words: Sequence[Word], found: Found) -> None:
     """It runs what was run before, unless it only lists."""
-    letters = {letter for word in words if word.text.startswith("-") for letter in word.text[1:]}
-    if "l" not in letters or letters - set("lnr0123456789"):
+    short_options = {letter for word in words if word.text.startswith("-") for letter in word.text[1:]}
+    if "l" not in short_options or short_options - set("lnr0123456789"):
         found.because = ["fc runs again what was run before"]
 
 

@@ -106,7 +106,7 @@ _CODE_OPTIONS = frozenset(
     "--eval --print --exec --execute --expression --command --code --cmd --batch-command --run -command "
     "-encodedcommand -es -ex -lisp".split()
 )
-_CODE_LETTERS: dict[str, tuple[str, str]] = {
+_CODE_SHORT_OPTIONS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("python", "pypy"), ("c", "mWX")),
     "perl": ("eE", "ImMDF"),
     "ruby": ("e", "rICFTKE"),
@@ -163,15 +163,15 @@ def _kind(name: str) -> str:
     return "unknown"
 
 
-def _has_flag(text: str, letters: str, *long: str) -> bool:
+def _has_flag(text: str, short_options: str, *long: str) -> bool:
     if text.startswith("--"):
         return text.split("=")[0] in long
-    return text.startswith("-") and len(text) < 8 and bool(set(text[1:]) & set(letters))
+    return text.startswith("-") and len(text) < 8 and bool(set(text[1:]) & set(short_options))
 
 
-def _may_be_flag(text: str, letters: str, *long: str) -> bool:
+def _may_be_flag(text: str, short_options: str, *long: str) -> bool:
     """The same of an option that does harm: a long one that is cut short counts as every one that begins so."""
-    return _has_flag(text, letters, *long) or may_mean(text, *long)
+    return _has_flag(text, short_options, *long) or may_mean(text, *long)
 
 
 def operands(words: Sequence[Word], valued: frozenset[str] = frozenset()) -> list[Word]:
@@ -282,8 +282,8 @@ def _git_loss(subcommand: str, texts: list[str], rest: list[Word]) -> str:
         return ""
     flags = [text for text in texts if text.startswith("-")]
 
-    def has(letters: str, *long: str) -> bool:
-        return any(_may_be_flag(flag, letters, *long) for flag in flags)
+    def has(short_options: str, *long: str) -> bool:
+        return any(_may_be_flag(flag, short_options, *long) for flag in flags)
 
     losses: dict[str, tuple[bool, str]] = {
         "reset": (has("", "--hard", "--merge", "--keep"), "git reset --hard throws away changes"),
@@ -337,12 +337,12 @@ def _only_shows(name: str, words: list[Word]) -> bool:
         return not words
     before = ""
     for word in words:
-        text, waits = word.text, table.letters.waits(before)
+        text, waits = word.text, table.short_options.waits(before)
         if text.startswith("--"):
             if len(text) > 2 and not table.has(text.partition("=")[0]):
                 return False
         elif text.startswith("-"):
-            if not table.has(text) and not all(has for _, _, has in table.letters.split(text)):
+            if not table.has(text) and not all(has for _, _, has in table.short_options.split(text)):
                 return False
         elif word.split and not word.literal_start and not waits:
             return False
@@ -373,7 +373,7 @@ def _judge_code(name: str, words: Sequence[Word], effect: Effect) -> None:
 
 def _has_code(name: str, words: Sequence[Word]) -> bool:
     """Whether a program stands in the arguments, also behind other letters (``-uc``) or without a blank."""
-    letters, valued = _CODE_LETTERS.get(name, ("ce", ""))
+    short_options, valued = _CODE_SHORT_OPTIONS.get(name, ("ce", ""))
     may_be_value = False
     for word in words:
         text = word.text
@@ -387,7 +387,7 @@ def _has_code(name: str, words: Sequence[Word]) -> bool:
             may_be_value = False
             continue
         options = "" if text.startswith("--") else re.split(f"[{valued}]", text[1:])[0] if valued else text[1:]
-        if set(options) & set(letters):
+        if set(options) & set(short_options):
             return True
         may_be_value = "=" not in text if text.startswith("--") else text[-1] in valued
     return False

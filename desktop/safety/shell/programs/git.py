@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from desktop.safety.shell.programs.blocklist import git_command, may_mean
-from desktop.safety.shell.syntax.getopt import Letters, ReadOptions, read_options
+from desktop.safety.shell.syntax.getopt import ReadOptions, ShortOptions, read_options
 from desktop.safety.shell.syntax.words import Word, literal
 
 SUBCOMMANDS = frozenset(
@@ -42,7 +42,7 @@ _CONFIG_KNOWN = frozenset(
     "--path --default --all --regexp --value --fixed-value --includes --no-includes --global --system "
     "--worktree".split()
 )
-_CONFIG_LETTERS = Letters.of("l z e", "f t")
+_CONFIG_OPTIONS = ShortOptions.of("l z e", "f t")
 _CONFIG_LONG = {
     **dict.fromkeys(
         (
@@ -166,7 +166,7 @@ def _config(rest: Sequence[Word], found: GitSettings) -> None:
     | a harmless key, also after set   | key + 1  | known          | sets it   |
     | anything else                    |          |                | admin     |
     """
-    read = read_options(rest, _CONFIG_LETTERS, _CONFIG_LONG)
+    read = read_options(rest, _CONFIG_OPTIONS, _CONFIG_LONG)
     if _config_reads(read):
         return
     operands = [word.text for word in read.operands]
@@ -245,7 +245,7 @@ def git_reads(words: Sequence[Word]) -> bool:
     if form is None:
         return not subcommand and bool(words)
     if subcommand == "config":
-        return _config_reads(read_options(rest, _CONFIG_LETTERS, _CONFIG_LONG))
+        return _config_reads(read_options(rest, _CONFIG_OPTIONS, _CONFIG_LONG))
     options = {word.text.partition("=")[0] for word in rest if word.text.startswith("-")}
     plain = [word.text for word in rest if not word.text.startswith("-")]
     if form.options is not None and not options <= form.options:

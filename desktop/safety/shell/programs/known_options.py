@@ -13,9 +13,9 @@ from functools import lru_cache
 from desktop.safety.shell.programs.builtins import KNOWN_BUILTINS
 from desktop.safety.shell.programs.known_git_options import KNOWN_GIT
 from desktop.safety.shell.programs.known_option_tables import KNOWN_OPTIONS
-from desktop.safety.shell.syntax.getopt import LETTERS, Letters
+from desktop.safety.shell.syntax.getopt import SHORT_OPTIONS, ShortOptions
 
-_NO_LETTERS = Letters.of("")
+_NO_SHORT_OPTIONS = ShortOptions.of("")
 _COMMON = frozenset(("--help", "--version"))
 _NUMBER = re.compile(r"-\d+")
 
@@ -25,7 +25,7 @@ class Known:
     """Of one program: its letters, and the names of other options with their dashes. ``negated``: each may also begin
     with ``--no-``."""
 
-    letters: Letters
+    short_options: ShortOptions
     names: frozenset[str]
     negated: bool = False
 
@@ -44,26 +44,28 @@ def known(name: str) -> Known | None:
 @lru_cache(maxsize=1)
 def _tables() -> dict[str, Known]:
     plain = [*_entries(KNOWN_OPTIONS), *_entries(KNOWN_BUILTINS)]
-    found = {name: _known(name, letters, words, negated=False) for name, letters, words in plain}
-    git = {name: (letters, words) for name, letters, words in _entries(KNOWN_GIT)}
+    found = {name: _known(name, short_options, words, negated=False) for name, short_options, words in plain}
+    git = {name: (short_options, words) for name, short_options, words in _entries(KNOWN_GIT)}
     common = git.pop("@log")[1]
-    for name, (letters, words) in git.items():
+    for name, (short_options, words) in git.items():
         all_words = [*words, *(common if "@log" in words else ())]
-        found[f"git {name}".rstrip()] = _known(f"git {name}".rstrip(), letters, all_words, negated=True)
-    missing = {name: Known(letters, frozenset()) for name, letters in LETTERS.items() if name not in found}
+        found[f"git {name}".rstrip()] = _known(f"git {name}".rstrip(), short_options, all_words, negated=True)
+    missing = {
+        name: Known(short_options, frozenset()) for name, short_options in SHORT_OPTIONS.items() if name not in found
+    }
     return found | missing
 
 
-def _known(name: str, letters: Letters, words: list[str], *, negated: bool) -> Known:
+def _known(name: str, short_options: ShortOptions, words: list[str], *, negated: bool) -> Known:
     names = frozenset(word if word.startswith("-") else f"--{word}" for word in words)
-    return Known(LETTERS.get(name, letters), names, negated)
+    return Known(SHORT_OPTIONS.get(name, short_options), names, negated)
 
 
-def _entries(text: str) -> list[tuple[str, Letters, list[str]]]:
+def _entries(text: str) -> list[tuple[str, ShortOptions, list[str]]]:
     found = []
     for entry in re.split(r"\n(?=\S)", text.strip()):
         names, _, rest = entry.partition(":")
         flags, valued, optional, words = rest.split("|", 3)
-        letters = Letters.of(flags, valued, optional)
-        found += [(name, letters, words.split()) for name in names.split(",")]
+        short_options = ShortOptions.of(flags, valued, optional)
+        found += [(name, short_options, words.split()) for name in names.split(",")]
     return found

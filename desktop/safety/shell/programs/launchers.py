@@ -119,7 +119,7 @@ def _terminal(words: Sequence[Word]) -> Carried:
     return Carried(scripts + after_option(words, ("--command",)), reasons=[_LASTS])
 
 
-CARRIERS: dict[str, Callable[[Sequence[Word]], Carried]] = {
+LAUNCHERS: dict[str, Callable[[Sequence[Word]], Carried]] = {
     "screen": _screen,
     "git": _git,
     "tar": _tar,
@@ -142,7 +142,7 @@ def carried(name: str, words: Sequence[Word]) -> Carried:
     if LOADER.fullmatch(name):
         return Carried(reasons=["the system's loader runs any file as a program"])
     name, words = git_words(name, words)
-    read = CARRIERS.get(name)
+    read = LAUNCHERS.get(name)
     return read(words) if read is not None else Carried()
 
 

@@ -17,7 +17,7 @@ from desktop.safety.shell.programs.builtins import WITHOUT_OPTIONS
 from desktop.safety.shell.programs.git import git_words
 from desktop.safety.shell.programs.known_options import Known, known
 from desktop.safety.shell.programs.option_tables import GIT, NONE, OPTIONS, Found, Options
-from desktop.safety.shell.syntax.getopt import Letters
+from desktop.safety.shell.syntax.getopt import ShortOptions
 from desktop.safety.shell.syntax.words import Word
 
 NET_FILES = ("/dev/tcp/", "/dev/udp/")
@@ -25,7 +25,7 @@ TAKES_ORDERS = frozenset(
     "sqlite3 sqlite psql mysql mariadb dc ed ex ftp lftp sftp gdb lldb telnet expect m4 gnuplot".split()
 )
 """Programs that take what they are fed with for commands, which can start other programs."""
-_NONE_KNOWN = Letters.of("")
+_NONE_KNOWN = ShortOptions.of("")
 SHORTEST = 3
 """Long options may be shortened: ``--out`` counts as every option that begins so."""
 
@@ -85,7 +85,7 @@ def _look_at(name: str, words: Sequence[Word], found: Found) -> None:
     options, table = options or NONE, table or Known(_NONE_KNOWN, frozenset())
     for at, word in enumerate(words):
         text = word.text
-        if text == "--" and not (at and _may_wait(words[at - 1].text, table.letters)):
+        if text == "--" and not (at and _may_wait(words[at - 1].text, table.short_options)):
             break
         if _is_option(text):
             taken = list(_options_in(text, options, table))
@@ -104,17 +104,17 @@ def _say_unknown(text: str, options: Options, table: Known, found: Found) -> Non
     given = text.partition("=")[0]
     if table.has(given) or given in options.all or (options.glued and text.startswith(options.single)):
         return
-    if text.startswith("--") or not all(has for _, _, has in table.letters.split(given)):
+    if text.startswith("--") or not all(has for _, _, has in table.short_options.split(given)):
         found.say(given)
 
 
-def _may_wait(text: str, letters: Letters) -> bool:
+def _may_wait(text: str, short_options: ShortOptions) -> bool:
     """Whether ``--`` behind this word may be the value of an option, and end nothing."""
     if not text.startswith("-") or text == "-":
         return False
     if text.startswith("--"):
         return "=" not in text
-    return letters is _NONE_KNOWN or letters.waits(text)
+    return short_options is _NONE_KNOWN or short_options.waits(text)
 
 
 def _options_in(text: str, options: Options, table: Known) -> Iterator[tuple[str, str]]:
@@ -131,10 +131,10 @@ def _options_in(text: str, options: Options, table: Known) -> Iterator[tuple[str
             return
     if text.partition("=")[0] in table.names:
         return
-    for at, (letter, glued, _) in enumerate(table.letters.split(text)):
+    for at, (letter, glued, _) in enumerate(table.short_options.split(text)):
         wanted = f"-{letter}"
         if wanted in options.short:
-            yield wanted, glued or ("" if letter in table.letters.valued or at else text[2:])
+            yield wanted, glued or ("" if letter in table.short_options.valued or at else text[2:])
 
 
 def _take(wanted: str, value: str, word: Word, after: Sequence[Word], options: Options, found: Found) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from desktop.safety.shell.syntax.getopt import LETTERS, read_options
+from desktop.safety.shell.syntax.getopt import SHORT_OPTIONS, read_options
 from desktop.safety.shell.syntax.words import Word
 
 MAX_SED = 4_000
@@ -40,7 +40,7 @@ _BRACKETS = re.compile(r"\[\^?\]?(?:\[[:.=][^\n]*?[:.=]\]|[^\]\n])*\]")
 
 def acts(words: Sequence[Word]) -> bool:
     """Whether the program in sed's arguments may start something or write a file, or cannot be read."""
-    found = read_options(words, LETTERS["sed"], _LONG)
+    found = read_options(words, SHORT_OPTIONS["sed"], _LONG)
     scripts = [value for name, value in found.options if name in ("-e", "--expression")]
     if not scripts and not any(name in ("-f", "--file") for name, _ in found.options):
         scripts = [word.text for word in found.operands[:1]]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from desktop.safety.shell.syntax.getopt import Letters, read_options
+from desktop.safety.shell.syntax.getopt import ShortOptions, read_options
 from desktop.safety.shell.syntax.words import Word, base_name
 
-_READ = Letters.of("r s e E", "a d i n N p t u")
-_MAPFILE = Letters.of("t", "d n O s u C c")
-_PRINTF = Letters.of("", "v")
-_WAIT = Letters.of("f n", "p")
+_READ = ShortOptions.of("r s e E", "a d i n N p t u")
+_MAPFILE = ShortOptions.of("t", "d n O s u C c")
+_PRINTF = ShortOptions.of("", "v")
+_WAIT = ShortOptions.of("f n", "p")
 _DECLARES = frozenset(("declare", "typeset", "local", "export", "readonly"))
 SETTERS = frozenset(("printf", "read", "mapfile", "readarray", "wait", "getopts", "unset", *_DECLARES))
 
@@ -35,8 +35,8 @@ def set_by(words: Sequence[Word]) -> list[str]:
     return [word.text for word in arguments if not word.text.startswith("-")]
 
 
-def _valued(words: Sequence[Word], letters: Letters, option: str) -> list[str]:
-    return [value for name, value in read_options(words, letters, {}).options if name == option and value]
+def _valued(words: Sequence[Word], short_options: ShortOptions, option: str) -> list[str]:
+    return [value for name, value in read_options(words, short_options, {}).options if name == option and value]
 
 
 def _declared(words: Sequence[Word]) -> list[str]:

@@ -13,7 +13,7 @@ from desktop.safety.shell.programs.known_options import Known, known
 from desktop.safety.shell.programs.launchers import LOADER, after_option, carried
 from desktop.safety.shell.programs.option_tables import Found
 from desktop.safety.shell.programs.options import options_of
-from desktop.safety.shell.syntax.getopt import LETTERS, Letters, read_options
+from desktop.safety.shell.syntax.getopt import SHORT_OPTIONS, ShortOptions, read_options
 from desktop.safety.shell.syntax.words import Word, base_name, joined, literal
 
 SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish", "rbash", "yash", "tcsh", "csh"))
@@ -36,7 +36,7 @@ def _wrapper(valued: str = "", operands: int = 0, *, assigns: bool = False) -> W
 
 
 _LOADS = "ld.so"
-_MAPFILE = Letters.of("t A b a c d e f g j k p s u v D E I", "d n O s u C c o F G P S W X")
+_MAPFILE = ShortOptions.of("t A b a c d e f g j k p s u v D E I", "d n O s u C c o F G P S W X")
 _GROUPED_C = re.compile(r"-[a-bd-zA-Z]+c")
 WRAPPERS: dict[str, Wrapper] = {
     "env": _wrapper("-u --unset -C --chdir -S --split-string", assigns=True),
@@ -296,7 +296,7 @@ def _behind(name: str, words: tuple[Word, ...], found: Unwrapped) -> tuple[Word,
         elif text.startswith("-") and len(text) > 1:
             if text in ("-C", "--chdir") and at + 1 < len(words):
                 found.folders.append(words[at + 1])
-            at += 2 if text in spec.valued or (table is not None and table.letters.waits(text)) else 1
+            at += 2 if text in spec.valued or (table is not None and table.short_options.waits(text)) else 1
             if not _listed(text, spec, table):
                 found.unsure.add(layer)
         elif spec.assigns and re.match(r"[A-Za-z_]\w*=", text):
@@ -333,7 +333,7 @@ def _listed(text: str, spec: Wrapper, table: Known | None) -> bool:
         return False
     if text.startswith("--"):
         return "=" in text or table.has(text)
-    return all(has for _, _, has in table.letters.split(text))
+    return all(has for _, _, has in table.short_options.split(text))
 
 
 def _run_by_runner(name: str, words: tuple[Word, ...], found: Unwrapped) -> tuple[Word, ...]:
@@ -390,8 +390,8 @@ def _fd(words: tuple[Word, ...], found: Unwrapped) -> None:
     """``fd -x command`` up to ``;`` or the end, also where x stands among other letters."""
     for at, word in enumerate(words):
         text = word.text
-        letters = [] if text.startswith("--") or text[:1] != "-" else list(LETTERS["fd"].split(text))
-        glued = [value for letter, value, _ in letters if letter in "xX"]
+        short_options = [] if text.startswith("--") or text[:1] != "-" else list(SHORT_OPTIONS["fd"].split(text))
+        glued = [value for letter, value, _ in short_options if letter in "xX"]
         long = re.match(r"--exec?(?:-[a-z]*)?(?:$|=)", text)
         if not glued and long is None:
             continue
@@ -455,8 +455,8 @@ def _env(words: tuple[Word, ...], found: Unwrapped) -> None:
         text = word.text
         if may_mean(text, "--split-string"):
             found.scripts.append(literal(text.partition("=")[2]) if "=" in text else following)
-        elif letters := re.match(r"-[i0v]*S(.*)", text, re.DOTALL):
-            found.scripts.append(literal(letters[1]) if letters[1] else following)
+        elif short_options := re.match(r"-[i0v]*S(.*)", text, re.DOTALL):
+            found.scripts.append(literal(short_options[1]) if short_options[1] else following)
 
 
 def _callback(words: tuple[Word, ...], found: Unwrapped) -> None:

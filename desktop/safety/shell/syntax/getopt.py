@@ -13,7 +13,7 @@ from desktop.safety.shell.syntax.words import Word
 
 
 @dataclass(frozen=True, slots=True)
-class Letters:
+class ShortOptions:
     """``valued`` letters take the rest of the word, or the next one; ``optional`` ones only the rest of the word."""
 
     flags: frozenset[str]
@@ -21,7 +21,7 @@ class Letters:
     optional: frozenset[str]
 
     @classmethod
-    def of(cls, flags: str, valued: str = "", optional: str = "") -> Letters:
+    def of(cls, flags: str, valued: str = "", optional: str = "") -> ShortOptions:
         """From letters; blanks between them mean nothing."""
         return cls(frozenset(flags) - {" "}, frozenset(valued) - {" "}, frozenset(optional) - {" "})
 
@@ -48,7 +48,7 @@ class ReadOptions:
     operands: list[Word] = field(default_factory=list)
 
 
-def read_options(words: Sequence[Word], letters: Letters, long: Mapping[str, bool]) -> ReadOptions:
+def read_options(words: Sequence[Word], short_options: ShortOptions, long: Mapping[str, bool]) -> ReadOptions:
     """Options and operands of a program whose long options are all in ``long`` (name -> takes a value)."""
     found, at = ReadOptions(), 0
     while at < len(words):
@@ -67,17 +67,17 @@ def read_options(words: Sequence[Word], letters: Letters, long: Mapping[str, boo
             waits = not equals and any(long[name] for name in fitting)
             found.options += [(name, value if equals else following if waits else "") for name in fitting or [given]]
         else:
-            waits = letters.waits(text)
-            for letter, value, _ in letters.split(text):
-                needs = letter in letters.valued and not value
+            waits = short_options.waits(text)
+            for letter, value, _ in short_options.split(text):
+                needs = letter in short_options.valued and not value
                 found.options.append((f"-{letter}", following if needs else value))
         at += 1 if waits else 0
     return found
 
 
 _DIFF = ("p u s z w b a R q c m t r W i E F P g x v", "S G I L l n O", "U M C B X D")
-_OF = Letters.of
-LETTERS: dict[str, Letters] = {
+_OF = ShortOptions.of
+SHORT_OPTIONS: dict[str, ShortOptions] = {
     "awk": _OF("W b c C g h I k M n N O P r s S t V", "F v f e E i l B m", "d D L o p"),
     "base64": _OF("d i", "w"),
     "curl": _OF(
@@ -140,5 +140,10 @@ LETTERS: dict[str, Letters] = {
     "git bisect": _OF("q"),
     "git submodule": _OF("q b f N", "b"),
 }
-LETTERS |= dict.fromkeys(("gawk", "mawk", "nawk"), LETTERS["awk"])
-LETTERS |= {"fdfind": LETTERS["fd"], "gmake": LETTERS["make"], "ginfo": LETTERS["info"], "gsed": LETTERS["sed"]}
+SHORT_OPTIONS |= dict.fromkeys(("gawk", "mawk", "nawk"), SHORT_OPTIONS["awk"])
+SHORT_OPTIONS |= {
+    "fdfind": SHORT_OPTIONS["fd"],
+    "gmake": SHORT_OPTIONS["make"],
+    "ginfo": SHORT_OPTIONS["info"],
+    "gsed": SHORT_OPTIONS["sed"],
+}
