@@ -17,7 +17,7 @@ NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Gist:
+class CommandSummary:
     """``kinds``: what it does, the gravest first, mere reading only where there is nothing else. ``outside``: what its
     parts that do more than read name outside the folder it runs in."""
 
@@ -37,13 +37,13 @@ class Gist:
         return text[:1].upper() + text[1:]
 
 
-def gist_of(request: PermissionRequest) -> Gist | None:
+def summarise_command(request: PermissionRequest) -> CommandSummary | None:
     """The summary of a shell command; None for any other call."""
     if request.preview.get("kind") != "command":
         return None
     judged = request.judgements
     if not judged:
-        return Gist("Not readable part by part", ("unknown",))
+        return CommandSummary("Not readable part by part", ("unknown",))
     count = count_words(len(judged), "command") if len(judged) < MOST_JUDGED else f"{MOST_JUDGED} commands or more"
     found = {one.effect for one in judged}
     kinds = tuple(kind for kind in GRAVITY if kind in found) + tuple(sorted(found.difference(GRAVITY)))
@@ -58,7 +58,7 @@ def gist_of(request: PermissionRequest) -> Gist | None:
                 hosts.update({touched: None} if os.sep not in touched else {})
             elif one.effect != "reads" and not _within(touched, cwd):
                 outside[touched] = None
-    return Gist(count, kinds, tuple(hosts), tuple(outside))
+    return CommandSummary(count, kinds, tuple(hosts), tuple(outside))
 
 
 def _within(path: str, folder: str) -> bool:

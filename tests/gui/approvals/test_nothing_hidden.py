@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.domain.judgement import Category, Judgement
 from desktop.domain.permission import PermissionRequest
-from desktop.presenter.approvals.command_summary import gist_of
+from desktop.presenter.approvals.command_summary import summarise_command
 from desktop.ui.approvals.request.body import Card
 from desktop.ui.approvals.request.diffing import DiffRow, folded_rows
 from desktop.ui.approvals.request.lines_view import LinesView
-from desktop.ui.approvals.request.reading import GistLine, UnreadNotice
+from desktop.ui.approvals.request.reading import CommandSummaryLine, UnreadNotice
 from desktop.ui.theme import Theme
 from tests.gui.approvals.conftest import DialogBench, settled
 from tests.harness.patience import PATIENCE_S
@@ -135,7 +135,7 @@ async def test_what_a_command_comes_to_is_in_sight_without_scrolling(bench: Dial
     )
     bench.window.resize(*size)
     await bench.ask(shell("ls\n" * 60, *judged, category=Category.ADMIN))
-    line = bench.dialog.findChild(GistLine)
+    line = bench.dialog.findChild(CommandSummaryLine)
     assert line is not None
     assert in_sight(line, bench.window)
     assert line.accessibleName() == (
@@ -146,11 +146,11 @@ async def test_what_a_command_comes_to_is_in_sight_without_scrolling(bench: Dial
 @pytest.mark.spec("R-PRM-2")
 def test_the_gist_counts_everything_and_takes_what_cannot_be_told_for_grave() -> None:
     many = tuple(Judgement(f"x{n}", "unknown" if n == 99 else "reads", "", (f"h{n}.example",)) for n in range(100))
-    found = gist_of(shell("x", *many))
+    found = summarise_command(shell("x", *many))
     assert found is not None
     assert (found.count, found.kinds) == ("100 commands or more", ("unknown",))
     assert found.sentence() == "Reaches h0.example, h1.example, h2.example and 97 more"
-    none = gist_of(replace(shell("x"), judgements=()))
+    none = summarise_command(replace(shell("x"), judgements=()))
     assert none is not None
     assert none.kinds == ("unknown",)
 

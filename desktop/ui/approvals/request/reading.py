@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from desktop.domain.words import count_words
-from desktop.presenter.approvals.command_summary import Gist
+from desktop.presenter.approvals.command_summary import CommandSummary
 from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.buttons import Button
@@ -24,27 +24,27 @@ LEAST = 260
 """Pixels at 100 % that hosts and paths get beside the badges; with less they go below."""
 
 
-class GistLine(QWidget):
+class CommandSummaryLine(QWidget):
     """``6 commands [deletes] [network]  Reaches github.com; touches outside the workspace: /etc/hosts``."""
 
-    def __init__(self, gist: Gist) -> None:
+    def __init__(self, summary: CommandSummary) -> None:
         super().__init__()
         self._lines = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._lines.setContentsMargins(0, 0, 0, 0)
         self._lines.setSpacing(theme().px(10))
         first = Row(spacing=6)
-        first.addWidget(Text(gist.count, "medium"))
+        first.addWidget(Text(summary.count, "medium"))
         first.addSpacing(4)
-        for kind in gist.kinds:
+        for kind in summary.kinds:
             first.addWidget(Badge(kind))
         first.addStretch(1)
         self._lines.addLayout(first)
-        short = Gist(gist.count, gist.kinds, _short(gist.hosts), _short(gist.outside))
+        short = CommandSummary(summary.count, summary.kinds, _short(summary.hosts), _short(summary.outside))
         if sentence := short.sentence():
             self._lines.addWidget(Paragraph(sentence, "small", "2"), 1, Qt.AlignmentFlag.AlignVCenter)
-        everything = shown_line(gist.sentence(20))
+        everything = shown_line(summary.sentence(20))
         self.setToolTip(plain_tip(everything))
-        self.setAccessibleName(", ".join(part for part in (gist.count, *gist.kinds, everything) if part))
+        self.setAccessibleName(", ".join(part for part in (summary.count, *summary.kinds, everything) if part))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Below each other where there is no room."""

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from desktop.domain.hidden_characters import has_hidden
 from desktop.domain.permission import Choice, PermissionRequest
-from desktop.presenter.approvals.command_summary import gist_of
+from desktop.presenter.approvals.command_summary import summarise_command
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.approvals.rules_editing import RulesModels, may_always
 from desktop.ui.approvals.request.allowing import AlwaysDialog, always_allow
@@ -21,7 +21,7 @@ from desktop.ui.approvals.request.commands import CommandBlock, CommandCard
 from desktop.ui.approvals.request.editing import ask_reason, edit_arguments
 from desktop.ui.approvals.request.head import RequestHead
 from desktop.ui.approvals.request.lines_view import LinesView
-from desktop.ui.approvals.request.reading import GistLine, UnreadNotice
+from desktop.ui.approvals.request.reading import CommandSummaryLine, UnreadNotice
 from desktop.ui.approvals.request.unknown import unknown_words
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.toggles import CheckBox
@@ -81,7 +81,7 @@ class RequestView(QWidget):
         self._card: Card | None = None
         self._words: LinesView | None = None
         self._unread: UnreadNotice | None = None
-        self._gist: GistLine | None = None
+        self._summary: CommandSummaryLine | None = None
         self._network: CheckBox | None = None
         self._compact, self._cramped = compact, False
         side = 20 if compact else 24
@@ -132,10 +132,10 @@ class RequestView(QWidget):
         column.addStretch(0)
         self._answers = Answers(request, compact=self._compact, always=self._rules is not None)
         self._answers.chosen.connect(self._chosen)
-        gist = gist_of(request)
-        if gist is not None:
-            self._gist = GistLine(gist)
-            self._foot_row.addWidget(self._gist)
+        summary = summarise_command(request)
+        if summary is not None:
+            self._summary = CommandSummaryLine(summary)
+            self._foot_row.addWidget(self._summary)
         self._network = _network_tick(request, self._foot_row)
         self._foot_row.addWidget(self._answers)
         self._answers.heed(self._approvals.last_answer)
@@ -160,7 +160,7 @@ class RequestView(QWidget):
         """Show nothing."""
         self.close_dialog()
         self._request = self._answers = self._card = None
-        self._words = self._unread = self._gist = self._network = None
+        self._words = self._unread = self._summary = self._network = None
         clear(self._scroller.column)
         clear(self._foot_row)
         clear(self._notices)
@@ -214,8 +214,8 @@ class RequestView(QWidget):
     def _share_room(self) -> None:
         cramped = self._cramped or self.height() < theme().px(ROOMY)
         column = self._scroller.column if cramped else self._foot_row
-        if self._gist is not None and column.indexOf(self._gist) < 0:
-            column.insertWidget(0, self._gist)
+        if self._summary is not None and column.indexOf(self._summary) < 0:
+            column.insertWidget(0, self._summary)
         if cramped and self._unread is not None and self._answers is not None:
             self._answers.fold(True)
 

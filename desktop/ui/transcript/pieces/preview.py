@@ -11,7 +11,7 @@ from typing import Any
 
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.words import count_words, size_of, size_words
-from desktop.presenter.approvals.command_summary import gist_of
+from desktop.presenter.approvals.command_summary import summarise_command
 from desktop.ui.theme.paint import badge_look
 from desktop.ui.widgets.folded import folded, lines_of
 from desktop.ui.widgets.shown import shown, shown_line
@@ -52,7 +52,7 @@ def preview_of(request: PermissionRequest) -> Preview:
     if preview.get("kind") != "command":
         return Preview(whole=False)
     lines, whole = _command(str(preview.get("command") or ""))
-    gist = gist_of(request)
+    gist = summarise_command(request)
     if gist is not None:
         does = ", ".join(badge_look(kind).word for kind in gist.kinds)
         words = f"{gist.count}: {does}. {gist.sentence(2)}".strip()
