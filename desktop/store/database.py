@@ -198,7 +198,7 @@ def _companions(path: Path) -> list[Path]:
     return [p for p in (path, _wal(path), head_path(path)) if p.exists()]
 
 
-def rescue_copy(path: Path) -> Path:
+def recovery_copy(path: Path) -> Path:
     """Copy the database, as it is, into ``rescued/`` beside it; returns the copy. The original is only read."""
     target = free_name(path.parent / "rescued" / f"{path.stem}-{time.strftime('%Y%m%d-%H%M%S')}{path.suffix}")
     try:

@@ -67,7 +67,7 @@ class Store:
         """Open, bring up to date, and close what a crash left open; what that was.
 
         Raises StoreCorrupt, StoreTooNew, StoreFull, HomeNotWritable or StoreError; then it stays closed, and
-        ``rescue_copy`` and ``start_fresh`` still work.
+        ``recovery_copy`` and ``start_fresh`` still work.
         """
         await self._thread.open()
         try:
@@ -92,9 +92,9 @@ class Store:
         """The format of the open database, for ``--check``."""
         return await self._thread.read(database.version)
 
-    async def rescue_copy(self) -> Path:
+    async def recovery_copy(self) -> Path:
         """Copy a damaged database, as it is, to a name that is not taken; where the copy is. Only while closed."""
-        return await asyncio.to_thread(database.rescue_copy, self.path)
+        return await asyncio.to_thread(database.recovery_copy, self.path)
 
     async def start_fresh(self) -> Path:
         """Move the database aside, if the person agrees; where it is now. ``open`` then makes an empty one."""

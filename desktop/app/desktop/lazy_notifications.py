@@ -10,13 +10,13 @@ from desktop.domain.lazy import Lazy
 from desktop.presenter.events.bridge import Bridge
 
 if TYPE_CHECKING:
-    from desktop.app.desktop.notifications import DesktopNotes
+    from desktop.app.desktop.notifications import DesktopNotifications
 
-NOTES: Lazy[type[DesktopNotes]] = Lazy("desktop.app.desktop.notifications", "DesktopNotes")
+NOTES: Lazy[type[DesktopNotifications]] = Lazy("desktop.app.desktop.notifications", "DesktopNotifications")
 
 
 class LazyNotes(QObject):
-    """As ``DesktopNotes``, which does the work."""
+    """As ``DesktopNotifications``, which does the work."""
 
     pressed = Signal()
     failed = Signal()
@@ -26,7 +26,7 @@ class LazyNotes(QObject):
         self._bridge = bridge
         self._wanted = ""
         self._loading = False
-        self._notes: DesktopNotes | None = None
+        self._notes: DesktopNotifications | None = None
 
     def say(self, sentence: str) -> None:
         """Show this, in the place of what was shown before."""

@@ -32,7 +32,7 @@ _BROKEN = (OSError, EOFError, ValueError, TimeoutError, AuthenticationError)
 logger = logging.getLogger(__name__)
 
 
-class DesktopNotes(QObject):
+class DesktopNotifications(QObject):
     """``pressed`` when the person pressed it; ``failed`` when what was said last cannot be shown here."""
 
     pressed = Signal()

@@ -36,7 +36,7 @@ _ASKS_FOR_LESS: Mapping[tuple[str, str], Callable[[Any], bool]] = {
 }
 
 
-class SystemMotion(QObject):
+class SystemReducedMotion(QObject):
     """``changed`` says what the desktop wants, once ``start`` has found out and whenever it changes."""
 
     changed = Signal(bool)

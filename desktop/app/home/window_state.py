@@ -14,7 +14,7 @@ from typing import Any
 LIMIT = 100_000
 
 
-class Remembered:
+class WindowState:
     """``data/window.json``. Reading and writing take well under a millisecond; odd contents count as none."""
 
     def __init__(self, path: Path) -> None:

@@ -21,7 +21,7 @@ async def ask(window: MainWindow, home: Home, error: KnownError) -> bool:
         choice = await _choose(window, said, movable=isinstance(error, StoreCorrupt | StoreTooNew))
         if choice in ("quit", "again"):
             return choice == "again"
-        work = database.rescue_copy if choice == "copy" else database.start_fresh
+        work = database.recovery_copy if choice == "copy" else database.start_fresh
         try:
             place = await asyncio.to_thread(work, home.database)
         except KnownError as failure:

@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject
 
 from desktop.app.desktop.lazy_notifications import LazyNotes
 from desktop.app.home.home import Home
-from desktop.app.home.window_state import Remembered
+from desktop.app.home.window_state import WindowState
 from desktop.app.lifecycle.composition import App, Hooks
 from desktop.domain.errors import HomeNotWritable, KnownError, StoreError
 from desktop.domain.models import ModelRef
@@ -52,11 +52,11 @@ class Startup(QObject):
         hooks: Hooks,
         theme: Theme,
         shell: ShellViewModel,
-        remembered: Remembered,
+        window_state: WindowState,
     ) -> None:
         super().__init__(window)
         self._home, self._window, self._bridge, self._hooks = home, window, bridge, hooks
-        self._theme, self._shell, self._remembered = theme, shell, remembered
+        self._theme, self._shell, self._window_state = theme, shell, window_state
         self._settings: SettingsService | None = None
         self._services: Services | None = None
         self._models: ViewModels | None = None
@@ -98,7 +98,7 @@ class Startup(QObject):
         self._models = models_module.make_view_models(services, self._bridge, self._shell)
         self._shell.set_first_run(not settings.current.models.default)
         self._pages = pages_module.Pages(
-            self._window, self._shell, self._models, self._theme, self._remembered, services
+            self._window, self._shell, self._models, self._theme, self._window_state, services
         )
         closing = (await self._load("desktop.app.lifecycle.closing")).Closing(
             self._window, self._shell, lambda: len({*services.chats.running(), *services.debates.running()})
@@ -125,7 +125,7 @@ class Startup(QObject):
         """Less motion where the desktop asks for it, and its notifications; only Linux has a bus to ask."""
         if sys.platform == "linux":
             self._window.notifier.speak_through(LazyNotes(self._bridge, self))
-            motion = (await self._load("desktop.app.desktop.reduced_motion")).SystemMotion(self._bridge, self)
+            motion = (await self._load("desktop.app.desktop.reduced_motion")).SystemReducedMotion(self._bridge, self)
             motion.changed.connect(self._theme.set_system_less_motion)
             motion.start()
 
@@ -186,8 +186,8 @@ class Startup(QObject):
         if abs(look.text_scale - self._theme.scale) > 0.001:
             self._theme.set_scale(look.text_scale)
         self._theme.set_motion({"on": "less", "off": "full"}.get(look.reduce_motion, "system"))
-        self._remembered.put("theme", look.theme)
-        self._remembered.put("scale", look.text_scale)
+        self._window_state.put("theme", look.theme)
+        self._window_state.put("scale", look.text_scale)
 
     def _failed(self, error: Exception) -> None:
         """A task of the window failed: in words, with the next step, and a report where it is our fault."""

@@ -6,7 +6,7 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QApplication
 
 from desktop.domain.errors import KnownError
-from desktop.ui.shell.startup_error import RefusalWindow
+from desktop.ui.shell.startup_error import StartupErrorWindow
 from desktop.ui.theme import Theme
 
 
@@ -15,7 +15,7 @@ def show(error: KnownError) -> None:
     there = QCoreApplication.instance()
     application = there if isinstance(there, QApplication) else QApplication(["assent"])
     Theme.install(application).settle()
-    window = RefusalWindow(str(error), error.next_step)
+    window = StartupErrorWindow(str(error), error.next_step)
     window.closed.connect(application.quit)
     window.show()
     application.exec()

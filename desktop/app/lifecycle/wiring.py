@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QApplication, QWidget
 
 from desktop.app.home.home import Home
-from desktop.app.home.window_state import Remembered
+from desktop.app.home.window_state import WindowState
 from desktop.presenter.shell.window import ShellViewModel
 from desktop.ui.shell.main_window import MainWindow
 from desktop.ui.theme import Theme
@@ -28,20 +28,20 @@ def make_window(home: Home) -> QWidget:
     """The main window as it was left: theme, text size, place and page; its pages come with ``build``."""
     application = QApplication.instance()
     assert isinstance(application, QApplication)
-    remembered = Remembered(home.data / REMEMBERED)
-    choice, scale = remembered.text("theme", "system"), remembered.number("scale", 1.0)
+    window_state = WindowState(home.data / REMEMBERED)
+    choice, scale = window_state.text("theme", "system"), window_state.number("scale", 1.0)
     theme = Theme.install(application, choice, scale, styled=True)
-    shell = ShellViewModel(remembered.put)
-    shell.restore(remembered.values)
+    shell = ShellViewModel(window_state.put)
+    shell.restore(window_state.values)
     window = MainWindow(theme, shell, {})
-    window.setProperty("parts", (theme, shell, remembered))
+    window.setProperty("parts", (theme, shell, window_state))
     return window
 
 
 def build(home: Home, window: QWidget, bridge: Bridge, hooks: Hooks) -> App:
     """Everything else, as an ``App`` whose ``start`` does the work."""
     assert isinstance(window, MainWindow)
-    theme, shell, remembered = window.property("parts")
+    theme, shell, window_state = window.property("parts")
     startup = importlib.import_module("desktop.app.lifecycle.startup")
-    app: App = startup.Startup(home, window, bridge, hooks, theme, shell, remembered).app()
+    app: App = startup.Startup(home, window, bridge, hooks, theme, shell, window_state).app()
     return app

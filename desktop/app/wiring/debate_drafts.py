@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from desktop.app.home.window_state import Remembered
+from desktop.app.home.window_state import WindowState
 from desktop.domain.debates import DebateSetup, SideSetup
 from desktop.services.debates.setup import from_plain, to_plain
 
@@ -22,10 +22,10 @@ class DebateDrafts:
 
     def __init__(self, folder: Path, mask: Callable[[Any], Any]) -> None:
         self._path, self._mask = folder / FILE, mask
-        self._kept: Remembered | None = None
+        self._kept: WindowState | None = None
 
-    def _file(self) -> Remembered:
-        self._kept = self._kept or Remembered(self._path)
+    def _file(self) -> WindowState:
+        self._kept = self._kept or WindowState(self._path)
         return self._kept
 
     def read(self) -> DebateSetup | None:

@@ -8,7 +8,7 @@ from typing import Any, cast
 from PySide6.QtWidgets import QWidget
 
 from desktop.app.desktop.font_notes import name_fonts
-from desktop.app.home.window_state import Remembered
+from desktop.app.home.window_state import WindowState
 from desktop.app.wiring.debate_drafts import DebateDrafts
 from desktop.app.wiring.lazy_request import LazyRequest
 from desktop.app.wiring.view_models import ViewModels
@@ -30,10 +30,10 @@ class DebatePages:
         models: ViewModels,
         thread_title: Callable[[str], str],
         show_inbox: Callable[[str], None],
-        remembered: Remembered,
+        window_state: WindowState,
         drafts: DebateDrafts,
     ) -> None:
-        self._window, self._shell, self._models, self._remembered = window, shell, models, remembered
+        self._window, self._shell, self._models, self._window_state = window, shell, models, window_state
         self._thread_title, self._show_inbox, self._drafts = thread_title, show_inbox, drafts
         shell.handle("stop", lambda _: self._stop())
         shell.handle("export", self._export)
@@ -51,16 +51,16 @@ class DebatePages:
         dialog.open_inbox.connect(self._show_inbox)
         made.opened.connect(dialog.show_for)
         self._keep_draft()
-        made.restore(self._remembered.text(OPEN_DEBATE, ""))
-        made.opened.connect(lambda thread_id: self._remembered.put(OPEN_DEBATE, thread_id))
+        made.restore(self._window_state.text(OPEN_DEBATE, ""))
+        made.opened.connect(lambda thread_id: self._window_state.put(OPEN_DEBATE, thread_id))
         made.request_wanted.connect(dialog.reopen)
         made.command_wanted.connect(self._shell.run_command)
         made.inbox_wanted.connect(self._show_inbox)
         made.thread_wanted.connect(lambda thread_id: self._shell.run_command(f"thread:{thread_id}"))
         debates = m.debates.debates
-        name_fonts((debates.open, debates.beside), made.toast.say, self._remembered, made)
-        made.show_agents(self._remembered.values.get(AGENTS_BESIDE) is True)
-        made.agents_shown.connect(lambda shown: self._remembered.put(AGENTS_BESIDE, shown))
+        name_fonts((debates.open, debates.beside), made.toast.say, self._window_state, made)
+        made.show_agents(self._window_state.values.get(AGENTS_BESIDE) is True)
+        made.agents_shown.connect(lambda shown: self._window_state.put(AGENTS_BESIDE, shown))
         return cast(QWidget, made)
 
     def toggle_agents(self, elsewhere: Callable[[], None]) -> None:

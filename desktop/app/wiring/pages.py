@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.app.desktop.font_notes import name_fonts
 from desktop.app.desktop.text_zoom import TextZoom
-from desktop.app.home.window_state import Remembered
+from desktop.app.home.window_state import WindowState
 from desktop.app.wiring.debate_drafts import DebateDrafts
 from desktop.app.wiring.debate_pages import DebatePages
 from desktop.app.wiring.lazy_request import LazyRequest, warm_with_first_run
@@ -44,12 +44,12 @@ class Pages(QObject):
         shell: ShellViewModel,
         models: ViewModels,
         theme: Theme,
-        remembered: Remembered,
+        window_state: WindowState,
         services: Services,
     ) -> None:
         super().__init__(window)
         self._window, self._shell, self._models = window, shell, models
-        self._theme, self._remembered, self._services = theme, remembered, services
+        self._theme, self._window_state, self._services = theme, window_state, services
         self._chat: ChatPage | None = None
         self._dialog: LazyRequest | None = None
         self._skills: Any = None
@@ -57,7 +57,7 @@ class Pages(QObject):
         self._schedules: Any = None
         self._opened = False
         drafts = DebateDrafts(services.home / "data", services.redactor.mask_data)
-        self._debates = DebatePages(window, shell, models, self._title_of, self.show_inbox, remembered, drafts)
+        self._debates = DebatePages(window, shell, models, self._title_of, self.show_inbox, window_state, drafts)
         self._commands()
         self._connect()
 
@@ -81,14 +81,14 @@ class Pages(QObject):
                 run_tree=m.run_tree,
                 variables=m.variables,
             )
-            made = self._chat = _chat_page(bundle, self._remembered)
+            made = self._chat = _chat_page(bundle, self._window_state)
             self._dialog = LazyRequest(made.pane, m, self._title_of, made.pane.foot, made.pane.conversation)
             self._dialog.open_inbox.connect(self.show_inbox)
             m.chat.opened.connect(self._dialog.show_for)
             self._dialog.show_for(m.chat.thread_id)
             self._chat.request_wanted.connect(self._dialog.reopen)
             self._chat.inbox_wanted.connect(self.show_inbox)
-            beside = (name for name, key in BESIDE.items() if self._remembered.values.get(key) is True)
+            beside = (name for name, key in BESIDE.items() if self._window_state.values.get(key) is True)
             self._chat.show_side(next(beside, ""))
             self._chat.side_changed.connect(self._remember_side)
             self._chat.activity_wanted.connect(self._show_activity)
@@ -102,7 +102,7 @@ class Pages(QObject):
 
     def _remember_side(self, shown: str) -> None:
         for name, key in BESIDE.items():
-            self._remembered.put(key, shown == name)
+            self._window_state.put(key, shown == name)
 
     async def open(self) -> None:
         """Put the pages in, show what was open, read the list of threads."""
@@ -174,7 +174,7 @@ class Pages(QObject):
         return next((t.title for t in self._models.threads.threads if t.thread_id == thread_id), "") or "New chat"
 
     async def _last_thread(self) -> str:
-        wanted = self._remembered.text(OPEN_THREAD, "")
+        wanted = self._window_state.text(OPEN_THREAD, "")
         known = {thread.thread_id for thread in await self._services.chats.threads()}
         return wanted if wanted in known else ""
 
@@ -250,7 +250,7 @@ class Pages(QObject):
 
     def _connect(self) -> None:
         m = self._models
-        m.chat.opened.connect(lambda thread_id: self._remembered.put(OPEN_THREAD, thread_id))
+        m.chat.opened.connect(lambda thread_id: self._window_state.put(OPEN_THREAD, thread_id))
         m.setup.chosen.connect(self._model_chosen)
         m.setup.changed.connect(lambda: m.chat.meters_changed.emit(m.chat.meters))
         QGuiApplication.instance().applicationStateChanged.connect(self._state_changed)  # type: ignore[union-attr]
@@ -310,8 +310,8 @@ def _settings_page(m: ViewModels, report: ConfinementReport, shell: ShellViewMod
     return cast(QWidget, made)
 
 
-def _chat_page(models: ChatModels, remembered: Remembered) -> ChatPage:
+def _chat_page(models: ChatModels, window_state: WindowState) -> ChatPage:
     """The page, which says once what no font here draws."""
     made = ChatPage(models)
-    name_fonts((models.chat,), made.toast.say, remembered, made)
+    name_fonts((models.chat,), made.toast.say, window_state, made)
     return made

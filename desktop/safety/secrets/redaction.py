@@ -177,7 +177,7 @@ class StreamMasker:
 
 
 def _may_hold(text: str) -> bool:
-    """False only for a text in which ``_TEXT`` finds nothing. ShortOptions beyond ASCII may be spellings of others."""
+    """False only for a text in which ``_TEXT`` finds nothing. Letters beyond ASCII may be spellings of others."""
     if not text.isascii():
         return True
     small = text.lower()

@@ -16,7 +16,7 @@ WIDTH = 520
 """Pixels at 100 %."""
 
 
-class RefusalWindow(QFrame):
+class StartupErrorWindow(QFrame):
     """``closed`` comes once: by its button, Escape, Enter or the window's own cross."""
 
     closed = Signal()

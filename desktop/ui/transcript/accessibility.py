@@ -35,7 +35,7 @@ _NONE: Any = Shiboken.VoidPtr(0)
 """A null pointer: shiboken would turn Python's None into one that is not null."""
 
 
-class Spoken:
+class TranscriptAccessibility:
     """Owns the view's interfaces and says what has to be said."""
 
     def __init__(self, view: Surface) -> None:
@@ -80,8 +80,8 @@ def _tell_focus(interface: QAccessibleInterface | None) -> None:
 def _factory(key: str, thing: QObject) -> QAccessibleInterface | None:
     """Qt asks for the interface of each widget once; only transcripts are ours."""
     del key
-    spoken = getattr(thing, "spoken", None)
-    return spoken.interface() if isinstance(spoken, Spoken) else None
+    accessibility = getattr(thing, "accessibility", None)
+    return accessibility.interface() if isinstance(accessibility, TranscriptAccessibility) else None
 
 
 class ListInterface(QAccessibleWidget):

@@ -87,7 +87,7 @@ class OverPage(Protocol):
         ...
 
 
-class SpokenPlace(Protocol):
+class ScreenReaderFocus(Protocol):
     """The screen reader is told where the keys are."""
 
     def focus(self, index: int) -> None:
@@ -114,7 +114,7 @@ class Surface(QAbstractScrollArea):
     keys: KeyPlace
     pointer: PointerPlace
     overlays: OverPage
-    spoken: SpokenPlace
+    accessibility: ScreenReaderFocus
 
     def make_page(self, frame: Frame) -> Page:
         """The messages; a page with another arrangement brings its own."""

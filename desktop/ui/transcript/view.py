@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.presenter.transcript.items import TranscriptItem
 from desktop.ui.theme import Theme
-from desktop.ui.transcript.accessibility import Spoken
+from desktop.ui.transcript.accessibility import TranscriptAccessibility
 from desktop.ui.transcript.input.clipboard import page_menu, to_clipboard
 from desktop.ui.transcript.input.finding import Search
 from desktop.ui.transcript.input.keys import Keys
@@ -43,7 +43,7 @@ class TranscriptView(InputArea):
     tool_toggled = Signal(str, bool)
     overlays_class: ClassVar[type[Overlays]] = Overlays
     overlays: Overlays
-    spoken: Spoken
+    accessibility: TranscriptAccessibility
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class TranscriptView(InputArea):
         self.pointer = Pointer(self)
         self.keys = Keys(self)
         self.stream = Stream(self)
-        self.spoken = Spoken(self)
+        self.accessibility = TranscriptAccessibility(self)
         self.search = Search(self)
         self.setAccessibleName("Conversation")
 
@@ -79,7 +79,7 @@ class TranscriptView(InputArea):
         if number is not None and self.keys.current is None and number < len(items):
             self.keys.current = number  # another version stands in its place
         self.search.restart()
-        self.spoken.reset()
+        self.accessibility.reset()
         if anchor is not None and self.page.place(anchor.message.item.message_id) is not None:
             self.hold(anchor)
         else:
@@ -95,7 +95,7 @@ class TranscriptView(InputArea):
         self.keys.current = None if self.keys.current is None else self.keys.current + count
         self.overlays.hovered = None
         self.search.restart()
-        self.spoken.reset()
+        self.accessibility.reset()
         self._adjusting = True
         self._set_range()
         self.verticalScrollBar().setValue(self.verticalScrollBar().maximum() - bar_from_end)
@@ -111,7 +111,7 @@ class TranscriptView(InputArea):
             return
         self.page.append(item)
         self.search.restart()
-        self.spoken.reset()
+        self.accessibility.reset()
         self.settle()
         self.viewport().update()
         self.moved()
@@ -133,7 +133,7 @@ class TranscriptView(InputArea):
         self.hold(anchor)
         self.stream.wake()
         if finished:
-            self.spoken.announce(message)
+            self.accessibility.announce(message)
 
     def append_text(self, message_id: str, part_id: str, delta: str) -> None:
         """More text of a part; it is on the screen within 33 ms."""

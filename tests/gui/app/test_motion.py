@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.app.desktop.reduced_motion import SystemMotion
+from desktop.app.desktop.reduced_motion import SystemReducedMotion
 from desktop.presenter.events.bridge import Bridge
 from desktop.ui.theme import Theme
 from tests.gui.app.kit import Heartbeat
@@ -66,11 +66,11 @@ async def until(true: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def follow(theme: Theme) -> tuple[SystemMotion, Bridge, list[bool]]:
+async def follow(theme: Theme) -> tuple[SystemReducedMotion, Bridge, list[bool]]:
     """Started, and what it has said so far."""
     theme.set_motion("system")
     bridge, said = Bridge(), list[bool]()
-    motion = SystemMotion(bridge)
+    motion = SystemReducedMotion(bridge)
     motion.changed.connect(said.append)
     motion.changed.connect(theme.set_system_less_motion)
     motion.start()

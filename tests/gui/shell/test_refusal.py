@@ -7,12 +7,12 @@ from PySide6.QtWidgets import QApplication, QLabel
 
 from desktop.app.lifecycle import startup_error as refusal
 from desktop.domain.errors import KnownError
-from desktop.ui.shell.startup_error import RefusalWindow
+from desktop.ui.shell.startup_error import StartupErrorWindow
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Escape, Qt.Key.Key_Return])
 def test_it_says_why_and_what_to_do_and_goes_with_a_key(qtbot, theme, key):
-    window = RefusalWindow("The folder /home/x/.agent cannot be written.", "Give yourself permission.")
+    window = StartupErrorWindow("The folder /home/x/.agent cannot be written.", "Give yourself permission.")
     qtbot.addWidget(window)
     window.show()
     words = "\n".join(label.text() for label in window.findChildren(QLabel))
@@ -28,7 +28,7 @@ def test_it_says_why_and_what_to_do_and_goes_with_a_key(qtbot, theme, key):
 
 def test_the_refusal_returns_when_it_was_read(qapp, theme):
     def read() -> None:
-        (window,) = [w for w in QApplication.topLevelWidgets() if isinstance(w, RefusalWindow) and w.isVisible()]
+        (window,) = [w for w in QApplication.topLevelWidgets() if isinstance(w, StartupErrorWindow) and w.isVisible()]
         window.button.click()
         window.deleteLater()
 

@@ -108,7 +108,7 @@ def shell(command: str) -> ToolPart:
 def test_a_card_folds_blank_lines_and_says_what_the_command_comes_to(view: TranscriptView) -> None:
     card, _ = shown(view, shell("ls" + "\n" * 21 + "rm -rf ~/work"))
     assert [(line.sign, line.text) for line in card._preview] == [
-        ("gist", "2 commands: deletes, network. Reaches evil.example; touches outside the workspace: /etc/x"),
+        ("summary", "2 commands: deletes, network. Reaches evil.example; touches outside the workspace: /etc/x"),
         ("", "ls"),
         ("fold", "20 blank lines not shown"),
         ("", "rm -rf ~/work"),

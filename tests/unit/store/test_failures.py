@@ -63,7 +63,7 @@ async def test_a_damaged_database_is_named_and_kept_and_a_copy_and_a_fresh_start
     assert str(path) in str(caught.value)
     assert caught.value.next_step
     assert digest(path) == before
-    copies = [await store.rescue_copy(), await store.rescue_copy()]
+    copies = [await store.recovery_copy(), await store.recovery_copy()]
     assert copies[0] != copies[1]
     assert [digest(copy) for copy in copies] == [before, before]
     aside = await store.start_fresh()
@@ -97,7 +97,7 @@ async def test_setting_aside_takes_the_write_ahead_log_along(tmp_path):
         shutil.copy(tmp_path / name, crashed / name)
     await store.close()
     left = Store(crashed / "assent.db")
-    copy = await left.rescue_copy()
+    copy = await left.recovery_copy()
     again = Store(copy)
     await again.open()
     assert len(await again.messages.path(thread_id="t")) == 1
@@ -273,7 +273,7 @@ async def test_a_disk_that_is_really_full_is_told_in_words_and_works_again(small
     with pytest.raises(StoreFull):
         await Store(small_disk / "second.db").open()
     with pytest.raises(StoreFull):
-        await store.rescue_copy()
+        await store.recovery_copy()
     ballast.unlink()
     await store.messages.add(record=say("m2", "m1", "more " * 10_000))
     assert len(await store.messages.path(thread_id="t")) == 2

@@ -134,7 +134,7 @@ def _tar(words: Sequence[Word], found: Found) -> None:
 
 
 LETTERS_BEFORE = re.compile(r"[^bCfgHKLNTVXFI]*")
-"""ShortOptions of a group of tar's up to the first that takes a value."""
+"""Letters of a group of tar's up to the first that takes a value."""
 
 
 def _unpacks_unless(short_options: str) -> Callable[[Sequence[Word], Found], None]:

@@ -1,6 +1,6 @@
 """Options of git's sub-commands that do no more than the sub-command's name says; as in ``known_option_tables``.
 
-The first are git's own. ``@log`` stands for all that log and diff have in common. ShortOptions of most are in
+The first are git's own. ``@log`` stands for all that log and diff have in common. Letters of most are in
 ``syntax/getopt.py``.
 """
 

@@ -26,7 +26,7 @@ _LASTS = "what it starts goes on after this call, beyond its time limit"
 
 
 @dataclass(slots=True)
-class Carried:
+class LaunchedCommands:
     """``scripts``: texts that a shell, or something like one, will read; ``reasons`` why the call is admin."""
 
     scripts: list[Word] = field(default_factory=list)
@@ -47,29 +47,29 @@ def after_option(words: Sequence[Word], names: tuple[str, ...]) -> list[Word]:
     ]
 
 
-def _screen(words: Sequence[Word]) -> Carried:
+def _screen(words: Sequence[Word]) -> LaunchedCommands:
     texts = [word.text for word in words]
     typed = list(words[texts.index("-X") + 1 :]) if "-X" in texts else []
-    return Carried(typed, reasons=[_LASTS])
+    return LaunchedCommands(typed, reasons=[_LASTS])
 
 
-def _tmux(words: Sequence[Word]) -> Carried:
+def _tmux(words: Sequence[Word]) -> LaunchedCommands:
     """Every operand may be a command: to run in a window, or typed into one."""
     plain = [word for word in words if not word.text.startswith("-") and word.text != "Enter"]
-    return Carried([*plain[1:], joined(plain[1:])] if plain[1:] else [], reasons=[_LASTS])
+    return LaunchedCommands([*plain[1:], joined(plain[1:])] if plain[1:] else [], reasons=[_LASTS])
 
 
-def _debugger(words: Sequence[Word]) -> Carried:
+def _debugger(words: Sequence[Word]) -> LaunchedCommands:
     orders = after_option(words, ("-ex", "-iex", "--eval-command", "-eval-command", "--init-eval-command", "-o", "-O"))
     orders += after_option(words, ("--one-line", "--one-line-before-file"))
     shells = [literal(found[1]) for word in orders if (found := _SHELL_IN.match(word.text))]
     texts = [word.text for word in words]
     behind = [joined(words[texts.index(mark) + 1 :]) for mark in ("--args", "-args", "--") if mark in texts]
-    return Carried([*shells, *behind], reasons=["a debugger can run and change other programs"])
+    return LaunchedCommands([*shells, *behind], reasons=["a debugger can run and change other programs"])
 
 
-def _git(words: Sequence[Word]) -> Carried:
-    found = Carried()
+def _git(words: Sequence[Word]) -> LaunchedCommands:
+    found = LaunchedCommands()
     texts = [word.text for word in words]
     for before, word in zip(["", *texts], words, strict=False):
         if before in ("-x", "--exec", "--upload-pack", "--receive-pack", "--extcmd"):
@@ -92,9 +92,9 @@ def _git(words: Sequence[Word]) -> Carried:
     return found
 
 
-def _options(*names: str) -> Callable[[Sequence[Word]], Carried]:
-    def read(words: Sequence[Word]) -> Carried:
-        return Carried([word for word in after_option(words, names) if not _is_ssh(word)])
+def _options(*names: str) -> Callable[[Sequence[Word]], LaunchedCommands]:
+    def read(words: Sequence[Word]) -> LaunchedCommands:
+        return LaunchedCommands([word for word in after_option(words, names) if not _is_ssh(word)])
 
     return read
 
@@ -104,22 +104,22 @@ def _is_ssh(word: Word) -> bool:
     return re.fullmatch(r"(\S*/)?ssh(\s+-p\s*\d+|\s+-[46CqT]+|\s+-i\s+\S+)*", word.text) is not None
 
 
-def _tar(words: Sequence[Word]) -> Carried:
+def _tar(words: Sequence[Word]) -> LaunchedCommands:
     options = ("-I", "-F", "--use-compress-program", "--to-command", "--rmt-command", "--rsh-command")
     more = after_option(words, (*options, "--info-script", "--new-volume-script"))
     at_checkpoint = (re.search(r"exec=(.*)", word.text, re.S) for word in words)
-    return Carried([*more, *(literal(found[1]) for found in at_checkpoint if found)])
+    return LaunchedCommands([*more, *(literal(found[1]) for found in at_checkpoint if found)])
 
 
-def _terminal(words: Sequence[Word]) -> Carried:
+def _terminal(words: Sequence[Word]) -> LaunchedCommands:
     texts = [word.text for word in words]
     at = next((texts.index(mark) + 1 for mark in ("-e", "-x", "--") if mark in texts), len(words))
     behind = words[at:]
     scripts = [joined(behind)] if behind else []
-    return Carried(scripts + after_option(words, ("--command",)), reasons=[_LASTS])
+    return LaunchedCommands(scripts + after_option(words, ("--command",)), reasons=[_LASTS])
 
 
-LAUNCHERS: dict[str, Callable[[Sequence[Word]], Carried]] = {
+LAUNCHERS: dict[str, Callable[[Sequence[Word]], LaunchedCommands]] = {
     "screen": _screen,
     "git": _git,
     "tar": _tar,
@@ -137,13 +137,13 @@ LAUNCHERS: dict[str, Callable[[Sequence[Word]], Carried]] = {
 }
 
 
-def carried(name: str, words: Sequence[Word]) -> Carried:
+def launched(name: str, words: Sequence[Word]) -> LaunchedCommands:
     """What a program's arguments give it to run."""
     if LOADER.fullmatch(name):
-        return Carried(reasons=["the system's loader runs any file as a program"])
+        return LaunchedCommands(reasons=["the system's loader runs any file as a program"])
     name, words = git_words(name, words)
     read = LAUNCHERS.get(name)
-    return read(words) if read is not None else Carried()
+    return read(words) if read is not None else LaunchedCommands()
 
 
 def command_in(assignment: Word) -> Word | None:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from desktop.safety.shell.programs.blocklist import may_mean
 from desktop.safety.shell.programs.builtins import jobs_run
 from desktop.safety.shell.programs.known_options import Known, known
-from desktop.safety.shell.programs.launchers import LOADER, after_option, carried
+from desktop.safety.shell.programs.launchers import LOADER, after_option, launched
 from desktop.safety.shell.programs.option_tables import Found
 from desktop.safety.shell.programs.options import options_of
 from desktop.safety.shell.syntax.getopt import SHORT_OPTIONS, ShortOptions, read_options
@@ -350,7 +350,7 @@ def _run_by_runner(name: str, words: tuple[Word, ...], found: Unwrapped) -> tupl
 
 def _scripts(name: str, words: tuple[Word, ...], found: Unwrapped) -> None:
     """Texts among the arguments that are commands themselves."""
-    more = carried(name, words)
+    more = launched(name, words)
     found.scripts += more.scripts
     found.executed += more.executed
     found.reasons += more.reasons

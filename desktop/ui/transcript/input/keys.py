@@ -114,7 +114,7 @@ class Keys:
         if index is not None:
             self.leave_spot()
             self._view.show_range(index, 0, self._view.page.height_of(index))
-            self._view.spoken.focus(index)
+            self._view.accessibility.focus(index)
         self._view.overlays.hover(index)
         self._view.viewport().update()
 
@@ -199,7 +199,7 @@ class Keys:
             view.setFocus(reason)
             view.show_range(stop.message, stop.rect.top(), stop.rect.height())
             view.overlays.hover(stop.message)
-            view.spoken.focus_spot(stop.message, stop.spot)
+            view.accessibility.focus_spot(stop.message, stop.spot)
         view.viewport().update()
 
     def leave_spot(self) -> None:

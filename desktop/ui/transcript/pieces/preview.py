@@ -18,14 +18,14 @@ from desktop.ui.widgets.shown import shown, shown_line
 
 SHOWN = 8
 LONGEST_LINE = 300
-REMARKS = ("fold", "gist")
+REMARKS = ("fold", "summary")
 """Signs of lines that tell of a call and are no part of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreviewLine:
     """``sign`` is "+", "-" or "" (what is asked for, or a remark), "fold" for words about lines that are not shown,
-    "gist" for what the whole comes to."""
+    "summary" for what the whole comes to."""
 
     number: str
     sign: str
@@ -52,11 +52,11 @@ def preview_of(request: PermissionRequest) -> Preview:
     if preview.get("kind") != "command":
         return Preview(whole=False)
     lines, whole = _command(str(preview.get("command") or ""))
-    gist = summarise_command(request)
-    if gist is not None:
-        does = ", ".join(badge_look(kind).word for kind in gist.kinds)
-        words = f"{gist.count}: {does}. {gist.sentence(2)}".strip()
-        lines.insert(0, PreviewLine("", "gist", shown_line(words)[:LONGEST_LINE]))
+    summary = summarise_command(request)
+    if summary is not None:
+        does = ", ".join(badge_look(kind).word for kind in summary.kinds)
+        words = f"{summary.count}: {does}. {summary.sentence(2)}".strip()
+        lines.insert(0, PreviewLine("", "summary", shown_line(words)[:LONGEST_LINE]))
     return Preview(tuple(lines), whole)
 
 

@@ -133,7 +133,7 @@ def draw_chain(canvas: Canvas, part: ToolPart, foot: QRectF) -> None:
 def draw_preview(canvas: Canvas, line: PreviewLine, rect: QRectF) -> None:
     """One line of what would change."""
     look = canvas.look
-    if line.sign in ("gist", "fold"):
+    if line.sign in ("summary", "fold"):
         _draw_remark(canvas, line, rect)
         return
     tokens = {"+": ("diff-add-bg", "diff-add"), "-": ("diff-del-bg", "diff-del")}
