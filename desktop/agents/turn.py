@@ -215,8 +215,8 @@ class RoundRequests:
     def _note(self, limit: Limit) -> str:
         if not self._spec.announces_rounds:
             return ""
-        most = int(limit.value)
-        note, self._told = rounds_note(most, self._number, self._told), few_left(most, self._number)
+        maximum = int(limit.value)
+        note, self._told = rounds_note(maximum, self._number, self._told), few_left(maximum, self._number)
         return note
 
     async def _beside(self, request: ModelRequest) -> ModelAnswer:

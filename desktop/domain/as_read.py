@@ -33,11 +33,11 @@ _ODD = re.compile(f"[^{_USUAL}]")
 _BLANKS = re.compile(f"[{_BLANK}]")
 _MARKS = re.compile(f"[{_OVER}]+")
 _UNSEEN = re.compile(f"(?:{HIDDEN.pattern})+")
-MOST_MARKS = 30
+MAX_MARKS = 30
 """Of one letter, that are put in their order: as many as Unicode's own limit for texts in pieces (UAX 15). The library
 sorts them one by one, and lets nobody else work meanwhile."""
 
-MOST_LETTERS = 4
+MAX_LETTERS = 4
 """What is short for more than these, as a whole sentence in Arabic (U+FDFA), stays as it is: a text must not grow."""
 
 
@@ -80,19 +80,19 @@ def as_read(written: str) -> AsRead:
 def _letter(written: str) -> str:
     """One letter with what belongs to it."""
     seen = _UNSEEN.sub("", _BLANKS.sub(" ", written))
-    if not seen.isascii() and len(unicodedata.normalize("NFKC", seen[:1])) <= MOST_LETTERS:
+    if not seen.isascii() and len(unicodedata.normalize("NFKC", seen[:1])) <= MAX_LETTERS:
         seen = _UNSEEN.sub("", unicodedata.normalize("NFKC", _with_few_marks(seen)))
     return _MARKS.sub("", seen) if len(written) > 1 else seen
 
 
 def _with_few_marks(letter: str) -> str:
     """Without the marks that stand behind many others; what is a letter of its own stays."""
-    if len(letter) <= MOST_MARKS:
+    if len(letter) <= MAX_MARKS:
         return letter
     kept: list[str] = []
     marks = 0
     for character in letter:
         marks = marks + 1 if unicodedata.combining(character) else 0
-        if marks <= MOST_MARKS:
+        if marks <= MAX_MARKS:
             kept.append(character)
     return "".join(kept)

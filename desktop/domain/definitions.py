@@ -16,7 +16,7 @@ from desktop.domain.supervision import Priority
 AgentType = Literal["ai_human", "dual_ai"]
 SideName = Literal["a", "b"]
 SIDES: tuple[SideName, SideName] = ("a", "b")
-MOST_AGENTS_DEEP = 8
+MAX_AGENTS_DEEP = 8
 """Agents below agents: the root has depth 0 (R-AAT-8)."""
 
 

@@ -23,7 +23,7 @@ MAX_REPEATS = 10_000
 """What all counts of an expression may multiply to: its program grows with them."""
 SECONDS = 0.25
 """For one search."""
-MOST_SECONDS = 2.0
+MAX_SECONDS = 2.0
 """Of work, for one look at a text: many searches that are fast, one by one."""
 SLICE, BEHIND = 2_048, 512
 """Characters in which what may become a hit is looked for at once, and how many more it sees behind them. The engine's
@@ -139,7 +139,7 @@ class ExpressionSearch:
     def _timed(self, search: Callable[[], Any], number: int) -> Any:
         """What a search found. Raises LimitReached; what this thread did counts, and not how busy the machine is."""
         try:
-            if time.thread_time() - self._began < MOST_SECONDS:
+            if time.thread_time() - self._began < MAX_SECONDS:
                 return search()
         except TimeoutError:
             pass

@@ -202,11 +202,11 @@ def with_media(blocks: Iterable[Block]) -> list[ToolResultBlock]:
     return found
 
 
-MOST_TOKENS, MOST_COST_USD = 10**9, 10.0**6
+MAX_TOKENS, MAX_COST_USD = 10**9, 10.0**6
 
 
 def _count(value: Any) -> int:
-    return min(value, MOST_TOKENS) if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    return min(value, MAX_TOKENS) if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,9 +222,9 @@ class Usage:
     @classmethod
     def told(cls, inputs: Any, outputs: Any, reasoning: Any = 0, cached: Any = 0, *, cost: Any = None) -> Usage:
         """Of numbers that a server or a skill says, which may be anything: what is no count is 0, what is no price
-        unknown, and no round has more than ``MOST_TOKENS`` or costs more than ``MOST_COST_USD``."""
+        unknown, and no round has more than ``MAX_TOKENS`` or costs more than ``MAX_COST_USD``."""
         priced = isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < float("inf")
-        known = min(float(cost), MOST_COST_USD) if priced else None
+        known = min(float(cost), MAX_COST_USD) if priced else None
         return cls(_count(inputs), _count(outputs), _count(reasoning), _count(cached), known)
 
     def plus(self, other: Usage) -> Usage:

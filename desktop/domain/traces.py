@@ -162,10 +162,10 @@ class TraceSource(Protocol):
 class TraceLog:
     """The entries of one run, in order and bounded; pieces of one text are put together (Q-14)."""
 
-    def __init__(self, most: int = MAX_ENTRIES, characters: int = MAX_CHARACTERS) -> None:
+    def __init__(self, maximum: int = MAX_ENTRIES, characters: int = MAX_CHARACTERS) -> None:
         self.entries: list[TraceEntry] = []
         self.dropped = 0
-        self._most = most
+        self._maximum = maximum
         self._room = characters
         self._growing: dict[str, TraceEntry] = {}
 
@@ -175,7 +175,7 @@ class TraceLog:
         if last is not None and _continues(last, entry):
             self._join(last, str(entry.data.get("text", "")), int(entry.data.get("omitted", 0)))
             return None
-        if len(self.entries) >= self._most and entry.type != "agent-complete":
+        if len(self.entries) >= self._maximum and entry.type != "agent-complete":
             self.dropped += 1
             return None
         self._growing[entry.context] = entry
@@ -193,14 +193,14 @@ class TraceLog:
         self._room -= min(len(text), room)
 
     def _shorten(self, entry: TraceEntry) -> None:
-        most = KEPT_TEXT if self._room > 0 else BRIEF
+        maximum = KEPT_TEXT if self._room > 0 else BRIEF
         for name in ("text", "result"):
             text = entry.data.get(name)
             if isinstance(text, str):
-                if len(text) > most:
-                    entry.data[name] = text[:most]
-                    entry.data["omitted"] = int(entry.data.get("omitted", 0)) + len(text) - most
-                self._room -= min(len(text), most)
+                if len(text) > maximum:
+                    entry.data[name] = text[:maximum]
+                    entry.data["omitted"] = int(entry.data.get("omitted", 0)) + len(text) - maximum
+                self._room -= min(len(text), maximum)
         if self._room <= 0 and entry.data.get("args"):
             entry.data |= packed({"args": bounded(entry.value("args"), BRIEF)})
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from itertools import takewhile
 from typing import Any
 
-MOST_WORDS = 10_000
+MAX_WORDS = 10_000
 """Characters of arguments in brief; whoever shows them cuts far earlier."""
-MOST_DEPTH = 100
-_SAYS_MOST = ("path", "command", "message", "query", "prompt")
+MAX_DEPTH = 100
+_SAYS_MAX = ("path", "command", "message", "query", "prompt")
 
 
 def size_words(size: int) -> str:
@@ -35,38 +35,39 @@ def size_of(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
-def arguments_words(arguments: Mapping[str, Any], most: int = MOST_WORDS) -> str:
+def arguments_words(arguments: Mapping[str, Any], maximum: int = MAX_WORDS) -> str:
     """A call's arguments in brief: the path or command if it has one, else each with its value as compact JSON, until
-    there are ``most`` characters or more."""
-    for key in _SAYS_MOST:
+    there are ``maximum`` characters or more."""
+    for key in _SAYS_MAX:
         value = arguments.get(key)
         if isinstance(value, str):
             return value
     said: list[str] = []
     length = 0
     for key, value in arguments.items():
-        said.append(f"{key}: {compact(value, most)}")
+        said.append(f"{key}: {compact(value, maximum)}")
         length += len(said[-1])
-        if length >= most:
+        if length >= maximum:
             break
     return ", ".join(said)
 
 
-def compact(value: Any, most: int = MOST_WORDS) -> str:
+def compact(value: Any, maximum: int = MAX_WORDS) -> str:
     """A value as short JSON text, of a large one the beginning."""
-    return value if isinstance(value, str) else json_beginning(value, most)
+    return value if isinstance(value, str) else json_beginning(value, maximum)
 
 
-def json_beginning(value: Any, most: int, indent: int | None = None) -> str:
-    """JSON text until there are ``most`` characters or more. What is left out costs nothing: a model writes arguments
-    of megabytes, and a line of a page shows a hundred characters of them."""
+def json_beginning(value: Any, maximum: int, indent: int | None = None) -> str:
+    """The beginning of a value as JSON: stops encoding once there are ``maximum`` characters or more.
+
+    A model may write arguments of megabytes, of which a line of a page shows a hundred characters."""
     said: list[str] = []
     length = 0
-    encoder = json.JSONEncoder(ensure_ascii=False, default=lambda other: str(other)[:most], indent=indent)
-    for piece in encoder.iterencode(_Beginning(most).of(value)):
+    encoder = json.JSONEncoder(ensure_ascii=False, default=lambda other: str(other)[:maximum], indent=indent)
+    for piece in encoder.iterencode(_Beginning(maximum).of(value)):
         said.append(piece)
         length += len(piece)
-        if length >= most:
+        if length >= maximum:
             break
     return "".join(said)
 
@@ -86,7 +87,7 @@ class _Beginning:
             self._left -= len(cut) + 2
             return cut
         self._left -= 1
-        if depth > MOST_DEPTH:
+        if depth > MAX_DEPTH:
             return value
         depth += 1
         if isinstance(value, dict):

@@ -21,7 +21,7 @@ from desktop.recovery.past import NeverBegun, Past
 from desktop.store import Store
 
 FIRST = 8
-MOST = 200
+MAXIMUM = 200
 """Messages looked at above the end of an answer: a call's results come right below it."""
 _log = logging.getLogger(__name__)
 _JUDGED_NOTHING = frozenset({"", "interrupted", "error", "cancelled", "budget", "terminated"})
@@ -112,13 +112,13 @@ async def _upwards(store: Store, thread_id: str, leaf: str) -> AsyncIterator[Mes
     """``leaf`` and what is above it; read in pieces, for nearly always the first few tell."""
     yield await store.messages.get(message_id=leaf)
     seen, size, before = 1, FIRST, leaf
-    while seen < MOST:
+    while seen < MAXIMUM:
         path = await store.messages.path(thread_id=thread_id, before=before, limit=size)
         for message in reversed(path):
             yield message
         if len(path) < size:
             return
-        seen, size, before = seen + size, MOST - size, path[0].message_id
+        seen, size, before = seen + size, MAXIMUM - size, path[0].message_id
 
 
 def only_tells(message: MessageRecord) -> bool:

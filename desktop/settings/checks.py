@@ -64,9 +64,9 @@ def _in_range(setting: Setting, value: float) -> float:
     low, high = setting.minimum, setting.maximum
     if (low is not None and value < low) or (high is not None and value > high):
         raise Unfit(f"{setting.key} must be from {figure(low)} to {figure(high)}, not {shown(value)}.")
-    if setting.least is not None and 0 < value < setting.least:
-        least = f"at least {figure(setting.least)}, or 0 ({setting.zero.lower()})"
-        raise Unfit(f"{setting.key} must be {least}, not {shown(value)}.")
+    if setting.smallest is not None and 0 < value < setting.smallest:
+        smallest = f"at least {figure(setting.smallest)}, or 0 ({setting.zero.lower()})"
+        raise Unfit(f"{setting.key} must be {smallest}, not {shown(value)}.")
     return value
 
 

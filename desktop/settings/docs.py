@@ -44,8 +44,8 @@ def _facts(setting: Setting) -> str:
         text += " " + ", ".join(f"`{value}` ({label})" for value, label in setting.choices)
     if setting.minimum is not None and setting.maximum is not None:
         text += f" from {figure(setting.minimum)} to {figure(setting.maximum)}"
-        if setting.least is not None:
-            text += f", but for 0 at least {figure(setting.least)}"
+        if setting.smallest is not None:
+            text += f", but for 0 at least {figure(setting.smallest)}"
     unit = f", in {setting.unit}" if setting.unit.isalpha() else ""
     return f"{text[0].upper()}{text[1:]}{unit}."
 

@@ -187,7 +187,7 @@ class ToolSettings:
         maximum=100_000,
         unit="GB",
         zero="Half of this computer's",
-        least=0.1,
+        smallest=0.1,
     )
     offered: int = setting(
         40,

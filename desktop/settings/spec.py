@@ -30,7 +30,7 @@ class Setting:
     """One setting, with all a page or a reference needs to show it.
 
     ``default`` may hold ``{home}`` for the home folder. ``choices`` are (value, label). ``unit`` follows the number.
-    ``zero`` says in a few words what 0 means where it is no amount; ``least`` is then the smallest amount.
+    ``zero`` says in a few words what 0 means where it is no amount; ``smallest`` is then the smallest amount.
     """
 
     key: str
@@ -44,7 +44,7 @@ class Setting:
     maximum: float | None = None
     unit: str = ""
     zero: str = ""
-    least: float | None = None
+    smallest: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from desktop.domain.run_tree import KeptRun, NodeFacts, facts_from_plain, facts_
 from desktop.store.rows import to_json
 from desktop.store.worker import StoreThread
 
-MOST = 1000
+MAXIMUM = 1000
 """Agents of a run that are read."""
 _PUT = "INSERT OR REPLACE INTO run_agents SELECT ?, ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM runs WHERE run_id = ?)"
 _OLDER = (
@@ -61,7 +61,7 @@ class RunAgentRepository:
             run = connection.execute(_LAST, (thread_id,)).fetchone()
             if run is None:
                 return None
-            found = connection.execute(_AGENTS, (run[0], MOST)).fetchall()
+            found = connection.execute(_AGENTS, (run[0], MAXIMUM)).fetchall()
             nodes = tuple(facts_from_plain(row[0], row[1], row[2], json.loads(row[3])) for row in found)
             return KeptRun(run[0], nodes, over=run[1] is not None, reason=run[2])
 

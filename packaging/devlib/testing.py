@@ -48,7 +48,7 @@ SHORT = (("tests/unit/services",), ("tests/gui/approvals", "tests/gui/transcript
 """What is left for the end, the shortest last: then no core waits long for another."""
 AT_ONCE = 2 * max(2, os.cpu_count() or 1) + 1
 """More than twice as many processes as cores: about half of the time a test waits for another process."""
-MOST_NAMED = 20
+MAX_NAMED = 20
 FINE = (0, 5)
 """Passed, or there is nothing to test."""
 PROGRESS = "ASSENT_TEST_PROGRESS"
@@ -69,7 +69,7 @@ class Stage:
     def name(self) -> str:
         """The folders, or at most a few files, as a person reads them in a line."""
         names = [path.removeprefix("tests/").removeprefix("unit/") for path in self.paths]
-        return ", ".join(names) if len(names) <= MOST_NAMED else f"{', '.join(names[:3])} and {len(names) - 3} more"
+        return ", ".join(names) if len(names) <= MAX_NAMED else f"{', '.join(names[:3])} and {len(names) - 3} more"
 
 
 def stages() -> list[Stage]:

@@ -120,7 +120,7 @@ def _foot() -> QWidget:
     page.resize(1280, 800)
     page.show()
     bar = page.scroller.verticalScrollBar()
-    bar.rangeChanged.connect(lambda _least, most: bar.setValue(most))
+    bar.rangeChanged.connect(lambda _minimum, maximum: bar.setValue(maximum))
     bar.setValue(bar.maximum())
     return cast(QWidget, page)
 

@@ -22,7 +22,7 @@ PROGRAM = f"import sys; from desktop.app.main import main; sys.exit(main(sys.arg
 AWAY = "x:3 y:3"
 AWAKE = "sleep 1.2"
 """Longer than any button is deaf; where the machine is slower, an attack only comes later."""
-MOST = 60
+MAXIMUM = 60
 
 
 @dataclass
@@ -93,7 +93,7 @@ def attacked_window(keyring_daemon: KeyringDaemon, top: Path, content: str = "x\
     (home / "config.yaml").write_text("models:\n  default: scripted/scripted\n")
     calls = [
         {"call": {"tool": "write_file", "arguments": {"path": f"allowed-{at}.txt", "content": content}}}
-        for at in range(MOST)
+        for at in range(MAXIMUM)
     ]
     rounds = [one for call in calls for one in ([call], [{"text": "Over."}])]
     (top / "script.json").write_text(json.dumps({"rounds": rounds}))

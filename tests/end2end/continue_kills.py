@@ -22,7 +22,7 @@ from typing import Any
 from tests.end2end.continue_life import LOOKS, WRITES, live, prepare
 from tests.end2end.effect_life import lines
 
-MOST_LIVES = 6
+MAX_LIVES = 6
 
 
 @dataclass
@@ -68,7 +68,7 @@ def course(home: Path, kills: list[int], figures: Figures, marker: str = "") -> 
     work, killed = home / "workspace", 0
     if marker:
         (work / marker).touch()
-    for kill_at in [*kills, *([0] * MOST_LIVES)]:
+    for kill_at in [*kills, *([0] * MAX_LIVES)]:
         was_killed = one_life(home, kill_at)
         figures.lives += 1
         killed += was_killed

@@ -21,7 +21,7 @@ from desktop.domain.debates import DebateSetup, SideSetup
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock
 from desktop.recovery.resume import conclude_settled
 from desktop.settings import SettingsService
-from tests.end2end.continue_kills import MOST_LIVES, Figures, one_life
+from tests.end2end.continue_kills import MAX_LIVES, Figures, one_life
 from tests.end2end.continue_life import SCRIPT, TOOLS, Counting, Looking, killed_by_the_tool, reading, writing
 from tests.end2end.effect_life import lines
 
@@ -111,7 +111,7 @@ def course(home: Path, kill_at: int, figures: Figures, marker: str = "") -> bool
     work, killed = home / "workspace", 0
     if marker:
         (work / marker).touch()
-    for place in [kill_at, *([0] * MOST_LIVES)]:
+    for place in [kill_at, *([0] * MAX_LIVES)]:
         was_killed = one_life(home, place, live)
         figures.lives += 1
         killed += was_killed

@@ -224,15 +224,15 @@ class _LoopRun:
         return said if isinstance(said, RoundVerdict) else await said
 
     async def _call(self, message: ChatMessage) -> None:
-        most = self._loop.config.max_calls
-        made, refused = message.tool_calls[:most], message.tool_calls[most:]
+        maximum = self._loop.config.max_calls
+        made, refused = message.tool_calls[:maximum], message.tool_calls[maximum:]
 
         async def done(results: Sequence[ToolResultBlock]) -> None:
             await self._results(results, executed=True)
 
         await call_all(made, self._loop.tools, self._meta.cancellation, done, self._refused)
         if refused:
-            await self._results(refuse_all(refused, "many", most), executed=False)
+            await self._results(refuse_all(refused, "many", maximum), executed=False)
 
     async def _refused(self, results: Sequence[ToolResultBlock]) -> None:
         await self._results(results, executed=False)

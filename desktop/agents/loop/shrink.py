@@ -62,11 +62,11 @@ def shrink_results(group: list[ChatMessage]) -> list[ChatMessage]:
     return [replace(message, blocks=tuple(_shrink(block) for block in message.blocks)) for message in group]
 
 
-def cut(text: str, most: int) -> str:
-    """Head and tail of a text that is longer than ``most`` characters, with what was left out between them."""
-    if len(text) <= most:
+def cut(text: str, maximum: int) -> str:
+    """Head and tail of a text that is longer than ``maximum`` characters, with what was left out between them."""
+    if len(text) <= maximum:
         return text
-    half = max(1, most // 2 - 20)
+    half = max(1, maximum // 2 - 20)
     return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"
 
 

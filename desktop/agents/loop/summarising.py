@@ -38,10 +38,10 @@ SYSTEM = (
 )
 LATER = 40
 """Messages after which a summary is tried again that could not be made; then twice as many."""
-LEAST = 4
+MINIMUM = 4
 """Fewer messages than this are not worth a summary."""
-MOST_FILES = 60
-MOST_OF_RESULT = 1_500
+MAX_FILES = 60
+MAX_OF_RESULT = 1_500
 DEFAULT_ROOM = 60_000
 _log = logging.getLogger(__name__)
 _FILES_READ, _FILES_WRITTEN = "Files read: ", "Files written: "
@@ -172,7 +172,7 @@ async def renewed(
     end = last + 1
     while 0 < end < len(old) and old[end].role == "tool":
         end += 1
-    if end < LEAST:
+    if end < MINIMUM:
         return None
     window.view(messages, overlay)  # raises where the last round alone is too much: no summary helps there
     text = await summarise(ask, model, old[:end], overlay.summary, size)
@@ -195,9 +195,9 @@ async def summarise(
         raise answer.error
     if answer.error is not None or not text or answer.message.stop_reason not in ("end", "length"):
         raise KnownError("The model gave no summary of the older messages.", code="context.no_summary")
-    most = min(MAX_SUMMARY, room // 2)
-    files = "\n".join(_files(messages, earlier, most // 4))
-    return f"{text[: most - len(files) - 2]}\n\n{files}".strip()
+    maximum = min(MAX_SUMMARY, room // 2)
+    files = "\n".join(_files(messages, earlier, maximum // 4))
+    return f"{text[: maximum - len(files) - 2]}\n\n{files}".strip()
 
 
 def rendered(messages: Sequence[ChatMessage]) -> str:
@@ -211,20 +211,20 @@ def _lines(message: ChatMessage) -> Iterator[str]:
         if isinstance(block, TextBlock):
             yield f"{who}: {block.text}"
         elif isinstance(block, FileBlock):
-            yield f"{who} attached {block.name}: {cut(block.text, MOST_OF_RESULT)}"
+            yield f"{who} attached {block.name}: {cut(block.text, MAX_OF_RESULT)}"
         elif isinstance(block, ToolCallBlock):
             arguments = json.dumps(dict(block.arguments or {}), ensure_ascii=False, default=str)
-            yield f"{who} called {block.tool} {cut(arguments, MOST_OF_RESULT)}"
+            yield f"{who} called {block.tool} {cut(arguments, MAX_OF_RESULT)}"
         elif isinstance(block, ToolResultBlock):
-            yield f"{who} of {block.tool}{' (error)' if block.is_error else ''}: {cut(block.text, MOST_OF_RESULT)}"
+            yield f"{who} of {block.tool}{' (error)' if block.is_error else ''}: {cut(block.text, MAX_OF_RESULT)}"
 
 
 def _before(earlier: str) -> str:
     return f"The summary so far, to be brought up to date:\n{earlier}" if earlier else ""
 
 
-def _files(messages: Sequence[ChatMessage], earlier: str, most: int) -> Iterator[str]:
-    """What was read and written, from the calls, and from the summary before: the newest, ``most`` letters of each."""
+def _files(messages: Sequence[ChatMessage], earlier: str, maximum: int) -> Iterator[str]:
+    """What was read and written, from the calls and the earlier summary: the newest ``maximum`` letters of each."""
     for head, tools in ((_FILES_READ, FILE_READERS), (_FILES_WRITTEN, FILE_WRITERS)):
         before = next((line for line in earlier.splitlines() if line.startswith(head)), "").removeprefix(head)
         paths = dict.fromkeys(path for path in before.split(", ") if path)
@@ -234,7 +234,7 @@ def _files(messages: Sequence[ChatMessage], earlier: str, most: int) -> Iterator
                 if call.tool.replace("_", "-") in tools and isinstance(path, str):
                     paths[" ".join(path.split())[:300]] = None
         if paths:
-            yield head + ", ".join(_newest(list(paths)[-MOST_FILES:], most - len(head)))
+            yield head + ", ".join(_newest(list(paths)[-MAX_FILES:], maximum - len(head)))
 
 
 def _newest(paths: Sequence[str], room: int) -> list[str]:

@@ -262,9 +262,9 @@ class PromptWindow:
         """The summary as the first message, or nothing; it never takes more than half of the room."""
         if not overlay.summary:
             return ()
-        most = len(overlay.summary) if self._room is None else self._room * CHARACTERS_PER_TOKEN // 2
+        maximum = len(overlay.summary) if self._room is None else self._room * CHARACTERS_PER_TOKEN // 2
         head = f"{SUMMARY_HEAD}\n{TASK_FOLLOWS}" if task_follows else SUMMARY_HEAD
-        text = f"{head}\n\n{cut(overlay.summary, most)}"
+        text = f"{head}\n\n{cut(overlay.summary, maximum)}"
         if self._summary[0] != text:
             self._summary = (text, (user_message(text),))
         return self._summary[1]

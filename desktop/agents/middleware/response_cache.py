@@ -52,7 +52,7 @@ class CacheConfig:
         """Raises ToolFailure ``skill.configuration``."""
         given = options(asked, "minutes")
         minutes = number(given.get("minutes"), "response-cache.minutes", MINUTES)
-        entries = number(given.get("entries"), "response-cache.entries", ENTRIES, least=1, whole=True)
+        entries = number(given.get("entries"), "response-cache.entries", ENTRIES, minimum=1, whole=True)
         return cls(minutes * 60, min(int(entries), MAX_ENTRIES))
 
 

@@ -42,7 +42,7 @@ class SessionConfig:
 
     key: str = "default"
     capture: tuple[str, ...] = DEFAULT_CAPTURE
-    most: int = MAX_ENTRIES
+    maximum: int = MAX_ENTRIES
     in_file: bool = False
 
     @classmethod
@@ -57,9 +57,9 @@ class SessionConfig:
         wanted = DEFAULT_CAPTURE if capture is None else (capture,) if isinstance(capture, str) else capture
         if not isinstance(wanted, (list, tuple)) or not all(isinstance(name, str) for name in wanted):
             raise wrong("metadata.session.capture has to be text or a list of texts.")
-        most = number(given.get("maxEntries"), "session.maxEntries", MAX_ENTRIES, least=1, whole=True)
+        maximum = number(given.get("maxEntries"), "session.maxEntries", MAX_ENTRIES, minimum=1, whole=True)
         captured = DEFAULT_CAPTURE if "$all" in wanted or not wanted else tuple(wanted)
-        return cls(key, captured, min(int(most), MAX_KEPT), store == "file")
+        return cls(key, captured, min(int(maximum), MAX_KEPT), store == "file")
 
 
 @dataclass(slots=True)
@@ -81,22 +81,22 @@ class Sessions:
         return await asyncio.to_thread(_read, self._path(key))
 
     async def remember(self, target: Context, config: SessionConfig, value: Any) -> None:
-        """Keep one entry more, the oldest beyond ``most`` forgotten. The call has happened and is not undone by a full
+        """Add an entry; the oldest beyond ``maximum`` are dropped. The call has happened and is not undone by a full
         disk: what cannot be kept is not, and the log says so once."""
         key = _key(target, config)
         try:
             entry = {"at": time.time(), **_captured(target, config.capture, value)}
             if config.in_file:
-                await asyncio.to_thread(self._append, self._path(key), entry, config.most)
+                await asyncio.to_thread(self._append, self._path(key), entry, config.maximum)
             else:
-                self._keep(key, entry, config.most)
+                self._keep(key, entry, config.maximum)
         except _UNWRITABLE as error:
             if not self._warned:
                 self._warned = True
                 _log.warning("a session of %s could not be kept: %s", target.run.tool.name, type(error).__name__)
 
-    def _keep(self, key: tuple[str, ...], entry: dict[str, Any], most: int) -> None:
-        self._memory[key] = [*self._memory.pop(key, ()), entry][-most:]
+    def _keep(self, key: tuple[str, ...], entry: dict[str, Any], maximum: int) -> None:
+        self._memory[key] = [*self._memory.pop(key, ()), entry][-maximum:]
         while len(self._memory) > MAX_KEYS:
             del self._memory[next(iter(self._memory))]
 
@@ -104,10 +104,10 @@ class Sessions:
         digest = hashlib.sha256("\0".join(key).encode("utf-8", "replace")).hexdigest()[:32]
         return Path(self.folder) / "sessions" / f"{digest}.json"
 
-    def _append(self, path: Path, entry: Mapping[str, Any], most: int) -> None:
+    def _append(self, path: Path, entry: Mapping[str, Any], maximum: int) -> None:
         """Blocks. One after the other for each file, so that none of many at once is lost."""
         with self._locks[int(path.stem[:4], 16) % _LOCKS]:
-            texts = [json.dumps(one) for one in [*_read(path), entry][-most:]]
+            texts = [json.dumps(one) for one in [*_read(path), entry][-maximum:]]
             while len(texts) > 1 and sum(map(len, texts)) + 2 * len(texts) > MAX_FILE:
                 del texts[0]
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ from typing import Any
 from desktop.domain.errors import ToolFailure
 from desktop.pipeline.skill_context import Context, NotMiddleware
 
-MOST = 1e9
+MAXIMUM = 1e9
 """No number of a key is larger; what runs may stop earlier."""
 
 
@@ -27,16 +27,16 @@ def options(asked: Any, main: str) -> Mapping[str, Any]:
     return {} if asked is True else {main: asked}
 
 
-def number(value: Any, key: str, default: float | None = None, *, least: float = 0.0, whole: bool = False) -> float:
-    """A number of at least ``least``; ``default`` for None and, as ``true`` means no other value, for True.
+def number(value: Any, key: str, default: float | None = None, *, minimum: float = 0.0, whole: bool = False) -> float:
+    """A number of at least ``minimum``; ``default`` for None and, as ``true`` means no other value, for True.
 
     Raises ToolFailure ``skill.configuration`` for texts, negatives, NaN and where there is no default."""
     if default is not None and (value is None or value is True):
         return default
-    fits = isinstance(value, (int, float)) and not isinstance(value, bool) and least <= value <= MOST
+    fits = isinstance(value, (int, float)) and not isinstance(value, bool) and minimum <= value <= MAXIMUM
     if not fits or (whole and value != int(value)):
         kind = "a whole number" if whole else "a number"
-        raise wrong(f"metadata.{key} has to be {kind} of at least {least:g}, not {_shown(value)}.")
+        raise wrong(f"metadata.{key} has to be {kind} of at least {minimum:g}, not {_shown(value)}.")
     return float(value)
 
 

@@ -29,17 +29,17 @@ class Starts:
         self._minute = minute
         self._begun: dict[tuple[str, str], deque[float]] = {}
 
-    async def turn(self, most: int, context: AgentContext) -> None:
+    async def turn(self, maximum: int, context: AgentContext) -> None:
         """Wait until it may begin, and say so. Raises CancellationError as soon as the run is cancelled."""
         start, said = context.start, False
         if start is None:
             return
         try:
-            while (wait := self._wait(start, most)) > 0:
+            while (wait := self._wait(start, maximum)) > 0:
                 if not said:
                     said = True
                     context.waits(
-                        f"{start.name or 'the agent'} was started {_times(most)} within a minute; it goes on in "
+                        f"{start.name or 'the agent'} was started {_times(maximum)} within a minute; it goes on in "
                         f"{math.ceil(wait)} s (Settings, Middleware)"
                     )
                 async with Interrupt(context.meta.cancellation):
@@ -48,14 +48,14 @@ class Starts:
             if said:
                 context.waits("")
 
-    def _wait(self, start: Start, most: int) -> float:
+    def _wait(self, start: Start, maximum: int) -> float:
         """Seconds; 0: it begins now, and counts."""
         now = self._clock()
         begun = self._begun.setdefault((start.kind, start.name), deque())
         while begun and now - begun[0] >= self._minute:
             begun.popleft()
-        if start.by != "person" and len(begun) >= most:
-            return max(0.001, self._minute - (now - begun[len(begun) - most]))
+        if start.by != "person" and len(begun) >= maximum:
+            return max(0.001, self._minute - (now - begun[len(begun) - maximum]))
         begun.append(now)
         while len(self._begun) > MAX_NAMES:
             del self._begun[next(iter(self._begun))]

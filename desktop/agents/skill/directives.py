@@ -117,8 +117,8 @@ class ProviderHook:
             self._asked += 1
             return
         self._tried += 1
-        most = self._settings.rounds.value
-        if self.over or self._asked >= most or self._tried > TRIES * most:
+        maximum = self._settings.rounds.value
+        if self.over or self._asked >= maximum or self._tried > TRIES * maximum:
             raise self._refused()
 
     @property

@@ -255,8 +255,8 @@ class _Work:
     def _limit(self, _done: int) -> Limit:
         """What the policy passed down (R-LIM-2); a repetition after a failure has one round at least."""
         asked = self._config.get("maxTurns", PLAIN_LOOP)
-        most = sys.maxsize if asked is None else positive_int(asked, "maxTurns")
-        return Limit("maxTurns", max(most, self._begun + 1), "the agent")
+        maximum = sys.maxsize if asked is None else positive_int(asked, "maxTurns")
+        return Limit("maxTurns", max(maximum, self._begun + 1), "the agent")
 
     async def _round_begins(self, number: int) -> None:
         self._rounds = number

@@ -26,13 +26,13 @@ from desktop.domain.lazy import Lazy
 if TYPE_CHECKING:
     from desktop.safety.secrets.redaction import SecretRedactor
 
-MOST_REPORTS = 20
+MAX_REPORTS = 20
 """Reports kept in the folder, and the most that one process writes."""
 
 LONGEST_REPORT = 200_000
 """Characters."""
 
-MOST_EARLY = 1_000
+MAX_EARLY = 1_000
 """Log records kept until there is a log."""
 
 BIG_FAULT_LOG = 1_000_000
@@ -74,7 +74,7 @@ class EarlyLog(logging.Handler):
         self._records: list[logging.LogRecord] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        if len(self._records) < MOST_EARLY:
+        if len(self._records) < MAX_EARLY:
             self._records.append(record)
 
     def hand_over(self) -> list[logging.LogRecord]:
@@ -184,7 +184,7 @@ class CrashReporter(QObject):
         place = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)[-2:]]
         signature = f"{type(error).__name__} {place}"
         with self._lock:
-            if signature in self._seen or len(self._seen) >= MOST_REPORTS:
+            if signature in self._seen or len(self._seen) >= MAX_REPORTS:
                 return self._seen.get(signature)
             title = self.redacted(f"{type(error).__name__}: {error}").partition("\n")[0][:300]
             trace = self.redacted(trace[-2 * LONGEST_REPORT :])[-LONGEST_REPORT:]  # cut last: no half of a secret
@@ -205,7 +205,7 @@ class CrashReporter(QObject):
         try:
             with open(path, "w", encoding="utf-8", errors="backslashreplace", opener=_private) as file:
                 file.write(text)
-            for old in sorted(self._folder.glob("crash-*.txt"))[:-MOST_REPORTS]:
+            for old in sorted(self._folder.glob("crash-*.txt"))[:-MAX_REPORTS]:
                 old.unlink()
         except OSError as problem:
             logger.error("the crash report could not be written: %s", problem)

@@ -12,7 +12,7 @@ from desktop.domain.debates import DebateSetup, SideSetup
 from desktop.services.debates.setup import from_plain, to_plain
 
 FILE, KEY = "debate-draft.json", "setup"
-MOST = 80_000
+MAXIMUM = 80_000
 """Characters of a set-up that are kept: below what is read back."""
 _TEXTS = ("prompt", "label", "model", "prompt_text", "stop_tool", "stop_property", "end_session_tool")
 
@@ -35,7 +35,7 @@ class DebateDrafts:
     def keep(self, setup: DebateSetup) -> None:
         """As it is now; one that is too long is not kept."""
         plain = self._mask(json.loads(json.dumps(to_plain(setup))))
-        self._file().put(KEY, plain if len(json.dumps(plain)) <= MOST else None)
+        self._file().put(KEY, plain if len(json.dumps(plain)) <= MAXIMUM else None)
 
     def drop(self) -> None:
         """It was started."""

@@ -182,10 +182,10 @@ def result_in(text: str) -> str:
 def _fitting(text: str, room: int) -> str:
     """What fits beside the value: the result has to stay JSON when the pipeline cuts it like any output (R-COD-18)."""
     kept = cut(text, max(0, room))
-    most = room
-    while _bytes(kept) > room + NOTICE and most > 0:
-        most = most * 3 // 4
-        kept = cut(text, most)
+    maximum = room
+    while _bytes(kept) > room + NOTICE and maximum > 0:
+        maximum = maximum * 3 // 4
+        kept = cut(text, maximum)
     return kept
 
 

@@ -89,7 +89,7 @@ class _JavaScriptCall:
     def __init__(self, definition: SkillDef, context: Context, calls: int) -> None:
         self._definition = definition
         self._context = context
-        self._most = calls
+        self._maximum = calls
         self._calls = 0
         self._traced = context.locals.get(AGENT)
         self._told: Any = None
@@ -103,8 +103,8 @@ class _JavaScriptCall:
         if call.op == "fail":
             manager.fail(str(call.value))
         self._calls += not manager.calls_back(call.ref)
-        if self._calls > self._most:
-            raise Denied(f"{self._definition.name} made more than {self._most} calls.", code="denied.limit")
+        if self._calls > self._maximum:
+            raise Denied(f"{self._definition.name} made more than {self._maximum} calls.", code="denied.limit")
         options = dict(call.options or {})
         written = options.pop(NONLOCALS, None)
         if isinstance(written, Mapping):

@@ -11,7 +11,7 @@ from desktop.domain.words import count_words
 
 GRAVITY = ("privileged", "deletes", "unknown", "network", "writes", "reads")
 """The gravest first; what nobody can tell is graver than what is known to be small."""
-MOST_JUDGED = 100
+MAX_JUDGED = 100
 """As many parts as a reading judges at most."""
 NAMED = 3
 
@@ -44,7 +44,7 @@ def summarise_command(request: PermissionRequest) -> CommandSummary | None:
     judged = request.judgements
     if not judged:
         return CommandSummary("Not readable part by part", ("unknown",))
-    count = count_words(len(judged), "command") if len(judged) < MOST_JUDGED else f"{MOST_JUDGED} commands or more"
+    count = count_words(len(judged), "command") if len(judged) < MAX_JUDGED else f"{MAX_JUDGED} commands or more"
     found = {one.effect for one in judged}
     kinds = tuple(kind for kind in GRAVITY if kind in found) + tuple(sorted(found.difference(GRAVITY)))
     if len(kinds) > 1:

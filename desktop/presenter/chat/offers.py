@@ -14,7 +14,7 @@ from desktop.presenter.common.fuzzy import match
 if TYPE_CHECKING:
     from desktop.presenter.events.bridge import Bridge
 
-MOST = 40
+MAXIMUM = 40
 """Offers shown for one word."""
 
 _COMMAND = re.compile(r"\s*/(?:skill:)?([a-z0-9]+(?:-[a-z0-9]+)*)(?=\s|$)", re.IGNORECASE)
@@ -68,4 +68,4 @@ class OffersViewModel(QObject):
             fit = match(wanted, row.label)
             if fit is not None:
                 scored.append((-fit.score, place, row))
-        self.ready.emit(prefix, text, tuple(row for _, _, row in sorted(scored, key=lambda s: s[:2])[:MOST]))
+        self.ready.emit(prefix, text, tuple(row for _, _, row in sorted(scored, key=lambda s: s[:2])[:MAXIMUM]))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from desktop.services.chats.service import ConversationService
 
 MAX_TEXT = MAX_ENVIRONMENT * (MAX_VALUE * 6 + 100)
-MOST_SAID = 10
+MAX_SAID = 10
 """Problems that are told at once."""
 KEPT = "The variables of this chat are saved; they count from the next message on."
 UNDONE = "The variables of this chat are as they were."
@@ -113,8 +113,8 @@ def problems_in(text: str) -> str:
     found += [f"{name[:60]} is written twice" for name, count in counts.items() if count > 1]
     if not found:
         found = [problem.shown for problem in environment_problems(variables_in(text))]
-    more = [f"And {len(found) - MOST_SAID:,} more"] if len(found) > MOST_SAID else []
-    return ". ".join([*found[:MOST_SAID], *more]) + "." if found else ""
+    more = [f"And {len(found) - MAX_SAID:,} more"] if len(found) > MAX_SAID else []
+    return ". ".join([*found[:MAX_SAID], *more]) + "." if found else ""
 
 
 def _lines(text: str) -> list[str]:

@@ -253,8 +253,8 @@ def seen_items(side: SideName, system: str, messages: Sequence[ChatMessage]) -> 
         key = f"{side}:{number}"
         plain = PlainPart(f"{key}:text", text)
         parts: list[Part] = [plain]
-        if len(text) > plain.most:
-            more = f"{len(text) - plain.most:,} characters more: copy this message to have all of it."
+        if len(text) > plain.maximum:
+            more = f"{len(text) - plain.maximum:,} characters more: copy this message to have all of it."
             parts.append(NoticePart(f"{key}:more", more))
         place = f"{number} of {len(messages)}" if number else "before all messages"
         own = side if role == "assistant" else "human"

@@ -10,7 +10,7 @@ import shlex
 from dataclasses import dataclass, field
 from pathlib import PureWindowsPath
 
-MOST_LINE = 4_000
+MAX_LINE = 4_000
 """Characters; a longer one would take too long to take apart while a person types."""
 _PROMPT = re.compile(r"^\s*(?:\$|>|%)\s+")
 _JOINED = re.compile(r"[\\`^][ \t]*\n\s*")
@@ -73,7 +73,7 @@ class CommandLine:
 
 def read_line(text: str) -> CommandLine:
     """Raises NotOneCommand."""
-    if len(text) > MOST_LINE:
+    if len(text) > MAX_LINE:
         raise NotOneCommand("This is too long for a command line.")
     joined = _JOINED.sub(" ", _PROMPT.sub("", text.strip()))
     if "\n" in joined:

@@ -17,12 +17,12 @@ from desktop.presenter.mcp.command_line import NotOneCommand, argument_list, rea
 from desktop.presenter.mcp.secrets import PastedSecret, is_secret, secret_argument, secret_arguments
 from desktop.presenter.settings.plain_json import plain_json, string_end
 
-MOST_TEXT = 32_000
+MAX_TEXT = 32_000
 """Characters that are looked at, before anything else is asked of them."""
-MOST_SERVERS = 20
-MOST_DOTS = 100
+MAX_SERVERS = 20
+MAX_DOTS = 100
 """In one line of TOML: a key of thousands of parts takes its reader seconds."""
-MOST_NAME = 32
+MAX_NAME = 32
 
 _ADDRESS = re.compile(r"https?://\S+")
 _PATH = re.compile(r"[~.]?/|[A-Za-z]:\\")
@@ -135,7 +135,7 @@ class Pasted:
 
 def read_pasted(text: str) -> Pasted:
     """Never raises for what it says."""
-    if len(text) > MOST_TEXT:
+    if len(text) > MAX_TEXT:
         return Pasted(problem="This is too long for a server. Paste only its command line, or its block of JSON.")
     text = _without_fence(text.strip())
     try:
@@ -167,7 +167,7 @@ def _may_be_path(text: str) -> bool:
 
 def _of_data(text: str, called: str = "") -> Pasted:
     found = [_server(name or called, value) for name, value in _entries(_data(text))]
-    usable = tuple(one for one in found if one.command or one.url)[:MOST_SERVERS]
+    usable = tuple(one for one in found if one.command or one.url)[:MAX_SERVERS]
     return Pasted(usable) if usable else Pasted(problem="This holds no server: an entry needs a command or a url.")
 
 
@@ -203,7 +203,7 @@ def _is_table(line: str) -> bool:
 
 def _data(text: str) -> object:
     if _is_table(text.partition("\n")[0]):
-        if any(line.count(".") > MOST_DOTS for line in text.split("\n")):
+        if any(line.count(".") > MAX_DOTS for line in text.split("\n")):
             raise NotOneCommand("A line of this TOML is too long. Paste only the server's own block.")
         try:
             return tomllib.loads(text)
@@ -221,7 +221,7 @@ def _data(text: str) -> object:
 def _entries(data: object, depth: int = 0) -> Iterator[tuple[str, Mapping[str, object]]]:
     """(name, entry) of each server, wherever the app that it was written for keeps them."""
     if isinstance(data, list):
-        for one in data[:MOST_SERVERS]:
+        for one in data[:MAX_SERVERS]:
             yield from _entries(one, depth)
         return
     if not isinstance(data, dict) or depth > 3:
@@ -233,7 +233,7 @@ def _entries(data: object, depth: int = 0) -> Iterator[tuple[str, Mapping[str, o
     for one in inside:
         yield from _entries(one, depth + 1)
     if not inside:
-        for name, one in list(data.items())[:MOST_SERVERS]:
+        for name, one in list(data.items())[:MAX_SERVERS]:
             if isinstance(one, dict) and _PARTS & one.keys():
                 yield str(name), one
 
@@ -363,9 +363,9 @@ def typed_secrets(entry: Mapping[str, object]) -> tuple[PastedSecret, ...]:
 # -- names -----------------------------------------------------------------------------------------------------------
 
 
-def named(text: str, most: int = MOST_NAME) -> str:
+def named(text: str, maximum: int = MAX_NAME) -> str:
     """As the name of a server is written, or ""."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:most].rstrip("-")
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:maximum].rstrip("-")
 
 
 def _name_of(command: str, args: tuple[str, ...], url: str) -> str:

@@ -23,7 +23,7 @@ from typing import Literal
 from desktop.domain.keyring import KeyringEntry
 from desktop.services.threads.variables import looks_secret
 
-MOST_VALUE = 4_000
+MAX_VALUE = 4_000
 """Characters of one value that are looked through."""
 _HARMLESS = re.compile(
     r"-?\d{1,15}(?:\.\d{1,6})?|true|false|yes|no|on|off|null|none|"
@@ -73,7 +73,7 @@ def is_secret(name: str, value: str) -> bool:
     """Whether a value of this name is a secret, or holds one."""
     if harmless(value):
         return False
-    return len(value) > MOST_VALUE or (bool(name) and _names_secret(name)) or _holds_secret(value)
+    return len(value) > MAX_VALUE or (bool(name) and _names_secret(name)) or _holds_secret(value)
 
 
 def harmless(value: str) -> bool:

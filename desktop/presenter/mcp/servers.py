@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from desktop.safety.secrets.tool_secrets import ToolSecrets
     from desktop.tools.mcp.servers import McpServers, ServerFacts, ToolFacts
 
-MOST_AT_ONCE = 40
+MAX_AT_ONCE = 40
 """Tools that are looked at, and so agreed to, in one go: as many as are shown."""
 
 
@@ -191,7 +191,7 @@ class McpServersViewModel(YamlFileViewModel):
         self._spawn(self._service.switch_off(name, tools or every), f"switch off tools of {name}")
 
     def _look_at(self, name: str, tools: Sequence[ToolFacts]) -> None:
-        unseen = tools[:MOST_AT_ONCE]
+        unseen = tools[:MAX_AT_ONCE]
         self._looked_at = (name, {tool.offered.raw: tool.offered.digest for tool in unseen})
         self._difference = compared(name, [(t.offered.name, t.seen_text or None, t.offered.text) for t in unseen])
         self.difference_ready.emit(self._difference)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from desktop.domain.run_tree import BESIDE, NodeFacts, NodeState
 
-MOST_ENDED = 200
+MAX_ENDED = 200
 """Of agents that have ended the last ones stay, as in the tree itself."""
 LEFT = "its run is over"
 
@@ -68,11 +68,11 @@ class AgentTree:
         self.changes += 1
 
     def _forget_oldest(self) -> None:
-        if len(self._nodes) <= MOST_ENDED:
+        if len(self._nodes) <= MAX_ENDED:
             return
         ended = [f for f in self._nodes.values() if f.state.over and f.parent and not self._below.get(f.path)]
         ended.sort(key=lambda facts: facts.ended_at or 0.0)
-        for facts in ended[: max(0, len(ended) - MOST_ENDED)]:
+        for facts in ended[: max(0, len(ended) - MAX_ENDED)]:
             del self._nodes[facts.path]
             self._below[facts.parent].pop(facts.path, None)
 

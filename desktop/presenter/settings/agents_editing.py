@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.agent_names import tool_name_of
-from desktop.domain.definitions import MOST_AGENTS_DEEP, AgentRow
+from desktop.domain.definitions import MAX_AGENTS_DEEP, AgentRow
 from desktop.domain.errors import AssentError
 from desktop.domain.skills import SkillProblem
 from desktop.presenter.common.line_ends import LineEnds
@@ -284,4 +284,4 @@ class AgentsViewModel(YamlFileViewModel):
 def cycle_words(row: AgentRow) -> str:
     """That an agent can end up calling itself."""
     tool = tool_name_of(row.agent.name) if row.agent is not None else ""
-    return f"It can call itself {calls_itself(tool, row.cycle, MOST_AGENTS_DEEP)}."
+    return f"It can call itself {calls_itself(tool, row.cycle, MAX_AGENTS_DEEP)}."

@@ -17,7 +17,7 @@ from desktop.presenter.skills.words import type_words
 FieldKind = Literal["text", "integer", "number", "boolean", "choice", "list", "group", "json"]
 DEEPEST = 2
 """Objects inside objects that are shown as fields; deeper ones are JSON."""
-MOST_FIELDS = 60
+MAX_FIELDS = 60
 _SIMPLE = frozenset({"string", "integer", "number", "boolean"})
 _UNSHOWN = frozenset({"$ref", "anyOf", "oneOf", "allOf", "not", "if", "const", "$dynamicRef"})
 
@@ -63,7 +63,7 @@ def fields_of(schema: Mapping[str, Any] | None) -> tuple[FormField, ...] | None:
 
 def _fields(schema: Mapping[str, Any], depth: int) -> tuple[FormField, ...] | None:
     properties = schema.get("properties", {})
-    if not isinstance(properties, Mapping) or len(properties) > MOST_FIELDS:
+    if not isinstance(properties, Mapping) or len(properties) > MAX_FIELDS:
         return None
     if not properties and schema.get("additionalProperties") not in (None, False):
         return None

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 OUTPUT_LIMIT = 200_000
 """Characters of live output and of a result that are kept for showing."""
-MOST_CALLS = 200
+MAX_CALLS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ class SkillTrials(QObject):
         if call.call_id in known:
             at = known.index(call.call_id)
             calls = (*calls[:at], call, *calls[at + 1 :])
-        elif len(calls) < MOST_CALLS:
+        elif len(calls) < MAX_CALLS:
             calls = (*calls, call)
         waiting = any(one.state == "waiting" for one in calls)
         state = self.trial.state if self.trial.state == "stopping" else "waiting" if waiting else "running"

@@ -77,7 +77,7 @@ KINDS: tuple[tuple[str, str, str, frozenset[str]], ...] = (
 )
 """(group, word, icon, kinds in it)."""
 
-MOST_PEERS = 5
+MAX_PEERS = 5
 KIND_WORDS = {
     "markdown": "instructions, one file",
     "folder": "instructions, a folder with files",
@@ -190,9 +190,9 @@ def _row(name: str, part: Any, required: bool) -> tuple[str, str, str]:
     return name, ", ".join(words), str(schema.get("description", ""))
 
 
-def calls_itself(name: str, peers: Sequence[str], most: int = MAX_DEPTH) -> str:
+def calls_itself(name: str, peers: Sequence[str], maximum: int = MAX_DEPTH) -> str:
     """How a skill, or an agent, can end up calling itself, through which others, and where that ends."""
     others = [one for one in peers if one != name]
-    more = f" and {len(others) - MOST_PEERS:,} more" if len(others) > MOST_PEERS else ""
-    how = f"through {', '.join(others[:MOST_PEERS])}{more}" if others else "directly, as its own list names it"
-    return f"{how}. Calls are nested at most {most} deep"
+    more = f" and {len(others) - MAX_PEERS:,} more" if len(others) > MAX_PEERS else ""
+    how = f"through {', '.join(others[:MAX_PEERS])}{more}" if others else "directly, as its own list names it"
+    return f"{how}. Calls are nested at most {maximum} deep"

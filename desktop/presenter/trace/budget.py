@@ -59,5 +59,5 @@ def _by_agents(rounds: int) -> str:
 def _line(name: str, used: float, words: str, limit: Limit | None, more: str = "") -> BudgetLine:
     if limit is None or not math.isfinite(limit.value) or limit.value <= 0:
         return BudgetLine(name, words + more)
-    most = human_count(int(limit.value)) if limit.name == "max_tokens" else f"{limit.value:g}"
-    return BudgetLine(name, f"{words} of {most}{more}", used / limit.value, f"{limit.name}, set by {limit.where}")
+    maximum = human_count(int(limit.value)) if limit.name == "max_tokens" else f"{limit.value:g}"
+    return BudgetLine(name, f"{words} of {maximum}{more}", used / limit.value, f"{limit.name}, set by {limit.where}")

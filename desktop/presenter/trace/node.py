@@ -124,8 +124,8 @@ class Axis:
         stood = sum(e - s for s, e in self._stills)
         self.counted = max(0.001, end - start - stood)
         widths = [min(e - s, STILL_SHARE * self.counted) for s, e in self._stills]
-        most = STILLS_SHARE * self.counted
-        scale = min(1.0, most / sum(widths)) if sum(widths) > 0 else 1.0
+        maximum = STILLS_SHARE * self.counted
+        scale = min(1.0, maximum / sum(widths)) if sum(widths) > 0 else 1.0
         self._saved, self._stood = [0.0], [0.0]
         for (s, e), width in zip(self._stills, widths, strict=True):
             self._saved.append(self._saved[-1] + (e - s) - width * scale)

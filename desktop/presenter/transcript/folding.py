@@ -12,7 +12,7 @@ from desktop.presenter.transcript.items import CallsPart, Part, ToolPart
 LOOSE = 80
 """Cards at the end of an answer that are never folded: more than a round may make."""
 
-MOST = 100
+MAXIMUM = 100
 """Calls in one line; opened, they are laid out together."""
 
 FINISHED = ("done", "failed", "denied", "aborted", "unknown")
@@ -27,7 +27,7 @@ def fold_calls(parts: Sequence[Part]) -> list[Part]:
         if isinstance(part, ToolPart) and extra > 0 and part.state in FINISHED:
             row.append(part)
             extra -= 1
-            if len(row) == MOST:
+            if len(row) == MAXIMUM:
                 folded.append(_together(row))
         else:
             if row:

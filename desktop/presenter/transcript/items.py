@@ -176,16 +176,16 @@ class NoticePart:
 
 @dataclass(frozen=True, slots=True)
 class PlainPart:
-    """A text exactly as it is, of which at most ``most`` letters are drawn; a copy has all of it."""
+    """A text exactly as it is, of which at most ``maximum`` letters are drawn; a copy has all of it."""
 
     part_id: str
     text: str
-    most: int = 40_000
+    maximum: int = 40_000
 
     @property
     def shown(self) -> str:
         """The beginning of the text, as far as it is drawn."""
-        return self.text[: self.most]
+        return self.text[: self.maximum]
 
 
 Part = TextPart | ReasoningPart | ToolPart | CallsPart | AttachmentPart | NoticePart | PlainPart

@@ -8,7 +8,7 @@ from typing import Any
 from desktop.domain.events import ToolCallFinished
 from desktop.presenter.transcript.items import CallState, NestedCall, Part, ToolPart
 
-MOST = 100
+MAXIMUM = 100
 """Nested calls that a card lists."""
 BRIEF = 161
 """Characters of a call's arguments in that list."""
@@ -27,7 +27,7 @@ def nested_calls(facts: Mapping[str, Any]) -> tuple[NestedCall, ...]:
     listed = facts.get("nested")
     if not isinstance(listed, Sequence) or isinstance(listed, str):
         return ()
-    return tuple(_read(entry) for entry in listed[:MOST] if isinstance(entry, Mapping))
+    return tuple(_read(entry) for entry in listed[:MAXIMUM] if isinstance(entry, Mapping))
 
 
 def _read(entry: Mapping[str, Any]) -> NestedCall:
@@ -40,7 +40,7 @@ def _read(entry: Mapping[str, Any]) -> NestedCall:
 
 def with_one(known: tuple[NestedCall, ...], part: ToolPart, event: ToolCallFinished) -> tuple[NestedCall, ...]:
     """One more that is over, while the call that made it is not."""
-    if len(known) >= MOST:
+    if len(known) >= MAXIMUM:
         return known
     state = _STATES.get(event.state, "failed")
     return (*known, NestedCall(part.tool[:64], state, event.elapsed_ms, part.summary[:BRIEF]))

@@ -64,7 +64,7 @@ _MAYBE = re.compile(
 )
 _HOOKS_PATH = re.compile(r"^\s*hookspath\s*=\s*\"?([^\"\n#;]+)", re.IGNORECASE | re.MULTILINE)
 _AT_HOME = ("bin/", ".local/bin/", ".local/lib/")
-_MOST = 64_000
+_MAXIMUM = 64_000
 
 
 def runs_later(path: str, workspace: str, home: str) -> str:
@@ -100,7 +100,7 @@ def hooks_folder(root: str) -> str:
     """Where git looks for the hooks of the project in ``root`` if its settings name a place, or ""."""
     try:
         with open(os.path.join(root, ".git", "config"), encoding="utf-8", errors="replace") as file:
-            found = _HOOKS_PATH.findall(file.read(_MOST))
+            found = _HOOKS_PATH.findall(file.read(_MAXIMUM))
     except OSError:
         return ""
     return os.path.normpath(os.path.join(root, os.path.expanduser(found[-1].strip()))) if found else ""

@@ -10,7 +10,7 @@ import threading
 
 from desktop.domain.errors import ConfigurationError
 
-MOST = 20
+MAXIMUM = 20
 
 
 class SessionGrants:
@@ -38,8 +38,10 @@ class SessionGrants:
             )
         with self._lock:
             if path not in self._folders:
-                if len(self._folders) >= MOST:
-                    raise ConfigurationError(f"At most {MOST} folders are open at once.", next_step="Close one first.")
+                if len(self._folders) >= MAXIMUM:
+                    raise ConfigurationError(
+                        f"At most {MAXIMUM} folders are open at once.", next_step="Close one first."
+                    )
                 self._folders = (*self._folders, path)
         return path
 

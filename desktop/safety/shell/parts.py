@@ -32,7 +32,7 @@ _PLAIN = frozenset(
     "compound_statement negated_command if_statement elif_clause else_clause while_statement for_statement do_group "
     "case_statement case_item declaration_command unset_command".split()
 )
-_MOST_ENDINGS = 12
+_MAX_ENDINGS = 12
 _ADDS_WORDS = frozenset(("xargs", "parallel", "watch", "entr", "find", "fd"))
 _REASONS = {
     "command_substitution": "what a substitution yields shows only when it runs",
@@ -89,7 +89,7 @@ def _layered(
 
 def _endings(words: Sequence[Word]) -> Iterator[str]:
     """For rules that deny: what a wrapper may start, when its options do not say with which word that begins."""
-    for at in range(1, min(len(words), _MOST_ENDINGS)):
+    for at in range(1, min(len(words), _MAX_ENDINGS)):
         shown = [_shown(word) for word in words[at:]]
         yield from (" ".join(shown), *_other_names(words[at:], shown))
 

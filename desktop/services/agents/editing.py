@@ -33,7 +33,7 @@ from desktop.skills.patterns import matching, parse_patterns
 from desktop.tools.person_file import CannotSaveTools, PersonFile, ToolsFile
 
 DEFAULT_TURNS = 50
-_MOST_IDLE = 5
+_MAX_IDLE = 5
 """Patterns that select nothing are named, of one list."""
 _COPY = re.compile(r"(.*?)(?:_(\d+))?(_agent)?")
 _TEMPLATE = """\
@@ -294,7 +294,7 @@ class AgentService:
         idle = [one.text for one in parse_patterns(text).patterns if not matching(one.text, tools)]
         if not idle:
             return []
-        named = ", ".join(one[:80] for one in idle[:_MOST_IDLE]) + (", …" if len(idle) > _MOST_IDLE else "")
+        named = ", ".join(one[:80] for one in idle[:_MAX_IDLE]) + (", …" if len(idle) > _MAX_IDLE else "")
         words = f"{named} {'matches' if len(idle) == 1 else 'match'} no tool that is here"
         if len(idle) == 1 and (suggested := nearest(idle[0].lower().replace("_", "-"), [tool.name for tool in tools])):
             words = f"{words}; did you mean {suggested[0]}?"

@@ -13,7 +13,7 @@ from desktop.domain.ids import new_id
 from desktop.services.turns.unattended import JobTerms
 from desktop.supervision.budgets import BudgetTracker
 
-MOST_HANDOVERS = 8
+MAX_HANDOVERS = 8
 """From agent to agent for one message: two that give a conversation back and forth come to an end."""
 
 
@@ -34,8 +34,8 @@ class ActiveRun:
 
     def give_away(self) -> None:
         """Another agent goes on when it is over. Raises Denied when it went round too often for one message."""
-        if self.handovers >= MOST_HANDOVERS:
-            words = f"This conversation was handed over {MOST_HANDOVERS} times for one message: answer it yourself."
+        if self.handovers >= MAX_HANDOVERS:
+            words = f"This conversation was handed over {MAX_HANDOVERS} times for one message: answer it yourself."
             raise Denied(words, code="denied.limit")
         self.handed = True
 

@@ -36,19 +36,19 @@ SYSTEM = (
     "language of the person, on one line, without quotation marks, formatting or a full stop."
 )
 DEADLINE_S = 60.0
-MOST_ASKED = 1_500
+MAX_ASKED = 1_500
 """Characters of the question and of the answer that are sent."""
-MOST_ANSWERED = 2_000
+MAX_ANSWERED = 2_000
 """Characters after which an answer is no title."""
-MOST_TOKENS = 1_500
+MAX_TOKENS = 1_500
 """Of output, with what a model thinks first."""
 _LOOK = 6
 """Runs of a thread that are looked at: its first answer is among its first."""
 _LEAD = re.compile(r"^(?:the )?(?:title|titel|titre|t[ií]tulo|titolo)\s*[:：]\s*", re.IGNORECASE)
 _LINE = re.compile(r"^\s*(?:#+\s+|[-*+>]\s+|\d+[.)]\s+)")
 _MARKS = re.compile(r"\*\*|__|~~|`+|\[([^\]]*)\]\([^)]*\)|<[^>]{0,200}>")
-_MOST_NESTED = 8
-_MOST_OF_LINE = 300
+_MAX_NESTED = 8
+_MAX_OF_LINE = 300
 """Characters of a line that are looked at: what is sought in it takes the square of its length."""
 _EDGES = " \t\"'“”„«»‘’‚「」『』*_`#.。:;,"
 _AGENT = AgentId("title", "title")
@@ -132,15 +132,15 @@ class ModelTitles:
         title_run = new_id()
         place = Supervision.root(_AGENT, run_id=title_run, priority=Priority.LOW)
         meta = RunMeta(title_run, CancellationToken(), "", place)  # of no thread: one that is looked at counts as HIGH
-        text = f"The person:\n{question[:MOST_ASKED]}\n\nThe answer:\n{answer[:MOST_ASKED]}"
+        text = f"The person:\n{question[:MAX_ASKED]}\n\nThe answer:\n{answer[:MAX_ASKED]}"
         request = ModelRequest(
             model_from(thread.model),
             (user_message(text),),
             SYSTEM,
-            options={"max_tokens": MOST_TOKENS},
+            options={"max_tokens": MAX_TOKENS},
             deadline_s=DEADLINE_S,
         )
-        answerer = Answerer(runtime.client, retry=replace(runtime.retry, retries=0), max_characters=MOST_ANSWERED)
+        answerer = Answerer(runtime.client, retry=replace(runtime.retry, retries=0), max_characters=MAX_ANSWERED)
         if runtime.live is None:
             found = await ask_within(runtime.chat_layers, answerer, request, meta, lambda _event: None)
         else:
@@ -162,7 +162,7 @@ def _can(model: str) -> bool:
 def clean_title(said: str) -> str:
     """One line of plain words, at most ``MAX_CHARACTERS``, or "" where there are none."""
     for line in without_hidden(said).splitlines():
-        plain = _without_marks(_LINE.sub("", line[:_MOST_OF_LINE])).strip(_EDGES)
+        plain = _without_marks(_LINE.sub("", line[:_MAX_OF_LINE])).strip(_EDGES)
         words = " ".join(_LEAD.sub("", plain).strip(_EDGES).split())
         if any(character.isalnum() for character in words):
             return _fitting(words)
@@ -171,7 +171,7 @@ def clean_title(said: str) -> str:
 
 def _without_marks(line: str) -> str:
     """Also without those that stand in others, as in ``[<b>](x)``; a line that holds too many at once is no title."""
-    for _ in range(_MOST_NESTED):
+    for _ in range(_MAX_NESTED):
         plain = _MARKS.sub(lambda found: found.group(1) or "", line)
         if plain == line:
             return line

@@ -52,8 +52,8 @@ FLUSH_AFTER_S = 1.0
 BATCH = 65_536
 """Characters after which a batch is written at once."""
 KEPT_OF_A_RUN = 4_000_000
-"""Characters; what comes then is kept without its texts, and after ``MOST_ENTRIES`` not at all."""
-MOST_ENTRIES = 20_000
+"""Characters; what comes then is kept without its texts, and after ``MAX_ENTRIES`` not at all."""
+MAX_ENTRIES = 20_000
 AT_ONCE = 0.25
 """Seconds within which a call counts as begun right after what came before it; stored times are not exact."""
 _LONG = ("text", "result", "args", "error")
@@ -109,7 +109,7 @@ class TraceKeeper:
             self._keep(event.run_id, run, entry)
 
     def _keep(self, run_id: str, run: _Open, entry: TraceEntry) -> None:
-        if run.entries >= MOST_ENTRIES or run.failed:
+        if run.entries >= MAX_ENTRIES or run.failed:
             return
         weight = _weight(entry)
         if run.room <= 0:

@@ -17,7 +17,7 @@ from desktop.services.turns.endings import CLOSING
 
 AGAIN_S = 2.0
 """Seconds after which an agent that goes on is written again, when something of it is told."""
-MOST_ENDED = 200
+MAX_ENDED = 200
 """Of agents that have ended the last ones stay, as in the tree itself."""
 CUT_OFF = "Assent ended before it did."
 LEFT = "its run is over"
@@ -82,7 +82,7 @@ def _note(run: _Known, due: Sequence[NodeFacts], now: float) -> list[str]:
         run.written[facts.path] = now
         if facts.state.over:
             run.ended[facts.path] = None
-    gone = list(run.ended)[: max(0, len(run.ended) - MOST_ENDED)]
+    gone = list(run.ended)[: max(0, len(run.ended) - MAX_ENDED)]
     for path in gone:
         del run.ended[path], run.written[path]
     return gone

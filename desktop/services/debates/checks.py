@@ -235,16 +235,16 @@ def _whole(setup: DebateSetup) -> Iterator[DefinitionProblem]:
         yield DefinitionProblem("sideB.prompt", "sides.same", "both sides have the same prompt and model", True)
 
 
-def _count(path: str, value: object, most: float = math.inf) -> Iterator[DefinitionProblem]:
+def _count(path: str, value: object, maximum: float = math.inf) -> Iterator[DefinitionProblem]:
     """What is wrong with a number that is set (R-LIM-7)."""
-    if value is None or (type(value) is int and 0 < value <= most):
+    if value is None or (type(value) is int and 0 < value <= maximum):
         return
-    at_most = f", at most {most:g}" if most < math.inf else ""
+    at_most = f", at most {maximum:g}" if maximum < math.inf else ""
     text = f"{path.rpartition('.')[2]} must be a whole number of more than 0{at_most}"
     yield DefinitionProblem(path, "limit.value", text)
 
 
-def _fields(side: SideSetup, path: str, most_rounds: float) -> Iterator[DefinitionProblem]:
+def _fields(side: SideSetup, path: str, max_rounds: float) -> Iterator[DefinitionProblem]:
     """What can be seen of one side without looking anything up."""
     if not side.prompt and not side.prompt_text.strip():
         yield DefinitionProblem(f"{path}prompt", "field.missing", "choose a prompt, or write one")
@@ -255,7 +255,7 @@ def _fields(side: SideSetup, path: str, most_rounds: float) -> Iterator[Definiti
         yield DefinitionProblem(f"{path}promptText", "field.length", f"at most {MAX_PROMPT} characters")
     elif not side.prompt and (wrong := frontmatter_problem(side.prompt_text) or odd_text(side.prompt_text)):
         yield DefinitionProblem(f"{path}promptText", "prompt.text", f"the prompt: {wrong}")
-    yield from _count(f"{path}maxSteps", side.max_rounds, most_rounds)
+    yield from _count(f"{path}maxSteps", side.max_rounds, max_rounds)
     if odd_text(side.label) or "\n" in side.label or "\t" in side.label or _AS_A_SIDE.search(side.label):
         text = "a label is one line that can be seen, and names no side"
         yield DefinitionProblem(f"{path}label", "label.invalid", text)

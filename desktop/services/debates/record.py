@@ -17,12 +17,12 @@ MAX_RECORD = 400_000
 
 
 def record_of(
-    messages: Sequence[MessageRecord], turns: Sequence[TurnRecord], most: int = MAX_RECORD
+    messages: Sequence[MessageRecord], turns: Sequence[TurnRecord], maximum: int = MAX_RECORD
 ) -> list[dict[str, Any]]:
-    """One entry for each thing that was said; ``messages`` is the path from the topic on, ``most`` in characters."""
+    """One entry for each thing that was said; ``messages`` is the path from the topic on, ``maximum`` in characters."""
     entries = list(_entries(messages, turns))
-    if sum(len(entry["text"]) for entry in entries) > most:
-        share = most // len(entries)
+    if sum(len(entry["text"]) for entry in entries) > maximum:
+        share = maximum // len(entries)
         for entry in entries:
             entry["text"] = _shortened(entry["text"], share)
     return entries
@@ -37,9 +37,9 @@ def _entries(messages: Sequence[MessageRecord], turns: Sequence[TurnRecord]) -> 
             yield {"speaker": "moderator", "text": "\n".join(message.text for message in part.messages)}
 
 
-def _shortened(text: str, most: int) -> str:
-    if len(text) <= most:
+def _shortened(text: str, maximum: int) -> str:
+    if len(text) <= maximum:
         return text
-    half = most // 2
+    half = maximum // 2
     left_out = f"[… {len(text) - 2 * half} characters of the middle are left out …]"
     return f"{text[:half]}\n{left_out}\n{text[len(text) - half :]}"

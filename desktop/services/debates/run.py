@@ -313,9 +313,9 @@ class DebateRun:
         if now is None or not isinstance(event, (MessageOpened, MessageClosed)):
             return
         if isinstance(event, MessageOpened):
-            most = int(self._may(now.rounds).value) if self._may is not None else now.round_limit
-            number = min(event.round_number, most)  # what is said at the limit is no round
-            self.debate.now = replace(now, round=number, rounds=number, round_limit=most)
+            maximum = int(self._may(now.rounds).value) if self._may is not None else now.round_limit
+            number = min(event.round_number, maximum)  # what is said at the limit is no round
+            self.debate.now = replace(now, round=number, rounds=number, round_limit=maximum)
         else:
             usage = now.usage.plus(event.usage) if event.usage is not None else now.usage
             self.debate.now = replace(now, calls=now.calls + len(event.tool_calls), usage=usage)

@@ -225,6 +225,6 @@ def _can_go_on(debate: Debate) -> None:
     """Whether there is a next turn. Raises KnownError."""
     if debate.turns and debate.turns[-1].ended_by == "end_session_tool":
         raise KnownError("One side ended this debate.", next_step="Fork it from an earlier turn.", code="debate.over")
-    most = debate.setup.max_turns
-    if most is not None and len(debate.turns) >= most:
-        raise KnownError(f"All {most} turns are done.", next_step="Allow more turns first.", code="debate.over")
+    maximum = debate.setup.max_turns
+    if maximum is not None and len(debate.turns) >= maximum:
+        raise KnownError(f"All {maximum} turns are done.", next_step="Allow more turns first.", code="debate.over")

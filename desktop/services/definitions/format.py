@@ -102,7 +102,7 @@ class _Reader:
             return default
         return value
 
-    def count(self, key: str, most: int) -> int | None:
+    def count(self, key: str, maximum: int) -> int | None:
         """A positive whole number (R-DEF-8, R-LIM-7)."""
         value = self.data.get(key)
         if value is None:
@@ -110,9 +110,9 @@ class _Reader:
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             self.wrong(key, "limit.value", f"{key} must be a whole number of at least 1")
             return None
-        if value > most:
-            self.wrong(key, "limit.capped", f"{key} counts as {most}, which is the most", warning=True)
-            return most
+        if value > maximum:
+            self.wrong(key, "limit.capped", f"{key} counts as {maximum}, which is the most", warning=True)
+            return maximum
         return value
 
     def tool(self, key: str) -> str:

@@ -22,8 +22,8 @@ def icon_file(definition: AgentDefinition) -> Path | None:
     return path if path.is_relative_to(root) and path != root else None
 
 
-def read_icon(path: Path, most: int) -> bytes:
-    """What is in it; nothing for what is no plain file, has more than ``most`` bytes or cannot be read. Blocks."""
+def read_icon(path: Path, maximum: int) -> bytes:
+    """What is in it; nothing for what is no plain file, has more than ``maximum`` bytes or cannot be read. Blocks."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
     try:
         descriptor = os.open(path, flags)
@@ -33,7 +33,7 @@ def read_icon(path: Path, most: int) -> bytes:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return b""
         try:
-            data = file.read(most + 1)
+            data = file.read(maximum + 1)
         except OSError:
             return b""
-    return data if len(data) <= most else b""
+    return data if len(data) <= maximum else b""

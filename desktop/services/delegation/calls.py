@@ -13,7 +13,7 @@ from desktop.agents.skill.host import HOST, PERMISSIONS, Host
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.debates import NO_RESPONSE
-from desktop.domain.definitions import MOST_AGENTS_DEEP, AgentDefinition
+from desktop.domain.definitions import MAX_AGENTS_DEEP, AgentDefinition
 from desktop.domain.errors import ConfigurationError, Denied, KnownError, ToolFailure
 from desktop.domain.ids import AgentId, new_id
 from desktop.domain.messages import TextBlock
@@ -106,8 +106,8 @@ class AgentCalls:
         if agent.handoff == "transfer" and await self._handed_over(agent, call, node):
             facts = {"handoff": "transfer", "agent": agent.name}
             return ToolResult(f"{agent.shown} has taken over this conversation.", facts=facts)
-        if node.depth + 1 >= MOST_AGENTS_DEEP:
-            raise Denied(f"Agents may not call each other more than {MOST_AGENTS_DEEP} deep.", code="denied.limit")
+        if node.depth + 1 >= MAX_AGENTS_DEEP:
+            raise Denied(f"Agents may not call each other more than {MAX_AGENTS_DEEP} deep.", code="denied.limit")
         begun = await begun_by(self._runtime().store, call.meta.call)
         place = self._place(agent, call, host, node, begun)
         ended: list[AgentAnswer] = []

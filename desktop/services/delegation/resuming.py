@@ -14,7 +14,7 @@ from desktop.services.chats.answer import AgentAnswer, found
 from desktop.services.turns.endings import Ending
 from desktop.store import Store
 
-MOST_SEEN = 2_000
+MAX_SEEN = 2_000
 """Messages of its thread that are looked at."""
 
 
@@ -63,7 +63,7 @@ async def _written(store: Store, begun: Begun) -> MessageRecord | None:
     """The last message of its last run, wherever that stands below what it was asked."""
     last: MessageRecord | None = None
     below, seen = [begun.asked], 0
-    while below and seen < MOST_SEEN:
+    while below and seen < MAX_SEEN:
         at = below.pop()
         seen += 1
         found = await store.messages.children(thread_id=at.thread_id, message_id=at.message_id)

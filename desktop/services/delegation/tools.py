@@ -181,5 +181,5 @@ class AgentTools:
             return Category(prompt.category)
         allowed = self._world.allowed_of(prompt)
         own = (self._names[agent.name], prompt.name)
-        most = (spec.category for spec in specs if spec.name not in own and allowed.offers(spec))
-        return max(most, key=lambda one: one.rank, default=Category.READ)
+        maximum = (spec.category for spec in specs if spec.name not in own and allowed.offers(spec))
+        return max(maximum, key=lambda one: one.rank, default=Category.READ)

@@ -59,9 +59,9 @@ def _commands(constraint: Constraint, passing: Sequence[CallFacts], _workspace: 
     chosen = [head for head, _ in heads.most_common(MAX_WAYS)]
     if len(chosen) > 1 or (chosen and len(texts) > 1):
         yield _braced(chosen) + "{, *}"
-    most = [text for text, _ in texts.most_common(MAX_WAYS)]
-    for size in range(len(most), 0, -1):
-        yield _braced(most[:size])
+    maximum = [text for text, _ in texts.most_common(MAX_WAYS)]
+    for size in range(len(maximum), 0, -1):
+        yield _braced(maximum[:size])
 
 
 def _paths(constraint: Constraint, passing: Sequence[CallFacts], workspace: str) -> Iterator[str]:
@@ -90,10 +90,10 @@ def _kinds(paths: Sequence[str]) -> Iterator[str]:
             found[f"{literally(folder)}/*{literally(kind)}"] += 1
         else:
             found[literally(name if not folder else path)] += 1
-    most = [glob for glob, _ in found.most_common(MAX_WAYS)]
-    if len(most) > 1:
-        yield "{" + ",".join(most) + "}"
-    yield from (glob for glob in most[:1] if "*" in glob)
+    maximum = [glob for glob, _ in found.most_common(MAX_WAYS)]
+    if len(maximum) > 1:
+        yield "{" + ",".join(maximum) + "}"
+    yield from (glob for glob in maximum[:1] if "*" in glob)
 
 
 def _exact(constraint: Constraint, passing: Sequence[CallFacts], _workspace: str) -> Iterator[str]:
@@ -102,8 +102,8 @@ def _exact(constraint: Constraint, passing: Sequence[CallFacts], _workspace: str
         for facts in passing
         if isinstance(value := facts.arguments.get(constraint.name), str) and value.isprintable()
     )
-    most = [value for value, _ in values.most_common(MAX_WAYS) if value]
-    yield from (_braced(most[:size]) for size in range(len(most), 0, -1))
+    maximum = [value for value, _ in values.most_common(MAX_WAYS) if value]
+    yield from (_braced(maximum[:size]) for size in range(len(maximum), 0, -1))
 
 
 def _short(path: str, workspace: str) -> str:

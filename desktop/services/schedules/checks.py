@@ -30,14 +30,14 @@ async def job_problems(runtime: Runtime, default_model: Callable[[], str], job: 
 
 
 def _words(job: Job) -> Iterator[DefinitionProblem]:
-    for path, value, words, most in (
+    for path, value, words, maximum in (
         ("name", job.name, "Give it a name.", MAX_NAME),
         ("message", job.message, "Write what it is to do.", MAX_MESSAGE),
     ):
         if not value.strip():
             yield DefinitionProblem(path, "job.empty", words)
-        elif len(value) > most:
-            yield DefinitionProblem(path, "job.long", f"It is too long: at most {most:,} characters.")
+        elif len(value) > maximum:
+            yield DefinitionProblem(path, "job.long", f"It is too long: at most {maximum:,} characters.")
 
 
 async def _times(job: Job) -> Sequence[DefinitionProblem]:

@@ -26,7 +26,7 @@ SHORT = {
     "@annually": "0 0 1 1 *",
 }
 FIELDS = ("minute", "hour", "day", "month", "weekday")
-MOST_COUNTED = 1_000
+MAX_COUNTED = 1_000
 """Times that passed are counted so far: more are "more than"."""
 CYCLES = {"month": (1, 12), "weekday": (0, 6)}
 """First and last number of the fields whose ranges may go over the end, such as ``fri-sun``."""
@@ -39,7 +39,7 @@ _NEXT = "Write five fields: minute, hour, day of month, month, weekday, such as 
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """Times that are over: the last one, the one before it if there was one, and how many, up to ``MOST_COUNTED``."""
+    """Times that are over: the last one, the one before it if there was one, and how many, up to ``MAX_COUNTED``."""
 
     last: float
     before: float | None
@@ -97,11 +97,11 @@ class JobTimes:
     def _changes(self, at: float) -> bool:
         return self.offset(at - CHANGE_S) != self.offset(at + CHANGE_S)
 
-    def between(self, begin: float, end: float, most: int) -> list[float]:
-        """The times later than ``begin`` and up to ``end``, the first ``most``."""
+    def between(self, begin: float, end: float, maximum: int) -> list[float]:
+        """The times later than ``begin`` and up to ``end``, the first ``maximum``."""
         found: list[float] = []
         at = self.after(begin)
-        while at is not None and at <= end and len(found) < most:
+        while at is not None and at <= end and len(found) < maximum:
             found.append(at)
             at = self.after(at)
         return found
@@ -115,7 +115,7 @@ class JobTimes:
             latest = self._latest(begin, end, span)
         if not latest:
             return None
-        count = len(self.between(begin, latest[-1], MOST_COUNTED))
+        count = len(self.between(begin, latest[-1], MAX_COUNTED))
         return Passed(latest[-1], latest[-2] if len(latest) > 1 else None, count)
 
     def _latest(self, begin: float, end: float, span: float) -> list[float]:

@@ -17,7 +17,7 @@ from desktop.domain.jobs import Job, JobRow, JobRun, JobRunStatus
 from desktop.services.chats.service import ConversationService
 from desktop.services.schedules.checks import job_problems
 from desktop.services.schedules.runs import JobRuns, JobSurroundings
-from desktop.services.schedules.schedule import MOST_COUNTED, JobTimes, Passed, times_of
+from desktop.services.schedules.schedule import MAX_COUNTED, JobTimes, Passed, times_of
 from desktop.services.schedules.terms import LABEL, TermsAgain
 from desktop.services.threads.masking import clean
 from desktop.services.turns.runtime import Runtime
@@ -28,7 +28,7 @@ LATE_S = 90.0
 """A time that is noticed so much later was missed: the app was closed, or the machine asleep."""
 LOOK_S = 30.0
 """Clocks are set and machines sleep, so nothing is waited for longer than this at once."""
-MOST_JOBS = 200
+MAX_JOBS = 200
 _BAD = frozenset({"failed", "limit", "interrupted"})
 _LOST = "Nothing can be read of it any more. Delete it, or set it up again."
 
@@ -111,8 +111,8 @@ class JobService:
             raise ConfigurationError(f"The job was not saved: {said}.", next_step="Correct it and save again.")
         now = self._around.clock()
         if not job.job_id:
-            if len(await self._store.list_all()) >= MOST_JOBS:
-                raise ConfigurationError(f"There are {MOST_JOBS} jobs.", next_step="Delete one first.")
+            if len(await self._store.list_all()) >= MAX_JOBS:
+                raise ConfigurationError(f"There are {MAX_JOBS} jobs.", next_step="Delete one first.")
             job = replace(job, job_id=new_id(), created_at=now)
         kept = clean(replace(job, seen_at=now), self._runtime.mask)
         await self._store.put(job=kept)
@@ -221,7 +221,7 @@ class JobService:
             (passed.count, passed.last) if late and job.missed == "skip" else (passed.count - 1, passed.before)
         )
         if planned is not None:
-            many = f"More than {MOST_COUNTED:,}" if passed.count >= MOST_COUNTED else f"{count}"
+            many = f"More than {MAX_COUNTED:,}" if passed.count >= MAX_COUNTED else f"{count}"
             what = f"{many} times" if count > 1 else "It"
             words = f"{what} passed while Assent was not running or this computer slept."
             await self._note(job, planned, "missed", words)

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable
 
 from desktop.domain.skills import SkillDef
-from desktop.services.skills.matching import MOST_SHOWN, SkillMatch
+from desktop.services.skills.matching import MAX_SHOWN, SkillMatch
 
-MOST_NAMED = 10
+MAX_NAMED = 10
 """Skills that a message may name."""
 
 _NAMED = re.compile(r"(?<![^\s(\"'\[,;])(?:/skill:|/|\$)([a-z0-9]+(?:-[a-z0-9]+)*)(?![\w/-])")
@@ -20,7 +20,7 @@ _NAMED = re.compile(r"(?<![^\s(\"'\[,;])(?:/skill:|/|\$)([a-z0-9]+(?:-[a-z0-9]+)
 
 def named_in(text: str) -> list[str]:
     """The names a message calls for, in order, each once: ``/name``, ``/skill:name``, ``$name``."""
-    return list(dict.fromkeys(_NAMED.findall(text)))[:MOST_NAMED]
+    return list(dict.fromkeys(_NAMED.findall(text)))[:MAX_NAMED]
 
 
 def arguments_in(text: str, name: str) -> str:
@@ -43,7 +43,7 @@ def chosen(text: str, skills: Iterable[SkillDef]) -> list[SkillDef]:
 def fitting(text: str, skills: Iterable[SkillDef]) -> list[SkillDef]:
     """The skills in words that a model may choose from for a message, best first: all where they are few."""
     offered = _offered(skills)
-    return offered if len(offered) <= MOST_SHOWN else SkillMatch(offered).ranked(text)[:MOST_SHOWN]
+    return offered if len(offered) <= MAX_SHOWN else SkillMatch(offered).ranked(text)[:MAX_SHOWN]
 
 
 def _offered(skills: Iterable[SkillDef]) -> list[SkillDef]:

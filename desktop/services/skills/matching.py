@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from desktop.domain.skills import SkillDef
 
-MOST_SHOWN = 10
+MAX_SHOWN = 10
 """Skills that are shown to a model to choose from."""
 ENOUGH = 1.6
 """Words that only one skill has, or as much in more common ones; a word of the name counts twice."""
@@ -52,7 +52,7 @@ class SkillMatch:
     def __init__(self, skills: Iterable[SkillDef]) -> None:
         self._words = [(skill, words(skill.name), words(skill.description)) for skill in skills]
         counts = Counter(word for _, name, text in self._words for word in name | text)
-        self._most = math.log(1 + len(self._words))
+        self._maximum = math.log(1 + len(self._words))
         self._worth = {word: math.log(1 + len(self._words) / count) for word, count in counts.items()}
 
     def ranked(self, text: str) -> list[SkillDef]:
@@ -70,10 +70,10 @@ class SkillMatch:
 
     def _fits(self, text: str) -> Sequence[_Fit]:
         asked = words(text)
-        whole = sum(self._worth.get(word, self._most) for word in asked)
+        whole = sum(self._worth.get(word, self._maximum) for word in asked)
         found = [
             _Fit(
-                sum(self._worth[word] * (_IN_NAME if word in name else 1) for word in shared) / self._most,
+                sum(self._worth[word] * (_IN_NAME if word in name else 1) for word in shared) / self._maximum,
                 sum(self._worth[word] for word in shared) / whole,
                 len(shared),
                 skill,

@@ -8,7 +8,7 @@ from desktop.domain.hidden_characters import without_hidden
 
 MAX_WORDS = 6
 MAX_CHARACTERS = 60
-MAX_TOPIC, LEAST = 100, 20
+MAX_TOPIC, MINIMUM = 100, 20
 """Letters of a debate's title, and of a clause that can be one."""
 _LOOK = 2_000
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
@@ -49,8 +49,8 @@ def topic_title(text: str) -> str:
 def _fitting(whole: str) -> str:
     if len(whole) <= MAX_TOPIC:
         return whole
-    clauses = [mark.start() for mark in _CLAUSE.finditer(whole) if LEAST <= mark.start() <= MAX_TOPIC]
+    clauses = [mark.start() for mark in _CLAUSE.finditer(whole) if MINIMUM <= mark.start() <= MAX_TOPIC]
     if clauses:
         return whole[: clauses[-1]]
-    space = whole.rfind(" ", LEAST, MAX_TOPIC)
+    space = whole.rfind(" ", MINIMUM, MAX_TOPIC)
     return f"{whole[: space if space > 0 else MAX_TOPIC - 1].rstrip(' ,;:-–—')}…"

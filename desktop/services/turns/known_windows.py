@@ -13,7 +13,7 @@ from desktop.domain.models import ModelRef
 from desktop.services.turns.tool_modes import State
 
 KEY = "context_windows"
-MOST = 200
+MAXIMUM = 200
 Ask = Callable[[ModelRef], int | None]
 Spawn = Callable[[Coroutine[Any, Any, None], str], object]
 _log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class KnownWindows:
         if self._kept.get(key) != told:
             self._kept.pop(key, None)
             self._kept[key] = told
-            for oldest in list(self._kept)[: max(0, len(self._kept) - MOST)]:
+            for oldest in list(self._kept)[: max(0, len(self._kept) - MAXIMUM)]:
                 del self._kept[oldest]
             with suppress(RuntimeError):  # the app closes
                 self._spawn(self._keep(dict(self._kept)), "keep what models take")

@@ -116,8 +116,8 @@ class SideStops:
             self.by, self.value = "stop_tool", contract.value
         if self.by is not None or self.handed:
             return RoundVerdict(stop=True)
-        if (most := self._tools.exhausted) is not None:
-            raise LimitReached(f"The agent stopped without finishing: {most}.", limit=str(most))
+        if (maximum := self._tools.exhausted) is not None:
+            raise LimitReached(f"The agent stopped without finishing: {maximum}.", limit=str(maximum))
         if contract.declared is not None and not message.tool_calls:
             reminder = contract.reminder() if number < self._limit(number).value else ""
             return RoundVerdict(nudge=reminder) if reminder else RoundVerdict(stop=True)

@@ -20,8 +20,8 @@ from desktop.supervision.budgets import BudgetTracker
 
 
 class Toolbox:
-    """Makes a model's calls on behalf of ``caller`` (agents' ToolRunner), below ``root``; at most so many as ``most``
-    says (``maxSteps``, C-17)."""
+    """Makes a model's calls on behalf of ``caller`` (agents' ToolRunner), below ``root``; at most ``maximum`` of
+    them (``maxSteps``, C-17)."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class Toolbox:
         budget: BudgetTracker,
         root: Invocation | None = None,
         code: RunCode | None = None,
-        most: Limit | None = None,
+        maximum: Limit | None = None,
     ) -> None:
         self.caller = caller
         self._pipeline = pipeline
@@ -42,19 +42,19 @@ class Toolbox:
         self._recorder = recorder
         self._budget = budget
         self._code = code
-        self._most = most
+        self._maximum = maximum
         self._made = 0
 
     @property
     def exhausted(self) -> Limit | None:
         """The limit on calls, once one more was asked for."""
-        return self._most if self._most is not None and self._made > self._most.value else None
+        return self._maximum if self._maximum is not None and self._made > self._maximum.value else None
 
     async def run(self, call: ToolCallBlock, past: Past = NEVER_BEGUN) -> ToolResultBlock:
         """One call through every gate; its result is stored under the id given here. ``past``: see ``CallRequest``."""
         self._made += 1
-        if self._most is not None and self._made > self._most.value:
-            text = OVER.format(limit=self._most)
+        if self._maximum is not None and self._made > self._maximum.value:
+            text = OVER.format(limit=self._maximum)
             facts = {"state": "denied", "code": "denied.limit"}
             return ToolResultBlock(call.call_id, call.tool, text, True, None, facts)
         result_id = self._recorder.result_ids[call.call_id] = new_id()

@@ -25,7 +25,7 @@ from desktop.skills.patterns.paths import Where
 from desktop.skills.patterns.policies import Owner
 from desktop.tools.builtin.catalogue import COMMAND_TOOLS
 
-MOST = 100
+MAXIMUM = 100
 CODE_TOOL = ToolSpec("agent-code", "Runs the code of an agent that calls its tools by code.", {}, Category.READ)
 """As a list sees it: the real one is made by each run (``code_mode``), so it is in no table."""
 _NAME_SHOWN = 60
@@ -90,8 +90,8 @@ def read_entry(text: str) -> Pattern:
 
 def policy_problems(policy: JobPolicy, mask: Mask = lambda text: text) -> Iterator[DefinitionProblem]:
     """All that is wrong with it, at once. ``mask``: a key in a pattern is refused, for masked it would fit nothing."""
-    if len(policy.allowed_tools or ()) > MOST or len(policy.allow_admin) > MOST:
-        yield DefinitionProblem("policy", "job.many", f"A job lists at most {MOST} tools.")
+    if len(policy.allowed_tools or ()) > MAXIMUM or len(policy.allow_admin) > MAXIMUM:
+        yield DefinitionProblem("policy", "job.many", f"A job lists at most {MAXIMUM} tools.")
     yield from _list_problems(policy, mask)
     for path, value in (("max_rounds", policy.max_rounds), ("max_tokens", policy.max_tokens)):
         if value is not None and (isinstance(value, bool) or value < 1):
@@ -102,7 +102,7 @@ def policy_problems(policy: JobPolicy, mask: Mask = lambda text: text) -> Iterat
 
 
 def _list_problems(policy: JobPolicy, mask: Mask) -> Iterator[DefinitionProblem]:
-    for at, text in enumerate((policy.allowed_tools or ())[:MOST]):
+    for at, text in enumerate((policy.allowed_tools or ())[:MAXIMUM]):
         try:
             read_entry(text)
         except PatternError as error:
@@ -113,7 +113,7 @@ def _list_problems(policy: JobPolicy, mask: Mask) -> Iterator[DefinitionProblem]
     if policy.allow_admin and policy.allowed_tools is None:
         words = "A job that only reads makes no admin calls: list its tools, or leave this empty."
         yield DefinitionProblem("policy.allow_admin", "job.admin_unlisted", words, warning=True)
-    for at, name in enumerate(policy.allow_admin[:MOST]):
+    for at, name in enumerate(policy.allow_admin[:MAXIMUM]):
         if not _NAME.fullmatch(name):
             words = f"{mask(name)[:80]!r} is no name of a tool; admin is allowed by exact name only."
             yield DefinitionProblem(f"policy.allow_admin[{at}]", "job.admin", words)
@@ -122,7 +122,7 @@ def _list_problems(policy: JobPolicy, mask: Mask) -> Iterator[DefinitionProblem]
 def tool_problems(policy: JobPolicy, tools: Iterable[ToolSpec]) -> Iterator[DefinitionProblem]:
     """Entries that allow none of the tools that there are now: the job may be kept like that."""
     known = {tool.name: tool for tool in (CODE_TOOL, *tools)}
-    for at, text in enumerate((policy.allowed_tools or ())[:MOST]):
+    for at, text in enumerate((policy.allowed_tools or ())[:MAXIMUM]):
         try:
             pattern, fits = read_entry(text), matching([text], known.values())
             sources = {known[name].source for name in fits}
@@ -137,7 +137,7 @@ def tool_problems(policy: JobPolicy, tools: Iterable[ToolSpec]) -> Iterator[Defi
             whose = " or ".join(sorted(sources))
             words = f"{text[:80]}: a skill of a {whose} folder is only allowed with ({SOURCE}={min(sources)})."
             yield DefinitionProblem(f"policy.allowed_tools[{at}]", "job.elsewhere", words, warning=True)
-    for at, name in enumerate(policy.allow_admin[:MOST]):
+    for at, name in enumerate(policy.allow_admin[:MAXIMUM]):
         if name not in known and _NAME.fullmatch(name):
             yield _no_tool(f"policy.allow_admin[{at}]", name, Selector("glob", name), known)
 
@@ -254,10 +254,10 @@ def terms_of(
 ) -> JobTerms:
     """The terms of a job of this name; ``above`` is the app's own budget, which stays in force. Raises PatternError."""
     budget = ExecutionBudget(
-        max_tokens=_least(policy.max_tokens, above.max_tokens),
-        max_cost_usd=_least(policy.max_cost, above.max_cost_usd),
-        max_rounds=_least(policy.max_rounds, above.max_rounds),
-        deadline_s=_least(policy.deadline_s, above.deadline_s),
+        max_tokens=_minimum(policy.max_tokens, above.max_tokens),
+        max_cost_usd=_minimum(policy.max_cost, above.max_cost_usd),
+        max_rounds=_minimum(policy.max_rounds, above.max_rounds),
+        deadline_s=_minimum(policy.deadline_s, above.deadline_s),
     )
     tools = policy.allowed_tools
     if tools is not None:
@@ -273,5 +273,5 @@ def terms_of(
     return JobTerms(JobPermission(policy, admin_allowed, where), policy.max_rounds, budget, tools, set_by, of_app)
 
 
-def _least(one: _Number | None, other: _Number | None) -> _Number | None:
+def _minimum(one: _Number | None, other: _Number | None) -> _Number | None:
     return min((value for value in (one, other) if value is not None), default=None)

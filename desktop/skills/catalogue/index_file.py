@@ -148,7 +148,7 @@ class _Reader:
         return Snapshot(str(found["folder"]), tuple(map(str, found["ignore"])), listing, columns, digests)
 
     def _columns(self, files: list[str], rows: int) -> tuple[list[Any], ...]:
-        columns: list[list[Any]] = [list(map(files.__getitem__, self._numbers(rows, least=0)))]
+        columns: list[list[Any]] = [list(map(files.__getitem__, self._numbers(rows, minimum=0)))]
         for name in SnapshotRow._fields[1:]:
             if name in _NUMBERS:
                 columns.append(self._numbers(rows).tolist())
@@ -172,10 +172,10 @@ class _Reader:
             raise _Broken("a column of another length")
         return texts
 
-    def _numbers(self, count: int, least: int | None = None) -> array[int]:
+    def _numbers(self, count: int, minimum: int | None = None) -> array[int]:
         numbers = array("q")
         numbers.frombytes(self._take())
-        if len(numbers) != count or (least is not None and count and min(numbers) < least):
+        if len(numbers) != count or (minimum is not None and count and min(numbers) < minimum):
             raise _Broken("a column of another length")
         return numbers
 

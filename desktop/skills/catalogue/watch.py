@@ -27,7 +27,7 @@ MODIFIED = 2
 """``watchfiles.Change.modified``."""
 FLOOD = 2_000
 """So many changes at once, and the system may have lost some: everything is looked at."""
-LEAST_PAUSE_S = 2.0
+MIN_PAUSE_S = 2.0
 COST_SHARE = 20
 """Without notifications: a pause is at least so many times what the last look took."""
 
@@ -165,11 +165,11 @@ class FolderWatch:
         self.live = False
         self._settled.set()
         self._report(None)
-        pause = LEAST_PAUSE_S
+        pause = MIN_PAUSE_S
         while not self._stop.wait(pause):
             began = time.monotonic()
             self._report(None)
-            pause = max(LEAST_PAUSE_S, COST_SHARE * (time.monotonic() - began))
+            pause = max(MIN_PAUSE_S, COST_SHARE * (time.monotonic() - began))
 
 
 def _existing(folder: str) -> str:

@@ -19,11 +19,11 @@ from desktop.skills.importing.reading import open_plain
 
 ENDINGS = (".zip", ".skill", ".tar", ".tar.gz", ".tgz")
 """What is offered to choose. What an archive is, its bytes say."""
-_MOST_DIRECTORY = MAX_ENTRIES * 600
+_MAX_DIRECTORY = MAX_ENTRIES * 600
 """Bytes of a zip file's list of contents, which is read as a whole."""
-_MOST_STREAM = MAX_TOTAL + MAX_ENTRIES * 4_096
+_MAX_STREAM = MAX_TOTAL + MAX_ENTRIES * 4_096
 """Bytes of a tar file, with its headers."""
-_MOST_ASKED = 1_000_000
+_MAX_ASKED = 1_000_000
 """Bytes that a tar file's header may have: its names are read as a whole."""
 _BROKEN = (
     zipfile.BadZipFile,
@@ -101,7 +101,7 @@ def _require_short_directory(file: IO[bytes]) -> None:
     if found < 0 or len(tail) - found < 22:
         raise ImportRefused("The archive has no list of its contents: it is cut off.")
     directory = struct.unpack_from("<L", tail, found + 12)[0]
-    if b"PK\x06\x07" in tail or directory > _MOST_DIRECTORY:
+    if b"PK\x06\x07" in tail or directory > _MAX_DIRECTORY:
         raise ImportRefused("The archive holds too many files.", next_step="Choose the folder of one skill.")
     file.seek(0)
 
@@ -110,7 +110,7 @@ def _require_short_directory(file: IO[bytes]) -> None:
 
 
 class _Bounded(io.RawIOBase):
-    """A stream of which no more than ``_MOST_STREAM`` bytes come, however small it was packed."""
+    """A stream of which no more than ``_MAX_STREAM`` bytes come, however small it was packed."""
 
     def __init__(self, source: IO[bytes] | gzip.GzipFile, into: StagedFiles) -> None:
         self._source, self._into = source, into
@@ -121,7 +121,7 @@ class _Bounded(io.RawIOBase):
         data = self._source.read(size)
         self._given += len(data)
         self._into.go_on()
-        if self._given > _MOST_STREAM:
+        if self._given > _MAX_STREAM:
             raise ImportRefused(f"It unpacks to more than {size_words(MAX_TOTAL)}.")
         return data
 
@@ -130,7 +130,7 @@ class _Member(tarfile.TarInfo):
     """A header whose own text (a long name, extended facts) is bounded before it is read."""
 
     def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
-        if not self.isreg() and self.type != tarfile.GNUTYPE_SPARSE and self.size > _MOST_ASKED:
+        if not self.isreg() and self.type != tarfile.GNUTYPE_SPARSE and self.size > _MAX_ASKED:
             raise ImportRefused("The archive has a name that is too long.")
         found: tarfile.TarInfo = super()._proc_member(archive)  # type: ignore[misc]
         return found

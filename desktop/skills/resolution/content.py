@@ -64,12 +64,12 @@ def _unseen(message: str) -> KnownError:
     return KnownError(message, next_step="Look at the difference on the Skills page.", code="skills.changed")
 
 
-def beside(globals: Globals, definition: SkillDef, rel: str, most: int = MAX_BESIDE) -> bytes:
+def beside(globals: Globals, definition: SkillDef, rel: str, maximum: int = MAX_BESIDE) -> bytes:
     """A regular file of the skill's own folder, named from there; of a pinned skill only as the person has seen it.
 
     Blocks. Raises NotFound ``skills.not_beside`` for what does not belong to the skill, be it that the skill is a file
     without a folder of its own, that the path leads out, or that nothing readable is there; KnownError
-    ``skills.changed`` for what has not been seen, ``skills.too_large`` beyond ``most`` bytes."""
+    ``skills.changed`` for what has not been seen, ``skills.too_large`` beyond ``maximum`` bytes."""
     if not definition.path or os.path.basename(definition.path) not in FOLDER_FILES:
         raise NotFound(f"{definition.name} has no folder of its own.", code="skills.not_beside")
     root, path = _owner_of(globals, definition)
@@ -81,8 +81,8 @@ def beside(globals: Globals, definition: SkillDef, rel: str, most: int = MAX_BES
         data, _ = read_bytes(real)
     except FormatError as error:
         raise NotFound(f"{rel[:200]}: {error}.", code="skills.not_beside") from error
-    if len(data) > most:
-        raise KnownError(f"{rel[:200]} has more than {most:,} bytes.", code="skills.too_large")
+    if len(data) > maximum:
+        raise KnownError(f"{rel[:200]} has more than {maximum:,} bytes.", code="skills.too_large")
     name = os.path.relpath(real, folder).replace(os.sep, "/")
     if root.pinned and globals.pins is not None and not globals.pins.allows_beside(path, name, data):
         raise _unseen(f"{rel[:200]} of {definition.name} is not as you saw it.")

@@ -37,7 +37,7 @@ from desktop.skills.resolution.resolver import Resolver
 
 _LOG = logging.getLogger(__name__)
 
-MOST_HINTED = 500
+MAX_HINTED = 500
 """Changed paths beyond which a folder is compared with the disk as a whole."""
 
 
@@ -190,7 +190,7 @@ class SkillFabric(Resolver):
 
     def _hint(self, root: SearchRoot, rels: set[str]) -> Hint | None:
         known = self.globals.index.peek(root.path, self._ignores)
-        if known is None or "" in rels or len(rels) > MOST_HINTED:
+        if known is None or "" in rels or len(rels) > MAX_HINTED:
             return None
         return hint_for(known.listing, rels)
 

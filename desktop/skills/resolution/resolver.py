@@ -89,6 +89,6 @@ class Resolver:
         """The body as it is in the file now; see ``content.body``."""
         return content.body(self.globals, definition)
 
-    def read_beside(self, definition: SkillDef, rel: str, most: int = content.MAX_BESIDE) -> bytes:
+    def read_beside(self, definition: SkillDef, rel: str, maximum: int = content.MAX_BESIDE) -> bytes:
         """A file of a folder skill's own folder; see ``content.beside``."""
-        return content.beside(self.globals, definition, rel, most)
+        return content.beside(self.globals, definition, rel, maximum)

@@ -12,7 +12,7 @@ from typing import Any
 
 from desktop.domain.messages import AudioBlock, ImageBlock, MediaBlock
 
-MOST = 8
+MAXIMUM = 8
 """Images and sounds of one result."""
 MAX_CHARACTERS = 8_000_000
 """Of base64, all of one result together."""
@@ -35,7 +35,7 @@ class MediaPieces:
         if not isinstance(number, int) or not isinstance(data, str):
             return False
         self._size += len(data)
-        if self._size <= MAX_CHARACTERS and (number in self._pieces or len(self._pieces) < MOST):
+        if self._size <= MAX_CHARACTERS and (number in self._pieces or len(self._pieces) < MAXIMUM):
             self._pieces.setdefault(number, []).append(data)
         else:
             self._pieces.pop(number, None)

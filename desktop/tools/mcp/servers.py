@@ -28,7 +28,7 @@ from desktop.tools.mcp.tool import SOURCE, McpTool
 from desktop.tools.person_file import CannotSaveTools, PersonFile, ToolsFile
 from desktop.tools.registry import ToolRegistry
 
-MOST_CALLS = 40
+MAX_CALLS = 40
 """Calls of all servers at once; the pipe takes 64."""
 
 
@@ -113,7 +113,7 @@ class McpServers:
         self._loop = asyncio.get_running_loop()
         self._lock = threading.RLock()
         self._caches = ServerCaches(services, self._needed_caches)
-        self._slots = asyncio.Semaphore(MOST_CALLS)
+        self._slots = asyncio.Semaphore(MAX_CALLS)
         self._begun = self._closed = self._read = False
         self._servers: dict[str, McpServer] = {}
         self._leaving: set[McpServer] = set()

@@ -25,7 +25,7 @@ from desktop.tools.mcp.server import START_TIMEOUT_S, McpServer
 SOURCE = "mcp"
 MAX_ARGUMENTS = 2_000_000
 PIECE = 16_000
-MOST_AT_ONCE = 8
+MAX_AT_ONCE = 8
 _AHEAD_OF_US_S = 10.0  # the pipeline's own limit comes after ours, which has what was told so far
 
 
@@ -37,7 +37,7 @@ class McpTool:
         self.offered = offered
         self.rule = rule
         self._slots = slots
-        self._own = asyncio.Semaphore(MOST_AT_ONCE)
+        self._own = asyncio.Semaphore(MAX_AT_ONCE)
         self.timeout_s = rule.timeout_s or server.definition.timeout_s
         self.spec = ToolSpec(
             name=offered.name,

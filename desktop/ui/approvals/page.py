@@ -43,7 +43,7 @@ class ApprovalsPage(QFrame):
         self._right = QStackedWidget()
         self._right.addWidget(self._nothing())
         self._right.addWidget(self.view)
-        self.folding = FoldingPane(self.inbox, self._right, width=320, name="Show what waits", least=600)
+        self.folding = FoldingPane(self.inbox, self._right, width=320, name="Show what waits", minimum=600)
         row.addWidget(self.folding.button)
         row.addWidget(sized(Text("Approvals", "title"), min_width=160))
         row.addWidget(self.tabs)

@@ -19,7 +19,7 @@ from desktop.ui.widgets.text import Text
 from desktop.ui.widgets.tips import plain_tip
 
 TRACE_KEYS = "Ctrl+Shift+T"
-LEAST_TITLE = 140
+MIN_TITLE = 140
 
 
 class TitleText(Text):
@@ -161,5 +161,5 @@ class ThreadHeader(QFrame):
         px = theme().px
         beside = [one for one in (self._fold, self.job, self.trace, self.agents, self.more) if not one.isHidden()]
         taken = sum(max(one.minimumSizeHint().width(), one.minimumWidth()) + px(8) for one in beside)
-        room = self.width() - px(24 + 12 + 8 + 8 + LEAST_TITLE) - taken
+        room = self.width() - px(24 + 12 + 8 + 8 + MIN_TITLE) - taken
         self.meters.fit(room, self.job.isHidden())

@@ -91,7 +91,7 @@ class SetupPage(QFrame):
         self.agents = AgentChoice(setup)
         self._group = QButtonGroup(self)
         self._cards: dict[str, TemplateCard] = {}
-        self._templates = Columns(least=TEMPLATE, most=5)
+        self._templates = Columns(minimum=TEMPLATE, maximum=5)
         self._both = Row(spacing=16)
         self._lay_out()
         self._connect()

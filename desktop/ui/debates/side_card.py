@@ -28,7 +28,7 @@ from desktop.ui.widgets.text import Paragraph, Text
 from desktop.ui.widgets.tips import plain_tip
 
 REPLY = "a reply without tool calls"
-MOST_ROUNDS = 500
+MAX_ROUNDS = 500
 
 
 class ToolChip(Ringed, QAbstractButton):
@@ -85,7 +85,7 @@ class SideCard(QFrame):
         self.prompt, self.model = self.choice.skill, Combo(f"Model {of}")
         self.ends = Combo(f"A turn of side {side.upper()} ends with")
         self.read = Field("Property of its result that is read", hint="whole result", mono=True)
-        self.rounds = NumberField(f"Rounds a turn of side {side.upper()}", 1, MOST_ROUNDS, hint="default")
+        self.rounds = NumberField(f"Rounds a turn of side {side.upper()}", 1, MAX_ROUNDS, hint="default")
         self.chips = FlowRow()
         self.add = IconButton("new", f"Add a tool to side {side.upper()}", side=24)
         self._hint = Paragraph("", "small", "3")

@@ -23,7 +23,7 @@ from desktop.ui.widgets.layout.panel_head import RunHead
 from desktop.ui.widgets.scaling import Column
 from desktop.ui.widgets.shown import shown_line
 
-LEAST_BELOW, LEAST_ABOVE = 220, 120
+MIN_BELOW, MIN_ABOVE = 220, 120
 EMPTY = (
     "No agents yet",
     "When a run begins, its agent and those that it calls show here: what each does, what it has used, and what it may "
@@ -247,8 +247,8 @@ class RunPanel(QFrame):
         px, width, height = theme().px, self._body.width(), self._body.height()
         column = self._scroller.column
         needed = column.heightForWidth(width) if column.hasHeightForWidth() else column.sizeHint().height()
-        least = min(needed, max(px(LEAST_BELOW), height * 55 // 100))
-        above = min(self.rows.content_height, max(px(LEAST_ABOVE), height - least))
+        minimum = min(needed, max(px(MIN_BELOW), height * 55 // 100))
+        above = min(self.rows.content_height, max(px(MIN_ABOVE), height - minimum))
         self.rows.setGeometry(QRect(0, 0, width, above))
         self._line.setGeometry(QRect(0, above, width, 1))
         self._scroller.setGeometry(QRect(0, above + 1, width, max(0, height - above - 1)))

@@ -140,8 +140,8 @@ class AgentDelegate(RowDelegate):
         t, facts = theme(), line.facts
         look = look_of(facts)
         glyph_room = state_size(look, " ").width()
-        most = max(0, room.width() * 6 // 10 - glyph_room)
-        word = elided(shown_line(word_of(line)[:SHOWN]), "small", most, weight=500)
+        maximum = max(0, room.width() * 6 // 10 - glyph_room)
+        word = elided(shown_line(word_of(line)[:SHOWN]), "small", maximum, weight=500)
         angle = self.angle if is_turning(facts) else 0.0
         used = state(painter, room, look, word, right=True, angle=angle)
         weight = 600 if not line.level else 500

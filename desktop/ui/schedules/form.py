@@ -81,7 +81,7 @@ class JobForm(QWidget):
         column.addWidget(self._field("name", "Name", self.name))
         column.addWidget(self._field("message", "Message", self.message))
         agent, model = self._field("agent", "Agent", self.agent), self._field("model", "Model", self.model)
-        column.addWidget(Turning(agent, model, least=PAIR))
+        column.addWidget(Turning(agent, model, minimum=PAIR))
         self.name.textEdited.connect(lambda text: self._edit(name=text))
         self.message.textChanged.connect(lambda: self._edit(message=self.message.toPlainText()))
         self.agent.activated.connect(lambda _: self._edit(agent=self.agent.currentData()))
@@ -96,7 +96,7 @@ class JobForm(QWidget):
         words = "Minute, hour, day of month, month, weekday"
         schedule = self._field("schedule", "Schedule", self.schedule, words)
         zone = self._field("zone", "Time zone", self.zone, "Such as Europe/Berlin")
-        column.addWidget(Turning(schedule, zone, least=PAIR))
+        column.addWidget(Turning(schedule, zone, minimum=PAIR))
         examples, buttons = FlowRow(gap=6), []
         for title, text in EXAMPLES:
             button = Button(title, "quiet", small=True, tip=text)
@@ -152,8 +152,8 @@ class JobForm(QWidget):
             field = self.limits[name] = Field(title, hint=hint)
             field.textEdited.connect(lambda text, name=name: self._limit(name, text))
             shown_limits.append(self._field(f"policy.{name}", title, field))
-        pairs = (Turning(*pair, least=PAIR // 2) for pair in (shown_limits[:2], shown_limits[2:]))
-        column.addWidget(Turning(*pairs, least=PAIR + 120))
+        pairs = (Turning(*pair, minimum=PAIR // 2) for pair in (shown_limits[:2], shown_limits[2:]))
+        column.addWidget(Turning(*pairs, minimum=PAIR + 120))
         return card
 
     def _field(self, path: str, caption: str, control: QWidget, words: str = "") -> Labelled:

@@ -27,7 +27,7 @@ from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown_line
 
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
-LEAST = 440
+MINIMUM = 440
 """Pixels at 100 % that a job needs beside the list."""
 NOTHING = "A job sends a message to an agent at its times, while Assent is open, and may do only what you list."
 
@@ -109,7 +109,7 @@ class SchedulesPage(QFrame):
         self._empty = EmptyState("schedules", "No jobs yet", NOTHING, (new,))
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._detail())
-        self.folding = FoldingPane(self._list(), holder, width=264, name="Show the list of jobs", least=LEAST)
+        self.folding = FoldingPane(self._list(), holder, width=264, name="Show the list of jobs", minimum=MINIMUM)
         self._head.row.insertWidget(0, self.folding.button)
         Column(self, spacing=0).addWidget(self.folding, 1)
         self._connect()

@@ -10,11 +10,11 @@ from desktop.ui.widgets.scaling import Row
 
 
 class Turning(QWidget):
-    """``least``: pixels at 100 % from which on its widgets stand beside each other."""
+    """``minimum``: pixels at 100 % from which on its widgets stand beside each other."""
 
-    def __init__(self, *widgets: QWidget, least: int) -> None:
+    def __init__(self, *widgets: QWidget, minimum: int) -> None:
         super().__init__()
-        self._least = least
+        self._minimum = minimum
         self._row = Row(self, spacing=16)
         for widget in widgets:
             self._row.addWidget(widget, 1)
@@ -22,7 +22,7 @@ class Turning(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Turn."""
         super().resizeEvent(event)
-        beside = self.width() >= theme().px(self._least)
+        beside = self.width() >= theme().px(self._minimum)
         wanted = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
         if self._row.direction() != wanted:
             self._row.setDirection(wanted)

@@ -22,7 +22,7 @@ from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.text import Text
 
 PROBLEM_LINE = 28
-MOST_LINES = 5
+MAX_LINES = 5
 
 
 class CliEditor(QFrame):
@@ -114,7 +114,7 @@ class CliEditor(QFrame):
         for row in problem_rows(problems, self._to):
             self._rows.addWidget(row)
         self._problems.setVisible(bool(problems))
-        lines = min(MOST_LINES, len(problems))
+        lines = min(MAX_LINES, len(problems))
         self._problems.setFixedHeight(theme().px(20 + PROBLEM_LINE * lines))
         self._say()
 

@@ -36,10 +36,10 @@ def restore(window: QMainWindow, state: Mapping[str, Any]) -> None:
     best = max(screens, key=lambda screen: _area(screen.intersected(wanted)), default=wanted)
     fits = best.contains(wanted) if known else best.width() > wanted.width() and best.height() > wanted.height()
     best = best if fits else best.adjusted(*FRAME)
-    low, least = min(SMALLEST[0], best.width()), min(SMALLEST[1], best.height())
-    window.setMinimumSize(low, least)
+    low, minimum = min(SMALLEST[0], best.width()), min(SMALLEST[1], best.height())
+    window.setMinimumSize(low, minimum)
     width = max(low, min(wanted.width(), best.width()))
-    height = max(least, min(wanted.height(), best.height()))
+    height = max(minimum, min(wanted.height(), best.height()))
     if not known:
         window.resize(width, height)
     else:

@@ -15,8 +15,8 @@ from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Piece, Selectable, Text
 
-MOST_PROBLEMS = 50
-MOST_ROWS = 200
+MAX_PROBLEMS = 50
+MAX_ROWS = 200
 
 
 def titled(title: str, *parts: QWidget) -> QWidget:
@@ -43,7 +43,7 @@ def row_card(rows: Sequence[QWidget]) -> QFrame:
 
 def schema_card(rows: Sequence[tuple[str, str, str]], name: str) -> QFrame:
     """What a skill takes or gives: name, what it is, and below what it is for."""
-    card = row_card([_schema_row(*row) for row in rows[:MOST_ROWS]])
+    card = row_card([_schema_row(*row) for row in rows[:MAX_ROWS]])
     card.setAccessibleName(name)
     return card
 
@@ -95,11 +95,11 @@ class ProblemRow(QWidget):
 
 
 def problem_rows(problems: Sequence[SkillProblem], jump: Callable[[SkillProblem], None] | None) -> list[QWidget]:
-    """Errors first, at most ``MOST_PROBLEMS``."""
+    """Errors first, at most ``MAX_PROBLEMS``."""
     ordered = sorted(problems, key=lambda problem: problem.severity != "error")
-    rows: list[QWidget] = [ProblemRow(problem, jump) for problem in ordered[:MOST_PROBLEMS]]
-    if len(ordered) > MOST_PROBLEMS:
-        rows.append(Text(f"and {len(ordered) - MOST_PROBLEMS:,} more", "small", "2"))
+    rows: list[QWidget] = [ProblemRow(problem, jump) for problem in ordered[:MAX_PROBLEMS]]
+    if len(ordered) > MAX_PROBLEMS:
+        rows.append(Text(f"and {len(ordered) - MAX_PROBLEMS:,} more", "small", "2"))
     return rows
 
 

@@ -19,7 +19,7 @@ from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
-MOST_FILES = 40
+MAX_FILES = 40
 ROWS = 24
 """Rows of one file before it scrolls."""
 
@@ -98,15 +98,15 @@ class DifferenceView(QFrame):
 
 def _compared(found: Difference) -> list[tuple[str, str, Diff | None]]:
     out: list[tuple[str, str, Diff | None]] = []
-    for file in found.files[:MOST_FILES]:
+    for file in found.files[:MAX_FILES]:
         if file.before is None and file.after is None:
             out.append((file.name, "changed, but too large to show or not text", None))
         else:
             made = diff(file.before or "", file.after or "")
             what = "new file" if file.before is None else "deleted" if file.after is None else "changed"
             out.append((file.name, f"{what}, +{made.added} −{made.removed}", made))
-    if len(found.files) > MOST_FILES:
-        out.append((f"and {len(found.files) - MOST_FILES} more files", "", None))
+    if len(found.files) > MAX_FILES:
+        out.append((f"and {len(found.files) - MAX_FILES} more files", "", None))
     return out
 
 

@@ -189,9 +189,9 @@ class Facets(QFrame):
 
     def _show_tags(self, tags: Mapping[str, int]) -> None:
         chosen = self._skills.chosen.tags
-        most = MANY_TAGS if self._many else FEW_TAGS
+        maximum = MANY_TAGS if self._many else FEW_TAGS
         own_first = sorted(tags, key=lambda tag: tag.startswith("meta-"))  # the library's own marks come last
-        shown = [tag for tag in own_first if tag not in chosen][:most]
+        shown = [tag for tag in own_first if tag not in chosen][:maximum]
         for tag in (*chosen, *shown):
             on = tag in chosen
             chip = self._chips.get(tag)

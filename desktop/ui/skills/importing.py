@@ -27,7 +27,7 @@ from desktop.ui.widgets.text import Paragraph, Text
 from desktop.ui.widgets.tips import plain_tip
 
 WIDTH, HEIGHT, ROWS = 640, 520, 5
-MOST_TEXT = 24_000
+MAX_TEXT = 24_000
 SAID = 3
 """Names that are taken, said below the choice; all of them stand in their rows."""
 ARCHIVES = "Archives (*.zip *.skill *.tar *.tar.gz *.tgz);;Skill files (*.md *.skill.md *.skill.py *.skill.js)"
@@ -326,7 +326,7 @@ def _preview(candidate: Candidate) -> list[QWidget]:
 
 
 def _text_of(candidate: Candidate) -> QWidget:
-    view = MonoView(f"Text of {candidate.name}", shown(candidate.text[:MOST_TEXT]), rows=10, wrap=True)
+    view = MonoView(f"Text of {candidate.name}", shown(candidate.text[:MAX_TEXT]), rows=10, wrap=True)
     view.setFixedHeight(theme().px(220))
     return view
 

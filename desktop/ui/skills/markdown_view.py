@@ -30,7 +30,7 @@ from desktop.ui.transcript.pieces.piece import Canvas, Piece, Spot
 from desktop.ui.transcript.pieces.pooled import Pool
 from desktop.ui.widgets.tips import plain_tip
 
-MOST = 24_000
+MAXIMUM = 24_000
 """Characters that are laid out (some 12 ms); of a longer text the beginning is shown, and the rest under Text."""
 
 
@@ -62,8 +62,8 @@ class MarkdownView(QWidget):
         if text == self._source and self._flow is not None:
             return
         self._source = text
-        self.cut = len(text) > MOST
-        shown = text[:MOST].rsplit("\n", 1)[0] if self.cut else text
+        self.cut = len(text) > MAXIMUM
+        shown = text[:MAXIMUM].rsplit("\n", 1)[0] if self.cut else text
         self._flow = TextFlow(TextPart("skill", shown), self._tools, keep_breaks=False)
         self.setAccessibleDescription(shown[:4000])
         self._lay_out()

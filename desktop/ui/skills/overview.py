@@ -23,7 +23,7 @@ from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
 FENCES = {"python": "python", "javascript": "javascript", "foreign": "typescript"}
-MOST_FILES = 60
+MAX_FILES = 60
 CALLERS = 5
 """Names of callers on the page; all of them are under Callers."""
 
@@ -246,14 +246,14 @@ def _files(detail: SkillDetail) -> QWidget | None:
     if not detail.files:
         return None
     rows = []
-    for file in detail.files[:MOST_FILES]:
+    for file in detail.files[:MAX_FILES]:
         holder = QWidget()
         row = Row(holder, spacing=12)
         row.addWidget(Text(shown_line(file.path), "code", elide="middle"), 1)
         row.addWidget(Text(size_words(file.size), "small", "2"))
         rows.append(holder)
-    if len(detail.files) > MOST_FILES:
-        rows.append(Text(f"and {len(detail.files) - MOST_FILES} more", "small", "2"))
+    if len(detail.files) > MAX_FILES:
+        rows.append(Text(f"and {len(detail.files) - MAX_FILES} more", "small", "2"))
     return titled("Files beside it", row_card(rows))
 
 

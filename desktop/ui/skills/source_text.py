@@ -30,7 +30,7 @@ from desktop.ui.widgets.tips import plain_tip
 COLOURED = 150_000
 """Characters up to which a text is coloured; longer ones open at once, in one colour."""
 LONG_LINE = 4_000
-MOST_MARKS = 200
+MAX_MARKS = 200
 HEAD, BODY, FENCE = 1, 2, 3
 """States of lines in Markdown: in the frontmatter, in the body, in a fence."""
 _OPEN = ("", '"""', "'''", "`", "/*", "<!--")
@@ -175,7 +175,7 @@ class SourceText(QPlainTextEdit):
         """Underline the places of problems and mark their line numbers."""
         t = theme()
         self._problems, marks = {}, []
-        for problem in problems[:MOST_MARKS]:
+        for problem in problems[:MAX_MARKS]:
             wrong = problem.severity == "error"
             if wrong or problem.line not in self._problems:
                 self._problems[problem.line] = "failed" if wrong else "ask"

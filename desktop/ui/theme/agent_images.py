@@ -27,7 +27,7 @@ def decoded(data: bytes) -> QImage | None:
     if len(data) > IMAGE_BYTES:
         return None
     if raster_format(data):
-        return raster_image(data, QSize(SIDE, SIDE), most_bytes=IMAGE_BYTES, most_pixels=IMAGE_PIXELS)
+        return raster_image(data, QSize(SIDE, SIDE), max_bytes=IMAGE_BYTES, max_pixels=IMAGE_PIXELS)
     return _drawing(data)
 
 

@@ -33,14 +33,14 @@ _PACKAGES: Mapping[str, Mapping[str, str]] = {
     "arch": {"emoji": "noto-fonts-emoji", "Devanagari": "noto-fonts", "Thai": "noto-fonts"},
     "alpine": {"emoji": "font-noto-emoji", "Devanagari": "font-noto-devanagari", "Thai": "font-noto-thai"},
 }
-MOST = 40
+MAXIMUM = 40
 """Different characters of one script that are looked up."""
 
 
 def characters_by_script(text: str, known: Collection[str] = ()) -> dict[str, list[str]]:
     """Different characters of the scripts that a text has; those that are ``known`` are left out."""
     found = {name: set(has.findall(text)) for name, has in SCRIPTS.items() if name not in known and has.search(text)}
-    return {script: sorted(different)[:MOST] for script, different in found.items()}
+    return {script: sorted(different)[:MAXIMUM] for script, different in found.items()}
 
 
 def draws(font: QFont, script: str, characters: Iterable[str]) -> bool:

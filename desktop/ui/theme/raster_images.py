@@ -14,19 +14,19 @@ import threading
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRect, QSize, Qt
 from PySide6.QtGui import QImage, QImageIOHandler, QImageReader
 
-MOST_BYTES = 40_000_000
-MOST_PIXELS = 50_000_000
+MAX_BYTES = 40_000_000
+MAX_PIXELS = 50_000_000
 """The largest pictures of telephones; four bytes each while they are decoded."""
 FORMATS = ("png", "jpeg", "gif", "webp")
 _MAGIC = {"png": (b"\x89PNG\r\n\x1a\n",), "jpeg": (b"\xff\xd8\xff",), "gif": (b"GIF87a", b"GIF89a"), "webp": (b"RIFF",)}
-MOST_CHUNKS = 50_000
+MAX_CHUNKS = 50_000
 """Of a PNG; a usual one has some for each megabyte."""
 _NEEDED_CHUNKS = frozenset({b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND", b"gAMA", b"cHRM", b"sRGB", b"sBIT", b"eXIf"})
 """What a PNG needs to look as it should. Qt would unpack and keep all texts and profiles, which may be packed a
 thousandfold: gigabytes out of a few megabytes."""
-MOST_SCANS = 100
+MAX_SCANS = 100
 """Of a JPEG, each of which walks over the whole picture; a usual progressive one has about ten."""
-MOST_SEGMENTS = 5_000
+MAX_SEGMENTS = 5_000
 _MARKER = re.compile(rb"\xff([\x01-\xcf\xd9-\xfe])")
 """What is no data, and no restart within it."""
 _ONE = threading.Lock()
@@ -40,11 +40,11 @@ def raster_format(data: bytes) -> str:
 
 
 def raster_image(
-    data: bytes, room: QSize, *, cover: bool = False, most_bytes: int = MOST_BYTES, most_pixels: int = MOST_PIXELS
+    data: bytes, room: QSize, *, cover: bool = False, max_bytes: int = MAX_BYTES, max_pixels: int = MAX_PIXELS
 ) -> QImage | None:
     """The picture upright, within ``room`` and never enlarged; ``cover``: its middle, filling the room. None for what
     is no picture, is broken, or is too much. Blocks: call it in a thread."""
-    kind = raster_format(data) if len(data) <= most_bytes and not room.isEmpty() else ""
+    kind = raster_format(data) if len(data) <= max_bytes and not room.isEmpty() else ""
     if not kind or (kind == "jpeg" and not _bearable(data)):
         return None
     if kind == "png" and not (data := _without_words(data)):
@@ -56,7 +56,7 @@ def raster_image(
     reader.setAutoDetectImageFormat(False)
     reader.setAutoTransform(True)
     size = reader.size()
-    if not size.isValid() or not 0 < size.width() * size.height() <= most_pixels:
+    if not size.isValid() or not 0 < size.width() * size.height() <= max_pixels:
         return None
     turned = bool(reader.transformation() & QImageIOHandler.Transformation.TransformationRotate90)
     target = room.transposed() if turned else room
@@ -71,7 +71,7 @@ def raster_image(
 def _without_words(png: bytes) -> bytes:
     """With ``_NEEDED_CHUNKS`` alone; nothing where it does not come in chunks, or in too many."""
     kept, at = [png[:8]], 8
-    for _ in range(MOST_CHUNKS):
+    for _ in range(MAX_CHUNKS):
         kind, end = png[at + 4 : at + 8], at + 12 + int.from_bytes(png[at : at + 4])
         if end > len(png):
             return b""
@@ -86,12 +86,12 @@ def _without_words(png: bytes) -> bytes:
 def _bearable(jpeg: bytes) -> bool:
     """Whether it has few enough scans: looks at its markers only, in time that its length bounds."""
     scans, at = 0, 2
-    for _ in range(MOST_SEGMENTS):
+    for _ in range(MAX_SEGMENTS):
         found = _MARKER.search(jpeg, at)
         if found is None or found[1] == b"\xd9":
             return True
         scans += found[1] == b"\xda"
-        if scans > MOST_SCANS:
+        if scans > MAX_SCANS:
             return False
         at = found.end() + (0 if found[1] == b"\x01" else int.from_bytes(jpeg[found.end() : found.end() + 2]))
     return False

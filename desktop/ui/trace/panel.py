@@ -26,7 +26,7 @@ from desktop.ui.widgets.layout.containers import EmptyState, Scroller
 from desktop.ui.widgets.scaling import Column
 from desktop.ui.widgets.shown import shown_line
 
-LEAST_BELOW, LEAST_ABOVE = 220, 140
+MIN_BELOW, MIN_ABOVE = 220, 140
 SECOND = 1000
 EMPTY = ("No run yet", "What the agent does will be listed here: its rounds, its calls, and the agents it calls.")
 LOADING = ("Reading the trace", "It is read from what was stored of the run.")
@@ -278,11 +278,11 @@ class TracePanel(QFrame):
         px, width, height = theme().px, self._body.width(), self._body.height()
         reading = self._below.currentWidget() is self.text_page
         if self.head.views.value == "events":
-            above = max(px(LEAST_ABOVE), height * 55 // 100) if reading else height
+            above = max(px(MIN_ABOVE), height * 55 // 100) if reading else height
         else:
             needed = self._needed(width)
-            least = height * 6 // 10 if reading else min(needed, max(px(LEAST_BELOW), height * 45 // 100))
-            above = min(self.rows.content_height, max(px(LEAST_ABOVE), height - least))
+            minimum = height * 6 // 10 if reading else min(needed, max(px(MIN_BELOW), height * 45 // 100))
+            above = min(self.rows.content_height, max(px(MIN_ABOVE), height - minimum))
         self._above.setGeometry(QRect(0, 0, width, above))
         self._line.setGeometry(QRect(0, above, width, 1))
         self._below.setGeometry(QRect(0, above + 1, width, max(0, height - above - 1)))

@@ -13,7 +13,7 @@ from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Text
 
-MOST = 120_000
+MAXIMUM = 120_000
 """Characters that are laid out; more are in the export."""
 
 
@@ -47,11 +47,11 @@ class TextPage(QFrame):
         """Show all of a text, as far as it is kept; ``keys`` go to it."""
         self._text = quote.text
         self.title.setText(shown_line(f"{quote.name}: {owner}"[:200]))
-        missing = quote.omitted + max(0, len(quote.text) - MOST)
+        missing = quote.omitted + max(0, len(quote.text) - MAXIMUM)
         self.note.setText(f"    {missing:,} characters more are not shown here" if missing else "")
         self.note.setVisible(bool(missing))
         self.view.setAccessibleName(shown_line(f"{quote.name} of {owner}"[:200]))
-        self.view.setPlainText(shown(quote.text[:MOST]))
+        self.view.setPlainText(shown(quote.text[:MAXIMUM]))
         if keys:
             self.view.setFocus(Qt.FocusReason.OtherFocusReason)
 

@@ -120,9 +120,9 @@ class TraceDelegate(RowDelegate):
         top = room.y() + (room.height() - height) / 2
         end = now if node.ended is None else node.ended
 
-        def span(start: float, stop: float, least: int) -> QRectF:
+        def span(start: float, stop: float, minimum: int) -> QRectF:
             x0, x1 = room.width() * axis.place(start), room.width() * axis.place(stop)
-            width = max(float(t.px(least)), x1 - x0)
+            width = max(float(t.px(minimum)), x1 - x0)
             return QRectF(room.x() + min(x0, room.width() - width), top, width, height)
 
         token = _bar_token(node)

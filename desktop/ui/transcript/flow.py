@@ -272,9 +272,9 @@ class TextFlow(Flow):
         """Parses only what is new and the open tail."""
         if not self._fresh and not closing and self.pieces:
             return None
-        most = PASS if self._streamed else LONG_TEXT
-        closed = self._splitter.feed(self._fresh[:most])
-        self._fresh = self._fresh[most:]
+        maximum = PASS if self._streamed else LONG_TEXT
+        closed = self._splitter.feed(self._fresh[:maximum])
+        self._fresh = self._fresh[maximum:]
         if self._live or self._rest or self._fresh:
             tail = self._splitter.tail()
         else:

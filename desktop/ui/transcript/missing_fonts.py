@@ -18,9 +18,9 @@ from desktop.ui.theme import theme
 from desktop.ui.theme.missing_glyphs import SCRIPTS, advice, characters_by_script, draws, os_release
 from desktop.ui.transcript.pieces.pooled import Pool
 
-MOST_TEXT = 20_000
+MAX_TEXT = 20_000
 """Characters of one part of a message that are looked at."""
-MOST_WAITING = 200
+MAX_WAITING = 200
 """Parts of messages, the latest ones."""
 
 
@@ -40,7 +40,7 @@ class MissingFonts(QObject):
         super().__init__(parent)
         self._say, self._kept, self._keep, self._font = say, told, keep, font
         self._told: set[str] = set()
-        self._texts: deque[str] = deque(maxlen=MOST_WAITING)
+        self._texts: deque[str] = deque(maxlen=MAX_WAITING)
         self._found: deque[tuple[str, list[str]]] = deque()
         self._missing: list[str] = []
         self._pool = Pool(self)
@@ -74,7 +74,7 @@ class MissingFonts(QObject):
                 self._told.add(script)
                 self._missing.append(script)
         elif self._texts:
-            text = self._texts.popleft()[:MOST_TEXT]
+            text = self._texts.popleft()[:MAX_TEXT]
             if not text.isascii():
                 self._found.extend(characters_by_script(text, self._told).items())
         else:

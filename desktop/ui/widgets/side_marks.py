@@ -10,7 +10,7 @@ from desktop.domain.definitions import SideName
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import outline
 
-MOST_PIPS = 20
+MAX_PIPS = 20
 """Of more turns the figure alone tells."""
 
 
@@ -59,7 +59,7 @@ class Pips(QWidget):
 
     def show_turns(self, done: int, turns: int, *, live: bool) -> None:
         """``done`` of ``turns``; ``live``: one more is under way."""
-        self._done, self._turns, self._live = done, turns if turns <= MOST_PIPS else 0, live
+        self._done, self._turns, self._live = done, turns if turns <= MAX_PIPS else 0, live
         self.setAccessibleName(f"{done} of {turns} turns done" if turns else f"{done} turns done")
         self.setVisible(bool(self._turns))
         self.updateGeometry()

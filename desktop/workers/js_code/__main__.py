@@ -57,7 +57,7 @@ class Worker:
     def __init__(self, limits: dict[str, Any]) -> None:
         self._out = bytearray()
         self._in = b""
-        self._most = limits["message"]
+        self._maximum = limits["message"]
         self._cpu = limits["cpu"]
         self._heap = limits["heap"]
         context = self._context = _quickjs.Context()
@@ -65,7 +65,7 @@ class Worker:
         context.set_max_stack_size(limits["stack"])
         context.add_callable("__send", self._send)
         self._next = FIRST
-        given = json.dumps({"message": self._most, "output": limits["output"], "piece": PIECE // 8, "made": MADE})
+        given = json.dumps({"message": self._maximum, "output": limits["output"], "piece": PIECE // 8, "made": MADE})
         context.eval(f"globalThis.__handles = ({realm()})(__send, {given}); delete globalThis.__send;")
         self._js = {name: context.eval(f"__handles.{name}") for name in _HANDLES}
         context.eval("delete globalThis.__handles;")
@@ -173,7 +173,7 @@ class Worker:
         """A message of the realm; False when it is too large. An exception would stay in the engine's binding."""
         try:
             data = text.encode("utf-8", "replace")
-            if len(data) > self._most:
+            if len(data) > self._maximum:
                 return False
             self._out += data
             self._out += b"\n"
@@ -223,8 +223,8 @@ def _watch(seconds: float) -> None:
 def shut_in(launcher: str, program: str, limits: dict[str, Any]) -> None:
     """Give up everything but the engine and the pipe. What was asked for and cannot be done ends the process."""
     if resource is not None:
-        for name, most in (("CORE", 0), ("FSIZE", 0), ("NOFILE", 16), ("CPU", CPU_S), ("DATA", limits["process"])):
-            resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (most, most))
+        for name, maximum in (("CORE", 0), ("FSIZE", 0), ("NOFILE", 16), ("CPU", CPU_S), ("DATA", limits["process"])):
+            resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (maximum, maximum))
     if not launcher or resource is None:
         return
     spec = importlib.util.spec_from_file_location("launcher", launcher)

@@ -127,8 +127,8 @@ class JsSession:
         self._closed = False
 
     async def run(self, code: str, serve: ServeCode, *, args: Any = None) -> CodeOutcome:
-        most = self._engine.limits.message_bytes
-        problem = f"the code is larger than {most} characters" if len(code) > most else _wrong(args, most)
+        maximum = self._engine.limits.message_bytes
+        problem = f"the code is larger than {maximum} characters" if len(code) > maximum else _wrong(args, maximum)
         if problem:
             return CodeOutcome(failure=CodeFailure("RangeError", problem, code="code.message"))
         async with self._turn:
@@ -172,20 +172,20 @@ class JsSession:
             await self._engine.drop(worker)
 
 
-def _wrong(args: Any, most: int) -> str:
+def _wrong(args: Any, maximum: int) -> str:
     """Why these arguments cannot be given to code, or ""."""
     try:
         size = len(json.dumps(args, allow_nan=False))
     except (TypeError, ValueError, RecursionError):
         return "the arguments are no JSON"
-    return f"the arguments are larger than {most} bytes" if size > most else ""
+    return f"the arguments are larger than {maximum} bytes" if size > maximum else ""
 
 
-def _seed(memory: Mapping[str, Any], most: int) -> bytes:
+def _seed(memory: Mapping[str, Any], maximum: int) -> bytes:
     try:
         text = json.dumps(memory, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise ToolFailure("The memory to begin with is no JSON.", code="code.message") from error
-    if len(text) > most:
-        raise ToolFailure(f"The memory to begin with is larger than {most} bytes.", code="code.message")
+    if len(text) > maximum:
+        raise ToolFailure(f"The memory to begin with is larger than {maximum} bytes.", code="code.message")
     return b'{"t":"seed","memory":%b}' % text.encode()

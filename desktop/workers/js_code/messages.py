@@ -86,8 +86,8 @@ def fair(call: CodeCall) -> None:
             raise ToolFailure(f"The {what} are {problem}.", code="code.message")
 
 
-def problem_of(value: Any, most: int) -> str:
-    """What is wrong with a value that was JSON, or "". Costs no more than looking at ``most`` values."""
+def problem_of(value: Any, maximum: int) -> str:
+    """What is wrong with a value that was JSON, or "". Costs no more than looking at ``maximum`` values."""
     if isinstance(value, float):
         return "" if math.isfinite(value) else "numbers without end"
     level, count = [value] if isinstance(value, (dict, list)) else [], 0
@@ -95,8 +95,8 @@ def problem_of(value: Any, most: int) -> str:
         below: list[Any] = []
         for one in level:
             count += len(one)
-            if count > most:
-                return f"more than {most} values"
+            if count > maximum:
+                return f"more than {maximum} values"
             items = one.values() if isinstance(one, dict) else one
             if len(one) > MANY and _SIMPLE.issuperset(map(type, items)):
                 continue
@@ -116,26 +116,26 @@ def run(code: str, args: Any) -> bytes:
     return json.dumps({"t": "run", "code": code, "args": args}, allow_nan=False).encode()
 
 
-def weigh(value: Any, most: int) -> None:
+def weigh(value: Any, maximum: int) -> None:
     """Raise ToolFailure for a result that is too large by far to be written."""
-    if (isinstance(value, str) and len(value) > most) or problem_of(value, MAX_RESULT_VALUES).startswith("more"):
-        raise ToolFailure(_too_large(most), code="code.message")
+    if (isinstance(value, str) and len(value) > maximum) or problem_of(value, MAX_RESULT_VALUES).startswith("more"):
+        raise ToolFailure(_too_large(maximum), code="code.message")
 
 
-def answer(number: int, value: Any, most: int) -> bytes:
+def answer(number: int, value: Any, maximum: int) -> bytes:
     """The line that answers a call, with a value that was weighed. Raises ToolFailure for what is too large or no
     JSON."""
     try:
         text = json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise ToolFailure("The result is no JSON.", code="code.message") from error
-    if len(text) > most:
-        raise ToolFailure(_too_large(most), code="code.message")
+    if len(text) > maximum:
+        raise ToolFailure(_too_large(maximum), code="code.message")
     return b'{"t":"answer","id":%d,"ok":true,"value":%b}' % (number, text.encode())
 
 
-def _too_large(most: int) -> str:
-    return f"The result is larger than {most} bytes or {MAX_RESULT_VALUES} values; ask for less."
+def _too_large(maximum: int) -> str:
+    return f"The result is larger than {maximum} bytes or {MAX_RESULT_VALUES} values; ask for less."
 
 
 def refusal(number: int, failure: ToolFailure) -> bytes:

@@ -72,9 +72,9 @@ class _Clock:
     """How long the code has computed: the process's own time where the system tells it, else the time in which no call
     of it was open."""
 
-    def __init__(self, worker: CodeProcess, most: float) -> None:
+    def __init__(self, worker: CodeProcess, maximum: float) -> None:
         self._worker = worker
-        self._most = most
+        self._maximum = maximum
         self._start = worker.cpu_s()
         self._last = time.monotonic()
         self._elapsed = 0.0
@@ -86,7 +86,7 @@ class _Clock:
         self._last = now
         spent = self._worker.cpu_s() if self._start is not None else None
         used = self._elapsed if spent is None or self._start is None else spent - self._start
-        if used > self._most:
+        if used > self._maximum:
             raise OutOfTime("time")
 
 
@@ -197,10 +197,10 @@ class RunningCode:
     def _log(self, text: Any) -> None:
         if not isinstance(text, str):
             raise Violation("a line of console that is no text")
-        said, most = self._said, self._limits.output_bytes
-        if said.size > 2 * most:
+        said, maximum = self._said, self._limits.output_bytes
+        if said.size > 2 * maximum:
             raise Violation("it wrote too much")
-        said.stdout.append(messages.whole(text[: max(0, most - said.size)]))
+        said.stdout.append(messages.whole(text[: max(0, maximum - said.size)]))
         said.size += max(1, len(text))
 
     def _outcome(self, ended: Mapping[str, Any]) -> CodeOutcome:

@@ -66,8 +66,8 @@ class Inflater:
 class LineGuard:
     """Counts what comes, and lets whole lines through. ``events``: a reader above collects up to a blank line."""
 
-    def __init__(self, *, events: bool, lines: bool = True, most: int = RESPONSE_MAX) -> None:
-        self._events, self._by_line, self._most = events, lines, most
+    def __init__(self, *, events: bool, lines: bool = True, maximum: int = RESPONSE_MAX) -> None:
+        self._events, self._by_line, self._maximum = events, lines, maximum
         self._size = 0
         self._line: list[bytes] = []
         self._line_size = 0
@@ -77,8 +77,8 @@ class LineGuard:
     def feed(self, data: bytes) -> bytes:
         """What may go on now. Raises Refused beyond a bound."""
         self._size += len(data)
-        if self._size > self._most:
-            raise AnswerRefused("model.too_large", f"its answer has more than {self._most // 1024**2} MB")
+        if self._size > self._maximum:
+            raise AnswerRefused("model.too_large", f"its answer has more than {self._maximum // 1024**2} MB")
         if not self._by_line:
             return data
         self._count += data.count(b"\n") + data.count(b"\r")
@@ -180,7 +180,7 @@ def bound(response: httpx.Response) -> None:
     lines = LineGuard(
         events=not failed and not path.endswith(_LINES),
         lines=not failed and not path.endswith(_FRAMES),
-        most=ERROR_BODY_MAX if failed else RESPONSE_MAX,
+        maximum=ERROR_BODY_MAX if failed else RESPONSE_MAX,
     )
     response.stream = Bounded(response.stream, encodings[::-1], lines, cut=failed)
 

@@ -264,15 +264,15 @@ def _usage(library: Any, response: Any, params: Mapping[str, Any]) -> dict[str, 
     if not reports:
         return None
     usage = reports[-1]
-    most = {name: max(_count(r, name) for r in reports) for name in ("prompt_tokens", "completion_tokens")}
-    if not any(most.values()):
+    maximum = {name: max(_count(r, name) for r in reports) for name in ("prompt_tokens", "completion_tokens")}
+    if not any(maximum.values()):
         return None
     return {
-        "input": most["prompt_tokens"],
-        "output": most["completion_tokens"],
+        "input": maximum["prompt_tokens"],
+        "output": maximum["completion_tokens"],
         "reasoning": _count(getattr(usage, "completion_tokens_details", None), "reasoning_tokens"),
         "cached": max(_count(getattr(r, "prompt_tokens_details", None), "cached_tokens") for r in reports),
-        "cost": _cost(library, usage, most, _names(params, _model(response))) if params.get("priced") else None,
+        "cost": _cost(library, usage, maximum, _names(params, _model(response))) if params.get("priced") else None,
     }
 
 
@@ -289,19 +289,19 @@ def _names(params: Mapping[str, Any], answered: str) -> Sequence[str]:
     return names[1:] if params.get("provider") == "azure" else names
 
 
-def _cost(library: Any, usage: Any, most: Mapping[str, int], names: Sequence[str]) -> float | None:
+def _cost(library: Any, usage: Any, maximum: Mapping[str, int], names: Sequence[str]) -> float | None:
     """USD as the provider says it or by litellm's table; None when neither knows the model."""
     said = getattr(usage, "cost", None)
     if isinstance(said, (int, float)) and said > 0:
         return float(said)
-    return next((cost for name in names if (cost := _table_cost(library, usage, most, name)) is not None), None)
+    return next((cost for name in names if (cost := _table_cost(library, usage, maximum, name)) is not None), None)
 
 
-def _table_cost(library: Any, usage: Any, most: Mapping[str, int], name: str) -> float | None:
+def _table_cost(library: Any, usage: Any, maximum: Mapping[str, int], name: str) -> float | None:
     try:
         whole = library.Usage(
-            prompt_tokens=most["prompt_tokens"],
-            completion_tokens=most["completion_tokens"],
+            prompt_tokens=maximum["prompt_tokens"],
+            completion_tokens=maximum["completion_tokens"],
             prompt_tokens_details=getattr(usage, "prompt_tokens_details", None),
             completion_tokens_details=getattr(usage, "completion_tokens_details", None),
         )

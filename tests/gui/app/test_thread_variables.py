@@ -5,7 +5,7 @@ import time
 import pytest
 from PySide6.QtWidgets import QApplication, QMenu
 
-from desktop.presenter.chat.thread_variables import MOST_SAID, lines_of, problems_in, variables_in
+from desktop.presenter.chat.thread_variables import MAX_SAID, lines_of, problems_in, variables_in
 from desktop.ui.chat.variables_dialog import VariablesDialog
 from tests.gui.app.kit import HELLO
 from tests.harness.patience import HELD_S
@@ -74,5 +74,5 @@ def test_many_wrong_lines_are_told_in_a_few_sentences_and_at_once() -> None:
     begun = time.thread_time()
     told = problems_in(lines)
     assert time.thread_time() - begun < HELD_S, "the window was held up"
-    assert told.count("write NAME=value") == MOST_SAID
+    assert told.count("write NAME=value") == MAX_SAID
     assert told.endswith(". And 39,990 more.")

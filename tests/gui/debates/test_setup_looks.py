@@ -14,7 +14,7 @@ from tests.gui.shell.test_window import spin
 
 @pytest.mark.parametrize(("width", "across"), [(1216, 5), (960, 3), (480, 2), (200, 1)])
 def test_columns_fill_their_last_row_as_far_as_they_can(qtbot: QtBot, theme: Theme, width: int, across: int) -> None:
-    made = Columns([QLabel(str(n)) for n in range(5)], least=205, most=5)
+    made = Columns([QLabel(str(n)) for n in range(5)], minimum=205, maximum=5)
     qtbot.addWidget(made)
     made.resize(width, 400)
     made.show()

@@ -15,7 +15,7 @@ from PySide6.QtGui import QColor, QImage, QImageWriter
 from desktop.presenter.chat.attachments import AttachmentRefused
 from desktop.ui.chat.composer.pasted_image import png_of
 from desktop.ui.theme import raster_images
-from desktop.ui.theme.raster_images import MOST_CHUNKS, MOST_PIXELS, MOST_SCANS, fitted, raster_format, raster_image
+from desktop.ui.theme.raster_images import MAX_CHUNKS, MAX_PIXELS, MAX_SCANS, fitted, raster_format, raster_image
 from desktop.ui.widgets.dialogs.held_image import held_image
 
 ROOM = QSize(720, 480)
@@ -114,11 +114,11 @@ def test_what_is_no_picture_or_too_large_a_one_is_not_decoded(qapp: object, data
 
 def test_caps_of_bytes_and_pixels_hold(qapp: object) -> None:
     data = picture(20, 10)
-    assert raster_image(data, ROOM, most_bytes=len(data) - 1) is None
-    assert raster_image(data, ROOM, most_pixels=199) is None
+    assert raster_image(data, ROOM, max_bytes=len(data) - 1) is None
+    assert raster_image(data, ROOM, max_pixels=199) is None
     assert raster_image(data, QSize()) is None
-    assert raster_image(data, ROOM, most_bytes=len(data), most_pixels=200) is not None
-    assert raster_image(bomb(MOST_PIXELS + 1, 1), ROOM) is None
+    assert raster_image(data, ROOM, max_bytes=len(data), max_pixels=200) is not None
+    assert raster_image(bomb(MAX_PIXELS + 1, 1), ROOM) is None
 
 
 def test_of_an_animation_there_is_the_first_frame_within_what_the_file_said_of_its_size(qapp: object) -> None:
@@ -144,8 +144,8 @@ def scanned(scans: int) -> bytes:
 
 @pytest.mark.qt_log_ignore("JPEG", "Huffman", "SOS")
 def test_a_jpeg_of_too_many_scans_is_not_decoded_and_what_else_is_in_it_counts_for_none(qapp: object) -> None:
-    assert raster_image(scanned(MOST_SCANS), ROOM) is not None
-    assert raster_image(scanned(MOST_SCANS + 1), ROOM) is None
+    assert raster_image(scanned(MAX_SCANS), ROOM) is not None
+    assert raster_image(scanned(MAX_SCANS + 1), ROOM) is None
     usual = picture(300, 200, b"jpeg")
     said = b"\xff\xda" * 30_000
     assert raster_image(usual[:2] + b"\xff\xfe" + struct.pack(">H", len(said) + 2) + said + usual[2:], ROOM) is not None
@@ -216,7 +216,7 @@ def test_what_a_png_needs_to_look_as_it_should_is_kept(qapp: object) -> None:
     [
         pytest.param(picture(30, 20)[:40], id="cut off"),
         pytest.param(picture(30, 20)[:33] + b"\xff\xff\xff\xffzTXt", id="a chunk longer than the file"),
-        pytest.param(with_chunks(picture(30, 20), *[chunk(b"tEXt", b"")] * (MOST_CHUNKS + 1)), id="too many chunks"),
+        pytest.param(with_chunks(picture(30, 20), *[chunk(b"tEXt", b"")] * (MAX_CHUNKS + 1)), id="too many chunks"),
     ],
 )
 def test_a_png_in_pieces_that_do_not_fit_is_no_picture(qapp: object, data: bytes) -> None:

@@ -43,7 +43,7 @@ def test_all_of_it_is_selected_and_copied_as_it_is(theme: Any) -> None:
             view.select_all()
             assert view.selected_text() == text
             assert view.page.messages[0].source() == text
-        view.set_items([TranscriptItem("m", "human", "user", "", (PlainPart("p", "z" * 100, most=10),))])
+        view.set_items([TranscriptItem("m", "human", "user", "", (PlainPart("p", "z" * 100, maximum=10),))])
         view.select_all()
         assert (len(view.selected_text()), len(view.page.messages[0].source())) == (10, 100)
     finally:

@@ -291,17 +291,17 @@ def test_a_stored_text_of_1_mb_is_shown_by_pages_and_copied_whole(view: Transcri
 
 
 @pytest.mark.parametrize(
-    ("text", "most"), [("-\n" * 30_000, 1_000), ("=\n" * 30_000, 1_000), ("```\n" + "x\n" * 30_000, 2_000)]
+    ("text", "maximum"), [("-\n" * 30_000, 1_000), ("=\n" * 30_000, 1_000), ("```\n" + "x\n" * 30_000, 2_000)]
 )
-def test_a_stored_text_of_short_lines_is_shown_by_pages_too(view: TranscriptView, text: str, most: int) -> None:
+def test_a_stored_text_of_short_lines_is_shown_by_pages_too(view: TranscriptView, text: str, maximum: int) -> None:
     view.set_items((said(1, text),))
     flow = (view.page.messages[0].flows or [])[0]
     assert isinstance(flow, TextFlow)
-    assert flow.hidden == len("".join(text.splitlines(keepends=True)[most:]))
-    assert len(flow.pieces) <= most + 1
+    assert flow.hidden == len("".join(text.splitlines(keepends=True)[maximum:]))
+    assert len(flow.pieces) <= maximum + 1
     spot = next(spot for spot, _ in view.page.messages[0].spots() if spot.kind == "more")
     view.activate(0, spot)
-    assert flow.hidden < len(text) - 2 * most
+    assert flow.hidden < len(text) - 2 * maximum
     view.select_all()
     assert view.selected_text().strip()
 

@@ -71,10 +71,10 @@ class Play:
         self.token = CancellationToken()
         self.window = PromptWindow()
         sleep = options.pop("sleep", self._sleep)
-        most = options.pop("max_characters", 1_000_000)
+        maximum = options.pop("max_characters", 1_000_000)
         retry = RetryPolicy(uniform=lambda low, high: high)
         self.loop = RoundLoop(
-            Answerer(script, retry=retry, max_characters=most, sleep=sleep),
+            Answerer(script, retry=retry, max_characters=maximum, sleep=sleep),
             self.tools,
             recorder=self.ledger,
             listener=options.pop("listener", self.events.append),

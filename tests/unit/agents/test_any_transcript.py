@@ -68,8 +68,8 @@ def rounds(draw: st.DrawFn, number: int) -> list[ChatMessage]:
 @st.composite
 def transcripts(draw: st.DrawFn) -> list[ChatMessage]:
     messages: list[ChatMessage] = []
-    least = draw(st.sampled_from((0, 5, 12)))
-    for number, kind in enumerate(draw(st.text("uaartttton", min_size=least, max_size=25))):
+    minimum = draw(st.sampled_from((0, 5, 12)))
+    for number, kind in enumerate(draw(st.text("uaartttton", min_size=minimum, max_size=25))):
         size = draw(st.sampled_from((1, 60, 1500)))
         if kind == "u":
             messages.append(user_message(f"q{number} " + "u" * size))
@@ -126,7 +126,7 @@ def held(case: Case) -> list[list[ChatMessage]]:
     ]
 
 
-def least(case: Case) -> int:
+def minimum(case: Case) -> int:
     """Tokens of what is held, with its results shortened: an estimate of a window's least, from below."""
     ids = [{c.call_id for c in g[0].tool_calls} for g in held(case)]
     kept = [
@@ -148,7 +148,7 @@ def test_no_window_over_any_transcript_breaks_a_rule(case: Case) -> None:
     except ModelContextTooLong:
         assert case.size is not None
         room = case.size - case.size // 4
-        assert least(case) + 60 > room, "it was given up although it would have fitted"
+        assert minimum(case) + 60 > room, "it was given up although it would have fitted"
         return
     assert all(one is other for one, other in zip(before, case.messages, strict=True))
     sent = list(view.messages)
@@ -159,7 +159,7 @@ def test_no_window_over_any_transcript_breaks_a_rule(case: Case) -> None:
     if case.overlay.summary and not summaries:
         assert case.size is not None
         told = min(len(case.overlay.summary) // 4, (case.size - case.size // 4) // 2)
-        assert least(case) + told + 150 > case.size - case.size // 4
+        assert minimum(case) + told + 150 > case.size - case.size // 4
         case = replace(case, overlay=Overlay(pins=case.overlay.pins))
     places = [int(m.source_id[1:]) for m in sent if m.source_id]
     heads = [int(m.source_id[1:]) for m in sent if m.source_id and m.role != "tool"]

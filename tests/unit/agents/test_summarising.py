@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from desktop.agents.loop.answer import ModelAnswer
-from desktop.agents.loop.summarising import MOST_FILES, renewed, summarise
+from desktop.agents.loop.summarising import MAX_FILES, renewed, summarise
 from desktop.agents.loop.window import PromptWindow
 from desktop.domain.context import MAX_SUMMARY, Overlay
 from desktop.domain.errors import CancellationError, KnownError, ModelContextTooLong
@@ -36,13 +36,13 @@ def wrote(path: str) -> ChatMessage:
 @pytest.mark.spec("R-CTX-6")
 @pytest.mark.parametrize("window", [None, 200_000, 8_000, 2_000])
 async def test_neither_a_summary_nor_the_request_for_it_outgrows_the_window(window: int | None) -> None:
-    model, most = Model("s" * 100_000), min(MAX_SUMMARY, (window or 60_000))
+    model, maximum = Model("s" * 100_000), min(MAX_SUMMARY, (window or 60_000))
     messages = [wrote(f"{n}/" + "p" * 290) for n in range(200)]
     text = await summarise(model, MODEL, messages, "e" * 24_000, window)
-    assert len(text) <= most
+    assert len(text) <= maximum
     assert "199/" in text
     assert " 0/" not in text
-    assert text.count("p" * 290) <= MOST_FILES
+    assert text.count("p" * 290) <= MAX_FILES
     asked = model.requests[0]
     assert len(asked.messages[0].text) <= (window or 60_000) * 4 * 0.8
     again = await summarise(model, MODEL, [wrote("new.txt")], text, window)

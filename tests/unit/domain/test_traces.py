@@ -52,7 +52,7 @@ def test_a_text_is_kept_up_to_its_limit_and_what_is_left_out_is_counted() -> Non
 
 @pytest.mark.spec("R-TRC-9")
 def test_a_run_without_end_fills_no_memory_and_its_end_is_still_noted() -> None:
-    log = TraceLog(most=50, characters=1_000)
+    log = TraceLog(maximum=50, characters=1_000)
     for number in range(200):
         log.add(TraceEntry(1.0, "tool-call", "c", {"callId": str(number), "args": {"text": "z" * 5_000}}))
         log.add(TraceEntry(1.0, "tool-result", "c", {"callId": str(number), "result": "z" * 5_000}))

@@ -46,8 +46,8 @@ def test_of_large_arguments_only_the_beginning_is_ever_written_out() -> None:
 
 
 def test_of_one_long_text_inside_arguments_only_the_beginning_is_encoded() -> None:
-    for most in (10, 60):
+    for maximum in (10, 60):
         for given in ({"a": "x" * 3_000}, ["y" * 3_000, 1], {"k" * 3_000: 1}):
-            said = json_beginning(given, most)
-            assert most <= len(said) < most + 12
-            assert json.dumps(given)[: most - 2].startswith(said[: most - 2])
+            said = json_beginning(given, maximum)
+            assert maximum <= len(said) < maximum + 12
+            assert json.dumps(given)[: maximum - 2].startswith(said[: maximum - 2])

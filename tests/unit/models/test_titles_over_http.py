@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from desktop.domain.models import Connection
-from desktop.services.chats.model_titles import MOST_TOKENS, SYSTEM
+from desktop.services.chats.model_titles import MAX_TOKENS, SYSTEM
 from desktop.workers.child import ChildProcess
 from tests.harness.patience import PATIENCE_S
 from tests.servers.fixtures import ProviderSpace
@@ -55,7 +55,7 @@ async def test_a_title_is_asked_with_a_limit_and_taken_after_what_was_thought(
         await quiet(w)
         assert (await w.service.thread(thread)).title == "Height of the tower"
     (asked,) = titles(provider)
-    assert asked["body"]["max_tokens"] == MOST_TOKENS
+    assert asked["body"]["max_tokens"] == MAX_TOKENS
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ INVOKE = {"number": 1, "op": "invoke", "ref": "write-file", "args": {"path": "a"
 LOOK = {**INVOKE, "ref": "look"}
 NEXT = {"number": 1, "op": "next", "nonlocals": {}}
 DEEP = b"[" * 100_000 + b"]" * 100_000
-MOST = 1024 * 1024
+MAXIMUM = 1024 * 1024
 
 
 def handle() -> int:
@@ -90,7 +90,7 @@ FRAMES = {
     "utf-16": lambda: framed('{"t":"ack"}'.encode("utf-16")),
     "a deep frame": lambda: framed(b'{"t":"items","id":1,"items":' + DEEP + b"}"),
     "an integer of ten thousand digits": lambda: framed(b'{"t":"items","id":1,"items":[' + b"9" * 10_000 + b"]}"),
-    "a frame that is too long": lambda: raw(struct.pack(">I", MOST + 1) + b"x" * 100),
+    "a frame that is too long": lambda: raw(struct.pack(">I", MAXIMUM + 1) + b"x" * 100),
     "four gigabytes announced": lambda: raw(b"\xff\xff\xff\xff"),
     "zeros without end": lambda: forever(lambda: raw(bytes(65536))),
     "letters without end": lambda: forever(lambda: raw(b"x" * 65536)),

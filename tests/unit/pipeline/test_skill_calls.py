@@ -419,14 +419,14 @@ async def test_every_value_of_a_skill_is_held_against_what_it_declares(kind: str
 class AtMost:
     """So many calls."""
 
-    def __init__(self, most: int) -> None:
-        self.most, self.counted = most, 0
+    def __init__(self, maximum: int) -> None:
+        self.maximum, self.counted = maximum, 0
 
     def count_call(self) -> None:
         self.counted += 1
 
     def refuse_call(self) -> Limit | None:
-        return Limit("maxSteps", self.most, "a test") if self.counted > self.most else None
+        return Limit("maxSteps", self.maximum, "a test") if self.counted > self.maximum else None
 
 
 @pytest.mark.spec("R-LIM-4", "R-LIM-8")

@@ -255,21 +255,21 @@ async def test_code_that_is_too_long_does_not_run(engine_of: Make) -> None:
 @pytest.mark.spec("R-COD-14")
 async def test_a_message_of_256_kilobytes_passes_both_ways_and_one_byte_more_does_not(engine_of: Make) -> None:
     session = engine_of(limits=CodeLimits(cpu_s=10)).session()
-    most = CodeLimits().message_bytes
-    full = most - len('{"t":"done","value":""}')
+    maximum = CodeLimits().message_bytes
+    full = maximum - len('{"t":"done","value":""}')
     assert (await session.run(f"return 'x'.repeat({full}).length", Host())).value == full
     assert len((await session.run(f"return 'x'.repeat({full})", Host())).value) == full
     over = (await session.run(f"return 'x'.repeat({full + 1})", Host())).failure
     assert over is not None
-    assert (over.code, str(most) in over.message) == ("code.message", True)
+    assert (over.code, str(maximum) in over.message) == ("code.message", True)
 
     async def serve(call: CodeCall) -> Any:
         return "x" * int((call.args or {})["n"])
 
     ask = "try { return (await ctx.manager.invoke('x', {n: %d})).length } catch (e) { return e.code + ' ' + e.message }"
-    assert (await session.run(ask % (most - 2), serve)).value == most - 2
-    assert (await session.run(ask % (most - 1), serve)).value == (
-        f"code.message The result is larger than {most} bytes or 20000 values; ask for less."
+    assert (await session.run(ask % (maximum - 2), serve)).value == maximum - 2
+    assert (await session.run(ask % (maximum - 1), serve)).value == (
+        f"code.message The result is larger than {maximum} bytes or 20000 values; ask for less."
     )
     await session.close()
 

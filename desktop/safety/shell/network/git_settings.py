@@ -37,7 +37,7 @@ _HTTP_HARMLESS = frozenset(
     "lowspeedtime version useragent maxrequests minsessions emptyauth delegation noepsv schannelcheckrevoke "
     "schannelusesslcainfo followredirects".split()
 )
-_MOST = 64
+_MAXIMUM = 64
 _ABOVE = 64
 
 
@@ -115,7 +115,7 @@ class GitFiles:
             path = waiting.pop(0)
             if path in found:
                 continue
-            text = self.text(path) if len(found) < _MOST else "[too many files"
+            text = self.text(path) if len(found) < _MAXIMUM else "[too many files"
             found[path] = text or ""
             for more in said_in(text).included if text else ():
                 waiting += self._included(path, more)

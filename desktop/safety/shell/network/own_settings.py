@@ -37,8 +37,8 @@ from desktop.safety.shell.network.git_settings import GitFiles, said_in
 from desktop.safety.shell.syntax.words import Word, base_name
 
 _LARGEST = 1_000_000
-_MOST_FILES = 64
-_MOST_SAID = 3
+_MAX_FILES = 64
+_MAX_SAID = 3
 Leading = Callable[[str], str]
 """Of a file's text the first word that can lead elsewhere, or ""."""
 
@@ -227,7 +227,7 @@ class OwnSettings:
             for table in _TABLES.get(program, ())
             if not table.untold(arguments)
             for why in self._by_table(program, table)
-        ][:_MOST_SAID]
+        ][:_MAX_SAID]
 
     def lead_git(self, given: Sequence[Word], *, over_ssh: bool) -> list[str]:
         """The same of git; ``given`` are the words in front of its sub-command."""
@@ -237,7 +237,7 @@ class OwnSettings:
                 found.append(self._sentence("git", path, word, ""))
         if over_ssh:
             found += self._by_table("ssh", _GIT_OVER_SSH)
-        return found[:_MOST_SAID]
+        return found[:_MAX_SAID]
 
     def git_redirects(self, given: Sequence[Word]) -> bool:
         """Whether git follows a server's redirect to another computer: it does, unless ``http.followRedirects`` says
@@ -268,7 +268,7 @@ class OwnSettings:
             yield self._sentence(program, path, word, table.instead)
         elif below:
             for more in self._included(text, below):
-                if depth > 4 or len(self._texts) > _MOST_FILES:
+                if depth > 4 or len(self._texts) > _MAX_FILES:
                     yield self._sentence(program, path, "Include", table.instead)
                     return
                 yield from self._by_file(program, more, table, below, depth + 1)
@@ -284,7 +284,7 @@ class OwnSettings:
                 pattern = name[0] or name[1]
                 whole = pattern if pattern.startswith(("/", "~")) else f"{below}/{pattern}"
                 found += [path for place in self._meant(whole) for path in sorted(glob.glob(place))]
-        return found[: _MOST_FILES + 1]  # one too many is told, never passed over
+        return found[: _MAX_FILES + 1]  # one too many is told, never passed over
 
     def _meant(self, place: str) -> list[str]:
         """The paths of ``~/x``, ``$NAME/x`` and ``/etc/x``."""

@@ -11,7 +11,7 @@ from desktop.safety.shell.programs.options import NET_FILES
 from desktop.safety.shell.programs.wrappers import Unwrapped
 from desktop.safety.shell.syntax.commands import SimpleCommand
 
-_MOST_SAID = 3
+_MAX_SAID = 3
 
 
 class NetworkReading(TypedDict):
@@ -59,5 +59,5 @@ class Talk:
             may_need_network=self.unclear,
             hosts=tuple(self.hosts.names),
             hosts_known=known,
-            astray=tuple(dict.fromkeys(self.hosts.because))[:_MOST_SAID],
+            astray=tuple(dict.fromkeys(self.hosts.because))[:_MAX_SAID],
         )

@@ -154,7 +154,7 @@ _SHELL_ALONE = frozenset(
 )
 """Programs that start a shell, most of them one that reads the system's profile, where nothing says what else."""
 _PROCESSOR = re.compile(r"(?:linux|uname|i\d86|x86|athlon|arm|aarch|ppc|s390|mips|sparc|alpha|ia64|parisc|riscv)\w*")
-MOST_EXECUTED = 16
+MAX_EXECUTED = 16
 """Commands that one runs for names that it finds, one in the other or one after the other."""
 TOO_MANY = "it runs more commands in commands than are read"
 
@@ -182,17 +182,17 @@ class Unwrapped:
 
     def below(self) -> list[tuple[tuple[Word, ...], Unwrapped]]:
         """What it runs for names that it finds, each taken apart, and what that runs in turn; see ``too_many``."""
-        found = [(argv, unwrap(argv)) for argv in self.executed[:MOST_EXECUTED]]
+        found = [(argv, unwrap(argv)) for argv in self.executed[:MAX_EXECUTED]]
         at = 0
-        while at < len(found) < MOST_EXECUTED:
-            found += [(argv, unwrap(argv)) for argv in found[at][1].executed[: MOST_EXECUTED - len(found)]]
+        while at < len(found) < MAX_EXECUTED:
+            found += [(argv, unwrap(argv)) for argv in found[at][1].executed[: MAX_EXECUTED - len(found)]]
             at += 1
         return found
 
     @property
     def too_many(self) -> bool:
         """Whether there may be more than ``below`` tells."""
-        return len(self.below()) == MOST_EXECUTED
+        return len(self.below()) == MAX_EXECUTED
 
     @property
     def executed_layers(self) -> list[tuple[Word, ...]]:

@@ -21,7 +21,7 @@ from desktop.ui.widgets.tips import plain_tip
 ROW = int(Qt.ItemDataRole.UserRole)
 INSET, EDGE = 12, 12
 TIME, DECISION, TOOL, CATEGORY, OUTCOME, WHO = 104, 92, 124, 84, 128, 120
-LEAST = 180
+MINIMUM = 180
 """Pixels at 100 % that *What* keeps before columns beside it give way."""
 TIP = 10
 """Facts that a tooltip tells."""
@@ -47,7 +47,7 @@ class ActivityColumns(NamedTuple):
 def columns(box: QRect) -> ActivityColumns:
     """The same for the heads and for each row; who decided goes first, then the category, the outcome, the tool."""
     px = theme().px
-    room = box.width() - px(EDGE + TIME + DECISION + LEAST)
+    room = box.width() - px(EDGE + TIME + DECISION + MINIMUM)
     kept = {"tool": 0, "outcome": 0, "category": 0, "who": 0}
     for name, width in (("tool", TOOL), ("outcome", OUTCOME), ("category", CATEGORY), ("who", WHO)):
         if room < px(width):
@@ -59,7 +59,7 @@ def columns(box: QRect) -> ActivityColumns:
         px(DECISION),
         kept["tool"],
         kept["category"],
-        px(LEAST) + max(0, room),
+        px(MINIMUM) + max(0, room),
         kept["outcome"],
         kept["who"],
     )

@@ -20,7 +20,7 @@ from desktop.ui.widgets.scaling import sized
 from desktop.ui.widgets.shadow import REACH
 from desktop.ui.widgets.shown import shown_line
 
-WIDTH, HEIGHT, LEAST = 560, 420, 130
+WIDTH, HEIGHT, MINIMUM = 560, 420, 130
 WORDS = "Calls that fit this rule run without asking from now on. You can change and revoke it under Rules."
 
 
@@ -39,7 +39,7 @@ class AlwaysDialog(Dialog):
         self.form = RuleForm(self.editor, models.thread, thread_title, fixed=True, side=0)
         self.foot = RuleFoot(self.editor, answering=True, side=0)
         self.body.addWidget(self.lost)
-        self.body.addWidget(sized(self.form, height=LEAST))
+        self.body.addWidget(sized(self.form, height=MINIMUM))
         self.body.addWidget(self.foot)
         self.failure = Notice("failed")
         self.failure.hide()
@@ -61,7 +61,7 @@ class AlwaysDialog(Dialog):
             width = min(theme().px(WIDTH), self.width() - theme().px(32)) + 2 * theme().px(REACH)
             others = layout.heightForWidth(width) - self.form.height() - 2 * theme().px(REACH)
             room = (self.height() - theme().px(48) - others) / scale
-            sized(self.form, height=round(max(LEAST, min(HEIGHT, room))))
+            sized(self.form, height=round(max(MINIMUM, min(HEIGHT, room))))
         super().resized()
 
     def answer(self, value: str) -> None:

@@ -172,10 +172,10 @@ class LinesView(QAbstractScrollArea):
         """All rows, up to ``max_rows`` or 5; a view may grow beyond."""
         return QSize(theme().px(240), self.full_height(self._max_rows or 5))
 
-    def full_height(self, most: int = 0) -> int:
+    def full_height(self, maximum: int = 0) -> int:
         """Pixels that all rows take, or so many of them."""
         bar = theme().px(12) if self._content_width() > self.viewport().width() else 0
-        return theme().px(ROW) * max(1, min(len(self._rows), most or ALL)) + bar
+        return theme().px(ROW) * max(1, min(len(self._rows), maximum or ALL)) + bar
 
     def minimumSizeHint(self) -> QSize:
         """Three rows."""

@@ -20,7 +20,7 @@ from desktop.ui.widgets.tips import plain_tip
 
 NAME = 60
 """Characters of a host or path in the line; all of them are in the parts and in the tooltip."""
-LEAST = 260
+MINIMUM = 260
 """Pixels at 100 % that hosts and paths get beside the badges; with less they go below."""
 
 
@@ -51,7 +51,7 @@ class CommandSummaryLine(QWidget):
         super().resizeEvent(event)
         first = self._lines.itemAt(0)
         used = first.sizeHint().width() if first is not None else 0
-        narrow = self.width() - used < theme().px(LEAST)
+        narrow = self.width() - used < theme().px(MINIMUM)
         way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         if way != self._lines.direction():
             self._lines.setDirection(way)

@@ -134,10 +134,10 @@ class BarScroller(Scroller):
         self._right = margins[2]
         self.verticalScrollBar().rangeChanged.connect(self._make_room)
 
-    def _make_room(self, least: int, most: int) -> None:
+    def _make_room(self, minimum: int, maximum: int) -> None:
         px = theme().px
         at = self.column.contentsMargins()
-        bar = self.verticalScrollBar().sizeHint().width() if most > least else 0
+        bar = self.verticalScrollBar().sizeHint().width() if maximum > minimum else 0
         self.column.setContentsMargins(at.left(), at.top(), max(0, px(self._right) - bar), at.bottom())
 
 

@@ -28,7 +28,7 @@ from desktop.ui.widgets.shown import shown_line
 
 INSET, EDGE, DECISION = 12, 12, 80
 FROM, LAST, USED, MENU = 160, 100, 52, 48
-LEAST = 200
+MINIMUM = 200
 """Pixels at 100 % that a pattern keeps before columns beside it give way."""
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
 _RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight | Qt.TextFlag.TextSingleLine)
@@ -49,8 +49,8 @@ def columns(box: QRect) -> RuleColumns:
     """The same for the heads and for each row."""
     px = theme().px
     room = box.width() - px(EDGE + DECISION + USED + MENU)
-    origin = px(FROM) if room - px(FROM) >= px(LEAST) else 0
-    last = px(LAST) if room - origin - px(LAST) >= px(LEAST) else 0
+    origin = px(FROM) if room - px(FROM) >= px(MINIMUM) else 0
+    last = px(LAST) if room - origin - px(LAST) >= px(MINIMUM) else 0
     x = box.x() + px(EDGE)
     rects = []
     for width in (px(DECISION), room - origin - last, origin, last, px(USED), px(MENU)):

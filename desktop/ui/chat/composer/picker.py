@@ -156,8 +156,8 @@ class Picker(QFrame):
         self._empty.setVisible(rows == 0)
         self.rows.setVisible(rows > 0)
         row_height = theme().px(32)
-        most = ROWS if self._room is None else min(ROWS, (self._room - self._around()) // row_height)
-        self.rows.setFixedHeight(row_height * max(1, min(most, rows)) + 2)
+        maximum = ROWS if self._room is None else min(ROWS, (self._room - self._around()) // row_height)
+        self.rows.setFixedHeight(row_height * max(1, min(maximum, rows)) + 2)
         if rows:
             self.rows.setCurrentIndex(self._choices.index(row))
         self.adjustSize()

@@ -17,8 +17,8 @@ from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
-MOST_TOOLS = 60
-MOST_TEXT = 60_000
+MAX_TOOLS = 60
+MAX_TEXT = 60_000
 WORDS = "What would be sent with the first message. Nothing is sent now."
 
 
@@ -56,15 +56,15 @@ class AgentTrial(Scroller):
         column.addWidget(Text("Limits", "caption", "3"))
         column.addWidget(Paragraph(shown("; ".join(preview.limits)), "body"))
         column.addWidget(Text(f"Tools ({len(preview.tools)})", "caption", "3"))
-        for tool in preview.tools[:MOST_TOOLS]:
+        for tool in preview.tools[:MAX_TOOLS]:
             column.addLayout(_tool(tool.name, tool.category, tool.description))
-        if len(preview.tools) > MOST_TOOLS:
-            column.addWidget(Text(f"and {len(preview.tools) - MOST_TOOLS} more", "small", "2"))
+        if len(preview.tools) > MAX_TOOLS:
+            column.addWidget(Text(f"and {len(preview.tools) - MAX_TOOLS} more", "small", "2"))
         if not preview.tools:
             column.addWidget(Text("none", "body", "2"))
         if preview.system:
             column.addWidget(Text("System text", "caption", "3"))
-            text = MonoView(f"System text of {label}", shown(preview.system[:MOST_TEXT]), rows=14, wrap=True)
+            text = MonoView(f"System text of {label}", shown(preview.system[:MAX_TEXT]), rows=14, wrap=True)
             text.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
             column.addWidget(text)
         return card

@@ -17,8 +17,8 @@ from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
 WORDS, JSON = "words", "json"
-MOST_PARAMS = 60
-MOST_JSON = 60_000
+MAX_PARAMS = 60
+MAX_JSON = 60_000
 JSON_ROWS = 14
 BESIDE_SWITCH = 44
 """Pixels at 100 % that the lines below the name are moved in: the switch and the space beside it."""
@@ -85,7 +85,7 @@ class ToolRow(QFrame):
         self.how.chosen.connect(self._show_as)
         head.addWidget(self.how)
         column.addLayout(head)
-        self._words, self.json = _in_words(tool), MonoView("What it takes, as JSON", tool.schema[:MOST_JSON], wrap=True)
+        self._words, self.json = _in_words(tool), MonoView("What it takes, as JSON", tool.schema[:MAX_JSON], wrap=True)
         self.json.setFixedHeight(theme().px(18 * min(JSON_ROWS, tool.schema.count("\n") + 1) + 8))
         self.json.hide()
         column.addWidget(self._words)
@@ -112,10 +112,10 @@ def _in_words(tool: McpToolRow) -> QWidget:
     grid.setVerticalSpacing(theme().px(6))
     grid.setColumnStretch(2, 1)
     top = Qt.AlignmentFlag.AlignTop
-    for at, (name, words, description) in enumerate(tool.params[:MOST_PARAMS]):
+    for at, (name, words, description) in enumerate(tool.params[:MAX_PARAMS]):
         grid.addWidget(Text(shown_line(name)[:60] or "value", "code"), at, 0, top)
         grid.addWidget(Text(shown_line(words)[:80], "small", "2"), at, 1, top)
         grid.addWidget(Paragraph(shown(description), "small", "2"), at, 2, top)
-    if len(tool.params) > MOST_PARAMS:
-        grid.addWidget(Text(f"and {len(tool.params) - MOST_PARAMS} more, see JSON", "small", "3"), MOST_PARAMS, 0)
+    if len(tool.params) > MAX_PARAMS:
+        grid.addWidget(Text(f"and {len(tool.params) - MAX_PARAMS} more, see JSON", "small", "3"), MAX_PARAMS, 0)
     return holder

@@ -28,7 +28,7 @@ from desktop.ui.widgets.text import Paragraph, Text
 OWN, UNCHANGED = "the provider's own", "leave empty to keep it"
 NOTHING_YET = "Nothing changes until a test works."
 KEPT = f"The key stays in the keyring of your system, never in a file. {NOTHING_YET}"
-NARROWEST, MOST = 220, 3
+NARROWEST, MAXIMUM = 220, 3
 """Pixels at 100 % of a field, and how many stand beside each other."""
 
 
@@ -51,7 +51,7 @@ class ConnectionEdit(QFrame):
         column.addLayout(head)
         self.fields = self._make_fields()
         labelled = [self._labelled(name, field) for name, field in self.fields.items()]
-        column.addWidget(Columns(labelled, least=NARROWEST, most=MOST))
+        column.addWidget(Columns(labelled, minimum=NARROWEST, maximum=MAXIMUM))
         self.outcome = Notice("failed")
         self.outcome.hide()
         column.addWidget(self.outcome)

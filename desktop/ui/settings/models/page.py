@@ -85,7 +85,7 @@ class ModelsPage(Scroller):
         lines = Column(words, spacing=2)
         lines.addWidget(Text("Model of new chats", "medium"))
         lines.addWidget(Paragraph("Debates and schedules start with it too. Each chat can use another.", "small", "2"))
-        column.addWidget(Beside(words, self.default, least=280))
+        column.addWidget(Beside(words, self.default, minimum=280))
         return card
 
     def _add_card(self) -> QWidget:
@@ -160,7 +160,7 @@ class ModelsPage(Scroller):
         where = shown_line(connection.base_url) or self._setup.info(connection).title
         key = KEY_WORDS[self._setup.key_place(connection)] if connection.secret_name else "no key"
         words.addWidget(Text(f"{where}, {key}", "small", "2", elide="right"))
-        column.addWidget(Beside(about, self._actions(connection), least=0))
+        column.addWidget(Beside(about, self._actions(connection), minimum=0))
         outcome = self._outcomes.get(connection.connection_id)
         problem = self._setup.problem(connection.connection_id)
         if outcome is None and problem:

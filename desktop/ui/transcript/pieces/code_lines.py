@@ -36,11 +36,11 @@ class LineNumbers:
             yield self.first + place, top, bottom
 
 
-def numbered(lines: Sequence[str], most: int) -> Iterator[Chunk]:
-    """The lines in chunks of at most ``most``; what is open at a chunk's end goes on in the next."""
+def numbered(lines: Sequence[str], maximum: int) -> Iterator[Chunk]:
+    """The lines in chunks of at most ``maximum``; what is open at a chunk's end goes on in the next."""
     state = ""
-    for first in range(0, len(lines), most):
-        part = lines[first : first + most]
+    for first in range(0, len(lines), maximum):
+        part = lines[first : first + maximum]
         text = "\n".join(part)
         spans, state = highlight("javascript", text, state)
         starts, at = [], 0

@@ -192,7 +192,7 @@ class Piece:
         return placed.base + placed.box.offset_at(x - placed.x, y - placed.y) if placed else 0
 
     def _nearest(self, x: float, y: float) -> PlacedBox | None:
-        best, least = None, 1e9
+        best, minimum = None, 1e9
         for placed in self.boxes:
             if not placed.selectable:
                 continue
@@ -200,8 +200,8 @@ class Piece:
             below = max(placed.y - y, 0.0, y - placed.y - placed.box.height)
             aside = max(placed.x - x, 0.0, x - placed.x - width)
             distance = below * 10 + aside
-            if distance < least:
-                best, least = placed, distance
+            if distance < minimum:
+                best, minimum = placed, distance
         return best
 
     def cursor_rect(self, offset: int) -> QRectF:

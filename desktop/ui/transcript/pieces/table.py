@@ -95,8 +95,8 @@ class TablePiece(BlockPiece):
             ]
             wanted[-1] += room - sum(wanted)
             return wanted
-        least = min(float(look.px(56)), room / len(wanted))
-        narrow = [min(width, max(least, room / len(wanted))) for width in wanted]
+        minimum = min(float(look.px(56)), room / len(wanted))
+        narrow = [min(width, max(minimum, room / len(wanted))) for width in wanted]
         spare = room - sum(narrow)
         hunger = sum(width - small for width, small in zip(wanted, narrow, strict=True)) or 1.0
         pairs = zip(wanted, narrow, strict=True)

@@ -16,7 +16,7 @@ from desktop.ui.widgets.text import Text
 
 SKILL, HERE = "skill", "here"
 HELP = "A skill is instructions with its own list of tools. Text written here is instructions alone."
-LEAST, MOST = 4, 16
+MINIMUM, MAXIMUM = 4, 16
 """Lines of the text that are seen."""
 _FRAME = 14
 
@@ -97,7 +97,7 @@ class PromptChoice(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        lines = min(max(int(self.area.document().size().height()), LEAST), MOST)
+        lines = min(max(int(self.area.document().size().height()), MINIMUM), MAXIMUM)
         margins = 2 * ceil(self.area.document().documentMargin()) + 2
         around = max(self.area.height() - self.area.viewport().height() + margins, theme().px(_FRAME))
         wanted = lines * ceil(QFontMetricsF(self.area.font()).lineSpacing()) + around

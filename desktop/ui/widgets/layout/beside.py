@@ -12,12 +12,12 @@ _WORDS = 200  # pixels at 100 % that words need beside a control that keeps its 
 
 
 class Beside(QWidget):
-    """``least``: pixels at 100 % that the control gets at the right of the words, which get as much. Never wider than
+    """``minimum``: pixels at 100 % that the control gets at the right of the words, which get as much. Never wider than
     what it lies in, however long the choices are. 0: the control keeps the width that it has by itself."""
 
-    def __init__(self, words: QWidget, control: QWidget, *, least: int) -> None:
+    def __init__(self, words: QWidget, control: QWidget, *, minimum: int) -> None:
         super().__init__()
-        self._control, self._least = control, least
+        self._control, self._minimum = control, minimum
         control.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._box = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._box.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
@@ -33,8 +33,8 @@ class Beside(QWidget):
         """Other places for another width."""
         super().resizeEvent(event)
         px, width, own = theme().px, self.width(), self._control.sizeHint().width()
-        narrow = width < (px(2 * self._least) if self._least else own + px(_WORDS))
-        wanted = min(max(px(self._least), own), (width - px(16)) // 2) if self._least else own
+        narrow = width < (px(2 * self._minimum) if self._minimum else own + px(_WORDS))
+        wanted = min(max(px(self._minimum), own), (width - px(16)) // 2) if self._minimum else own
         self._box.setDirection(QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight)
         self._box.setSpacing(px(8 if narrow else 16))
         self._control.setFixedWidth(width if narrow else wanted)

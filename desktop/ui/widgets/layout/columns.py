@@ -12,12 +12,12 @@ from desktop.ui.theme import theme
 
 
 class Columns(QWidget):
-    """``least``: pixels at 100 % that each needs; ``most``: so many stand beside each other at the most. The last row
-    is as full as it can be: five where four have room are three and two."""
+    """Widgets in as many columns as fit, at most ``maximum``. ``minimum``: pixels that each needs at 100 %. Rows are
+    filled evenly: five widgets where four fit stand as three and two."""
 
-    def __init__(self, widgets: Sequence[QWidget] = (), *, least: int, most: int) -> None:
+    def __init__(self, widgets: Sequence[QWidget] = (), *, minimum: int, maximum: int) -> None:
         super().__init__()
-        self._least, self._most, self._across = least, most, 0
+        self._minimum, self._maximum, self._across = minimum, maximum, 0
         self._widgets: tuple[QWidget, ...] = ()
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -46,7 +46,7 @@ class Columns(QWidget):
     def _place(self) -> None:
         gap = theme().px(12)
         self._grid.setSpacing(gap)
-        fit = max(1, min(self._most, (self.width() + gap) // (theme().px(self._least) + gap)))
+        fit = max(1, min(self._maximum, (self.width() + gap) // (theme().px(self._minimum) + gap)))
         rows = -(-len(self._widgets) // fit)
         across = -(-len(self._widgets) // rows) if rows else 0
         if across == self._across:
@@ -55,5 +55,5 @@ class Columns(QWidget):
         for at, widget in enumerate(self._widgets):
             self._grid.removeWidget(widget)
             self._grid.addWidget(widget, at // across, at % across, Qt.AlignmentFlag.AlignTop)
-        for column in range(self._most):
+        for column in range(self._maximum):
             self._grid.setColumnStretch(column, 1 if column < across else 0)

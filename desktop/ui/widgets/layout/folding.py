@@ -12,7 +12,7 @@ from desktop.ui.widgets.controls.buttons import IconButton
 
 class FoldingPane(QWidget):
     """``side`` is ``width`` pixels (at 100 %) wide; below ``fold-width`` of the window, or where the work would have
-    less than ``least`` pixels beside it, it folds.
+    less than ``minimum`` pixels beside it, it folds.
 
     Put ``button`` into the work's header: it shows only while folded and opens the side over the work.
     ``folded`` says when that changed.
@@ -20,9 +20,9 @@ class FoldingPane(QWidget):
 
     folded = Signal(bool)
 
-    def __init__(self, side: QWidget, work: QWidget, *, width: int, name: str, least: int = 0) -> None:
+    def __init__(self, side: QWidget, work: QWidget, *, width: int, name: str, minimum: int = 0) -> None:
         super().__init__()
-        self._side, self._work, self._width, self._least = side, work, width, least
+        self._side, self._work, self._width, self._minimum = side, work, width, minimum
         side.setParent(self)
         work.setParent(self)
         self._folded = False
@@ -57,7 +57,7 @@ class FoldingPane(QWidget):
         """Fold or unfold, by the width of the window."""
         super().resizeEvent(event)
         px = theme().px
-        squeezed = self.width() < px(self._width) + px(self._least)
+        squeezed = self.width() < px(self._width) + px(self._minimum)
         folded = squeezed or self.window().width() < theme().metric("fold-width")
         if folded != self._folded:
             self._folded = folded

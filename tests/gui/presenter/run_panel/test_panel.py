@@ -14,7 +14,7 @@ from desktop.domain.run_tree import BY_HAND, KeptRun, NodeFacts, NodeState
 from desktop.domain.supervision import ExecutionBudget
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.run_panel.budget import LIMITS, limit_lines, read_budget, read_limit, shown
-from desktop.presenter.run_panel.nodes import MOST_ENDED, AgentTree
+from desktop.presenter.run_panel.nodes import MAX_ENDED, AgentTree
 from desktop.presenter.run_panel.panel import KEPT, RunTreeViewModel
 from desktop.presenter.run_panel.words import (
     cost_words,
@@ -61,7 +61,7 @@ def test_of_thousands_of_agents_that_have_ended_the_last_stay_and_those_at_work_
     tree = tree_of(node("0", "root", J), node("0.1", "busy", T))
     for number in range(2, 3_000):
         tree.apply([node(f"0.{number}", "short", NodeState.COMPLETED, ended_at=float(number))])
-    assert len(paths(tree)) <= MOST_ENDED + 3
+    assert len(paths(tree)) <= MAX_ENDED + 3
     assert paths(tree)[:2] == ["0", "0.1"]
     assert paths(tree)[-1] == "0.2999"
 

@@ -15,7 +15,7 @@ from desktop.domain.events import (
 from desktop.domain.messages import TextBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.threads import MessageRecord
 from desktop.presenter.transcript.build import build_items
-from desktop.presenter.transcript.folding import LOOSE, MOST, fold_calls
+from desktop.presenter.transcript.folding import LOOSE, MAXIMUM, fold_calls
 from desktop.presenter.transcript.items import CallsPart, TextPart, ToolPart
 from desktop.presenter.transcript.live_answer import LiveAnswer
 from desktop.presenter.transcript.live_threads import LiveThreads
@@ -40,7 +40,7 @@ def test_a_few_calls_stay_cards():
 def test_of_many_calls_the_older_ones_are_folded_in_order_and_none_is_lost():
     many = [card(n) for n in range(1000)]
     folded = fold_calls(many)
-    assert len(folded) == LOOSE + -(-(1000 - LOOSE) // MOST)
+    assert len(folded) == LOOSE + -(-(1000 - LOOSE) // MAXIMUM)
     assert folded[-LOOSE:] == many[-LOOSE:]
     assert calls_in(folded) == [str(n) for n in range(1000)]
     assert fold_calls(folded) == folded, "folded again, nothing changes"
@@ -74,11 +74,11 @@ def run_of(rounds: int, calls: int) -> list[Event]:
 @pytest.mark.spec("R-UI-1")
 def test_the_live_answer_of_ten_thousand_calls_is_a_few_hundred_parts():
     answer = LiveAnswer("Agent", "m")
-    most = 0
+    maximum = 0
     for event in run_of(160, 64):
         answer.apply(event)
-        most = max(most, len(answer.item().parts)) if isinstance(event, MessageClosed) else most
-    assert most < 160 + 2 * 64 + LOOSE
+        maximum = max(maximum, len(answer.item().parts)) if isinstance(event, MessageClosed) else maximum
+    assert maximum < 160 + 2 * 64 + LOOSE
     assert calls_in(answer.item().parts) == [f"{r}-{n}" for r in range(160) for n in range(64)]
 
 

@@ -19,7 +19,7 @@ BOMB = """
 my $made = 0;
 while (defined(my $child = fork)) {
     if (!$child) { sleep 600; exit }
-    last if ++$made > 3 * @MOST@;
+    last if ++$made > 3 * @MAXIMUM@;
 }
 print "made $made\\n";
 """
@@ -35,7 +35,7 @@ async def test_a_fork_bomb_ends_at_the_limit_and_leaves_nothing(tmp_path: Path) 
     with closing(SystemConfinement(policy, lambda: settings, kinds=("bubblewrap",))) as confinement:
         if confinement.probe().kind != "bubblewrap":
             pytest.skip("bubblewrap does not work here")
-        argv = ("perl", "-e", BOMB.replace("@MOST@", str(MAX_PROCESSES)))
+        argv = ("perl", "-e", BOMB.replace("@MAXIMUM@", str(MAX_PROCESSES)))
         spec = ProcessSpec(argv, str(tmp_path / "work"), {"PATH": "/usr/bin:/bin"}, timeout_s=PATIENCE_S)
         outcome = await GroupRunner().run(confinement.wrap(spec), CancellationToken())
     words = outcome.output.split()

@@ -17,7 +17,7 @@ from desktop.domain.supervision import ExecutionBudget, Priority
 from desktop.domain.threads import RunRecord, ThreadRecord
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.chats.tree_actions import RunTreeService
-from desktop.services.chats.tree_history import CUT_OFF, MOST_ENDED, TreeKeeper
+from desktop.services.chats.tree_history import CUT_OFF, MAX_ENDED, TreeKeeper
 from desktop.store import Store
 from desktop.supervision.live_runs import LiveRuns
 from tests.unit.agents.script import Hang, Script
@@ -78,7 +78,7 @@ async def test_of_thousands_of_agents_the_last_stay_and_of_a_full_disk_it_is_tol
         for one_of in (keeper, failing):
             one_of.take(changed(node("0"), node(f"0.{number}", NodeState.COMPLETED)))
         await asyncio.sleep(0)
-    assert len(kept.rows) == MOST_ENDED + 1
+    assert len(kept.rows) == MAX_ENDED + 1
     assert {"0", "0.999"} <= set(kept.rows)
     assert broken.times < 5
 

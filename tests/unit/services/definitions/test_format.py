@@ -21,7 +21,7 @@ from desktop.services.definitions.values import cleaned_icon, icon_url
 from desktop.skills.catalogue.pins import Pins
 
 ROOT = Path(__file__).resolve().parents[4]
-LEAST = {"name": "some_agent", "sideA": {"prompt": "assistant"}}
+MINIMUM = {"name": "some_agent", "sideA": {"prompt": "assistant"}}
 DUAL: dict[str, Any] = {
     "name": "two_agent",
     "type": "dual_ai",
@@ -45,7 +45,7 @@ def warnings(data: Any) -> set[tuple[str, str]]:
 
 @pytest.mark.spec("R-DEF-1", "R-DEF-4", "S-DEF-2")
 def test_the_least_that_is_a_definition_has_the_defaults_of_the_source() -> None:
-    found = read(LEAST)
+    found = read(MINIMUM)
     assert found.problems == ()
     assert found.definition == AgentDefinition("some_agent", SideDefinition("assistant"), origin="x.json")
     made = found.definition
@@ -145,15 +145,15 @@ NAMES = [
 @pytest.mark.spec("R-DEF-2")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_that_could_be_a_path_or_is_none_is_refused(name: Any) -> None:
-    assert ("name", "name.invalid") in codes({**LEAST, "name": name})
+    assert ("name", "name.invalid") in codes({**MINIMUM, "name": name})
 
 
 @pytest.mark.spec("R-DEF-2")
 def test_an_ending_other_than_agent_is_a_warning_and_nothing_more() -> None:
-    found = read({**LEAST, "name": "customer_support"})
+    found = read({**MINIMUM, "name": "customer_support"})
     assert found.definition is not None
     assert [(problem.code, problem.warning) for problem in found.problems] == [("name.suffix", True)]
-    assert read({**LEAST, "name": "a" * 58 + "_agent"}).problems == ()
+    assert read({**MINIMUM, "name": "a" * 58 + "_agent"}).problems == ()
 
 
 WRONG: list[tuple[str, dict[str, Any], tuple[str, str]]] = [
@@ -225,14 +225,14 @@ WRONG: list[tuple[str, dict[str, Any], tuple[str, str]]] = [
 def test_each_mistake_has_its_field_and_a_code_that_stays(
     rule: str, change: dict[str, Any], expected: tuple[str, str]
 ) -> None:
-    assert expected in codes({**LEAST, **change}), rule
-    assert read({**LEAST, **change}).definition is None
+    assert expected in codes({**MINIMUM, **change}), rule
+    assert read({**MINIMUM, **change}).definition is None
 
 
 @pytest.mark.spec("R-DEF-15")
 def test_a_value_that_is_no_text_becomes_its_json() -> None:
     given = {"A": {"b": [1, 2.5, None, True]}, "B": None, "C": 3, "D": False, "E": "text", "F": "1", "G": []}
-    assert read({**LEAST, "tenvs": given}).definition.environment == {
+    assert read({**MINIMUM, "tenvs": given}).definition.environment == {
         "A": '{"b": [1, 2.5, null, true]}',
         "B": "null",
         "C": "3",
@@ -246,7 +246,7 @@ def test_a_value_that_is_no_text_becomes_its_json() -> None:
 @pytest.mark.spec("R-DEF-15")
 def test_a_name_that_only_sounds_like_a_secret_is_none() -> None:
     names = ("MONKEY", "KEYBOARD", "keyboardLayout", "HOTKEYS", "PATH", "AUTHOR", "SPINNER", "BYPASS", "PWD", "PATTERN")
-    found = read({**LEAST, "tenvs": dict.fromkeys(names, "x")})
+    found = read({**MINIMUM, "tenvs": dict.fromkeys(names, "x")})
     assert dict(found.definition.environment) == dict.fromkeys(names, "x")
     assert {(one.path, one.code, one.warning) for one in found.problems} == {
         (f"tenvs.{name}", "environment.texts", True) for name in ("PATH", "PWD")
@@ -268,7 +268,7 @@ def test_a_name_that_only_sounds_like_a_secret_is_none() -> None:
     ],
 )
 def test_a_value_that_looks_like_a_secret_is_refused_under_any_name(value: str) -> None:
-    assert ("tenvs.PLACE", "environment.secret") in codes({**LEAST, "tenvs": {"PLACE": value}})
+    assert ("tenvs.PLACE", "environment.secret") in codes({**MINIMUM, "tenvs": {"PLACE": value}})
 
 
 @pytest.mark.spec("R-DEF-15")
@@ -276,14 +276,14 @@ def test_a_value_that_looks_like_a_secret_is_refused_under_any_name(value: str) 
     "value", ["https://x.example/a?key=1", "notes://a:b", "SG.1", "npm_run", "C:/Users/me", "the token of my esteem"]
 )
 def test_a_value_that_only_resembles_one_is_kept(value: str) -> None:
-    assert read({**LEAST, "tenvs": {"PLACE": value}}).problems == ()
+    assert read({**MINIMUM, "tenvs": {"PLACE": value}}).problems == ()
 
 
 @pytest.mark.spec("R-SUP-14")
 def test_a_definition_may_say_what_its_agent_counts_for() -> None:
-    assert read(LEAST).definition.priority is None
+    assert read(MINIMUM).definition.priority is None
     for name in ("background", "low", "normal", "high"):
-        definition = read({**LEAST, "priority": name}).definition
+        definition = read({**MINIMUM, "priority": name}).definition
         assert definition.priority is Priority[name.upper()]
         assert f'priority: "{name}"' in definition_text(definition)
 
@@ -320,10 +320,10 @@ def test_all_mistakes_are_told_at_once() -> None:
     [("sidea", "sideA"), ("side_a", "sideA"), ("maxTurns", "maxSessionTurns"), ("tool_description", "toolDescription")],
 )
 def test_an_unknown_field_is_an_error_that_names_what_was_meant(field: str, meant: str) -> None:
-    problem = next(one for one in read({**LEAST, field: 1}).problems if one.code == "field.unknown")
+    problem = next(one for one in read({**MINIMUM, field: 1}).problems if one.code == "field.unknown")
     assert problem.path == field
     assert f"did you mean {meant}?" in problem.text
-    assert ("sideA.prmpt", "field.unknown") in codes({**LEAST, "sideA": {"prompt": "a", "prmpt": "b"}})
+    assert ("sideA.prmpt", "field.unknown") in codes({**MINIMUM, "sideA": {"prompt": "a", "prmpt": "b"}})
 
 
 @pytest.mark.spec("R-DEF-5", "R-DEF-8")
@@ -331,15 +331,15 @@ def test_what_counts_for_nothing_and_what_should_be_set_is_a_warning() -> None:
     assert warnings({**DUAL, "maxSessionTurns": None}) == {("maxSessionTurns", "turns.unset")}
     assert warnings({**DUAL, "maxSessionTurns": 10_000}) == {("maxSessionTurns", "limit.capped")}
     assert read({**DUAL, "maxSessionTurns": 10_000}).definition.max_turns == 250
-    assert warnings({**LEAST, "sideB": {"prompt": "x"}}) == {("sideB", "side.unused")}
-    assert warnings({**LEAST, "maxSessionTurns": 4}) == {("maxSessionTurns", "turns.unused")}
+    assert warnings({**MINIMUM, "sideB": {"prompt": "x"}}) == {("sideB", "side.unused")}
+    assert warnings({**MINIMUM, "maxSessionTurns": 4}) == {("maxSessionTurns", "turns.unused")}
     assert codes({**DUAL, "handoff": "transfer"}) == {("handoff", "handoff.dual")}
 
 
 @pytest.mark.spec("R-DEF-1", "R-DEF-15", "S-DEF-4")
 def test_the_newer_names_of_fields_are_read_as_the_older_ones() -> None:
     side = {"prompt": "a", "sessionStop": {"name": "close_ticket", "messageProperty": "note"}, "sessionFail": "give_up"}
-    found = read({**LEAST, "sideA": side, "env": {"CITY": "Oslo"}})
+    found = read({**MINIMUM, "sideA": side, "env": {"CITY": "Oslo"}})
     assert found.definition is not None
     assert found.definition.side_a.end_session_tool == "close_ticket"
     assert found.definition.environment == {"CITY": "Oslo"}
@@ -347,9 +347,9 @@ def test_the_newer_names_of_fields_are_read_as_the_older_ones() -> None:
         ("sideA.sessionStop", "field.unused"),
         ("sideA.sessionFail", "field.unused"),
     }
-    assert read({**LEAST, "sideA": {"prompt": "a", "sessionStop": "x"}}).definition.side_a.end_session_tool == "x"
-    assert codes({**LEAST, "env": {}, "tenvs": {"A": "b"}}) == {("env", "field.double")}
-    assert ("sideA.sessionStatus", "field.type") in codes({**LEAST, "sideA": {"prompt": "a", "sessionStatus": 3}})
+    assert read({**MINIMUM, "sideA": {"prompt": "a", "sessionStop": "x"}}).definition.side_a.end_session_tool == "x"
+    assert codes({**MINIMUM, "env": {}, "tenvs": {"A": "b"}}) == {("env", "field.double")}
+    assert ("sideA.sessionStatus", "field.type") in codes({**MINIMUM, "sideA": {"prompt": "a", "sessionStatus": 3}})
 
 
 ICONS_REFUSED = [
@@ -392,7 +392,7 @@ def test_an_icon_that_could_run_or_leave_the_resources_is_refused(icon: str) -> 
     cleaned, problem = cleaned_icon(icon)
     assert problem
     assert not cleaned
-    assert {code for path, code in codes({**LEAST, "icon": icon}) if path == "icon"}
+    assert {code for path, code in codes({**MINIMUM, "icon": icon}) if path == "icon"}
 
 
 @pytest.mark.spec("R-DEF-9", "R-DEF-10")

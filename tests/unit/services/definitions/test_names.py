@@ -14,16 +14,16 @@ from desktop.services.definitions.values import TOOL
 from desktop.skills.names import is_bare_name
 from tests.unit.services.delegation.test_tools import BOSS, house, one
 
-LEAST = {"sideA": {"prompt": "assistant"}}
+MINIMUM = {"sideA": {"prompt": "assistant"}}
 
 
 @pytest.mark.spec("R-DEF-2")
 @pytest.mark.parametrize("name", ["Support Agent", "支援係", "Überprüfung", "a.b agent", "1a", "a" * 65, "naïve 🙂"])
 def test_a_name_is_free_in_any_script(name: str) -> None:
-    found = read_definition({**LEAST, "name": name})[0]
+    found = read_definition({**MINIMUM, "name": name})[0]
     assert found is not None
     assert (found.name, found.shown) == (name, name)
-    alike, _ = read_definition({**LEAST, "name": unicodedata.normalize("NFD", name)})
+    alike, _ = read_definition({**MINIMUM, "name": unicodedata.normalize("NFD", name)})
     assert alike is not None
     assert alike.name == name, "looks the same, is one"
 

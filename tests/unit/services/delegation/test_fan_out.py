@@ -38,7 +38,7 @@ class Model:
         self.tasks = [{"agent": agent, "message": message} for agent, message in tasks]
         self.stuck, self.write = stuck, write
         self.asked: list[str] = []
-        self.most = self.now = 0
+        self.maximum = self.now = 0
         self.together = asyncio.Event()
         self.wait_for = 0
 
@@ -57,7 +57,7 @@ class Model:
             yield Finished("tool_calls", (ToolCallBlock("w", "write_file", {"path": first}),), Usage(10, 5), "m")
             return
         self.now += 1
-        self.most = max(self.most, self.now)
+        self.maximum = max(self.maximum, self.now)
         try:
             if first == self.stuck:
                 await asyncio.sleep(3600)
@@ -90,7 +90,7 @@ async def test_agents_work_at_the_same_time_each_gated_and_below_the_caller_and_
             ("other-agent", "completed", "TWO"),
             ("helper-agent", "completed", "THREE"),
         ]
-        assert model.most == 3
+        assert model.maximum == 3
         called = [chain for chain in person.chains if chain[-1].endswith("-agent")]
         names = ("helper-agent", "other-agent", "helper-agent")
         assert sorted(called) == sorted((BOSS, "boss", "agent-fan-out", name) for name in names)

@@ -20,7 +20,7 @@ from desktop.domain.safety import SafetySettings
 from desktop.domain.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.safety.permission.gate import PermissionGate
-from desktop.services.chats.active_run import MOST_HANDOVERS
+from desktop.services.chats.active_run import MAX_HANDOVERS
 from desktop.services.rules.trust import TrustRules
 from tests.harness.patience import PATIENCE_S
 from tests.unit.agents.script import Hang, Script, call
@@ -119,12 +119,12 @@ async def test_who_takes_a_jobs_conversation_over_is_bound_by_its_policy_where_a
 
 @pytest.mark.spec("R-LIM-1", "R-AAT-8")
 async def test_a_conversation_goes_round_only_so_often_for_one_message_and_the_last_one_answers(tmp_path: Path) -> None:
-    model = ScriptedModel([*back_and_forth(MOST_HANDOVERS + 1, {"usage": {"input": 1, "output": 1}}), says("Mine.")])
+    model = ScriptedModel([*back_and_forth(MAX_HANDOVERS + 1, {"usage": {"input": 1, "output": 1}}), says("Mine.")])
     async with two(tmp_path, model) as (h, _):
         thread_id = await h.world.thread(agent=BOSS)
         await h.world.service.send(thread_id, "Who?")
         shown = await h.world.settled(thread_id)
-        assert (shown[-1].text, len(h.world.ends())) == ("Mine.", MOST_HANDOVERS + 1)
+        assert (shown[-1].text, len(h.world.ends())) == ("Mine.", MAX_HANDOVERS + 1)
         refused = [block for message in shown for block in message.blocks if block.kind == "tool_result"][-1]
         assert refused.facts["code"] == "denied.limit"
         assert h.world.live._trees == {}

@@ -19,7 +19,7 @@ from desktop.domain.judgement import Category
 from desktop.domain.supervision import ExecutionBudget
 from desktop.models.scripted import calls, fails, says
 from desktop.services.definitions.book import AgentBook, load_agents
-from desktop.services.schedules.service import MOST_JOBS
+from desktop.services.schedules.service import MAX_JOBS
 from desktop.store.jobs import INTERRUPTED, KEPT_RUNS, UNREADABLE
 from desktop.supervision.tasks import RunSlots
 from tests.harness.patience import PATIENCE_S
@@ -286,8 +286,8 @@ async def test_there_are_only_so_many_jobs_and_only_so_many_rows_of_history(tmp_
         statement = (
             "INSERT INTO jobs SELECT 'j' || value, job_json, 0, seen_at, created_at, NULL FROM jobs, json_each(?)"
         )
-        sql(tmp_path, statement, str(list(range(MOST_JOBS - 1))))
-        with pytest.raises(ConfigurationError, match=f"There are {MOST_JOBS} jobs"):
+        sql(tmp_path, statement, str(list(range(MAX_JOBS - 1))))
+        with pytest.raises(ConfigurationError, match=f"There are {MAX_JOBS} jobs"):
             await made.service.save(HOURLY)
         await made.service.save(job)
         rows = "INSERT INTO job_runs SELECT value, 'h' || value, ?, ?, 0, 0, 'done', '', '', '', 0 FROM json_each(?)"

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from desktop.domain.errors import ConfigurationError
-from desktop.services.schedules.schedule import MOST_COUNTED, Passed, ThisMachine, read_times, times_of
+from desktop.services.schedules.schedule import MAX_COUNTED, Passed, ThisMachine, read_times, times_of
 
 BERLIN = ZoneInfo("Europe/Berlin")
 SATURDAY = datetime(2026, 11, 21, 12, tzinfo=BERLIN).timestamp()
@@ -107,7 +107,7 @@ async def test_without_a_zone_this_machines_clock_counts() -> None:
 def test_what_passed_is_found_from_its_end_however_long_ago_it_began() -> None:
     minutely, yearly = read_times("* * * * *", "UTC"), read_times("0 0 29 2 *", "UTC")
     now = datetime(2026, 11, 21, 12, 0, 30, tzinfo=UTC).timestamp()
-    assert minutely.passed(now - 10 * 365 * 86_400, now) == Passed(now - 30, now - 90, MOST_COUNTED)
+    assert minutely.passed(now - 10 * 365 * 86_400, now) == Passed(now - 30, now - 90, MAX_COUNTED)
     assert minutely.passed(now - 151, now) == Passed(now - 30, now - 90, 3)
     assert minutely.passed(now - 40, now) == Passed(now - 30, None, 1)
     assert minutely.passed(now - 30, now) is None

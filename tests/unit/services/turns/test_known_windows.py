@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from desktop.domain.models import ModelRef
-from desktop.services.turns.known_windows import MOST, KnownWindows
+from desktop.services.turns.known_windows import MAXIMUM, KnownWindows
 from desktop.store import Store
 from desktop.supervision.tasks import TaskOwner
 
@@ -28,7 +28,7 @@ async def test_a_window_is_remembered_over_a_restart_until_something_else_is_tol
     assert known(REF) is None
     told[str(REF)] = 8_000
     assert known(REF) == 8_000
-    for n in range(MOST - 1):
+    for n in range(MAXIMUM - 1):
         told[f"lab/{n}"] = 1_000 + n
         assert known(ModelRef("lab", str(n))) == 1_000 + n
     await asyncio.gather(*owner._tasks)

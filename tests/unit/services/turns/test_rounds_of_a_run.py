@@ -53,15 +53,15 @@ async def asked(w: World) -> list[MessageRecord]:
 
 @pytest.mark.spec("R-LIM-1", "R-LIM-5", "R-LIM-6", "R-SES-18")
 @pytest.mark.parametrize(
-    ("options", "most", "named"), [({}, RUN_ROUNDS, DEFAULT), ({"budget": ExecutionBudget(max_rounds=7)}, 7, CHOSEN)]
+    ("options", "maximum", "named"), [({}, RUN_ROUNDS, DEFAULT), ({"budget": ExecutionBudget(max_rounds=7)}, 7, CHOSEN)]
 )
 async def test_a_chat_whose_skills_go_on_for_ever_ends_at_the_bound_of_the_run(
-    tmp_path: Path, options: dict[str, Any], most: int, named: str
+    tmp_path: Path, options: dict[str, Any], maximum: int, named: str
 ) -> None:
     model = asking("inner")
     async with world(tmp_path, model, roots=roots(tmp_path / "s"), supervised=True, **options) as w:
         shown = await asked(w)
-        assert len(model.requests) == most
+        assert len(model.requests) == maximum
         assert (end_of(w).reason, end_of(w).limit) == ("global_limit", named)
         assert named in [block.text for block in shown[-1].blocks if block.kind == "notice"][-1]
 

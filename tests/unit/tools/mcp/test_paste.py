@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from desktop.presenter.mcp.paste import MOST_TEXT, PastedServer, read_pasted
+from desktop.presenter.mcp.paste import MAX_TEXT, PastedServer, read_pasted
 from desktop.presenter.mcp.secrets import exposed, is_secret
 from desktop.tools.mcp.definitions import parse
 from tests.harness.patience import HELD_S
@@ -164,7 +164,7 @@ HOSTILE = {
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_whatever_is_pasted_never_holds_the_window_up(kind: str) -> None:
     began = time.thread_time()
-    read_pasted(HOSTILE[kind](MOST_TEXT - 200))
+    read_pasted(HOSTILE[kind](MAX_TEXT - 200))
     assert time.thread_time() - began < HELD_S
 
 
