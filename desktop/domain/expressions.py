@@ -36,16 +36,21 @@ def fault_of(text: str) -> str:
     """Why this cannot be used as an expression, for a person, or ""."""
     if len(text) > MAX_LENGTH:
         return f"it has more than {MAX_LENGTH} characters"
-    counts, repeats = [number for pair in _COUNT.findall(text) for number in pair if number], 1
-    for count in counts:
-        repeats *= max(1, int(count[:9]))
-    if repeats > MAX_REPEATS:
+    if too_many_repeats(text):
         return f"its counts multiply to more than {MAX_REPEATS:,}"
     try:
         found = re.compile(text, re.IGNORECASE)
     except (re.error, OverflowError, RecursionError) as error:
         return str(error)
     return "it fits the empty text, and so every text" if found.search("") else ""
+
+
+def too_many_repeats(text: str) -> bool:
+    """Whether the counts of an expression multiply to so much that compiling it alone would take long."""
+    counts, repeats = [number for pair in _COUNT.findall(text) for number in pair if number], 1
+    for count in counts:
+        repeats *= max(1, int(count[:9]))
+    return repeats > MAX_REPEATS
 
 
 class Expressions:

@@ -79,10 +79,10 @@ class LiteralValue:
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall:
-    """``length(value)``, ``count(nodes)`` or ``value(nodes)``."""
+    """``length(value)``, ``count(nodes)`` or ``value(nodes)``: a value; ``match`` and ``search``: true or false."""
 
     name: str
-    argument: Operand
+    arguments: tuple[Operand, ...]
 
 
 Operand = LiteralValue | Query | FunctionCall
@@ -105,6 +105,13 @@ class Exists:
 
 
 @dataclass(frozen=True, slots=True)
+class PatternTest:
+    """Whether a text fits an expression: ``match(text, pattern)`` or ``search(text, pattern)``."""
+
+    call: FunctionCall
+
+
+@dataclass(frozen=True, slots=True)
 class Not:
     """The opposite."""
 
@@ -119,4 +126,4 @@ class Both:
     any_of: bool
 
 
-Test = Compare | Exists | Not | Both
+Test = Compare | Exists | PatternTest | Not | Both

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from desktop.skills.values.iregexp import PatternMatcher
 from desktop.skills.values.jsonpath_tree import (
     Compare,
     Exists,
@@ -15,6 +16,7 @@ from desktop.skills.values.jsonpath_tree import (
     Name,
     Not,
     Operand,
+    PatternTest,
     Query,
     Segment,
     Selector,
@@ -55,6 +57,7 @@ class _Walk:
     def __init__(self, root: Any) -> None:
         self._root = root
         self._left = MAX_WORK
+        self._matcher = PatternMatcher()
 
     def _spend(self) -> None:
         self._left -= 1
@@ -137,6 +140,8 @@ class _Walk:
             return bool(self.places(test.query, here))
         if isinstance(test, Compare):
             return self._compare(test.operator, self._value(test.left, here), self._value(test.right, here))
+        if isinstance(test, PatternTest):
+            return self._matches(test.call, here)
         if isinstance(test, Not):
             return not self._holds(test.test, here)
         wanted = any if test.any_of else all
@@ -151,11 +156,18 @@ class _Walk:
             return found[0].value if len(found) == 1 else MISSING
         return self._call(operand, here)
 
+    def _matches(self, call: FunctionCall, here: Any) -> bool:
+        text, pattern = (self._value(argument, here) for argument in call.arguments)
+        if not is_text(text) or not is_text(pattern):
+            return False
+        return self._matcher.fits(text, pattern, whole=call.name == "match")
+
     def _call(self, call: FunctionCall, here: Any) -> Any:
+        argument = call.arguments[0]
         if call.name == "length":
-            value = self._value(call.argument, here)
+            value = self._value(argument, here)
             return len(value) if is_text(value) or is_mapping(value) or is_sequence(value) else MISSING
-        places = self.places(call.argument, here) if isinstance(call.argument, Query) else []
+        places = self.places(argument, here) if isinstance(argument, Query) else []
         if call.name == "count":
             return len(places)
         return places[0].value if len(places) == 1 else MISSING
