@@ -12,11 +12,11 @@ from typing import Any, Protocol
 
 from desktop.domain.errors import Denied
 from desktop.domain.judgement import Category
+from desktop.domain.places import FormatError
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.skills.formats.category import effective_category
 from desktop.skills.formats.loader import read_bytes
-from desktop.skills.frontmatter.problems import FormatError
 
 MAX_GIVEN = 20_000
 AGENT_LIMIT_S = 3600.0

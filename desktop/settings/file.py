@@ -7,13 +7,11 @@ even when Assent is started again with the mistake still in it.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
 import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from desktop.domain.errors import BugError, HomeNotWritable, SettingsError, StoreFull
@@ -21,6 +19,7 @@ from desktop.domain.ids import short_id
 from desktop.settings.checks import plain
 from desktop.settings.evaluate import Evaluated, Evaluation, twice_written
 from desktop.settings.spec import Problem
+from desktop.settings.text import change, parse
 
 Stamp = tuple[int, int, int]
 """inode, size, time of change: equal stamps, equal file"""
@@ -36,11 +35,6 @@ class Loaded:
     evaluated: Evaluated
     stamp: Stamp | None
     usable: bool = True
-
-
-def yaml_tool(name: str) -> ModuleType:
-    """Loads a module of this room that needs a YAML library: late, because only a thread may wait for those."""
-    return importlib.import_module(f"desktop.settings.yaml_{name}")
 
 
 class ConfigFile:
@@ -78,7 +72,7 @@ class ConfigFile:
         return Loaded(evaluated, stamp)
 
     def _evaluate(self, raw: bytes, fallback: Mapping[str, Any]) -> Evaluated:
-        document = yaml_tool("read").parse(raw)
+        document = parse(raw)
         found = Evaluation(self._defaults, fallback, document.places, self._renames).run(document.values)
         return replace(found, problems=(*found.problems, *twice_written(document.twice)))
 
@@ -106,9 +100,9 @@ class ConfigFile:
             raw = b""
         except OSError as error:
             raise _unwritable(error, self.path) from error
-        for problem in twice_written(yaml_tool("read").parse(raw).twice):
+        for problem in twice_written(parse(raw).twice):
             raise SettingsError(str(problem), line=problem.line, next_step="Remove one of the two.")
-        written = yaml_tool("write").change(raw.decode("utf-8-sig"), values, forget, self._renames).encode()
+        written = change(raw.decode("utf-8-sig"), values, forget, self._renames).encode()
         again = self._evaluate(written, fallback).values
         if any(plain(again[key]) != value for key, value in values.items()):
             raise BugError("the settings would not be read as they are written; they were not saved")

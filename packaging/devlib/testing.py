@@ -21,6 +21,7 @@ from .words import say
 # Rooms below the presenter. Their tests run only with Qt hidden, so that none of them can come to need it.
 RUNTIME_ROOMS = (
     "domain",
+    "yaml_text",
     "settings",
     "store",
     "models",

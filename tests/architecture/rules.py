@@ -16,6 +16,7 @@ from pathlib import Path
 RUNTIME = frozenset(
     {
         "domain",
+        "yaml_text",
         "settings",
         "store",
         "models",
@@ -279,6 +280,32 @@ def missing_lazily(files: list[Source]) -> list[str]:
                 if of is None or given[1] not in _names_of(of):
                     found.append(file.at(node, f"{given[0]} has no {given[1]}"))
     return found
+
+
+def lazy_modules_unlike_their_types(files: list[Source]) -> list[str]:
+    """`lazy_module("a.b")` bound to a name that mypy takes for another module, or for none."""
+    found = []
+    for file in files:
+        known = dict(_typed_imports(file))
+        for node in file.find(ast.Assign):
+            assert isinstance(node, ast.Assign)
+            call, name = node.value, last_name(node.targets[0])
+            if not isinstance(call, ast.Call) or last_name(call.func) != "lazy_module":
+                continue
+            said = call.args[0].value if isinstance(call.args[0], ast.Constant) else None
+            if said is None or known.get(name) != said:
+                found.append(file.at(node, f"{name} is {said} when it runs, and {known.get(name)} for mypy"))
+    return found
+
+
+def _typed_imports(file: Source) -> Iterator[tuple[str, str]]:
+    """(name, module) of what is imported for types alone."""
+    for block in file.find(ast.If):
+        assert isinstance(block, ast.If)
+        for node in block.body if last_name(block.test) == "TYPE_CHECKING" else ():
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                of = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+                yield from ((alias.asname or alias.name, of + alias.name) for alias in node.names)
 
 
 def _names_of(file: Source) -> set[str]:

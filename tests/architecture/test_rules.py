@@ -57,6 +57,10 @@ def test_what_is_imported_late_is_there() -> None:
     holds(rules.missing_lazily(OURS))
 
 
+def test_a_lazy_module_is_the_one_that_mypy_looks_into() -> None:
+    holds(rules.lazy_modules_unlike_their_types(OURS))
+
+
 def test_no_modules_import_each_other_not_even_for_types() -> None:
     holds(rules.import_circles(OURS))
 
@@ -190,6 +194,14 @@ VIOLATIONS: list[tuple[str, Callable[[list[Source]], list[str]], str, str]] = [
         "",
     ),
     ("gone", rules.missing_lazily, "desktop/ui/x.py", "class A: ...\nB = Lazy('desktop.ui.x', 'B2')\n"),
+    (
+        "lazy for another",
+        rules.lazy_modules_unlike_their_types,
+        "desktop/ui/x.py",
+        "if TYPE_CHECKING:\n    from desktop.ui import y\nelse:\n    y = lazy_module('desktop.ui.z')\n",
+    ),
+    ("lazy untyped", rules.lazy_modules_unlike_their_types, "desktop/ui/x.py", "y = lazy_module('desktop.ui.y')\n"),
+    ("lazy computed", rules.lazy_modules_unlike_their_types, "desktop/ui/x.py", "y = lazy_module(f'desktop.{y}')\n"),
     ("no module", rules.missing_lazily, "desktop/ui/x.py", "load('desktop.ui.y', 'A')()\n"),
     ("wait_for", rules.loses_cancellation, "desktop/ui/x.py", "await asyncio.wait_for(f(), 1)\n"),
     ("modal", rules.modal_or_pumping, "desktop/ui/x.py", "dialog.exec()\n"),
@@ -272,6 +284,13 @@ FINE: list[tuple[str, Callable[[list[Source]], list[str]], str, str]] = [
         "",
     ),
     ("there", rules.missing_lazily, "desktop/ui/x.py", "class A: ...\nB = Lazy('desktop.ui.x', 'A')\n"),
+    (
+        "lazy",
+        rules.lazy_modules_unlike_their_types,
+        "desktop/ui/x.py",
+        "if TYPE_CHECKING:\n    from desktop.ui import y\n    import a.b as c\n"
+        "else:\n    y = lazy_module('desktop.ui.y')\n    c = lazy_module('a.b')\n",
+    ),
     ("timeout", rules.loses_cancellation, "desktop/ui/x.py", "async with asyncio.timeout(1):\n    await f()\n"),
     ("open", rules.modal_or_pumping, "desktop/ui/x.py", "dialog.open()\n"),
     (

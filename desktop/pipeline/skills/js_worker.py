@@ -14,11 +14,11 @@ from typing import Any
 
 from desktop.domain.code import CodeCall, CodeEngine, CodeFailure, CodeLimits, CodeOutcome
 from desktop.domain.errors import Denied, ToolFailure
+from desktop.domain.places import FormatError
 from desktop.domain.skills import SkillDef
 from desktop.pipeline.skill_context import Context
 from desktop.pipeline.skills.outside import AGENT, SourceOf, approved, kept_out, plain, view_of
 from desktop.skills.formats.js_module import Runnable, runnable
-from desktop.skills.frontmatter.problems import FormatError
 
 NONLOCALS = "$nonlocals"
 """The option in which each call brings what the skill wrote into ``ctx.nonlocals``."""

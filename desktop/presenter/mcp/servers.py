@@ -12,13 +12,14 @@ from PySide6.QtCore import QObject, Signal
 from desktop.domain.errors import KnownError
 from desktop.domain.keyring import KeyringEntry
 from desktop.domain.skills import SkillProblem
-from desktop.presenter.mcp.example import EXAMPLE, with_server
+from desktop.presenter.mcp.example import EXAMPLE
 from desktop.presenter.mcp.keeping import keep_pasted
 from desktop.presenter.mcp.secrets import PastedSecret
 from desktop.presenter.settings.yaml_file import YamlFileViewModel
 from desktop.presenter.skills.forms import FormField, fields_of
 from desktop.presenter.skills.words import table_of
 from desktop.skills.catalogue.pins import Difference, FileDifference
+from desktop.yaml_text.change import with_item
 
 if TYPE_CHECKING:
     from desktop.presenter.events.bridge import Bridge
@@ -204,7 +205,7 @@ class McpServersViewModel(YamlFileViewModel):
 
     def put_in(self, entry: Mapping[str, object]) -> None:
         """Write a server into the text, which is checked and not saved yet; ``opened`` follows."""
-        self.edited(with_server(self.shown, entry))
+        self.edited(with_item(self.shown, "servers", entry))
         self.opened.emit()
 
     def keep_secrets(self, secrets: Sequence[PastedSecret]) -> None:

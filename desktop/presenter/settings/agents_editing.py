@@ -19,8 +19,8 @@ from desktop.presenter.common.line_ends import LineEnds
 from desktop.presenter.settings.agent_fields import AgentFields
 from desktop.presenter.settings.yaml_file import YamlFileViewModel
 from desktop.presenter.skills.words import calls_itself
-from desktop.skills.editing.yaml_text import REMOVE
 from desktop.tools.person_file import ABSENT, ToolsFile
+from desktop.yaml_text.change import REMOVE
 
 if TYPE_CHECKING:
     from desktop.presenter.events.bridge import Bridge

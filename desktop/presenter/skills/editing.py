@@ -18,7 +18,7 @@ from desktop.domain.skills import SkillDef, SkillProblem
 from desktop.presenter.common.line_ends import Conflict, LineEnds
 from desktop.presenter.skills.page import words_of
 from desktop.skills.editing.files import EditConflict
-from desktop.skills.editing.yaml_text import REMOVE, NotEditable, change_key
+from desktop.yaml_text.change import REMOVE, NotEditable, change_key
 
 if TYPE_CHECKING:
     from desktop.presenter.events.bridge import Bridge

@@ -28,9 +28,9 @@ from desktop.services.skills.side_prompt import in_place_of
 from desktop.services.threads.masking import HOLDS_A_KEY, Mask, place_of_key
 from desktop.services.turns.runtime import Runtime
 from desktop.services.turns.spec import ResolvedSide, SideSpec, how_called, ready, request_of, round_limit, stop_problem
-from desktop.skills.editing.yaml_text import change_key
 from desktop.skills.patterns import matching, parse_patterns
 from desktop.tools.person_file import CannotSaveTools, PersonFile, ToolsFile
+from desktop.yaml_text.change import change_key
 
 DEFAULT_TURNS = 50
 _MAX_IDLE = 5

@@ -14,7 +14,7 @@ from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import ConfigurationError, KnownError
 from desktop.services.definitions.text import read_text
 from desktop.services.threads.masking import Mask, clean
-from desktop.skills.editing.yaml_text import change_key
+from desktop.yaml_text.change import change_key
 
 
 def definition_text(definition: AgentDefinition) -> str:

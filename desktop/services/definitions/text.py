@@ -1,6 +1,6 @@
 """A definition's text, YAML or JSON, under limits of size, depth and weight (R-DEF-14, R-DEF-16).
 
-Read by the frontmatter's own readers: the quick one where it will do and no places are asked for, else PyYAML's, which
+Read as frontmatter is: by the quick reader where it will do and no places are asked for, else PyYAML's, which
 is imported with the first such text and knows bombs of aliases, tags that call Python, doubled keys: use a thread.
 """
 
@@ -14,16 +14,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from desktop.domain.definitions import AgentDefinition, DefinitionProblem
+from desktop.domain.places import FormatError, Place
 from desktop.services.definitions.format import read_definition
-from desktop.skills.frontmatter import yaml_events, yaml_lines
-from desktop.skills.frontmatter.problems import FormatError
+from desktop.yaml_text import lines, values
 
 MAX_BYTES = 64_000
 MAX_DEPTH = 12
 SUFFIXES = (".yaml", ".yml", ".json")
-
-Place = tuple[int, int]
-"""Line and column, from 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +48,12 @@ def read_text(text: str, origin: str, *, json_text: bool | None = None, places: 
         return _unreadable("file.size", f"a definition has {MAX_BYTES // 1000} KB at most", (1, 1))
     if as_json:
         return _from_json(text, origin)
-    if not places and (quick := yaml_lines.read(text)) is not None:
+    if not places and (quick := lines.read(text)) is not None:
         return _checked(quick, origin, {})
     try:
-        read = yaml_events.read(text, marks=True)
+        read = values.read(text, marks=True, what="file")
     except FormatError as error:
-        return _unreadable("file.syntax", str(error).replace("the frontmatter", "the file"), (error.line, error.column))
+        return _unreadable("file.syntax", str(error), (error.line, error.column))
     found = {".".join(map(str, keys)): place for keys, place in read.marks.items()}
     return _checked(read.data, origin, found)
 

@@ -22,6 +22,7 @@ from desktop.domain.events import EventSink
 from desktop.domain.ids import new_id
 from desktop.domain.judgement import Category
 from desktop.domain.messages import ToolCallBlock, Usage
+from desktop.domain.places import FormatError
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.skills import SkillDef, SkillProblem
 from desktop.domain.tools import ToolSpec
@@ -38,15 +39,14 @@ from desktop.skills.catalogue.pins import Difference
 from desktop.skills.catalogue.search import SkillCatalog
 from desktop.skills.editing.code_text import change_literal, literal_of
 from desktop.skills.editing.files import CannotSave, Deleted, OpenFile, SkillFiles
-from desktop.skills.editing.yaml_text import NotEditable, change_key
 from desktop.skills.formats import load_from_bytes
 from desktop.skills.formats.folder import FolderFile, folder_files
 from desktop.skills.formats.markdown import SkillSection, sections
-from desktop.skills.frontmatter.problems import FormatError
-from desktop.skills.frontmatter.small_files import FrontmatterError, load_yaml_mapping
 from desktop.skills.importing.staging import Staging
 from desktop.skills.patterns.lists import AllowedList, ListJudgement
 from desktop.skills.resolution.fabric import SkillChanges
+from desktop.yaml_text import values
+from desktop.yaml_text.change import NotEditable, change_key
 
 Key = tuple[str, str]
 """(path, name): a skill across catalogues."""
@@ -400,8 +400,8 @@ def _raw(path: str, text: str, name: str) -> Mapping[str, Any] | None:
     try:
         if path.endswith(".skill.py"):
             return literal_of(text)
-        return load_yaml_mapping(_section(text, name).head)
-    except (FormatError, FrontmatterError, NotEditable):
+        return values.read(_section(text, name).head).data
+    except (FormatError, NotEditable):
         return None
 
 

@@ -11,10 +11,10 @@ import json
 import os
 from collections.abc import Mapping
 
+from desktop.domain.places import FormatError
 from desktop.skills.catalogue.scan import BUILD_INDEX, is_skill_file
 from desktop.skills.catalogue.snapshot import below
 from desktop.skills.formats.loader import read_bytes
-from desktop.skills.frontmatter.problems import FormatError
 from desktop.skills.names import is_bare_name
 
 MAX_BYTES = 16_000_000

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from desktop.domain.errors import KnownError
+from desktop.domain.places import FormatError
 from desktop.skills.catalogue.index import digest_of
 from desktop.skills.catalogue.scan import owning_skill
 from desktop.skills.catalogue.snapshot import Snapshot, below
 from desktop.skills.formats.loader import read_bytes
-from desktop.skills.frontmatter.problems import FormatError
 
 MAX_TEXT = 256_000
 """Bytes of one file that are kept for showing differences."""

@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from desktop.skills.editing.yaml_text import REMOVE, NotEditable
 from desktop.skills.python_tree import python_tree
+from desktop.yaml_text.change import REMOVE, NotEditable
 
 WIDTH = 100
 NOT_PLAIN = "The frontmatter of this file is not written out as plain values."

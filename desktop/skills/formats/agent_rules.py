@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from desktop.domain.places import FormatError, Locate
 from desktop.domain.skills import SkillDef, SkillProblem
 from desktop.skills.formats import markdown
-from desktop.skills.frontmatter.mapping import read_mapping
-from desktop.skills.frontmatter.problems import FormatError, Locate, Report, shown
 from desktop.skills.names import MAX_NAME, is_bare_name
+from desktop.skills.problems import Report, shown
+from desktop.yaml_text.mapping import read_mapping
 
 MAX_DESCRIPTION = 1_024
 MAX_COMPATIBILITY = 500

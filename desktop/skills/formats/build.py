@@ -10,13 +10,14 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from desktop.domain.places import Keys, Locate
 from desktop.domain.skills import LEVELS, Severity, SkillDef, SkillKind, SkillSource
 from desktop.skills.formats.keys import Place, check_keys
 from desktop.skills.formats.other_tools import forbids, is_foreign, read_list
-from desktop.skills.frontmatter.problems import Keys, Locate, Report, shown
 from desktop.skills.names import is_bare_name, normal_tags
 from desktop.skills.patterns.grammar import parse_patterns
 from desktop.skills.patterns.syntax import PatternError
+from desktop.skills.problems import Report, shown
 from desktop.skills.schemas import validation as schemas
 
 MAX_DESCRIPTION = 1_024

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from desktop.skills.frontmatter.problems import FormatError, Keys, Locate
+from desktop.domain.places import FormatError, Keys, Locate
 
 MAX_CODE = 100_000
 """Characters of a code file."""

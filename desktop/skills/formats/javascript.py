@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 
+from desktop.domain.places import FormatError
 from desktop.skills.formats.code import MAX_CODE, CodeFile
 from desktop.skills.formats.js_literal import position, read_literal, read_string, skip_blank
-from desktop.skills.frontmatter.problems import FormatError
 
 ENTRY = "default"
 MAX_EXPRESSION = 2_000

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any, NoReturn
 
+from desktop.domain.places import FormatError, Keys
 from desktop.skills.formats.code import MAX_DEPTH, MAX_VALUES, WrittenLiteral, json_problem
-from desktop.skills.frontmatter.problems import FormatError, Keys
 
 _BLANK = re.compile(r"(?:[\s\ufeff]|//[^\n\r\u2028\u2029]*)*")
 _NAME = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")

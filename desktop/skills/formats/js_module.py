@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from desktop.domain.places import FormatError
 from desktop.skills.formats.javascript import ENTRY, Module
 from desktop.skills.formats.js_literal import position, skip_blank
-from desktop.skills.frontmatter.problems import FormatError
 
 DEFAULT = "$exported"
 """The name that a default export without one gets."""

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from desktop.skills.frontmatter.problems import shown
 from desktop.skills.names import is_bare_name
+from desktop.skills.problems import shown
 
 Check = tuple[Callable[[Any], bool], str]
 """Whether a value can be meant, and what can, for a person."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
+from desktop.domain.places import Keys, Locate
 from desktop.domain.suggestions import nearest
 from desktop.skills.formats.key_values import odd_values
-from desktop.skills.frontmatter.problems import Keys, Locate, Report
 from desktop.skills.names import is_bare_name
+from desktop.skills.problems import Report
 
 Place = Literal["", "metadata", "model"]
 """At the top, in ``metadata``, or in its ``model``."""

@@ -9,13 +9,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from desktop.domain.errors import BugError, KnownError, NotFound
+from desktop.domain.places import FormatError
 from desktop.domain.skills import SkillDef, SkillKind, SkillSource
 from desktop.skills.formats import javascript, markdown, python
 from desktop.skills.formats.build import FilePart, Origin, build
 from desktop.skills.formats.code import declared
 from desktop.skills.formats.records import LoadedFile
-from desktop.skills.frontmatter.mapping import read_mapping
-from desktop.skills.frontmatter.problems import FormatError, Report
+from desktop.skills.problems import Report
+from desktop.yaml_text.mapping import read_mapping
 
 _log = logging.getLogger(__name__)
 

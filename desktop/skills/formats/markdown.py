@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from desktop.skills.frontmatter.mapping import MAX_HEAD
-from desktop.skills.frontmatter.problems import FormatError
+from desktop.domain.places import FormatError
 
+MAX_HEAD = 64_000
+"""Characters of frontmatter; more is a load problem."""
 MAX_SECTIONS = 1_000
 MAX_MARKED = 5_000
 """Lines of a body that are looked at as code fences or as the beginning of a section."""

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from desktop.domain.places import FormatError, Keys
 from desktop.skills.formats.code import MAX_CODE, MAX_DEPTH, MAX_VALUES, CodeFile, WrittenLiteral, json_problem
-from desktop.skills.frontmatter.problems import FormatError, Keys
 from desktop.skills.python_tree import python_tree
 
 ENTRY = "run"

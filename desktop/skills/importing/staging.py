@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from desktop.domain.places import FormatError
 from desktop.domain.skills import SkillDef, SkillProblem
 from desktop.skills.catalogue.scan import FOLDER_FILES, is_skill_file, owning_skill
 from desktop.skills.formats.folder import FolderFile
 from desktop.skills.formats.loader import decode, load_from_bytes, read_bytes
-from desktop.skills.frontmatter.problems import FormatError
 from desktop.skills.importing.archives import unpack
 from desktop.skills.importing.limits import ImportRefused, StagedFiles
 from desktop.skills.importing.reading import copy_folder, open_plain

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 
 from desktop.domain.errors import KnownError, NotFound
+from desktop.domain.places import FormatError
 from desktop.domain.skills import SkillDef
 from desktop.skills.catalogue.pins import Pins
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.catalogue.scan import FOLDER_FILES
 from desktop.skills.formats import load_from_bytes, read_body
 from desktop.skills.formats.loader import decode, read_bytes
-from desktop.skills.frontmatter.problems import FormatError
 from desktop.skills.resolution.folders import owner_of
 from desktop.skills.resolution.globals import Globals
 

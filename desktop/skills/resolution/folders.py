@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from desktop.domain.errors import KnownError
+from desktop.domain.places import FormatError
 from desktop.domain.skills import SkillDef
 from desktop.skills.catalogue.build_index import read_build_index
 from desktop.skills.catalogue.index import CheckedFolder
@@ -17,7 +18,6 @@ from desktop.skills.catalogue.scan import Hint
 from desktop.skills.catalogue.snapshot import NAMES, Snapshot, below
 from desktop.skills.formats import load_from_bytes, load_skills_from_file
 from desktop.skills.formats.loader import read_bytes
-from desktop.skills.frontmatter.problems import FormatError
 from desktop.skills.resolution.caches import NameIndex
 from desktop.skills.resolution.globals import Globals, search_path
 

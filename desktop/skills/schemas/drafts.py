@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urljoin
 
-from desktop.skills.frontmatter.problems import Keys
+from desktop.domain.places import Keys
 
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _SINGLE = (

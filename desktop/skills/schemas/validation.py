@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
-from desktop.skills.frontmatter.problems import Keys, shown
+from desktop.domain.places import Keys
+from desktop.skills.problems import shown
 from desktop.skills.schemas.cost import MAX_STEPS, SchemaCost
 from desktop.skills.schemas.drafts import LATEST, REFERENCES, SchemaDraft, SubSchema, address_from, draft_of, schemas_in
 

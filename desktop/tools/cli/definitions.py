@@ -14,15 +14,16 @@ from typing import Any
 
 from desktop.domain.consents import Opening
 from desktop.domain.judgement import Category
+from desktop.domain.places import FormatError
 from desktop.domain.skills import Severity, SkillProblem
 from desktop.domain.suggestions import nearest
-from desktop.tools.cli import yaml as cli_yaml
 from desktop.tools.cli.environment import no_argument, read_env
 from desktop.tools.cli.parameters import read_parameters
 from desktop.tools.cli.reads import nothing_opens, read_reads
 from desktop.tools.cli.template import NotATemplate, Template, template
 from desktop.tools.cli.values import Parameter, schema_of
-from desktop.tools.cli.yaml import Node, Unreadable
+from desktop.yaml_text import tree
+from desktop.yaml_text.tree import Node
 
 SOURCE = "tools.yaml"
 MAX_TOOLS = 200
@@ -142,9 +143,9 @@ def problem(
 def parse(text: str, rules: CliRules) -> CliFile:
     """Read a whole file; never raises for what it says."""
     try:
-        root = cli_yaml.read(text)
+        root = tree.read(text)
         entries = _entries(root)
-    except Unreadable as error:
+    except FormatError as error:
         broken = problem("error", str(error), error.line, error.column, "cli.file")
         return CliFile((), (broken,), broken=True)
     found: dict[str, CliDefinition] = {}
@@ -162,23 +163,23 @@ def parse(text: str, rules: CliRules) -> CliFile:
 
 
 def _entries(root: Node | None) -> list[Node]:
-    """Raises Unreadable when the file as a whole is something else."""
+    """Raises FormatError when the file as a whole is something else."""
     if root is None:
         return []
     if root.kind != "map":
-        raise Unreadable("the file has to begin with `tools:`", root.line, root.column)
+        raise FormatError("the file has to begin with `tools:`", root.line, root.column)
     if root.own_faults:
         first = root.own_faults[0]
-        raise Unreadable(first.message, first.line, first.column)
+        raise FormatError(first.message, first.line, first.column)
     tools = root.get("tools")
     if tools is None:
-        raise Unreadable("there is no list `tools:` in the file", root.line, root.column)
+        raise FormatError("there is no list `tools:` in the file", root.line, root.column)
     if tools.empty:
         return []
     if tools.kind != "list" or tools.own_faults:
-        raise Unreadable("tools has to be a list: one `- name: …` for each", tools.line, tools.column)
+        raise FormatError("tools has to be a list: one `- name: …` for each", tools.line, tools.column)
     if len(tools.items) > MAX_TOOLS:
-        raise Unreadable(f"there are more than {MAX_TOOLS} tools", tools.line, tools.column)
+        raise FormatError(f"there are more than {MAX_TOOLS} tools", tools.line, tools.column)
     return tools.items
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from desktop.domain.judgement import Category
 from desktop.domain.keyring import referred_to
 from desktop.tools.cli.parameters import NotesLike
-from desktop.tools.cli.yaml import Node
+from desktop.yaml_text.tree import Node
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _REFERENCE = re.compile(r"\$\{(?:keyring:[^/{}]+/[^{}]+|[A-Za-z_][A-Za-z0-9_]*)\}")

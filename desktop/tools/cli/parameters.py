@@ -16,7 +16,7 @@ from desktop.tools.cli.values import (
     pattern_problem,
     text_problem,
 )
-from desktop.tools.cli.yaml import Node
+from desktop.yaml_text.tree import Node
 
 MAX_PARAMETERS = 50
 MAX_CHOICES = 500

@@ -11,7 +11,7 @@ from desktop.domain.judgement import Category
 from desktop.domain.tools import PreCheck
 from desktop.tools.cli.environment import no_argument
 from desktop.tools.cli.parameters import NotesLike
-from desktop.tools.cli.yaml import Node
+from desktop.yaml_text.tree import Node
 
 MAX_READS = 8
 ONCE = "agreeing once holds until its definition changes"

@@ -17,9 +17,9 @@ from desktop.domain.skills import SkillProblem
 from desktop.tools.cli.definitions import SOURCE, CliDefinition, CliFile, CliRules, parse, problem
 from desktop.tools.cli.reads import nothing_opens
 from desktop.tools.cli.tool import CliTool
-from desktop.tools.cli.yaml import MAX_BYTES
 from desktop.tools.person_file import CannotSaveTools, PersonFile, ToolsFile
 from desktop.tools.registry import ToolRegistry
+from desktop.yaml_text.tree import MAX_BYTES
 
 
 @dataclass(frozen=True, slots=True)

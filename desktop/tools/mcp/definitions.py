@@ -16,12 +16,13 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from desktop.domain.judgement import Category
+from desktop.domain.places import FormatError
 from desktop.domain.skills import SkillProblem
-from desktop.tools.cli import yaml as cli_yaml
 from desktop.tools.cli.definitions import EntryProblems, problem, unknown_keys
 from desktop.tools.cli.environment import no_argument, read_env
-from desktop.tools.cli.yaml import Node, Unreadable
 from desktop.tools.mcp.headers import read_headers
+from desktop.yaml_text import tree
+from desktop.yaml_text.tree import Node
 
 SOURCE = "mcp.yaml"
 MAX_SERVERS = 20
@@ -118,9 +119,9 @@ class McpFile:
 def parse(text: str, needs_admin: Callable[[str], bool]) -> McpFile:
     """Read a whole file; never raises for what it says."""
     try:
-        root = cli_yaml.read(text)
+        root = tree.read(text)
         entries = _entries(root)
-    except Unreadable as error:
+    except FormatError as error:
         broken = problem("error", str(error), error.line, error.column, "cli.file", SOURCE)
         return McpFile((), (broken,), broken=True)
     found: dict[str, McpDefinition] = {}
@@ -137,20 +138,20 @@ def parse(text: str, needs_admin: Callable[[str], bool]) -> McpFile:
 
 
 def _entries(root: Node | None) -> list[Node]:
-    """Raises Unreadable when the file as a whole is something else."""
+    """Raises FormatError when the file as a whole is something else."""
     if root is None:
         return []
     servers = root.get("servers") if root.kind == "map" else None
     if servers is None or root.own_faults:
         first = root.own_faults[0] if root.own_faults else root
         words = root.own_faults[0].message if root.own_faults else "the file has to begin with `servers:`"
-        raise Unreadable(words, first.line, first.column)
+        raise FormatError(words, first.line, first.column)
     if servers.empty:
         return []
     if servers.kind != "list" or servers.own_faults:
-        raise Unreadable("servers has to be a list: one `- name: …` for each", servers.line, servers.column)
+        raise FormatError("servers has to be a list: one `- name: …` for each", servers.line, servers.column)
     if len(servers.items) > MAX_SERVERS:
-        raise Unreadable(f"there are more than {MAX_SERVERS} servers", servers.line, servers.column)
+        raise FormatError(f"there are more than {MAX_SERVERS} servers", servers.line, servers.column)
     return servers.items
 
 

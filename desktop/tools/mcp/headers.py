@@ -13,7 +13,7 @@ from desktop.domain.errors import ToolFailure
 from desktop.domain.keyring import referred_to
 from desktop.domain.safety import EnvironmentBuilder
 from desktop.tools.cli.definitions import EntryProblems
-from desktop.tools.cli.yaml import Node
+from desktop.yaml_text.tree import Node
 
 MAX_HEADERS = 20
 MAX_VALUE = 8_000

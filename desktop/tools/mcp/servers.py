@@ -17,7 +17,6 @@ from desktop.domain.errors import ConfigurationError, KnownError, NotFound
 from desktop.domain.judgement import Category
 from desktop.domain.skills import SkillProblem
 from desktop.tools.cli.definitions import problem
-from desktop.tools.cli.yaml import MAX_BYTES
 from desktop.tools.mcp.caches import ServerCaches
 from desktop.tools.mcp.definitions import SOURCE as FILE
 from desktop.tools.mcp.definitions import McpDefinition, McpFile, parse
@@ -27,6 +26,7 @@ from desktop.tools.mcp.server import About, Condition, McpServer, McpServices
 from desktop.tools.mcp.tool import SOURCE, McpTool
 from desktop.tools.person_file import CannotSaveTools, PersonFile, ToolsFile
 from desktop.tools.registry import ToolRegistry
+from desktop.yaml_text.tree import MAX_BYTES
 
 MAX_CALLS = 40
 """Calls of all servers at once; the pipe takes 64."""

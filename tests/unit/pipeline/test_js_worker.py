@@ -12,6 +12,7 @@ import pytest
 
 from desktop.domain.code import CodeLimits
 from desktop.domain.permission import Decision
+from desktop.domain.places import FormatError
 from desktop.domain.skills import SkillDef
 from desktop.pipeline.context import CallResult
 from desktop.pipeline.names import ExactTools
@@ -19,7 +20,6 @@ from desktop.pipeline.skills.js_worker import JavaScriptWorker
 from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.skills.formats import load_skills_from_file
 from desktop.skills.formats.js_module import runnable
-from desktop.skills.frontmatter.problems import FormatError
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.harness.patience import PATIENCE_S, until
 from tests.unit.pipeline.kit import FakeTool, Person

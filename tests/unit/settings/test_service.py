@@ -77,11 +77,39 @@ async def test_saving_keeps_comments_order_and_unknown_keys(tmp_path):
     service = await loaded(tmp_path, EDITED)
     await service.update_many({"chat.send_on_enter": False, "appearance.theme": "light"})
     text = service.path.read_text()
-    kept = EDITED.replace("theme: dark ", "theme: light").replace("    max_iterations: 7\n", "  max_iterations: 7\n")
-    assert text == kept + "  send_on_enter: false\n"
+    assert text == EDITED.replace("theme: dark", "theme: light") + "    send_on_enter: false\n"
     again = await loaded(tmp_path)
     assert again.current == service.current
     assert [p.key for p in again.problems] == ["hologram"]
+
+
+@pytest.mark.parametrize(
+    ("text", "saved"),
+    [
+        ("# mine\n", "# mine\nappearance:\n  theme: light\n"),
+        ('{"chat": {"max_iterations": 7}}', "chat:\n  max_iterations: 7\nappearance:\n  theme: light\n"),
+        ("chat: {max_iterations: 7} # few\n", "chat: {max_iterations: 7} # few\nappearance:\n  theme: light\n"),
+        ("appearance:\r\n    theme: dark\r\n", "appearance:\r\n    theme: light\r\n"),
+        ("a: 1\n...\n", "a: 1\nappearance:\n  theme: light\n...\n"),
+        ("null\n", "appearance:\n  theme: light\n"),
+    ],
+)
+async def test_saving_writes_its_key_into_a_file_of_any_shape(tmp_path, text, saved):
+    service = await loaded(tmp_path, text)
+    await service.update("appearance.theme", "light")
+    assert service.path.read_bytes().decode() == saved
+
+
+async def test_a_file_without_a_key_keeps_its_comments(tmp_path):
+    service = await loaded(tmp_path, "# mine\nchat:\n  max_iterations: 7\n# and this\n")
+    await service.reset("chat.max_iterations")
+    assert service.path.read_text() == "# mine\n# and this\n"
+
+
+async def test_a_list_has_a_line_for_each_entry(tmp_path):
+    service = await loaded(tmp_path, "")
+    await service.update("security.allowed_paths", ["~/work", "/srv/my data"])
+    assert service.path.read_text().endswith("security:\n  allowed_paths:\n    - ~/work\n    - /srv/my data\n")
 
 
 async def test_a_reset_takes_the_key_out_of_the_file(tmp_path):
@@ -386,10 +414,10 @@ async def main():
     await service.update("appearance.theme", "dark")
     await service.reload_if_changed()
     watching.clear()
-    assert service.path.exists() and "yaml" in sys.modules and "ruamel.yaml" in sys.modules
+    assert service.path.exists() and "yaml" in sys.modules
     print(touched)
 
-assert "yaml" not in sys.modules and "ruamel.yaml" not in sys.modules
+assert "yaml" not in sys.modules
 asyncio.run(main())
 """
 
@@ -450,7 +478,10 @@ async def test_a_key_of_an_older_version_is_read_and_gets_its_new_name_when_save
 
 async def test_the_new_name_wins_over_the_old(tmp_path):
     text = "ui:\n  theme: dark\nappearance:\n  theme: light\n"
-    assert (await loaded(tmp_path, text, renames=RENAMES)).current.appearance.theme == "light"
+    service = await loaded(tmp_path, text, renames=RENAMES)
+    assert service.current.appearance.theme == "light"
+    await service.update("limits.concurrent_runs", 2)
+    assert service.path.read_text() == "appearance:\n  theme: light\nlimits:\n  concurrent_runs: 2\n"
 
 
 @contextlib.contextmanager

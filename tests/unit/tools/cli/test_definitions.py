@@ -9,7 +9,7 @@ from desktop.safety.confinement.environment import needs_admin
 from desktop.tools.cli.definitions import CliDefinition, CliFile, CliRules, parse
 from desktop.tools.cli.template import canonical, template
 from desktop.tools.cli.values import is_loose, pattern_problem
-from desktop.tools.cli.yaml import MAX_BYTES
+from desktop.yaml_text.tree import MAX_BYTES
 
 RULES = CliRules(needs_admin, lambda name: "the shell" if name == "bash" else "")
 SOURCE_EXAMPLE = """\

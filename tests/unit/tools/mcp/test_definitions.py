@@ -4,10 +4,11 @@ import pytest
 
 from desktop.domain.judgement import Category
 from desktop.domain.mcp_names import canonical
-from desktop.presenter.mcp.example import EXAMPLE, with_server
+from desktop.presenter.mcp.example import EXAMPLE
 from desktop.safety.confinement.environment import needs_admin
 from desktop.tools.mcp.definitions import McpFile, parse
 from desktop.tools.mcp.offered import judged
+from desktop.yaml_text.change import with_item
 from tests.harness.help_pages import samples
 
 
@@ -127,13 +128,13 @@ def test_what_is_no_list_of_servers_is_broken_as_a_whole(text: str) -> None:
 def test_the_example_holds_and_a_form_adds_a_server_without_touching_the_rest() -> None:
     assert read(EXAMPLE).problems == ()
     assert not read(EXAMPLE).definitions[0].enabled
-    more = with_server(EXAMPLE, {"name": "more", "command": "x", "args": ["a: b", "#c"], "enabled": False})
+    more = with_item(EXAMPLE, "servers", {"name": "more", "command": "x", "args": ["a: b", "#c"], "enabled": False})
     assert more.startswith(EXAMPLE.rstrip("\n"))
     found = read(more)
     assert (found.problems, [one.name for one in found.definitions]) == ((), ["files", "more"])
     assert found.definitions[1].args == ("a: b", "#c")
     for start in ("", "servers: []\n", "# mine\nservers:\n- name: a\n  command: x\n# end\n"):
-        added = read(with_server(start, {"name": "more", "url": "https://y"}))
+        added = read(with_item(start, "servers", {"name": "more", "url": "https://y"}))
         assert (added.problems, added.definitions[-1].name) == ((), "more")
 
 

@@ -7,15 +7,13 @@ Reads YAML 1.1's ``yes`` and ``no`` as config.yaml does; keys are always text.
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
-from desktop.domain.yaml_words import yaml_problem
-from desktop.skills.frontmatter.problems import FormatError, Keys
+from desktop.domain.places import FormatError, Keys, Place
+from desktop.yaml_text.parsing import event_kind, events
 
 MAX_DEPTH = 40
 MAX_WEIGHT = 100_000
@@ -34,37 +32,21 @@ _TAGS = {f"tag:yaml.org,2002:{name}": name for name in ("str", "int", "float", "
 _KINDS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bool": (bool,), "null": (type(None),)}
 
 
-@cache
-def _yaml() -> Any:
-    """The one place of this room that imports PyYAML (40 ms): in a thread, please."""
-    return importlib.import_module("yaml")
-
-
 @dataclass(slots=True)
-class YamlDocument:
-    """A mapping that was read; ``marks`` has line and column, from 1, of the values, when they were asked for."""
+class YamlMapping:
+    """A mapping that was read; ``marks`` has the places of its values, when they were asked for. ``notes`` are readings
+    that may surprise: warnings, not failures."""
 
     data: dict[str, Any]
-    marks: dict[Keys, tuple[int, int]] = field(default_factory=dict)
+    marks: dict[Keys, Place] = field(default_factory=dict)
     notes: list[FormatError] = field(default_factory=list)
 
 
-def read(text: str, *, first_line: int = 1, marks: bool = False) -> YamlDocument:
-    """Read YAML that has to be a mapping. FormatError for anything else; ``first_line`` is where ``text`` begins.
-
-    ``notes`` are readings that may surprise: they are warnings, not failures.
-    """
-    yaml = _yaml()
-    builder = _Builder(text, first_line, marks)
-    try:
-        return YamlDocument(builder.build(yaml.parse(text, Loader=yaml.CSafeLoader)), builder.marks, builder.notes)
-    except yaml.YAMLError as error:
-        raise _explained(error, text, first_line) from error
-
-
-def _explained(error: Any, text: str, first_line: int) -> FormatError:
-    words, line, column = yaml_problem(error, text)
-    return FormatError(words, first_line + line - 1, column)
+def read(text: str, *, first_line: int = 1, marks: bool = False, what: str = "frontmatter") -> YamlMapping:
+    """Read YAML that has to be a mapping. FormatError for anything else. ``first_line`` is where ``text`` begins in its
+    file; ``what`` it is called in a sentence."""
+    builder = _Builder(first_line, marks, what)
+    return YamlMapping(builder.build(events(text, first_line)), builder.marks, builder.notes)
 
 
 @dataclass(slots=True)
@@ -77,9 +59,10 @@ class _Anchor:
 class _Builder:
     """Consumes events recursively; the depth is limited before Python's stack is."""
 
-    def __init__(self, text: str, first_line: int, marks: bool) -> None:
-        self.marks: dict[Keys, tuple[int, int]] = {}
+    def __init__(self, first_line: int, marks: bool, what: str) -> None:
+        self.marks: dict[Keys, Place] = {}
         self.notes: list[FormatError] = []
+        self._what = what
         self._first_line = first_line
         self._wanted = marks
         self._anchors: dict[str, _Anchor | None] = {}
@@ -87,15 +70,15 @@ class _Builder:
         self._weight = 0
         self._events: Iterator[Any] = iter(())
 
-    def build(self, events: Iterator[Any]) -> dict[str, Any]:
-        self._events = events
-        next(events)  # the stream
-        if type(next(events)).__name__ == "StreamEndEvent":
+    def build(self, pieces: Iterator[Any]) -> dict[str, Any]:
+        self._events = pieces
+        next(pieces)  # the stream
+        if event_kind(next(pieces)) == "StreamEnd":
             return {}
-        first = next(events)
-        if type(first).__name__ == "ScalarEvent" and first.value == "" and not first.style:
+        first = next(pieces)
+        if event_kind(first) == "Scalar" and first.value == "" and not first.style:
             value: Any = {}
-        elif type(first).__name__ != "MappingStartEvent":
+        elif event_kind(first) != "MappingStart":
             raise self._error(first, "a mapping of keys to values is needed")
         else:
             value = self._value(first, (), 1)
@@ -104,8 +87,8 @@ class _Builder:
 
     def _finish(self) -> None:
         for event in self._events:
-            if type(event).__name__ == "DocumentStartEvent":
-                raise self._error(event, "the frontmatter holds a second document")
+            if event_kind(event) == "DocumentStart":
+                raise self._error(event, f"the {self._what} holds a second document")
 
     def _error(self, event: Any, message: str, code: str = "frontmatter.yaml") -> FormatError:
         mark = event.start_mark
@@ -115,21 +98,21 @@ class _Builder:
         if self._wanted:
             quoted = getattr(event, "style", None) in ("'", '"')
             self.marks[keys] = (self._first_line + event.start_mark.line, event.start_mark.column + 1 + quoted)
-        kind = type(event).__name__
-        if kind == "AliasEvent":
+        kind = event_kind(event)
+        if kind == "Alias":
             return self._alias(event)
         if depth > MAX_DEPTH:
             raise self._error(event, f"values are nested more than {MAX_DEPTH} deep", "frontmatter.too-deep")
         anchor, values, weight = event.anchor, self._values, self._weight
         if anchor is not None:
             self._anchors[anchor] = None
-        if kind == "ScalarEvent":
+        if kind == "Scalar":
             self._count(event, 1, 1 + len(event.value))
             value = self._scalar(event)
         else:
             self._count(event, 1, 1)
-            self._tag(event, ("map",) if kind == "MappingStartEvent" else ("seq",))
-            value = self._mapping(keys, depth) if kind == "MappingStartEvent" else self._list(keys, depth)
+            self._tag(event, ("map",) if kind == "MappingStart" else ("seq",))
+            value = self._mapping(keys, depth) if kind == "MappingStart" else self._list(keys, depth)
         if anchor is not None:
             self._anchors[anchor] = _Anchor(value, self._values - values, self._weight - weight)
         return value
@@ -151,15 +134,15 @@ class _Builder:
 
     def _list(self, keys: Keys, depth: int) -> list[Any]:
         items: list[Any] = []
-        while type(event := next(self._events)).__name__ != "SequenceEndEvent":
+        while event_kind(event := next(self._events)) != "SequenceEnd":
             items.append(self._value(event, (*keys, len(items)), depth + 1))
         return items
 
     def _mapping(self, keys: Keys, depth: int) -> dict[str, Any]:
         found: dict[str, Any] = {}
         merged: dict[str, Any] = {}
-        while type(event := next(self._events)).__name__ != "MappingEndEvent":
-            if type(event).__name__ != "ScalarEvent":
+        while event_kind(event := next(self._events)) != "MappingEnd":
+            if event_kind(event) != "Scalar":
                 raise self._error(event, "a key has to be plain text", "frontmatter.key")
             key: str = event.value
             self._count(event, 1, 1 + len(key))

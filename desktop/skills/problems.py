@@ -1,27 +1,11 @@
-"""Problems while reading: where they are is worked out only when there is one."""
+"""Problems of one skill file, collected while it is read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from desktop.domain.places import FormatError, Place
 from desktop.domain.skills import Severity, SkillProblem
-
-Keys = tuple[str | int, ...]
-"""A place inside a value: ``("metadata", "params", "properties")``."""
-
-Locate = Callable[[Keys], tuple[int, int]]
-"""Line and column, from 1, of the value at a place; of the nearest enclosing one where it is missing."""
-
-
-class FormatError(ValueError):
-    """A file or a part of it cannot be read. ``line`` and ``column`` count from 1 in the file."""
-
-    def __init__(self, message: str, line: int, column: int = 1, code: str = "frontmatter.yaml") -> None:
-        super().__init__(message)
-        self.line = line
-        self.column = column
-        self.code = code
 
 
 @dataclass(slots=True)
@@ -31,7 +15,7 @@ class Report:
     path: str
     found: list[SkillProblem] = field(default_factory=list)
 
-    def add(self, code: str, message: str, where: tuple[int, int] = (1, 1), severity: Severity = "error") -> None:
+    def add(self, code: str, message: str, where: Place = (1, 1), severity: Severity = "error") -> None:
         self.found.append(SkillProblem(self.path, message, *where, severity, code))
 
     def failed(self, error: FormatError) -> None:

@@ -1,20 +1,19 @@
-"""The YAML of tools.yaml as a tree in which every value knows its place, under hard limits.
+"""A YAML text as a tree in which every value knows its place, under hard limits.
 
 Values stay the text that was written; what a text means is decided by what is wanted in its place (``number``,
 ``flag``), so ``on`` in a list of words is the word. Aliases, tags and double keys are faults of the value that holds
-them, so that one of them costs its tool and no other. Imported in threads only: PyYAML comes with the first file.
+them, so that one of them costs its entry and no other.
 """
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, Literal
 
-from desktop.domain.yaml_words import place_in, yaml_problem
+from desktop.domain.places import FormatError
+from desktop.yaml_text.parsing import event_kind, events
 
 MAX_BYTES = 256_000
 MAX_NODES = 20_000
@@ -24,15 +23,6 @@ _INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,18}(?:\.[0-9]{0,18})?|\.[0-9]{1,18})(?:[eE][-+]?[0-9]{1,3})?")
 _TRUE, _FALSE = ("true", "yes", "on"), ("false", "no", "off")
 _EMPTY = ("", "~", "null", "Null", "NULL")
-
-
-class Unreadable(Exception):
-    """The text is no YAML that can be used: where and why."""
-
-    def __init__(self, message: str, line: int = 1, column: int = 1) -> None:
-        super().__init__(message)
-        self.line = line
-        self.column = column
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,53 +81,41 @@ class Node:
         return value if abs(value) != float("inf") else None
 
 
-@cache
-def _yaml() -> Any:
-    """The one place of this room that imports PyYAML (40 ms): in a thread, please."""
-    return importlib.import_module("yaml")
-
-
 def read(text: str) -> Node | None:
-    """The tree of one document, None for an empty one. Raises Unreadable."""
+    """The tree of one document, None for an empty one. Raises FormatError."""
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-        raise Unreadable(f"the file is larger than {MAX_BYTES // 1000} KB")
+        raise FormatError(f"the file is larger than {MAX_BYTES // 1000} KB")
     if not text.strip():
         return None
-    yaml = _yaml()
-    try:
-        return _Builder(yaml.parse(text, Loader=yaml.CSafeLoader)).document()
-    except yaml.YAMLError as error:
-        raise Unreadable(*yaml_problem(error, text)) from error
-    except UnicodeEncodeError as error:
-        raise Unreadable("there is half a character here", *place_in(text, error.start)) from error
+    return _Builder(events(text)).document()
 
 
 class _Builder:
     """Consumes the parser's events; the depth is limited before Python's stack is."""
 
-    def __init__(self, events: Iterator[Any]) -> None:
-        self._events = events
+    def __init__(self, pieces: Iterator[Any]) -> None:
+        self._events = pieces
         self._nodes = 0
 
     def document(self) -> Node | None:
         next(self._events)  # the stream
-        if _kind(next(self._events)) == "StreamEnd":
+        if event_kind(next(self._events)) == "StreamEnd":
             return None
         root = self._node(next(self._events), 1)
         next(self._events)  # the document's end
-        if _kind(second := next(self._events)) != "StreamEnd":
+        if event_kind(second := next(self._events)) != "StreamEnd":
             mark = second.start_mark
-            raise Unreadable("a second document begins here: one file is one document", mark.line + 1, mark.column + 1)
+            raise FormatError("a second document begins here: one file is one document", mark.line + 1, mark.column + 1)
         return None if root.empty else root
 
     def _node(self, event: Any, depth: int) -> Node:
-        kind, mark = _kind(event), event.start_mark
+        kind, mark = event_kind(event), event.start_mark
         line, column = mark.line + 1, mark.column + 1
         self._nodes += 1
         if self._nodes > MAX_NODES:
-            raise Unreadable(f"the file holds more than {MAX_NODES} values", line, column)
+            raise FormatError(f"the file holds more than {MAX_NODES} values", line, column)
         if depth > MAX_DEPTH:
-            raise Unreadable(f"values are nested more than {MAX_DEPTH} deep", line, column)
+            raise FormatError(f"values are nested more than {MAX_DEPTH} deep", line, column)
         if kind == "Alias":
             words = f"*{event.anchor[:40]}: aliases are not supported, write the value out"
             return Node("text", line, column, own_faults=[Fault(words, line, column)])
@@ -151,13 +129,13 @@ class _Builder:
             return Node("text", line, column, event.value, not event.style and event.tag != "!")
         if kind == "SequenceStart":
             node = Node("list", line, column)
-            while _kind(item := next(self._events)) != "SequenceEnd":
+            while event_kind(item := next(self._events)) != "SequenceEnd":
                 node.items.append(self._node(item, depth + 1))
             return node
         return self._map(Node("map", line, column), depth)
 
     def _map(self, node: Node, depth: int) -> Node:
-        while _kind(event := next(self._events)) != "MappingEnd":
+        while event_kind(event := next(self._events)) != "MappingEnd":
             key = self._node(event, depth + 1)
             value = self._node(next(self._events), depth + 1)
             if key.kind != "text" or key.own_faults:
@@ -168,7 +146,3 @@ class _Builder:
             else:
                 node.entries[key.text] = (key, value)
         return node
-
-
-def _kind(event: Any) -> str:
-    return type(event).__name__.removesuffix("Event")

@@ -1,7 +1,7 @@
 """The quick way through YAML: nested block mappings, lists of scalars, one-line flow values, simple block texts.
 
 It reads what most frontmatter is made of in a tenth of a YAML library's time, and steps aside (None) at anything it is
-not sure of; ``yaml_events`` then decides. What both read they read alike: a property test holds them to it.
+not sure of; ``values`` then decides. What both read they read alike: a property test holds them to it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from functools import lru_cache
 from typing import Any
 
-from desktop.skills.frontmatter.problems import Keys
+from desktop.domain.places import Keys
 
 _ODD_CHARACTERS = re.compile("[\t\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 """A tab, what YAML takes for a line end, and what it refuses."""
@@ -30,7 +30,7 @@ _OTHER_WORDS = frozenset({"yes", "no", "on", "off", "true", "false", "null"})
 _ODD, _FRESH = object(), object()
 MAX_HEAD = 8_000
 MAX_DEPTH = 30
-"""Beyond these it steps aside, so that the limits of ``yaml_events`` are the only ones."""
+"""Beyond these it steps aside, so that the limits of ``values`` are the only ones."""
 _SHARED = 40
 """Strings up to this length are shared between files: types, tags, tool names."""
 

@@ -7,15 +7,15 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.skills.frontmatter import yaml_events, yaml_lines
-from desktop.skills.frontmatter.mapping import read_mapping
-from desktop.skills.frontmatter.problems import FormatError, Keys
-from desktop.skills.frontmatter.yaml_events import MAX_VALUES
+from desktop.domain.places import FormatError, Keys
+from desktop.yaml_text import lines, values
+from desktop.yaml_text.mapping import read_mapping
+from desktop.yaml_text.values import MAX_VALUES
 from tests.unit.skills.formats.kit import load, place
 
 
 def thorough(head: str) -> object:
-    return yaml_events.read(head).data
+    return values.read(head).data
 
 
 # -- the quick reader -------------------------------------------------------------------------------------------------
@@ -93,14 +93,14 @@ BEYOND = [
 @pytest.mark.spec("R-SK-1")
 @pytest.mark.parametrize("head", PLAIN)
 def test_common_frontmatter_is_read_the_quick_way_and_means_the_same(head: str) -> None:
-    quick = yaml_lines.read(head)
+    quick = lines.read(head)
     assert quick is not None
     assert quick == thorough(head) == yaml.load(head, Loader=yaml.CSafeLoader)
 
 
 @pytest.mark.parametrize("head", BEYOND)
 def test_the_quick_reader_steps_aside_where_it_is_not_sure(head: str) -> None:
-    assert yaml_lines.read(head) is None
+    assert lines.read(head) is None
 
 
 SCALAR = st.sampled_from(
@@ -229,7 +229,7 @@ LINES = st.lists(st.tuples(SHAPE, VALUE), max_size=7).map(
 @pytest.mark.spec("R-SK-1")
 @given(LINES)
 def test_whatever_the_quick_reader_reads_the_thorough_one_reads_the_same(head: str) -> None:
-    quick = yaml_lines.read(head)
+    quick = lines.read(head)
     if quick:
         found = thorough(head)
         assert json.dumps(quick) == json.dumps(found), head  # json: 1 and 1.0 and true are equal to Python
@@ -276,7 +276,7 @@ PLACED = "name: x\nd: >-\n  k: v\nm:\n  l:\n  - a\n  - 'b'\n  f: [x, 'y',  z]\n 
     ],
 )
 def test_both_readers_find_a_value_at_the_same_place(extra: str, keys: Keys, line: int, column: int) -> None:
-    assert (yaml_lines.read(PLACED + extra) is None) == bool(extra)
+    assert (lines.read(PLACED + extra) is None) == bool(extra)
     _, locate, _ = read_mapping(PLACED + extra, 1)
     assert locate(keys) == (line, column)
 
@@ -379,5 +379,5 @@ TREES = st.recursive(
 def test_what_yaml_writes_is_read_back(data: dict[str, object], flow: bool) -> None:
     text = yaml.safe_dump(data, default_flow_style=flow)
     assert thorough(text) == data
-    quick = yaml_lines.read(text)
+    quick = lines.read(text)
     assert quick is None or quick == data

@@ -5,30 +5,27 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from desktop.skills.frontmatter import yaml_events, yaml_lines
-from desktop.skills.frontmatter.problems import FormatError, Keys, Locate
-
-MAX_HEAD = 64_000
-"""Characters of frontmatter; more is a load problem."""
+from desktop.domain.places import FormatError, Keys, Locate, Place
+from desktop.yaml_text import lines, values
 
 
 def read_mapping(head: str, first_line: int) -> tuple[dict[str, Any], Locate, list[FormatError]]:
     """The mapping, a way to find its values in the file, and readings worth a warning. Raises FormatError."""
-    data = yaml_lines.read(head)
+    data = lines.read(head)
     if data is not None:
         return data, partial(_quick_place, head, first_line), []
-    document = yaml_events.read(head, first_line=first_line)
+    document = values.read(head, first_line=first_line)
     return document.data, partial(_thorough_place, head, first_line), document.notes
 
 
-def _quick_place(head: str, first_line: int, keys: Keys) -> tuple[int, int]:
-    line, column = yaml_lines.locate(head, keys)
+def _quick_place(head: str, first_line: int, keys: Keys) -> Place:
+    line, column = lines.locate(head, keys)
     return first_line - 1 + line, column
 
 
-def _thorough_place(head: str, first_line: int, keys: Keys) -> tuple[int, int]:
+def _thorough_place(head: str, first_line: int, keys: Keys) -> Place:
     """Reads once more, with marks: only a file with a problem pays for them."""
-    marks = yaml_events.read(head, first_line=first_line, marks=True).marks
+    marks = values.read(head, first_line=first_line, marks=True).marks
     for length in range(len(keys), 0, -1):
         if (found := marks.get(keys[:length])) is not None:
             return found

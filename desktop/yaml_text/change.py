@@ -1,0 +1,228 @@
+"""Changing keys of a YAML mapping in its text: only the lines of a changed key are written anew (R-SK-11).
+
+A round trip through a YAML library would normalise quotes, indents and blank lines of everything; so the library only
+says where a key stands, and the one new entry is written here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from desktop.domain.errors import KnownError
+from desktop.domain.places import FormatError
+from desktop.yaml_text.entry import entry_lines
+from desktop.yaml_text.parsing import composed, yaml
+
+MAX_TEXT = 256_000
+_ITEM = re.compile(r"^( *)- ")
+_KEY = re.compile(r"[^\s#-]")
+
+
+class Remove:
+    """The value of a change that takes its key out."""
+
+
+REMOVE = Remove()
+
+
+class NotEditable(KnownError):
+    """The text is not in a shape that a form can change; it can still be edited as text."""
+
+    code = "skill.not_editable"
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One key of a block mapping: lines ``first`` to ``end`` (exclusive) in the text, the nodes of both."""
+
+    key: str
+    first: int
+    end: int
+    name: yaml.ScalarNode
+    value: yaml.Node
+
+    @property
+    def indent(self) -> int:
+        """Columns before the key."""
+        return int(self.name.start_mark.column)
+
+
+def change_key(
+    text: str, path: Sequence[str], value: Any, *, what: str = "The frontmatter", block_lists: bool = False
+) -> str:
+    """``text`` (a YAML mapping) with the key at ``path`` set to ``value``, added where it is missing, or removed.
+
+    ``path`` has one or more names; what lies on the way is made, and goes when nothing is left in it. Raises
+    NotEditable for text that is no block mapping (a flow mapping, an alias, more than one document) on the way;
+    ``what`` the text is called there. ``block_lists``: each item of a list has a line, however short the list is.
+    """
+    if len(text) > MAX_TEXT:
+        raise NotEditable(f"{what} is too large for the form.", next_step="Edit it as text.")
+    lines = text.splitlines(keepends=True)
+    root = _root(text, what)
+    end = _end(lines, root)
+    change = _Change(lines, "\r\n" if any(line.endswith("\r\n") for line in lines) else "\n", what, block_lists)
+    return "".join(change.made(root, 0, end, tuple(path), value))
+
+
+def in_lines(text: str) -> str:
+    """A mapping in braces as one with a line for each key, for ``change_key``, and ``null`` as nothing; any other text
+    as it is."""
+    node, loader = composed(text)
+    if node is None or not (getattr(node, "flow_style", False) or node.value in ("~", "null")):
+        return text
+    entries = (loader.construct_document(node) or {}).items()
+    return "".join(f"{line}\n" for key, value in entries for line in entry_lines(str(key), value, block_lists=True))
+
+
+def with_item(text: str, key: str, entry: Mapping[str, object]) -> str:
+    """``text`` with one more entry at the end of the list below the top-level ``key``, in the indent that the list has;
+    everything else, comments too, stays as it is, also where it is no YAML yet. Values are written as JSON."""
+    lines = text.rstrip("\n").split("\n") if text.strip() else []
+    start = next((at for at, line in enumerate(lines) if line.startswith(f"{key}:")), None)
+    if start is None:
+        lines.append(f"{key}:")
+        start = len(lines) - 1
+    elif lines[start].removeprefix(f"{key}:").strip() in ("[]", "~", "null"):
+        lines[start] = f"{key}:"
+    end = next((at for at in range(start + 1, len(lines)) if _KEY.match(lines[at])), len(lines))
+    indent = next((found[1] for line in lines[start + 1 : end] if (found := _ITEM.match(line))), "  ")
+    written = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in entry.items()]
+    block = [f"{indent}{'- ' if not at else '  '}{line}" for at, line in enumerate(written)]
+    return "\n".join([*lines[:end], *block, *lines[end:]]) + "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """One change of a text."""
+
+    lines: list[str]
+    newline: str
+    what: str
+    block_lists: bool
+
+    def made(
+        self, mapping: yaml.MappingNode | None, indent: int, end: int, path: Sequence[str], value: Any
+    ) -> list[str]:
+        """The lines with the change made below one block mapping whose entries stand at ``indent``."""
+        lines = self.lines
+        entries = self._entries(mapping, end) if mapping is not None else []
+        here = entries[0].indent if entries else indent
+        found = next((entry for entry in entries if entry.key == path[0]), None)
+        if found is None:
+            return lines if value is REMOVE else self._added(entries, here, end, path, value)
+        inner, rest = found.value, path[1:]
+        if value is REMOVE and not _holds(inner, rest):
+            return lines
+        if value is REMOVE and _only(inner, rest):
+            after = lines[found.end :]
+            ends = len(entries) == 1 and "".join(after[:1]).startswith("...")  # nothing is left that it could end
+            return lines[: found.first] + after[ends:]
+        if rest and isinstance(inner, yaml.MappingNode) and not inner.flow_style and inner.value:
+            return self.made(inner, found.indent + 2, found.end, rest, value)
+        fresh = self._written(path[0], _set(_construct(inner), rest, value) if rest else value, here)
+        if comment := _comment(lines, found):
+            fresh[0] = fresh[0].rstrip("\r\n") + comment + self.newline
+        return [*lines[: found.first], *fresh, *lines[found.end :]]
+
+    def _added(self, entries: list[_Entry], indent: int, end: int, path: Sequence[str], value: Any) -> list[str]:
+        """A new entry after the last one of its mapping."""
+        for name in reversed(path[1:]):
+            value = {name: value}
+        at = entries[-1].end if entries else end
+        before = self.lines[:at]
+        if before and not before[-1].endswith(("\n", "\r")):
+            before[-1] += self.newline
+        return [*before, *self._written(path[0], value, indent), *self.lines[at:]]
+
+    def _entries(self, mapping: yaml.MappingNode, end: int) -> list[_Entry]:
+        """The entries with their lines. Comments and blank lines before the next key belong to that key."""
+        lines, nodes = self.lines, mapping.value
+        for key, _ in nodes:
+            before = lines[key.start_mark.line][: key.start_mark.column] if key.start_mark.line < len(lines) else ""
+            if not isinstance(key, yaml.ScalarNode) or before.strip():
+                raise NotEditable(f"{self.what} has keys that are not plain words.", next_step="Edit it as text.")
+        firsts = [*(key.start_mark.line for key, _ in nodes), end]
+        return [
+            _Entry(str(key.value), first, _last(lines, first, limit), key, value)
+            for (key, value), first, limit in zip(nodes, firsts, firsts[1:], strict=False)
+        ]
+
+    def _written(self, key: str, value: Any, indent: int) -> list[str]:
+        return [" " * indent + line + self.newline for line in entry_lines(key, value, self.block_lists)]
+
+
+# -- where keys stand -------------------------------------------------------------------------------------------------
+
+
+def _root(text: str, what: str) -> yaml.MappingNode | None:
+    try:
+        node, _ = composed(text)
+    except (FormatError, RecursionError) as error:
+        raise NotEditable(f"{what} is not valid YAML.", next_step="Correct it as text first.") from error
+    if node is None or (isinstance(node, yaml.ScalarNode) and not node.value and not node.style):
+        return None
+    if not isinstance(node, yaml.MappingNode) or node.flow_style:
+        raise NotEditable(f"{what} is not a plain list of keys.", next_step="Edit it as text.")
+    return node
+
+
+def _end(lines: list[str], root: yaml.MappingNode | None) -> int:
+    """Where the mapping ends at the latest: before the line that ends the document."""
+    at = root.end_mark.line if root is not None else len(lines)
+    return at if at < len(lines) and lines[at].startswith("...") else len(lines)
+
+
+def _holds(node: yaml.Node, path: Sequence[str]) -> bool:
+    """Whether there is a value at ``path``."""
+    here = [inner for key, inner in node.value if key.value == path[0]] if path and _is_mapping(node) else []
+    return not path or any(_holds(inner, path[1:]) for inner in here)
+
+
+def _only(node: yaml.Node, path: Sequence[str]) -> bool:
+    """Whether nothing is left without the value at ``path``, which is there."""
+    return not path or (len(node.value) == 1 and _only(node.value[0][1], path[1:]))
+
+
+def _is_mapping(node: yaml.Node) -> bool:
+    return isinstance(node, yaml.MappingNode)
+
+
+def _last(lines: list[str], first: int, limit: int) -> int:
+    """Where an entry ends: before the comments and blank lines that lead to what follows."""
+    last = limit
+    while last > first + 1 and (not lines[last - 1].strip() or lines[last - 1].lstrip().startswith("#")):
+        last -= 1
+    return last
+
+
+def _comment(lines: list[str], entry: _Entry) -> str:
+    """The comment in the line of a key whose value ends there or begins further down, with the space before it."""
+    line, value = lines[entry.first].rstrip("\r\n"), entry.value
+    if value.end_mark.line == entry.first:
+        tail = line[value.end_mark.column :]
+    elif value.start_mark.line > entry.first:
+        tail = line[entry.name.end_mark.column :].lstrip(" ").removeprefix(":")
+    else:
+        return ""
+    return tail if tail.lstrip().startswith("#") else ""
+
+
+def _construct(node: yaml.Node) -> Any:
+    return yaml.SafeLoader("").construct_document(node)
+
+
+def _set(data: Any, path: Sequence[str], value: Any) -> dict[str, Any]:
+    """``data`` as a mapping with one value in it changed."""
+    result = dict(data) if isinstance(data, Mapping) else {}
+    if len(path) > 1:
+        result[path[0]] = _set(result.get(path[0]), path[1:], value)
+    elif value is REMOVE:
+        result.pop(path[0], None)
+    else:
+        result[path[0]] = value
+    return result

@@ -1,0 +1,142 @@
+"""Changing one key of YAML: the key is changed, and every other byte is as it was (R-SK-11)."""
+
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from desktop.yaml_text.change import REMOVE, NotEditable, change_key, in_lines
+
+HEAD = """\
+# what it is
+name: greet
+description: "Says hello"   # one line
+
+allowed-tools: read-file  bash
+license:   MIT
+metadata:
+  # for finding it
+  tags: [chat, 'small talk']
+  params:
+    type: object
+    properties:
+      who: {type: string}
+  x-own:
+      - odd indent
+      - kept
+other: [1,2,   3]
+"""
+
+
+WHO = "      who: {type: string}\n"
+ONE_LINE = 'description: "Says hello"   # one line\n'
+
+
+@pytest.mark.spec("R-SK-11")
+@pytest.mark.parametrize(
+    ("path", "value", "old", "new"),
+    [
+        (["name"], "hello", "name: greet\n", "name: hello\n"),
+        (["description"], "Says: hello", ONE_LINE, ONE_LINE.replace("Says", "Says:")),
+        (["allowed-tools"], REMOVE, "allowed-tools: read-file  bash\n", ""),
+        (["metadata", "tags"], ["a", "b c"], "  tags: [chat, 'small talk']\n", "  tags: [a, b c]\n"),
+        (["metadata", "visibility"], "hidden", "      - kept\n", "      - kept\n  visibility: hidden\n"),
+        (["metadata", "params", "type"], "array", "    type: object\n", "    type: array\n"),
+        (["metadata", "params", "properties", "who"], {"type": "number"}, WHO, "      who:\n        type: number\n"),
+        (["metadata", "params", "properties", "no"], {"a": 1}, WHO, WHO + '      "no":\n        a: 1\n'),
+        (["other"], REMOVE, "other: [1,2,   3]\n", ""),
+        (["new"], True, "other: [1,2,   3]\n", "other: [1,2,   3]\nnew: true\n"),
+        (["deep", "er"], 1, "other: [1,2,   3]\n", "other: [1,2,   3]\ndeep:\n  er: 1\n"),
+        (["gone"], REMOVE, "", ""),
+        (["metadata", "gone"], REMOVE, "", ""),
+    ],
+)
+def test_only_the_lines_of_the_changed_key_change(path: list[str], value: Any, old: str, new: str) -> None:
+    assert change_key(HEAD, path, value) == HEAD.replace(old, new, 1)
+
+
+@pytest.mark.spec("R-SK-11")
+def test_the_last_key_of_a_mapping_takes_the_mapping_with_it() -> None:
+    assert change_key("name: a\nmetadata:\n  role: main\n", ["metadata", "role"], REMOVE) == "name: a\n"
+
+
+@pytest.mark.spec("R-SK-11")
+def test_an_empty_or_flow_value_on_the_way_is_written_anew_and_nothing_else() -> None:
+    assert change_key("name: a\nmetadata: {tags: [x]}\n", ["metadata", "role"], "main") == (
+        "name: a\nmetadata:\n  tags: [x]\n  role: main\n"
+    )
+    assert change_key("name: a\nmetadata:\nlast: 1\n", ["metadata", "role"], "main") == (
+        "name: a\nmetadata:\n  role: main\nlast: 1\n"
+    )
+
+
+@pytest.mark.spec("R-SK-11")
+def test_line_ends_and_a_missing_last_one_are_kept() -> None:
+    assert change_key("name: a\r\nx: 1\r\n", ["name"], "b") == "name: b\r\nx: 1\r\n"
+    assert change_key("name: a", ["x"], 1) == "name: a\nx: 1\n"
+    assert change_key("", ["name"], "a") == "name: a\n"
+
+
+@pytest.mark.spec("R-SK-11")
+@pytest.mark.parametrize(
+    "text", ["{name: a}", "- a\n", "a: [\n", "? {x: 1}\n: 2\n", "? a\n: 2\n", "name: a\n---\nname: b\n"]
+)
+def test_what_is_no_plain_list_of_keys_is_left_to_text(text: str) -> None:
+    with pytest.raises(NotEditable):
+        change_key(text, ["name"], "b")
+
+
+@pytest.mark.spec("R-SK-11")
+@pytest.mark.parametrize(
+    ("text", "path", "value", "new"),
+    [
+        ("a: {b: 1}  # why\nc: 2\n", ["a", "d"], 3, "a:  # why\n  b: 1\n  d: 3\nc: 2\n"),
+        ("a:  # why\n  - x\n  - y\nc: 2\n", ["a"], ["z"], "a: [z]  # why\nc: 2\n"),
+        ("a: {b: 1, c: 2}\n", ["a", "b"], REMOVE, "a:\n  c: 2\n"),
+        ("a: {b: 1}\nc: 2\n", ["a", "b"], REMOVE, "c: 2\n"),
+        ("a:\n  b:\n    c: 1\nd: 2\n", ["a", "b", "c"], REMOVE, "d: 2\n"),
+        ("--- # head\na: 1\n...\n", ["b"], 2, "--- # head\na: 1\nb: 2\n...\n"),
+        ("a: 1\n...\n", ["a"], REMOVE, ""),
+        ("a: 1\n", ["a"], 1e16, "a: 1.0e+16\n"),
+        ("a: 1\n", ["a"], "~/notes", "a: ~/notes\n"),
+        ("a: 1\n", ["a"], r"^\d+$", "a: '^\\d+$'\n"),
+    ],
+)
+def test_what_stands_around_a_change_is_kept(text: str, path: list[str], value: Any, new: str) -> None:
+    assert change_key(text, path, value) == new
+    yaml.safe_load(new)
+
+
+def test_where_lists_have_a_line_for_each_item_a_short_one_has_it_too() -> None:
+    assert change_key("a: 1\n", ["a"], ["x", {"b": ["z"]}], block_lists=True) == ("a:\n  - x\n  - b:\n      - z\n")
+
+
+def test_a_mapping_in_braces_becomes_lines_that_can_be_changed() -> None:
+    assert in_lines('{\n "a": {"b": ["c"]},\n "d": 1\n}\n') == "a:\n  b:\n    - c\nd: 1\n"
+    assert (in_lines("~\n"), in_lines("a: {b: 1}\n")) == ("", "a: {b: 1}\n")
+
+
+TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=30)
+KEYS = st.text("abc-: #'\"yn", min_size=1, max_size=6)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@pytest.mark.spec("R-SK-11")
+@given(
+    st.sampled_from([["name"], ["metadata", "tags"], ["metadata", "params", "properties", "who"], ["fresh"]]), VALUES
+)
+def test_any_value_is_read_back_as_it_was_written(path: list[str], value: Any) -> None:
+    text = change_key(HEAD, path, value)
+    data, before = yaml.safe_load(text), yaml.safe_load(HEAD)
+    at, rest = data, before
+    for name in path[:-1]:
+        at, rest = at[name], rest[name]
+    assert at[path[-1]] == value
+    rest[path[-1]] = value
+    assert data == before
