@@ -31,17 +31,23 @@ class SkillTable:
 
     async def bring(self, ref: str, cwd: str | None = None) -> None:
         """Have ``ref`` in memory, if it exists."""
-        ref = _canonical(ref)
-        if self._registered.find(ref) is None and not self._finder.find_cached(ref)[0]:
-            await asyncio.to_thread(self._finder.find_tool, ref, cwd=cwd)
+        if self._registered.find(_canonical(ref)) is None and not self._known(ref)[0]:
+            await asyncio.to_thread(self._finder.find_tool, _canonical(ref), cwd=cwd)
 
     def find(self, name: str) -> Tool | None:
         """By canonical name, alias, or for trusted callers any reference that was brought."""
         found = self._registered.find(name)
         if found is not None:
             return found
-        definition = self._finder.find_cached(_canonical(name))[1]
+        definition = self._known(name)[1]
         return self._tool(definition) if definition is not None else None
+
+    def _known(self, ref: str) -> tuple[bool, SkillDef | None]:
+        """(known, definition): a further name of a tool may look like a provider's name of a skill (S-RES-3)."""
+        exact = self._finder.find_cached(ref)
+        if exact[1] is not None and ref in exact[1].aliases:
+            return exact
+        return self._finder.find_cached(_canonical(ref))
 
     def tools(self) -> list[Tool]:
         """Registered ones first, then skills; each name once. Reads the listing from memory where it is there."""

@@ -124,9 +124,12 @@ async def test_what_an_agent_may_not_call_is_neither_listed_nor_described_to_it(
 
 @pytest.mark.spec("R-VIS-4")
 async def test_skill_describe_tells_everything_a_caller_needs(bench: LibraryBench) -> None:
+    async def described(name: str) -> Any:
+        return (await bench.call("skill-describe", {"name": name})).result
+
     returns = {"type": "number"}
     bench.register("sum", None, tags=["math"], params={"type": "object", "properties": {"a": {}}}, returns=returns)
-    found = (await bench.call("skill-describe", {"name": "sum"})).result.structured
+    found = (await described("sum")).structured
     assert found["params"]["properties"] == {"a": {}}
     assert (found["returns"], found["tags"], found["visibility"], found["source"]) == (
         returns,
@@ -134,6 +137,15 @@ async def test_skill_describe_tells_everything_a_caller_needs(bench: LibraryBenc
         "shown",
         "program",
     )
+    more = "metadata: {visibility: hidden, tags: [Net Work, slow], category: write, params: {type: object}}"
+    bench.write("mail.skill.md", f"---\nname: mail\ndescription: Sends a letter.\n{more}\n---\nSend it.\n")
+    found = (await described("mail")).structured
+    assert (found["description"], found["tags"]) == ("Sends a letter.", ["net-work", "slow"])
+    assert (found["returns"], found["visibility"], found["source"]) == (None, "hidden", "mine")
+    assert (found["category"], found["params"]["type"]) == ("write", "object")
+    bench.write("broken.skill.md", "nothing")
+    for name in ("none", "broken"):
+        assert "no tool named" in (await described(name)).text, name
 
 
 @pytest.mark.spec("R-DSC-9", "R-INV-3")
@@ -347,6 +359,36 @@ async def test_a_model_loads_nothing_by_path_not_even_what_somebody_else_has_loa
             assert (await bench.call("skill-invoke", {"ref": ref})).result.code == "not_found", (ref, loaded)
         assert [bench.world.table.find(ref) is not None for ref in refs] == [loaded, loaded, True]
         assert (await bench.call("trusted")).result.structured == ["hello", "hello", "talked"]
+
+
+@pytest.mark.spec("S-RES-3", "Q-3")
+async def test_a_further_name_of_a_tool_is_found_by_skills_and_by_no_model(bench: LibraryBench) -> None:
+    async def trusted(ctx: Any, args: Any) -> Any:
+        return await ctx.manager.invoke("read_it_all", {})
+
+    bench.register("read", lambda _ctx, _args: "read it", aliases=("read_it_all",))
+    bench.register("trusted", trusted)
+    assert (await bench.call("trusted")).result.text == "read it"
+    assert (await bench.call("read")).result.text == "read it"
+    for ref in ("read_it_all", "read-it-all"):
+        assert (await bench.call(ref)).result.code == "not_found", ref
+        assert (await bench.call("skill-invoke", {"ref": ref})).result.code == "not_found", ref
+
+
+@pytest.mark.spec("R-RES-12", "R-VIS-1")
+async def test_a_callback_is_called_by_those_whose_list_names_it_and_is_listed_to_nobody_else(
+    bench: LibraryBench,
+) -> None:
+    ref = bench.fabric.create_callback_ref("on-done", lambda _ctx, _args: "called back")
+    for allowed, code in ((None, "denied.visibility"), ("*", "denied.visibility"), (f"* {ref}($deny)", None)):
+        refused = (await bench.call(ref, allowed=allowed)).result
+        assert refused.is_error, allowed
+        assert refused.code == (code or refused.code), allowed
+        listed = (await bench.call("skill-list", allowed=allowed)).result.structured
+        assert ref not in {row["name"] for row in listed}, allowed
+    assert (await bench.call(ref, allowed=f"look {ref}")).result.text == "called back"
+    assert bench.fabric.unregister_tool(ref)
+    assert (await bench.call(ref, allowed=f"look {ref}")).result.code == "not_found"
 
 
 @pytest.mark.spec("R-INV-15", "R-INV-3")
