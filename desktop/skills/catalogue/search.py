@@ -1,5 +1,4 @@
-"""Filters, facets and counts over the catalogue; ``skill-list`` and ``skill-describe`` are the same functions
-(R-VIS-2 … R-VIS-7).
+"""Filters, facets and counts over the catalogue; ``skill-list`` filters by the same functions (R-VIS-2 … R-VIS-7).
 
 Each word of a query is looked for in names, descriptions and tags; ``#tag`` selects by tag and a word with ``*``,
 ``?``, ``[`` or ``{`` is a glob over names, as everywhere else. All words must fit.
@@ -305,32 +304,6 @@ class SkillCatalog:
             }
             for row in found
         ]
-
-    def skill_describe(self, name: str) -> dict[str, Any] | None:
-        """What ``skill-describe`` returns, of the skill that the name means; None when there is none to call."""
-        row = next(
-            (
-                row
-                for row in self._rows.named(name)
-                if self._rows.states[row] == READY and self._rows.is_skill(row) and self.shadowing(row).wins == row
-            ),
-            None,
-        )
-        found = None if row is None else self.definition(row)
-        if found is None:
-            return None
-        return {
-            "name": found.name,
-            "description": found.description,
-            "tags": list(found.tags),
-            "params": found.params,
-            "returns": found.returns,
-            "visibility": found.visibility or "shown",
-            "source": found.source,
-            "kind": found.kind,
-            "category": found.category,
-            "allowedTools": found.allowed_tools,
-        }
 
 
 _MASKS: dict[str, Callable[[SkillCatalog, str], int]] = {

@@ -1,14 +1,13 @@
-"""``find_tool``: from a reference to a definition (R-RES-1 … R-RES-8, R-RES-18, R-RES-20, Q-3, C-3)."""
+"""``find_tool``: from a reference to a definition (R-RES-1 … R-RES-8, R-RES-18, R-RES-20, C-3)."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from desktop.domain.errors import ConfigurationError, Denied
+from desktop.domain.errors import ConfigurationError
 from desktop.domain.skills import SkillDef
 from desktop.skills.catalogue.order import Layer, holders
 from desktop.skills.catalogue.roots import SearchRoot
@@ -30,15 +29,9 @@ def find_tool(
 
     ``cwd`` and ``paths`` are the context's own, else the configured ones. Raises ConfigurationError only for a file
     with several skills where none is named and not exactly one is the main skill (R-SK-8)."""
-    return _find(ref, globals, cwd, paths, aliases=True)
-
-
-def _find(
-    ref: str, globals: Globals, cwd: str | None, paths: Iterable[PathEntry] | None, *, aliases: bool
-) -> SkillDef | None:
     if not usable(ref):
         return None
-    registered = lookup(globals, ref, aliases=aliases)
+    registered = lookup(globals, ref)
     if registered is not None:
         return registered
     path = search_path(globals, paths)
@@ -163,37 +156,3 @@ def selected(found: Sequence[SkillDef], fragment: str, path: str) -> SkillDef | 
     raise ConfigurationError(
         f"{path} has several skills.", next_step=f"Write which one you mean: {names}", code="skills.ambiguous_ref"
     )
-
-
-# -- references that are not the person's own -------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class RefLimits:
-    """Where a reference comes from. ``code``: written by a model; ``model``: an argument of a native call; ``job`` and
-    ``config``: saved by a person, run without them. ``permits_path`` says whether the boundary allows reading an
-    absolute path, links resolved (Q-3)."""
-
-    origin: Literal["code", "model", "job", "config"]
-    permits_path: Callable[[str], bool]
-
-
-def find_limited(
-    ref: str, globals: Globals, limits: RefLimits, *, cwd: str | None = None, paths: Iterable[PathEntry] | None = None
-) -> SkillDef | None:
-    """``find_tool`` for references that are limited. Raises Denied (``denied.untrusted_ref``) for one that this caller
-    may not use: code may use canonical bare names only (C-3), the others paths inside the boundary."""
-    if limits.origin == "code" and classify(ref) != "bare":
-        raise _refused(f"{ref[:200]!r} is not a plain skill name. Code may call skills by name only.")
-    if limits.origin == "model" and ref.startswith("inline://"):
-        raise _refused("inline:// references are not for models.")
-    trusted = limits.origin in ("job", "config")
-    target = _target(ref, cwd or globals.config.cwd) if usable(ref) else None
-    registered = lookup(globals, ref, aliases=trusted) if target is not None else None
-    if target is not None and registered is None and not limits.permits_path(_file(target)):
-        raise _refused(f"{target.path} is outside the folders that may be read.")
-    return _find(ref, globals, cwd, paths, aliases=trusted)
-
-
-def _refused(message: str) -> Denied:
-    return Denied(message, code="denied.untrusted_ref")

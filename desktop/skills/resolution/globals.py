@@ -94,5 +94,5 @@ def clear_tool_cache(globals: Globals, name: str) -> None:
 
 
 def clear_all_caches(globals: Globals) -> None:
-    """Empty all twelve (R-RES-15)."""
+    """Empty all of them (R-RES-15)."""
     globals.cache.clear()

@@ -127,14 +127,13 @@ def _free_name(globals: Globals, label: str) -> str:
     return name
 
 
-def lookup(globals: Globals, ref: str, *, aliases: bool = True) -> SkillDef | None:
-    """By exact alias (trusted callers only, C-3), by name, or by ``src``."""
+def lookup(globals: Globals, ref: str) -> SkillDef | None:
+    """By exact alias (C-3), by name, or by ``src``."""
     tools = globals.tools
     handed = tools.handed.get(ref)
     if handed is not None and handed.tool is not None:
         return handed
-    name = tools.aliases.get(ref) if aliases else None
-    return tools.programmatic.get(name or tools.by_src.get(ref) or ref)
+    return tools.programmatic.get(tools.aliases.get(ref) or tools.by_src.get(ref) or ref)
 
 
 def all_programmatic(globals: Globals) -> list[SkillDef]:

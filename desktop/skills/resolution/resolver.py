@@ -23,10 +23,6 @@ class Resolver:
         """For trusted callers; see ``find.find_tool``."""
         return find.find_tool(ref, self.globals, cwd=cwd)
 
-    def find_limited(self, ref: str, limits: find.RefLimits, *, cwd: str | None = None) -> SkillDef | None:
-        """For references from models, jobs and saved configuration (Q-3). Raises Denied."""
-        return find.find_limited(ref, self.globals, limits, cwd=cwd)
-
     def find_cached(self, ref: str) -> tuple[bool, SkillDef | None]:
         """(known, definition) from memory alone; does not block."""
         return find.find_cached(ref, self.globals)

@@ -1,4 +1,4 @@
-"""The catalogue: filters, facets, and the two skills that answer with the same functions."""
+"""The catalogue: filters, facets, and the skill that lists by the same functions."""
 
 from __future__ import annotations
 
@@ -201,19 +201,6 @@ def test_skill_list_is_the_same_filter_over_what_may_be_called(fabric: SkillFabr
         "source": "mine",
     }
     assert {one["name"]: one["description"] for one in listed}["shared-name"] == "The project's."
-
-
-@pytest.mark.spec("R-VIS-4")
-def test_skill_describe_tells_tags_params_returns_visibility_and_source(fabric: SkillFabric) -> None:
-    catalog = fabric.catalog()
-    found = catalog.skill_describe("mail-send")
-    assert found is not None
-    assert found["tags"] == ["net-work", "slow"]
-    assert found["params"] == {"type": "object"}
-    assert (found["returns"], found["visibility"], found["source"]) == (None, "shown", "mine")
-    assert catalog.skill_describe("secret")["visibility"] == "hidden"
-    assert catalog.skill_describe("shared-name")["description"] == "The project's."
-    assert [catalog.skill_describe(name) for name in ("none", "stranger", "broken")] == [None, None, None]
 
 
 @pytest.mark.spec("R-RES-5", "R-RES-10")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.errors import ConfigurationError, Denied
+from desktop.domain.errors import ConfigurationError
 from desktop.skills.catalogue.build_index import write_build_index
 from desktop.skills.catalogue.scan import BUILD_INDEX
-from desktop.skills.resolution.find import RefLimits, find_cached, find_limited, find_tool
+from desktop.skills.resolution.find import find_cached, find_tool
 from desktop.skills.resolution.globals import clear_tool_cache, empty_globals
 from desktop.skills.resolution.listing import list_tools
 from desktop.skills.resolution.programmatic import RegisterToolOptions, register_tool, unregister_tool
@@ -156,40 +156,18 @@ def test_a_fragment_selects_in_a_file_of_several_skills(one: Path) -> None:
 
 
 @pytest.mark.spec("R-RES-10", "S-RES-3")
-def test_an_alias_is_found_by_trusted_callers_only(one: Path) -> None:
-    globals = empty_globals([], cwd=str(one))
-    register_tool(globals, RegisterToolOptions("read-file", aliases=("read_file",)))
-    assert find_tool("read_file", globals).name == "read-file"
-    code = RefLimits("code", lambda path: True)
-    assert find_limited("read-file", globals, code).name == "read-file"
-    with pytest.raises(Denied) as caught:
-        find_limited("read_file", globals, code)
-    assert caught.value.code == "denied.untrusted_ref"
-    assert find_limited("read_file", globals, RefLimits("model", lambda path: True)) is None
-    assert find_limited("read_file", globals, RefLimits("config", lambda path: False)).name == "read-file"
-
-
-@pytest.mark.spec("R-RES-4")
-def test_paths_of_models_jobs_and_configuration_stay_inside_the_boundary(one: Path, two: Path) -> None:
-    inside, outside = skill(one, "inside"), skill(two, "outside")
-    os.symlink(two, one / "way-out")
+def test_a_further_name_means_its_tool_before_any_file_of_that_name(one: Path) -> None:
+    skill(one, "read-all", "On disk.")
+    skill(one, "read-some", "On disk.")
     globals = empty_globals([str(one)], cwd=str(one))
-
-    def permits(path: str) -> bool:
-        return os.path.realpath(path).startswith(f"{one}/")
-
-    for origin in ("model", "job", "config"):
-        limits = RefLimits(origin, permits)
-        assert find_limited("inside", globals, limits).name == "inside"
-        assert find_limited(str(inside), globals, limits).name == "inside"
-        for ref in (str(outside), f"file://{outside}", "./way-out/outside.skill.md", "../two/outside.skill.md"):
-            with pytest.raises(Denied):
-                find_limited(ref, globals, limits)
-    with pytest.raises(Denied):
-        find_limited("inline://7", globals, RefLimits("model", permits))
-    for ref in (str(inside), "./x", f"file://{inside}", "inline://7", "Foo", "a_b"):
-        with pytest.raises(Denied):
-            find_limited(ref, globals, RefLimits("code", permits))
+    register_tool(globals, RegisterToolOptions("read-file", description="By code.", aliases=("read_file", "read-all")))
+    for ref in ("read-file", "read_file", "read-all"):
+        assert find_tool(ref, globals).description == "By code.", ref
+        assert find_cached(ref, globals) == (True, find_tool("read-file", globals)), ref
+    assert find_tool("read-some", globals).description == "On disk."
+    unregister_tool(globals, "read-file")
+    assert find_tool("read-all", globals).description == "On disk."
+    assert find_tool("read_file", globals) is None
 
 
 @pytest.mark.spec("R-RES-20")
