@@ -56,11 +56,11 @@ BASH = ToolSpec(
 )
 
 
-def find_bash(settings: SafetySettings) -> str | None:
+def find_bash(settings: SafetySettings, *, platform: str = _PLATFORM) -> str | None:
     """The bash to use: the settings' own, else the one installed; on Windows only the configured one (R-BLT-7)."""
     if settings.bash_path:
         return shutil.which(settings.bash_path)
-    return None if _PLATFORM == "win32" else shutil.which("bash", path="/bin:/usr/bin:/usr/local/bin:/opt/homebrew/bin")
+    return None if platform == "win32" else shutil.which("bash", path="/bin:/usr/bin:/usr/local/bin:/opt/homebrew/bin")
 
 
 def why_absent(settings: SafetySettings) -> str:

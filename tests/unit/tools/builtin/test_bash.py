@@ -18,6 +18,8 @@ from desktop.domain.tools import ToolCallContext
 from desktop.skills.patterns.commands import command_glob
 from desktop.tools.builtin.shell import find_bash, why_absent
 from tests.harness.patience import longer_limits
+from tests.unit.pipeline.kit import Bench as PipelineBench
+from tests.unit.pipeline.kit import Person
 from tests.unit.tools.conftest import Bench, context
 
 
@@ -207,14 +209,23 @@ async def test_an_approval_is_bound_to_what_is_written_or_run_and_not_to_what_is
     assert ((second.identity, second.paths) != (first.identity, first.paths)) is again, (first, second)
 
 
-@pytest.mark.spec("R-INV-1", "R-BLT-7")
-async def test_where_there_is_no_bash_or_no_workspace_nobody_is_asked(bench: Bench) -> None:
+@pytest.mark.spec("R-BLT-7")
+async def test_where_there_is_no_bash_or_no_workspace_the_call_is_refused_and_nobody_is_asked(bench: Bench) -> None:
+    person = Person("allow_once")
+    pipeline = PipelineBench(bench.bash, person=person)
     bench.world.change(bash_path="/no/such/bash")
-    check = await bench.bash.precheck({"command": "ls"})
-    assert "no bash here" in str(check.denied)
+    outcome = await pipeline.call("bash", {"command": "echo ran > note.txt"})
+    assert (outcome.state, outcome.result.code) == ("failed", "tool.absent")
+    assert "no bash here" in outcome.result.text
     bench.world.change(bash_path="", workspace=str(bench.world.workspace / "gone"))
-    check = await bench.bash.precheck({"command": "ls"})
-    assert "does not exist" in str(check.denied)
+    outcome = await pipeline.call("bash", {"command": "echo ran > note.txt"})
+    assert (outcome.state, outcome.result.code) == ("failed", "tool.not_started")
+    assert "does not exist" in outcome.result.text
+    assert person.decided == []
+    bench.world.change(workspace=str(bench.world.workspace))
+    outcome = await pipeline.call("bash", {"command": "echo ran > note.txt"})
+    assert (outcome.state, person.decided) == ("done", ["bash"])
+    assert (bench.world.workspace / "note.txt").read_text() == "ran\n"
 
 
 @pytest.mark.spec("R-ENV-1", "R-ENV-6", "S6.6")
@@ -283,6 +294,14 @@ def test_without_bash_the_tool_is_absent_with_an_explanation() -> None:
     assert find_bash(missing) is None
     assert "no other shell" in why_absent(missing)
     assert why_absent(SafetySettings(workspace="/w")) == ""
+
+
+@pytest.mark.spec("R-BLT-7")
+def test_on_windows_it_is_the_bash_that_a_person_named_and_no_other() -> None:
+    installed = find_bash(SafetySettings(workspace="/w"), platform="linux")
+    assert installed is not None
+    assert find_bash(SafetySettings(workspace="/w"), platform="win32") is None
+    assert find_bash(SafetySettings(workspace="/w", bash_path=installed), platform="win32") == installed
 
 
 async def test_a_workspace_outside_the_boundary_or_missing_is_refused(bench: Bench) -> None:
