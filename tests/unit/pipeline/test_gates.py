@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
 from desktop.domain.errors import BoundaryViolation, Denied
 from desktop.domain.judgement import Category
 from desktop.domain.limits import Limit
+from desktop.domain.messages import ToolCallBlock
 from desktop.domain.middleware import CallNext, FunctionContext, MiddlewareTermination
 from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult
@@ -37,13 +39,25 @@ def writer(**options: object) -> FakeTool:
     return FakeTool("write-file", Category.WRITE, **options)  # type: ignore[arg-type]
 
 
-@pytest.mark.spec("S6.1", "R-TOOL-2", "R-INV-1", "R-LOOP-4")
-async def test_a_call_with_valid_arguments_runs_and_returns_its_output() -> None:
-    bench = Bench(FakeTool(body=lambda args, _: f"content of {args['path']}"))
-    outcome = await bench.call("read_file", {"path": "notes.txt"})
-    assert (outcome.result.text, outcome.state) == ("content of notes.txt", "done")
+@pytest.mark.spec("S6.1", "R-INV-1", "R-LOOP-4")
+@pytest.mark.parametrize("fails", [False, True])
+async def test_a_call_passes_the_gates_runs_once_and_what_came_of_it_is_told_under_its_id(fails: bool) -> None:
+    def content(args: Any, _context: ToolCallContext) -> ToolResult:
+        return ToolResult(f"content of {args['path']}", is_error=fails)
+
+    tool, person, limits = FakeTool(body=content), Person(), OneCall()
+    bench = Bench(tool, person=person)
+    outcome = await bench.call("read_file", {"path": "notes.txt"}, limits=limits)
+    assert (tool.prechecks, person.decided, limits.counted) == (1, ["read-file"], 1)
+    assert tool.calls == [{"path": "notes.txt"}]
+    state = "failed" if fails else "done"
+    assert (outcome.result.text, outcome.state) == ("content of notes.txt", state)
     assert bench.names == ["ToolCallStarted", "ToolCallFinished"]
-    assert bench.events[-1].result_message_id == "m2"
+    told = bench.events[-1]
+    assert (told.call_id, told.result_message_id) == ("c1", "m2")
+    assert (told.text, told.is_error, told.state) == ("content of notes.txt", fails, state)
+    block = outcome.block(ToolCallBlock("c1", "read_file", {}))
+    assert (block.call_id, block.text, block.is_error) == ("c1", "content of notes.txt", fails)
     assert outcome.facts["category"] == "read"
     assert outcome.facts["bytes"] == len("content of notes.txt")
 

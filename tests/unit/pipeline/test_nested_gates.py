@@ -13,15 +13,16 @@ CODE = Caller("code", ("assistant", "invoke"), ExactTools(("write-file", "read-f
 
 
 class Nested:
-    """``invoke``, which reads, and code in it that writes; the person answers each question in turn."""
+    """``invoke``, and code in it that writes; the person answers each question in turn, if there is one."""
 
-    def __init__(self, *answers: str) -> None:
+    def __init__(self, *answers: str, outer: Category = Category.READ, attended: bool = True) -> None:
         self.person = Person(*answers)
         self.invocations: list[Any] = []
         self.writer = FakeTool("write-file", Category.WRITE)
         self.reader = FakeTool("read-file")
-        outer = FakeTool("invoke", body=self._code)
-        self.bench = Bench(outer, self.writer, self.reader, person=self.person, layers=[self])
+        invoke = FakeTool("invoke", outer, body=self._code)
+        person = self.person if attended else None
+        self.bench = Bench(invoke, self.writer, self.reader, person=person, layers=[self])
         self.states: list[str] = []
 
     async def process(self, context: Any, call_next: Any) -> None:
@@ -48,9 +49,24 @@ async def test_code_is_read_and_each_write_it_makes_is_asked_about_for_itself() 
     assert len(nested.writer.calls) == 1
 
 
-@pytest.mark.spec("R-TOOL-9", "R-PRM-6")
-async def test_that_the_outer_call_was_let_through_allows_nothing_inside_it() -> None:
-    nested = Nested("deny", "deny")
+@pytest.mark.spec("R-TOOL-9")
+@pytest.mark.parametrize("answer", ["allow_once", "allow_run"])
+async def test_that_a_person_allowed_the_outer_call_allows_nothing_inside_it(answer: str) -> None:
+    nested = Nested(answer, "deny", "deny", outer=Category.WRITE)
     assert (await nested.bench.call("invoke")).state == "done"
+    assert [request.tool for request in nested.person.asked] == ["invoke", "write-file", "write-file"]
+    assert nested.states == ["done", "denied", "denied", "failed"]
     assert nested.writer.calls == []
-    assert nested.reader.calls
+    assert len(nested.reader.calls) == 1
+
+
+@pytest.mark.spec("R-TOOL-9", "R-PRM-6")
+async def test_where_nobody_can_be_asked_code_may_read_and_nothing_more() -> None:
+    nested = Nested(attended=False)
+    assert (await nested.bench.call("invoke")).state == "done"
+    assert nested.states == ["done", "denied", "denied", "failed"]
+    assert nested.writer.calls == []
+    assert len(nested.reader.calls) == 1
+    outside = Nested(attended=False, outer=Category.WRITE)
+    assert (await outside.bench.call("invoke")).state == "denied"
+    assert (outside.states, outside.reader.calls) == ([], [])

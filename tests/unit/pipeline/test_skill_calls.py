@@ -1,6 +1,7 @@
 """Calls by skills, middleware and model-written code: one pipeline for all of them."""
 
 import asyncio
+import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -300,14 +301,24 @@ async def test_a_result_that_is_not_what_the_skill_declares_is_an_error() -> Non
 
 @pytest.mark.spec("R-SK-6", "R-SK-14")
 async def test_a_library_file_runs_in_this_process_at_its_first_call_and_anew_when_it_changed(tmp_path: Path) -> None:
-    path = tmp_path / "hello.skill.py"
-    path.write_text("async def run(ctx, args):\n    return 'one'\n")
+    path, loaded = tmp_path / "hello.skill.py", tmp_path / "loaded"
+
+    def code(word: str) -> str:
+        mark = f"import os\nwith open({str(loaded)!r}, 'a') as file:\n    file.write('{word} ')\n"
+        return f"{mark}async def run(ctx, args):\n    return {{'said': '{word}', 'process': os.getpid()}}\n"
+
+    path.write_text(code("one"))
     definition = skill("hello", kind="python", source="library")
     bench = SkillBench(file_skill(path, definition))
-    assert (await bench.call("hello")).result.text == "one"
-    path.write_text("async def run(ctx, args):\n    return 'another'\n")
+    assert [tool.spec.name for tool in bench.pipeline.table.tools()] == ["hello"]
+    assert not loaded.exists(), "being listed runs nothing of it"
+    for _ in range(2):
+        assert (await bench.call("hello")).result.structured == {"said": "one", "process": os.getpid()}
+    assert loaded.read_text() == "one ", "once for all calls"
+    path.write_text(code("another"))
     bench.finder.definitions["hello"] = file_skill(path, definition)
-    assert (await bench.call("hello")).result.text == "another"
+    assert (await bench.call("hello")).result.structured == {"said": "another", "process": os.getpid()}
+    assert loaded.read_text() == "one another "
 
 
 @pytest.mark.spec("R-SK-14")

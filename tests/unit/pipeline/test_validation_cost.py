@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from desktop.domain.errors import ConfigurationError, ValidationFailure
 from desktop.domain.judgement import Category
 from desktop.domain.tools import ToolSpec
 from desktop.pipeline.validation import Validator
+from tests.harness.patience import HELD_S, Beat
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.pipeline.skill_kit import SkillBench
 from tests.unit.skills.schemas.test_cost import doubling
@@ -21,12 +23,19 @@ def spec(params: dict[str, Any]) -> ToolSpec:
 
 @pytest.mark.spec("R-TOOL-2", "R-LOOP-3")
 async def test_a_tool_whose_schema_never_ends_is_refused_and_the_loop_goes_on() -> None:
-    outcome = await SkillBench(tools=(FakeTool("endless", params=doubling(40)),)).call("endless", {"a": 1})
-    assert outcome.result.is_error
+    endless, other = FakeTool("endless", params=doubling(40)), FakeTool("other")
+    bench = SkillBench(tools=(endless, other))
+    beat = Beat()
+    beating = asyncio.ensure_future(beat.run())
+    outcome = await bench.call("endless", {"a": 1})
+    assert (outcome.state, outcome.result.is_error, endless.calls) == ("failed", True, [])
     assert "10,000 steps" in outcome.result.text
-    with pytest.raises(ConfigurationError):
+    assert (await bench.call("other", {"path": "a"})).state == "done"
+    beating.cancel()
+    assert beat.longest < HELD_S
+    with pytest.raises(ConfigurationError, match="10,000 steps"):
         await Validator().check(spec({"$ref": "#"}), {})
-    with pytest.raises(ConfigurationError):
+    with pytest.raises(ConfigurationError, match="10,000 steps"):
         await Validator().check_result(ToolSpec("t", "", {}, Category.READ, returns=doubling(40)), {})
 
 

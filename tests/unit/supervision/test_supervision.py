@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from desktop.domain.errors import BudgetExhausted
-from desktop.domain.events import RunEnded, TextArrived
+from desktop.domain.events import Event, RunEnded, RunStarted, TextArrived
 from desktop.domain.ids import AgentId
 from desktop.domain.messages import Usage
 from desktop.domain.supervision import ExecutionBudget, Priority, SpawnBudget, Supervision
@@ -19,6 +19,16 @@ from tests.harness.patience import PATIENCE_S, until
 
 def text(run: str, number: int) -> TextArrived:
     return TextArrived(thread_id="t", run_id=run, message_id="m", text=str(number))
+
+
+def begun(run: str, above: str = "") -> RunStarted:
+    return RunStarted(thread_id="t", run_id=run, agent="x", model="m", user_message_id="u", above=above)
+
+
+def told(event: Event) -> str:
+    if isinstance(event, TextArrived):
+        return f"{event.run_id} {event.text}"
+    return f"{event.run_id} {'begins' if isinstance(event, RunStarted) else 'ends'}"
 
 
 @pytest.mark.spec("R-TRC-7", "R-LOOP-16")
@@ -38,15 +48,50 @@ def test_a_listener_that_raises_neither_stops_the_run_nor_the_others() -> None:
 
 
 @pytest.mark.spec("R-TRC-8")
-async def test_one_subscription_shows_one_run() -> None:
+async def test_one_subscription_shows_a_run_with_the_agents_called_below_it_and_no_other_run() -> None:
     bus = Bus()
     mine, every = bus.subscribe("a"), bus.subscribe()
-    for run in "aba":
-        bus.publish(text(run, 1))
+    for event in (
+        begun("a"),
+        text("other", 1),
+        begun("below", above="a"),
+        begun("of other", above="other"),
+        begun("deeper", above="below"),
+        text("deeper", 2),
+        text("below", 3),
+        text("of other", 4),
+        RunEnded(thread_id="t", run_id="below", reason="response"),
+        text("below", 5),
+        text("a", 6),
+        RunEnded(thread_id="t", run_id="a", reason="response"),
+        text("a", 7),
+    ):
+        bus.publish(event)
     mine.close()
     every.close()
-    assert [e.run_id async for e in mine] == ["a", "a"]
-    assert [e.run_id async for e in every] == ["a", "b", "a"]
+    assert [told(e) async for e in mine] == [
+        "a begins",
+        "below begins",
+        "deeper begins",
+        "deeper 2",
+        "below 3",
+        "below ends",
+        "a 6",
+        "a ends",
+        "a 7",
+    ]
+    assert len([told(e) async for e in every]) == 13
+
+
+async def test_who_has_left_the_bus_hears_nothing_more() -> None:
+    bus = Bus()
+    left, stays = bus.subscribe("a"), bus.subscribe("a")
+    bus.publish(text("a", 1))
+    left.close()
+    bus.publish(text("a", 2))
+    stays.close()
+    assert [told(e) async for e in left] == ["a 1"]
+    assert [told(e) async for e in stays] == ["a 1", "a 2"]
 
 
 @pytest.mark.spec("R-TRC-7")

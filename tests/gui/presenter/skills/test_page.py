@@ -1,14 +1,18 @@
 """The Skills page's view-models on real files: list and filter, one skill, making and deleting, pins, projects."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from desktop.agents.skill.discovery import resolve_visible_tools
+from desktop.app.wiring.skills import follow_settings
 from desktop.presenter.skills.rows import SkillRole
 from desktop.skills.catalogue.search import SkillFilter
-from tests.gui.skills.kit import SkillsBench, skill, until
+from desktop.skills.patterns.lists import AllowedList
+from tests.gui.skills.kit import ROOT, SkillsBench, skill, until
 
 
 @pytest.fixture
@@ -180,15 +184,31 @@ async def test_what_changed_once_more_after_it_was_shown_is_not_accepted(bench: 
 
 
 @pytest.mark.spec("R-SK-15")
-async def test_a_project_is_listed_when_it_is_added_and_used_only_when_it_is_trusted(bench: SkillsBench) -> None:
+async def test_a_project_is_listed_when_it_is_added_and_used_only_when_it_is_trusted(
+    bench: SkillsBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(bench.person))
+
+    def offered() -> bool:
+        listed = {found["name"] for found in bench.skills.catalog.skill_list()}
+        usable = resolve_visible_tools(bench.world.table.tools(), AllowedList.of("*")).usable
+        assert ("log" in listed) == ("log" in {tool.spec.name for tool in usable})
+        return "log" in listed
+
+    def spawn(change: Coroutine[Any, Any, Any], name: str) -> None:
+        bench.bridge.spawn(change, name=name)
+
+    follow_settings(bench.world, bench.settings, bench.home, ROOT / "skills", spawn)
     await bench.show("log")
-    assert bench.skills.row.state == "untrusted"
+    assert (bench.skills.row.state, offered()) == ("untrusted", False)
     assert bench.skills.detail.body, "it can be read"
     bench.projects.add(str(bench.project))
     await bench.rest()
     assert bench.projects.folders == ((str(bench.project), False),)
     assert bench.projects.project_of(bench.skills.key[0]) == str(bench.project)
+    assert (bench.skills.row.state, offered()) == ("untrusted", False)
     bench.projects.trust(str(bench.project))
-    await bench.rest()
+    await until(lambda: bench.skills.row.state == "ready", "it is on")
+    assert offered()
     assert bench.projects.folders == ((str(bench.project), True),)
     assert bench.settings.current.skills.trusted_projects == (str(bench.project),)

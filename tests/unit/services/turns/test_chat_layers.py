@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.domain.events import MessageClosed, RunWaiting, TextArrived
+from desktop.domain.events import MessageClosed, RunEnded, RunWaiting, TextArrived
 from desktop.domain.messages import ChatMessage, TextBlock
 from desktop.domain.middleware import MiddlewareTermination
 from desktop.domain.models import ModelAnswer
@@ -93,19 +93,34 @@ async def test_a_layer_that_leaves_no_answer_is_named(tmp_path: Path, junk) -> N
         assert w.ends()[0].reason == "error"
 
 
-@pytest.mark.spec("R-MW-4", "R-MW-6")
-async def test_a_chat_is_inside_its_agent_layers_which_may_end_it(tmp_path: Path) -> None:
+def noting(order: list[str], what: str) -> Layer:
+    return Layer(lambda _context: order.append(f"{what} begins"), lambda _context: order.append(f"{what} ends"))
+
+
+@pytest.mark.spec("R-MW-6")
+async def test_all_requests_and_calls_of_a_chat_are_inside_its_agent_layers(tmp_path: Path) -> None:
+    order: list[str] = []
+    look = FakeTool("look", body=lambda _args, _context: order.append("call") or "seen")
+    layers = {"agent_layers": (noting(order, "agent"),), "chat_layers": (noting(order, "request"),)}
+    model = ScriptedModel([calls("look", {"path": "x"}), says("hi")])
+    async with world(tmp_path, model, look, **layers) as w:
+        await w.ask(await w.thread(), "hello")
+        assert w.ends()[0].reason == "response"
+    asked = ["request begins", "request ends"]
+    assert order == ["agent begins", *asked, "call", *asked, "agent ends"]
+
+
+@pytest.mark.spec("R-MW-4")
+async def test_an_agent_layer_may_end_a_run_of_which_nothing_else_runs_then(tmp_path: Path) -> None:
     def halt(context):
         raise MiddlewareTermination("Not today.")
 
-    model, watching = ScriptedModel([says("hi")]), Layer()
-    async with world(tmp_path, model, agent_layers=(watching,)) as w:
-        await w.ask(await w.thread(), "hello")
-        assert (watching.wrapped, w.ends()[0].reason) == (["assistant"], "response")
-    (tmp_path / "b").mkdir()
-    async with world(tmp_path / "b", model, agent_layers=(Layer(halt),)) as w:
-        await w.ask(await w.thread(), "hello")
+    model, inside = ScriptedModel([says("never")]), Layer()
+    async with world(tmp_path, model, agent_layers=(Layer(halt), inside)) as w:
+        path = await w.ask(await w.thread(), "hello")
         assert (w.ends()[0].reason, w.ends()[0].detail) == ("terminated", "Not today.")
+        assert [message.text for message in path if message.role == "assistant"] in ([], [""])
+    assert (model.requests, inside.wrapped) == ([], [])
 
 
 @pytest.mark.spec("R-MW-3", "R-MW-9")
@@ -120,12 +135,33 @@ async def test_what_an_agent_layer_answers_itself_stands_in_the_thread(tmp_path:
         assert w.ends()[0].reason == "response"
 
 
-@pytest.mark.spec("R-MW-4", "R-MW-6")
+@pytest.mark.spec("R-MW-6")
 async def test_the_turns_of_a_debate_are_inside_the_agent_layers_too(tmp_path: Path) -> None:
-    watching = Layer()
-    async with debate_world(tmp_path, ScriptedModel([says("a"), says("b")]), agent_layers=(watching,)) as w:
+    order: list[str] = []
+
+    class Model(ScriptedModel):
+        async def stream(self, request, meta):
+            order.append("request")
+            async for item in super().stream(request, meta):
+                yield item
+
+    watching = noting(order, "turn")
+    async with debate_world(tmp_path, Model([says("a"), says("b")]), agent_layers=(watching,)) as w:
         await w.run(setup(max_turns=2))
-        assert watching.wrapped == ["debate", "debate"]
+    assert watching.wrapped == ["debate", "debate"]
+    assert order == ["turn begins", "request", "turn ends"] * 2
+
+
+@pytest.mark.spec("R-MW-4")
+async def test_an_agent_layer_may_end_a_debate_before_anything_is_asked(tmp_path: Path) -> None:
+    def halt(context):
+        raise MiddlewareTermination("Not today.")
+
+    model = ScriptedModel([says("never"), says("never")])
+    async with debate_world(tmp_path, model, agent_layers=(Layer(halt),)) as w:
+        await w.run(setup(max_turns=2))
+        assert [(e.reason, e.detail) for e in w.events if isinstance(e, RunEnded)] == [("terminated", "Not today.")]
+    assert model.requests == []
 
 
 async def test_a_layer_that_has_a_turn_or_an_answer_wait_says_why(tmp_path: Path) -> None:

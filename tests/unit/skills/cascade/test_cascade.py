@@ -69,11 +69,18 @@ def test_what_a_skill_is_for_itself_is_never_inherited() -> None:
 @pytest.mark.spec("R-INV-12")
 def test_paths_are_put_before_mcp_is_merged_and_include_is_added() -> None:
     layers = [
-        ("outer", {"paths": ["a"], "mcp": {"x": 1, "y": 1}, "include": ["i"], "model": {"id": "m", "region": "r"}}),
-        ("inner", {"paths": ["b"], "mcp": {"y": 2}, "include": "j", "model": {"id": "n"}}),
+        ("outer", {"paths": "a", "mcp": {"x": {"n": 1}, "y": {"n": 1, "m": 1}}, "include": "i", "model": {"id": "m"}}),
+        ("middle", {"paths": ["b", "c"], "include": None, "model": {"region": "r"}}),
+        ("inner", {"paths": ["d", "e"], "mcp": {"y": {"n": 2}, "z": 3}, "include": ["j", "k"]}),
     ]
-    result, _ = merged(layers)
-    assert result == {"paths": ["b", "a"], "mcp": {"x": 1, "y": 2}, "include": ["i", "j"], "model": {"id": "n"}}
+    result, origins = merged(layers)
+    assert result == {
+        "paths": ["d", "e", "b", "c", "a"],
+        "mcp": {"x": {"n": 1}, "y": {"n": 2}, "z": 3},
+        "include": ["i", "j", "k"],
+        "model": {"region": "r"},
+    }
+    assert origins == {"paths": "inner", "mcp": "inner", "include": "inner", "model": "middle"}
 
 
 @pytest.mark.spec("R-INV-12")

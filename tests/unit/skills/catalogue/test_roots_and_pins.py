@@ -131,7 +131,6 @@ def test_what_a_folder_holds_at_first_is_on_and_off_once_it_changes_until_that_i
     assert states(fabric) == {"tool": "changed", "new-one": "changed"}
     fabric.accept(str(shared / "new-one.skill.md"), seen=fabric.difference(f"{shared}/new-one.skill.md").digest)
     assert fabric.find_tool("tool").description == "Changed by an update."
-    assert fabric.catalog().skill_describe("tool") is None
     assert [one["name"] for one in fabric.catalog().skill_list()] == ["new-one"]
     with pytest.raises(KnownError) as caught:
         fabric.body(fabric.find_tool("tool"))
@@ -324,14 +323,28 @@ def test_trusting_a_project_anew_takes_it_as_it_is_then_and_leaves_other_pins_al
     assert states(fabric) == {"tool": "ready", "late": "ready", "other": "changed"}
 
 
-@pytest.mark.spec("R-RES-17")
-def test_other_folders_are_told_of_even_when_no_file_is_different(tmp_path: Path) -> None:
-    fabric = SkillFabric.open(conventional(tmp_path))
+@pytest.mark.spec("R-SK-15")
+def test_another_trust_in_a_folder_holds_at_once_and_is_told_even_when_no_file_is_different(
+    tmp_path: Path, shared: Path
+) -> None:
+    project = tmp_path / "p"
+    skill(project / ".agents" / "skills", "tool", "The project's.")
+    skill(shared, "tool", "Shared.")
+    fabric = SkillFabric.open(conventional(tmp_path, Project(str(project), True)))
     fabric.refresh()
     told: list[object] = []
     fabric.on_change(told.append)
-    fabric.set_roots(fabric.roots)
-    assert len(told) == 1
+    assert (fabric.find_tool("tool").description, len(fabric.catalog())) == ("The project's.", 2)
+    for trusted, found in ((False, "Shared."), (True, "The project's.")):
+        told.clear()
+        changes = fabric.set_roots(conventional(tmp_path, Project(str(project), trusted)))
+        assert told == [changes]
+        assert fabric.find_tool("tool").description == found
+        assert [row["description"] for row in fabric.catalog().skill_list()] == [found]
+        assert len(fabric.catalog()) == 2, "it is listed either way"
+    fabric.set_roots(conventional(tmp_path))
+    assert (fabric.find_tool("tool").description, len(fabric.catalog())) == ("Shared.", 1)
+    assert len(told) == 2
 
 
 class FailingStore(MemoryStore):

@@ -241,7 +241,11 @@ def test_only_a_deny_with_an_op_constraint_removes_operations_of_context_manager
         assert permits(text, "context-manager", "meta-internal", op="finish", x=1), text
     for text in ("*(op=finish,$deny)", "#meta-internal(op=f*,$deny)", "context-manager(op=*,$deny)"):
         assert not permits(text, "context-manager", "meta-internal", op="finish"), text
+    for text in ("*(op=finish,$deny)", "context-manager(op=next,$deny)"):
+        assert permits(text, "context-manager", "meta-internal", op="fail"), text
     assert AllowedList.of("context-manager(op=*,$deny)").offers(tool("context-manager"))
+    for text in ("", "tool($deny)", "* tool($deny)", "#meta-internal($deny)", "tool(op=next)", "*(x=1,$deny)"):
+        assert not permits(text, "tool", "meta-internal", op="finish", x=1), f"any other tool has to be named: {text}"
 
 
 # -- reasons, intersection, the testing box ---------------------------------------------------------------------------

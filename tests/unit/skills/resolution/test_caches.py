@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from desktop.skills.cascade.cascade import Cascades, promotions
 from desktop.skills.resolution import folders
 from desktop.skills.resolution.authority import find_authority
 from desktop.skills.resolution.caches import MAX_KEPT, Caches
 from desktop.skills.resolution.find import find_cached, find_tool
 from desktop.skills.resolution.globals import Globals, clear_all_caches, clear_tool_cache, empty_globals, search_path
 from desktop.skills.resolution.listing import list_tools
+from desktop.skills.resolution.peers import cyclic_peers
+from desktop.skills.resolution.resolver import Resolver
 from tests.unit.skills.resolution.kit import skill, write
 
 CACHES = {
@@ -37,17 +40,17 @@ def root(tmp_path: Path) -> Path:
 def used(root: Path) -> Globals:
     """Globals in which every cache holds something."""
     write(root / "main.skill.md", "chief", role="main")
-    skill(root, "tool")
+    skill(root, "note", role="middleware", level="call")
+    skill(root, "tool", allowed="tool", note='"${args.path}"')
     globals = empty_globals([str(root), {"ignore": "dist"}], cwd=str(root))
     list_tools(globals)
     find_tool("missing", globals)
-    find_tool("tool", globals)
-    find_authority(find_tool("tool", globals), globals)
-    caches = globals.cache
-    caches.cascade[("tool", "key")] = "cascade"
-    caches.cascade_deps[("tool", "key")] = ("args.path",)
-    caches.cyclic_peers = {"tool": frozenset({"chief"})}
-    caches.promotions = {"local": {}, "global": {}}
+    tool = find_tool("tool", globals)
+    chief = find_authority(tool, globals)
+    Cascades(Resolver(globals), globals.cache).of(tool, {"path": "a"})
+    cyclic_peers(globals)
+    globals.cache.promotions = promotions(chief)
+    assert all(getattr(globals.cache, name) for name in CACHES)
     return globals
 
 
@@ -58,15 +61,38 @@ def test_there_are_these_caches_with_the_keys_of_the_table(root: Path) -> None:
     assert set(vars(caches)) - {"lock", "generation"} == CACHES
     assert caches.tool[("missing", key)] is None
     assert caches.tool[("tool", key)].name == "tool"
-    assert [definition.name for definition in caches.list[key]] == ["chief", "tool"]
-    assert caches.dir[(str(root), ("dist",))] == (str(root / "main.skill.md"), str(root / "tool.skill.md"))
+    assert [definition.name for definition in caches.list[key]] == ["chief", "note", "tool"]
+    assert caches.dir[(str(root), ("dist",))] == (
+        str(root / "main.skill.md"),
+        str(root / "note.skill.md"),
+        str(root / "tool.skill.md"),
+    )
     assert [definition.name for definition in caches.file[str(root / "tool.skill.md")]] == ["tool"]
     assert caches.authority[f"file://{root}/tool.skill.md"].name == "chief"
     assert caches.main_in_dir[str(root)].name == "chief"
     assert caches.name_index[str(root)].names == {
         "chief": str(root / "main.skill.md"),
+        "note": str(root / "note.skill.md"),
         "tool": str(root / "tool.skill.md"),
     }
+    tool = caches.tool[("tool", key)]
+    of_tool = ("tool", tool.path, tool.entry, tool.stamp, ())
+    assert caches.cascade_deps == {of_tool: ("args.path",)}
+    assert [key[: len(of_tool)] for key in caches.cascade] == [of_tool]
+    assert caches.cyclic_peers == {"tool": frozenset({"tool"})}
+
+
+@pytest.mark.spec("R-RES-13", "R-RES-14")
+def test_values_that_read_alike_have_cascades_of_their_own(root: Path) -> None:
+    globals = used(root)
+    skill(root, "both", note='"${args.a} ${args.b}"')
+    clear_tool_cache(globals, "both")
+    both = find_tool("both", globals)
+    cascades = Cascades(Resolver(globals), globals.cache)
+    for args in ({"a": "x y", "b": "z"}, {"a": "x", "b": "y z"}, {"a": "1", "b": 2}, {"a": 1, "b": "2"}, {"a": "1 2"}):
+        made = cascades.of(both, args)
+        assert cascades.known(both, args) is made
+    assert len(globals.cache.cascade) == 5
 
 
 @pytest.mark.spec("R-RES-13")
@@ -128,7 +154,7 @@ def test_a_name_that_moved_to_another_file_is_found_there(root: Path) -> None:
     write(root / "deep" / "er" / "x.skill.md", "tool", "Moved.")
     clear_tool_cache(globals, "tool")
     assert find_tool("tool", globals).description == "Moved."
-    assert [definition.name for definition in list_tools(globals)] == ["tool", "chief"]
+    assert [definition.name for definition in list_tools(globals)] == ["tool", "chief", "note"]
 
 
 @pytest.mark.spec("R-RES-17")

@@ -113,8 +113,10 @@ def test_a_callback_gets_a_name_of_its_own_and_is_an_ordinary_hidden_tool(global
     names = {create_callback_ref(globals, "on-done", lambda ctx, args: 1) for _ in range(50)}
     assert len(names) == 50
     assert all(re.fullmatch(r"on-done-[0-9a-f]{8}", name) for name in names)
+    assert {one.name for one in list_tools(globals)} == names
     found = find_tool(names.pop(), globals)
     assert (found.kind, found.visibility, found.fn(None, {})) == ("program", "hidden", 1)
+    assert (found.source, found.category, found.params) == ("program", "read", None)
     for label in ("", "Bad", "x" * 56):
         with pytest.raises(ConfigurationError):
             create_callback_ref(globals, label, print)
