@@ -9,6 +9,7 @@ from typing import Any
 from desktop.domain.messages import StopReason, ToolCallBlock, Usage
 from desktop.domain.models import Finished, ModelRequest, StreamItem, TextDelta
 from desktop.domain.run_meta import RunMeta
+from tests.harness.patience import FOREVER_S
 
 USAGE = Usage(100, 10, cost_usd=0.001)
 
@@ -48,7 +49,7 @@ class Script:
         for item in items:
             if isinstance(item, Hang):
                 try:
-                    await asyncio.sleep(60)
+                    await asyncio.sleep(FOREVER_S)
                 except asyncio.CancelledError:
                     self.cancelled += 1
                     raise

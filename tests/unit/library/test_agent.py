@@ -1,14 +1,18 @@
 """Markdown skills, run by the ``agent`` skill with a model of their own rounds (R-AG, R-DSC)."""
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from desktop.domain.events import AgentTraced
 from desktop.domain.judgement import Category
+from desktop.domain.models import TextDelta
 from desktop.models.scripted import ScriptedModel, calls, fails, says
-from tests.harness.patience import PATIENCE_S
+from tests.harness.patience import PATIENCE_S, until
+from tests.unit.agents.script import Hang, Script
 from tests.unit.library.kit import LibraryBench
 from tests.unit.pipeline.kit import FakeTool, Person
 
@@ -29,7 +33,7 @@ Greet :arg[name] warmly. :skill[look-around]
 def bench_of(
     tmp_path: Path, *rounds: Any, person: Person | None = None, more: str = "", metadata: str = ""
 ) -> LibraryBench:
-    tools = (FakeTool("look"), FakeTool("write-file", Category.WRITE))
+    tools = (FakeTool("write-file", Category.WRITE), FakeTool("look"))
     bench = LibraryBench(tmp_path, *tools, person=person, model=ScriptedModel(rounds))
     bench.write("greet.skill.md", GREET.format(more=more, metadata=metadata))
     return bench
@@ -76,11 +80,26 @@ async def test_an_agent_can_never_do_more_than_who_called_it(tmp_path: Path) -> 
 
 @pytest.mark.spec("R-AG-8", "R-AG-7", "R-DSC-4", "R-DSC-10")
 async def test_without_a_list_it_explores_and_does_not_find_itself(tmp_path: Path) -> None:
-    bench = bench_of(tmp_path, calls("skill_invoke", {"ref": "greet", "args": {"name": "again"}}), says("done"))
-    await bench.call("greet", {"name": "Ada"})
+    agents = ("greet", "agent", "agent-litellm")
+    rounds = (
+        calls("skill_list", {"includeHidden": True}),
+        *(calls("skill_describe", {"name": name}) for name in agents),
+        *(calls("skill_invoke", {"ref": name, "args": {"name": "again"}}) for name in agents),
+        says("done"),
+    )
+    bench = bench_of(tmp_path, *rounds)
+    bench.write("wave.skill.md", GREET.format(more="", metadata="").replace("name: greet", "name: wave"))
+    assert (await bench.call("greet", {"name": "Ada"})).result.text == "done"
     offered = [tool["name"] for tool in bench.model.requests[0].tools]
     assert offered == ["look", "write_file", "skill_list", "skill_describe", "skill_invoke"]
-    assert bench.model.requests[1].messages[-1].blocks[0].is_error
+    listed, *told = (request.messages[-1].blocks[0] for request in bench.model.requests[1:])
+    names = {row["name"] for row in json.loads(listed.text)}
+    assert "wave" in names
+    assert not names & set(agents)
+    for result in told[:3]:
+        assert "There is no tool named" in result.text
+    for result in told[3:]:
+        assert (result.is_error, result.facts["code"].partition(".")[0]) == (True, "denied"), result.text
 
 
 @pytest.mark.spec("R-RET-1", "R-RET-2", "R-RET-3")
@@ -116,14 +135,17 @@ async def test_a_model_that_fails_is_a_failure_of_the_call_in_words(tmp_path: Pa
     assert "The key is wrong." in outcome.result.text
 
 
-@pytest.mark.spec("R-AG-12", "R-CAN-8")
-async def test_stopping_the_run_stops_the_agent_in_it(tmp_path: Path) -> None:
-    bench = bench_of(tmp_path, [{"text": "…"}, {"hang": True}])
+@pytest.mark.spec("R-AG-12")
+async def test_stopping_the_run_stops_the_agent_in_it_and_the_request_under_way(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path)
+    bench.model = model = Script([TextDelta("…"), Hang()])
     task = asyncio.ensure_future(bench.call("greet", {"name": "Ada"}))
-    while not bench.model.requests:
-        await asyncio.sleep(0)
+    await until(lambda: model.requests, "a request")
     bench.token.cancel("stop")
     assert (await asyncio.wait_for(task, PATIENCE_S)).state == "aborted"
+    await until(lambda: model.cancelled, "the end of the request")
+    (ended,) = [one.data for one in bench.events if isinstance(one, AgentTraced) and one.type == "agent-complete"]
+    assert (ended["status"], ended["error"]) == ("aborted", "stop")
     await bench.owner.close()
 
 

@@ -318,14 +318,20 @@ async def test_documented_middleware_can_be_switched_on_for_a_call_and_no_other_
     bench.register("plain", lambda _ctx, _args: "plain")
 
     async def mark(ctx: Any, _args: Any) -> Any:
-        ctx.manager.finish(f"marked {await ctx.manager.next()}")
+        ctx.manager.finish(f"marked {ctx.locals['config']['how']} {await ctx.manager.next()}")
 
-    params = {"type": "object", "properties": {"how": {"type": "string"}}}
+    params = {"type": "object", "properties": {"how": {"type": "string", "description": "In which way."}}}
     bench.register("mark", mark, role="middleware", params=params, metadata={"activatable": True})
+    bench.register("other", mark, role="middleware", params=params)
     await bench.call("task")
-    assert "# Middleware" in bench.model.requests[0].system
-    assert "## mark\n" in bench.model.requests[0].system
-    assert told(bench)["value"] == ["marked plain", *["denied.untrusted_ref"] * 6]
+    tools, section = bench.model.requests[0].system.split("# Middleware\n")
+    assert "frontmatter: {" in section.splitlines()[2], "how it is switched on"
+    entries = {entry.splitlines()[0]: entry for entry in section.split("## ")[1:]}
+    assert {"mark", "retry", "timeout"} <= set(entries)
+    assert "other" not in entries, "its author did not say that it may be switched on"
+    assert "In which way." in entries["mark"]
+    assert "## mark\n" not in tools
+    assert told(bench)["value"] == ["marked x plain", *["denied.untrusted_ref"] * 6]
 
 
 @pytest.mark.spec("R-AG-5", "R-COD-6")

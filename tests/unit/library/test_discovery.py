@@ -68,18 +68,26 @@ def test_code_that_is_named_like_a_provider_is_there_only_where_it_is_named(
 
 @pytest.mark.spec("R-DSC-1", "R-DSC-5", "R-DSC-8")
 async def test_the_prompt_the_list_and_the_description_agree(tmp_path: Path) -> None:
-    listed, described = calls("skill_list", {}), calls("skill_describe", {"name": "drop"})
-    bench = bench_of(tmp_path, listed, described)
-    text = "* drop($deny) quiet"
+    refused = ("drop", "agent", "task", "around")
+    asked = [calls("skill_describe", {"name": name}) for name in (*refused, "quiet", "look")]
+    bench = bench_of(tmp_path, calls("skill_list", {}), *asked)
+    text, limit = "* drop($deny) quiet look(path=src/*)", "look(path=src/*)"
     bench.write("task.skill.md", f'---\nname: task\ndescription: x\nallowed-tools: "{text}"\n---\nDo it.\n')
     await bench.call("task", allowed=f"{text} task")
-    rows = json.loads(bench.model.requests[1].messages[-1].blocks[0].text)
+    first, *later = bench.model.requests
+    listed, *described = (request.messages[-1].blocks[0].text for request in later)
+    rows = {row["name"]: row for row in json.loads(listed)}
     usable = resolve_visible_tools(bench.world.table.tools(), AllowedList.of(text), serving="task").usable
-    assert {row["name"] for row in rows} == {tool.spec.name for tool in usable}
-    refused = bench.model.requests[2].messages[-1].blocks[0]
-    assert refused.is_error
-    shown = [tool["name"] for tool in bench.model.requests[0].tools]
-    assert shown == ["quiet", "look", "skill_list", "skill_describe", "skill_invoke"]
+    assert set(rows) == {tool.spec.name for tool in usable}
+    assert not {*refused, *HIDDEN} & set(rows)
+    assert (rows["look"]["constraints"], "constraints" in rows["quiet"]) == ([limit], False)
+    for name, told in zip(refused, described, strict=False):
+        assert told.startswith(f"There is no tool named '{name}'"), name
+    quiet, look = map(json.loads, described[len(refused) :])
+    assert (quiet["name"], look["name"], look["constraints"]) == ("quiet", "look", [limit])
+    shown = {tool["name"]: tool["description"] for tool in first.tools}
+    assert list(shown) == ["quiet", "look", "skill_list", "skill_describe", "skill_invoke"]
+    assert shown["look"] == f"the tool look\nAllowed here only as {limit}."
 
 
 def declared(name: str, source: str = "library", text: str = "") -> FakeTool:

@@ -112,14 +112,21 @@ async def test_skill_list_filters_by_tags_words_and_visibility(bench: LibraryBen
 async def test_what_an_agent_may_not_call_is_neither_listed_nor_described_to_it(bench: LibraryBench) -> None:
     allowed = "* #danger($deny) look(path=src/*)"
     bench.register("bomb", None, tags=["danger"])
-    names = [row["name"] for row in (await bench.call("skill-list", allowed=allowed)).result.structured]
-    assert "bomb" not in names
-    assert "agent" not in names
-    assert "look" in names
-    assert (await bench.call("skill-describe", {"name": "bomb"}, allowed=allowed)).result.is_error
+    hidden = {"includeHidden": True}
+    refused = ("bomb", "agent", "agent-litellm")
+    rows = {row["name"]: row for row in (await bench.call("skill-list", hidden, allowed=allowed)).result.structured}
+    assert rows["look"]["constraints"] == ["look(path=src/*)"]
+    assert not set(refused) & set(rows)
     described = (await bench.call("skill-describe", {"name": "look"}, allowed=allowed)).result.structured
     assert described["constraints"] == ["look(path=src/*)"]
-    assert (await bench.call("skill-describe", {"name": "agent"})).result.is_error
+    for name in refused:
+        told = (await bench.call("skill-describe", {"name": name}, allowed=allowed)).result
+        assert (told.is_error, "There is no tool named" in told.text) == (True, True), name
+    for name in refused:
+        allowed = f"skill-list skill-describe {name}"
+        rows = (await bench.call("skill-list", hidden, allowed=allowed)).result.structured
+        assert name in {row["name"] for row in rows}
+        assert (await bench.call("skill-describe", {"name": name}, allowed=allowed)).result.structured["name"] == name
 
 
 @pytest.mark.spec("R-VIS-4")
@@ -279,6 +286,21 @@ async def test_an_event_reaches_who_waits_and_the_subscribed_skill_is_gated(benc
     assert other.result.structured["called"] == []
 
 
+async def test_a_subscribed_skill_is_called_in_the_name_of_who_subscribed_it(bench: LibraryBench) -> None:
+    """Whoever emits may have a longer list, and lends it to nobody."""
+    bench.register("note", lambda _ctx, _args: "noted")
+    bench.register("secret", lambda _ctx, _args: "told", visibility="hidden")
+    for ref, allowed in (("note", "event-subscribe"), ("secret", "*"), ("note", "event-subscribe note")):
+        await bench.call("event-subscribe", {"topic": "news", "ref": ref}, allowed=allowed)
+    emitted = await bench.call("event-emit", {"topic": "news"}, allowed="* note secret")
+    assert [(one["ref"], one.get("result")) for one in emitted.result.structured["called"]] == [
+        ("note", None),
+        ("secret", None),
+        ("note", "noted"),
+    ]
+    assert ["error" in one for one in emitted.result.structured["called"]] == [True, True, False]
+
+
 async def test_who_waits_for_a_topic_without_a_subscription_gets_what_comes_from_then_on(bench: LibraryBench) -> None:
     await bench.call("event-emit", {"topic": "news", "data": "before"})
     waiting = asyncio.ensure_future(bench.call("event-wait", {"topic": "news", "timeout": 100}))
@@ -305,11 +327,32 @@ async def test_context_manager_acts_on_the_call_it_was_made_in(bench: LibraryBen
         await ctx.manager.invoke("context-manager", {"op": "fail", "reason": "cannot"})
         return "ignored"
 
+    async def through(ctx: Any, args: Any) -> str:
+        given = {"ref": "context-manager", "args": {"op": "finish", "value": "through another"}}
+        await ctx.manager.invoke("skill-invoke", given)
+        return "ignored"
+
+    async def around(ctx: Any, args: Any) -> str:
+        return f"around {await ctx.manager.invoke('context-manager', {'op': 'next'})}"
+
+    async def denied(ctx: Any, args: Any) -> str:
+        await ctx.manager.invoke("context-manager", {"op": "finish", "value": 1})
+        return "never"
+
     bench.register("work", work, allowed_tools="look")
     bench.register("failing", failing)
+    bench.register("through", through)
+    bench.register("around", around, role="middleware")
+    bench.register("wrapped", lambda _ctx, _args: "this", metadata={"around": True})
+    bench.register("denied", denied, allowed_tools="context-manager(op=finish,$deny)")
     assert (await bench.call("work")).result.structured == {"done": True}
-    assert (await bench.call("failing")).result.text == "cannot"
-    assert (await bench.call("context-manager", {"op": "next"}, allowed="context-manager")).result.is_error
+    failed = (await bench.call("failing")).result
+    assert (failed.is_error, failed.text) == (True, "cannot")
+    assert (await bench.call("through")).result.text == "through another"
+    assert (await bench.call("wrapped")).result.text == "around this"
+    assert (await bench.call("denied")).result.code == "denied.allowed_tools"
+    alone = (await bench.call("context-manager", {"op": "finish"}, allowed="context-manager")).result
+    assert (alone.is_error, "no call here to act on" in alone.text) == (True, True)
 
 
 @pytest.mark.spec("R-VIS-6", "R-INV-3")

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import re
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from desktop.domain.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.topics import TopicListener
-from tests.harness.patience import PATIENCE_S
+from tests.harness.patience import FOREVER_S, PATIENCE_S
 from tests.unit.library.kit import LibraryBench
 from tests.unit.pipeline.kit import FakeTool
 
@@ -185,17 +187,18 @@ async def test_whoever_finishes_in_the_round_of_the_last_call_has_not_failed(tmp
     assert (await bench.call("task")).result.structured == {"n": 1}
 
 
-@pytest.mark.spec("R-LIM-6", "R-SUP-7")
+@pytest.mark.spec("R-SUP-7")
 async def test_what_a_provider_of_its_own_uses_counts_against_the_budget(tmp_path: Path) -> None:
     bench = bench_of(tmp_path, metadata="  model: {agent: agent-mine, persistent: true}\n")
-    bench.budget = BudgetTracker(ExecutionBudget(max_tokens=25), where="the Run panel")
-    provided(bench, toolCalls=1, usage={"inputTokens": 5, "outputTokens": 5})
+    bench.budget = BudgetTracker(ExecutionBudget(max_tokens=30), where="the Run panel")
+    heard = provided(bench, toolCalls=1, usage={"inputTokens": 7, "outputTokens": 3})
     outcome = await bench.call("task")
     assert outcome.result.code == "limit.budget"
-    assert "max_tokens 25" in outcome.result.text
-    assert bench.budget.rounds == 3
+    assert "max_tokens 30" in outcome.result.text
+    assert (bench.budget.rounds, bench.budget.used.input_tokens, bench.budget.used.output_tokens) == (3, 21, 9)
+    assert heard == [{"continue": True}, {"continue": True}, {"stop": True}]
     told = next(e for e in bench.events if isinstance(e, AgentTraced) and e.type == "agent-complete").data
-    assert (told["status"], told["limit"]) == ("budget", "max_tokens 25 (set by the Run panel)")
+    assert (told["status"], told["limit"]) == ("budget", "max_tokens 30 (set by the Run panel)")
 
 
 @pytest.mark.spec("R-LIM-5", "R-PER-1", "R-DSC-9")
@@ -209,6 +212,21 @@ async def test_an_agent_that_is_called_through_skill_invoke_has_no_time_limit_bu
     bench.seconds = 1.0
     outcome = await bench.call("skill-invoke", {"ref": "task"})
     assert outcome.result.text == "inner"
+
+
+@pytest.mark.spec("R-SUP-7")
+async def test_a_provider_that_does_not_heed_the_end_of_the_budget_is_ended_where_it_stands(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, metadata="  model: {agent: agent-mine}\n")
+    bench.budget = BudgetTracker(ExecutionBudget(max_tokens=5))
+
+    async def provider(ctx: Any, args: Any) -> Any:
+        event = {"type": "turn-end", "result": "text", "toolCalls": 1, "usage": {"inputTokens": 5, "outputTokens": 0}}
+        await ctx.manager.invoke(args["hookRef"], event)
+        await asyncio.sleep(FOREVER_S)
+
+    bench.register("agent-mine", provider)
+    outcome = await asyncio.wait_for(bench.call("task"), PATIENCE_S)
+    assert outcome.result.code == "limit.budget"
 
 
 @pytest.mark.spec("R-LIM-5", "R-TRC-4")
@@ -401,6 +419,7 @@ async def test_middleware_after_the_agent_reads_the_whole_trace_in_order(tmp_pat
         return value
 
     bench.register("watch", watch, role="middleware")
+    begun = time.time()
     await bench.call("task")
     assert [entry["type"] for entry in seen] == [
         "turn-start",
@@ -412,35 +431,87 @@ async def test_middleware_after_the_agent_reads_the_whole_trace_in_order(tmp_pat
         "message",
         "turn-end",
     ]
-    times = [entry["timestamp"] for entry in seen]
+    times = [begun, *(entry["timestamp"] for entry in seen), time.time()]
     assert times == sorted(times)
     assert [seen[2]["tool"], seen[2]["args"], seen[3]["result"]] == ["look", {"path": "a"}, "did look"]
     json.dumps(seen)
 
 
+@pytest.mark.spec("R-TRC-1")
+async def test_a_provider_says_what_happened_and_not_when(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, metadata="  model: {agent: agent-mine}\n  watch: true\n")
+    provided(bench, timestamp=1, toolCalls=0)
+    seen: list[Any] = []
+
+    async def watch(ctx: Any, _args: Any) -> Any:
+        value = await ctx.manager.next()
+        seen.extend(ctx.envelope.target.locals["agent"]["trace"])
+        return value
+
+    bench.register("watch", watch, role="middleware")
+    begun = time.time()
+    await bench.call("task")
+    assert [entry["type"] for entry in seen] == ["turn-start", "turn-end"]
+    assert all(begun <= entry["timestamp"] <= time.time() for entry in seen)
+
+
+PUBLISHED = {"message": "agent-message", "error": "agent-error", "reasoning": "", "retry": ""}
+
+
+def published(event: AgentTraced) -> str:
+    """Under which name topics are told of it; "": they are not."""
+    if event.type == "tool-result" and event.data["isError"]:
+        return "tool-error"
+    return PUBLISHED.get(event.type, event.type)
+
+
 @pytest.mark.spec("R-TRC-3", "R-TRC-4", "R-TRC-5", "R-TRC-6", "R-TRC-8")
-async def test_topics_hear_the_published_events_in_their_envelopes(tmp_path: Path) -> None:
+async def test_topics_hear_of_an_agent_and_of_those_below_it_in_envelopes(tmp_path: Path) -> None:
     rounds = (
         [{"reasoning": "hm"}, *calls("look", {"path": "a"}, text="Hm.")],
         calls("look", {"odd": 1}),
+        calls("skill_invoke", {"ref": "task"}),
+        says("From below."),
         says("Done."),
     )
     bench = bench_of(tmp_path, *rounds)
-    bench.register("start", lambda ctx, args: ctx.manager.invoke("agent", {"prompt": "Go.", "events": "mine"}))
-    await bench.call("start")
+
+    async def start(ctx: Any, _args: Any) -> Any:
+        ctx.nonlocals["rootContextId"] = "the root"
+        return await ctx.manager.invoke("agent", {"prompt": "Go.", "events": "mine", "name": "first"})
+
+    bench.register("start", start)
+    assert (await bench.call("start")).result.text == "Hm.\n\nDone."
+    told = [event for event in bench.events if isinstance(event, AgentTraced)]
+    first, below = dict.fromkeys(event.context_id for event in told)
+    assert {(event.run_id, event.context_id, event.ancestor_context_id, event.agent) for event in told} == {
+        ("run", first, "", "first"),
+        ("run", below, first, "task"),
+    }
+    for context in (first, below):
+        own = [event for event in told if event.context_id == context]
+        assert [event.sequence for event in own] == list(range(1, len(own) + 1))
+        assert [own[0].type, own[-1].type] == ["agent-start", "agent-complete"]
+    kinds = [published(event) for event in told if published(event)]
+    assert kinds.count("agent-start") == kinds.count("agent-complete") == 2
     for topic in ("mine", "run.run"):
         heard = [event.data for event in bench.world.topics._topics[topic].events]
-        types = [one["type"] for one in heard]
-        assert types[0], types[-1] == ("agent-start", "agent-complete")
-        assert {"turn-start", "turn-end", "tool-call", "tool-result", "tool-error", "agent-message"} < set(types)
-        assert not {"reasoning", "retry", "message"} & set(types)
-        assert [types.count("agent-start"), types.count("agent-complete")] == [1, 1]
-        for one in heard:
+        assert [one["type"] for one in heard] == kinds
+        assert {"turn-start", "turn-end", "tool-call", "tool-result", "tool-error", "agent-message"} < set(kinds)
+        assert len({one["id"] for one in heard}) == len(heard)
+        for one, event in zip(heard, filter(published, told), strict=True):
             assert set(one) == {"id", "topic", "type", "source", "data", "timestamp", "rootContextId"}
-            assert (len(one["id"]), one["topic"]) == (8, topic)
-            assert {"runId", "contextId", "ancestorContextId", "agent", "sequence"} <= set(one["data"])
-        numbers = [one["data"]["sequence"] for one in heard]
-        assert numbers == sorted(set(numbers))
+            assert re.fullmatch("[0-9a-f]{8}", one["id"])
+            assert (one["topic"], one["source"], one["rootContextId"]) == (topic, event.agent, "the root")
+            assert one["timestamp"] == event.at
+            assert one["data"] == {
+                **event.data,
+                "runId": "run",
+                "contextId": event.context_id,
+                "ancestorContextId": event.ancestor_context_id,
+                "agent": event.agent,
+                "sequence": event.sequence,
+            }
 
 
 @pytest.mark.spec("R-TRC-3", "R-TRC-4")
@@ -450,8 +521,7 @@ async def test_the_end_is_told_also_when_it_failed_and_an_error_is_an_agent_erro
     told = [event for event in bench.events if isinstance(event, AgentTraced)]
     assert [told[0].type, told[-1].type, told[-1].data["status"]] == ["agent-start", "agent-complete", "failed"]
     heard = [event.data["type"] for event in bench.world.topics._topics["run.run"].events]
-    assert "agent-error" in heard
-    assert heard.count("agent-complete") == 1
+    assert heard == ["agent-start", "turn-start", "agent-error", "agent-complete"]
 
 
 @pytest.mark.spec("R-TRC-9", "R-SEC-4")

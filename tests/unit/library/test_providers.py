@@ -13,7 +13,8 @@ from desktop.agents.loop.window import SUMMARY_HEAD
 from desktop.domain.judgement import Category
 from desktop.domain.models import ModelRequest
 from desktop.models.scripted import ScriptedModel, calls, fails, says
-from tests.harness.patience import PATIENCE_S
+from desktop.pipeline.results import NestedFailure
+from tests.harness.patience import FOREVER_S, PATIENCE_S
 from tests.unit.agents.script import Script, call
 from tests.unit.agents.script import calls as ask
 from tests.unit.agents.script import says as reply
@@ -126,22 +127,37 @@ async def test_agent_and_providers_are_never_shown_and_are_called_only_when_name
 
 
 @pytest.mark.spec("R-AG-9", "R-PRV-11")
-@pytest.mark.parametrize("ends", ["well", "badly"])
-async def test_refs_are_gone_with_their_agent_however_it_ended(tmp_path: Path, ends: str) -> None:
+@pytest.mark.parametrize("ends", ["well", "badly", "stopped"])
+async def test_refs_serve_their_provider_until_its_agent_has_ended_however_it_did(tmp_path: Path, ends: str) -> None:
     bench = bench_of(tmp_path, model="{agent: agent-mine}")
-    kept: list[str] = []
+    look = bench.world.table.find("look")
+    kept: list[Any] = []
 
-    async def provider(_ctx: Any, args: Any) -> Any:
-        kept.extend((args["invokeRef"], args["hookRef"]))
+    async def use(ctx: Any, args: Any) -> list[Any]:
+        called = await ctx.manager.invoke(args["invokeRef"], {"tool": "look", "args": {"path": "a"}})
+        return [called, await ctx.manager.invoke(args["hookRef"], {"type": "turn-start"})]
+
+    async def provider(ctx: Any, args: Any) -> Any:
+        kept.extend((ctx, dict(args)))
+        assert (await use(ctx, args))[0]["ok"]
         if ends == "badly":
             raise RuntimeError("broken")
+        if ends == "stopped":
+            bench.token.cancel("stop")
+            await asyncio.sleep(FOREVER_S)
         return "x"
 
     bench.register("agent-mine", provider)
-    await bench.call("task")
-    for ref in kept:
-        assert bench.fabric.find_cached(ref)[1] is None
+    outcome = await bench.call("task")
+    assert outcome.state == {"well": "done", "badly": "failed", "stopped": "aborted"}[ends]
+    assert bench.fabric.globals.tools.handed == {}
+    ctx, args = kept
+    for ref in (args["invokeRef"], args["hookRef"]):
+        with pytest.raises(NestedFailure) as caught:
+            await ctx.manager.invoke(ref, {"tool": "look", "args": {"path": "again"}, "type": "turn-start"})
+        assert caught.value.code == "not_found"
         assert (await bench.call(ref)).result.code == "not_found"
+    assert look.calls == [{"path": "a"}]
 
 
 @pytest.mark.spec("R-PRV-11")
@@ -181,8 +197,8 @@ async def test_a_model_that_knows_a_ref_cannot_use_it(tmp_path: Path) -> None:
         return "done"
 
     bench.register("agent-mine", provider)
-    await bench.call("task")
-    assert [one["ok"] for one in seen] == [False] * 3
+    assert (await bench.call("task")).result.text == "done"
+    assert [(one["ok"], one["code"]) for one in seen] == [(False, "not_found")] * 3
 
 
 # -- the bundled provider ---------------------------------------------------------------------------------------------

@@ -113,7 +113,7 @@ def said(records: Sequence[Any]) -> list[str]:
     return found
 
 
-@pytest.mark.spec("R-AG-1", "R-AG-3", "R-PRV-2", "R-PRV-3")
+@pytest.mark.spec("R-AG-1", "R-AG-3", "R-AG-9", "R-PRV-2", "R-PRV-3")
 async def test_a_provider_of_ones_own_answers_in_a_chat_and_its_calls_stand_in_the_thread(
     tmp_path: Path, confinement: SystemConfinement
 ) -> None:
@@ -130,6 +130,7 @@ async def test_a_provider_of_ones_own_answers_in_a_chat_and_its_calls_stand_in_t
         ]
         assert [event.text for event in w.events if isinstance(event, TextArrived)][:2] == ["First I ", "look."]
         assert [end.reason for end in w.ends()] == ["response"]
+        assert w.skills.fabric.globals.tools.handed == {}, "its refs are gone with it"
 
 
 @pytest.mark.spec("R-AG-3", "R-PRV-3")
@@ -231,7 +232,7 @@ async def test_wrong_settings_of_a_prompt_are_said_before_any_model_is_asked(
         assert asked.requests == []
 
 
-@pytest.mark.spec("R-AG-12", "R-PRV-10")
+@pytest.mark.spec("R-AG-9", "R-AG-12", "R-PRV-10")
 async def test_a_stop_ends_a_provider_that_waits_for_ever(tmp_path: Path, confinement: SystemConfinement) -> None:
     body = """
     await tell(type="turn-start", turnNumber=1)
@@ -247,6 +248,7 @@ async def test_a_stop_ends_a_provider_that_waits_for_ever(tmp_path: Path, confin
         records = await w.settled(thread)
         assert [end.reason for end in w.ends()] == ["cancelled"]
         assert said(records)[:2] == ["user: go", "assistant: I think"]
+        assert w.skills.fabric.globals.tools.handed == {}, "its refs are gone with it"
 
 
 @pytest.mark.spec("R-PRV-3", "R-AG-5")
