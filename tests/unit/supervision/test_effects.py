@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from datetime import UTC, datetime
+from pathlib import PurePosixPath
+from types import MappingProxyType
 
 import pytest
 
@@ -18,10 +20,12 @@ from desktop.recovery.effect_journal import EffectJournal
 from desktop.recovery.effect_values import (
     MAX_SEEN,
     RequestDigests,
+    digest_of,
     error_from_plain,
     error_to_plain,
     message_from_plain,
     message_to_plain,
+    to_text,
 )
 from tests.unit.supervision.kit import Bench, MemoryLog, ask, request, said
 
@@ -370,3 +374,24 @@ def test_a_digest_tells_requests_apart_by_every_message_and_by_what_is_shown_of_
     asked = [("a", "b"), ("ab",), ("a",), ("b", "a"), ("a", "b", "c")]
     found = {of(*texts) for texts in asked} | {of("a", "b", system="s"), of("a", stored="1"), of("short", stored="1")}
     assert len(found) == len(asked) + 3
+
+
+@pytest.mark.spec("R-JRN-2")
+def test_what_json_does_not_know_is_kept_the_same_way_each_time():
+    """Also after a restart, when a set has its members in another order; what has no form in JSON is kept as text."""
+    value = MappingProxyType({"of": frozenset({"b", "a", "c"}), "at": PurePosixPath("/a")})
+    assert to_text(value) == ('{"of":["a","b","c"],"at":"/a"}', False)
+    assert digest_of({"b", "a", "c"}) == digest_of(["a", "b", "c"]) != digest_of(["a", "b"])
+
+
+@pytest.mark.spec("R-JRN-2")
+def test_a_digest_tells_how_texts_are_split_and_how_long_they_are():
+    """Of a very long text only the ends are looked at, and how long it is."""
+
+    def of(*texts: str) -> str:
+        message = ChatMessage("assistant", tuple(TextBlock(text) for text in texts))
+        return RequestDigests().of(ModelRequest(ModelRef("m", "m"), (message,)))
+
+    long = "a" * 1_000_000
+    assert of(long) == of(long)
+    assert len({of(long), of(long + "a"), of("a", "b"), of("atextb"), of("ab")}) == 5
