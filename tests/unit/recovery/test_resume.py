@@ -1,10 +1,12 @@
-"""What is found open at the end of a thread, however far up the answer stands."""
+"""What is found open at the end of a thread: however far up the answer stands, and in whose run."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from desktop.domain.messages import TextBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.threads import MessageRecord, RunRecord, ThreadRecord
@@ -12,26 +14,48 @@ from desktop.recovery.resume import unfinished_above
 from desktop.store import Store
 
 
+@pytest_asyncio.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    """With a thread in which a person has asked for something."""
+    made = Store(tmp_path / "assent.db")
+    await made.open()
+    await made.threads.create(record=ThreadRecord("t", "First", 1.0, 1.0))
+    await made.messages.add(record=MessageRecord("asked", "t", None, "user", (TextBlock("go"),), 1.0))
+    yield made
+    await made.close()
+
+
+async def answer(store: Store, calls: int) -> tuple[ToolCallBlock, ...]:
+    blocks = tuple(ToolCallBlock(f"c{number}", "look", {}) for number in range(calls))
+    await store.runs.start(record=RunRecord("run", "t", 1.0, "assistant", "m/m"))
+    await store.messages.add(record=MessageRecord("m", "t", "asked", "assistant", blocks, 2.0, run_id="run"))
+    return blocks
+
+
 @pytest.mark.spec("R-JRN-2")
 @pytest.mark.parametrize("given", [0, 7, 8, 9, 150])
-async def test_the_open_calls_of_an_answer_are_found_above_all_results_that_it_has(tmp_path: Path, given: int) -> None:
-    store = Store(tmp_path / "assent.db")
-    await store.open()
-    try:
-        await store.threads.create(record=ThreadRecord("t", "First", 1.0, 1.0))
-        await store.runs.start(record=RunRecord("run", "t", 1.0, "assistant", "m/m"))
-        calls = tuple(ToolCallBlock(f"c{number}", "look", {}) for number in range(given + 2))
-        await store.messages.add(record=MessageRecord("asked", "t", None, "user", (TextBlock("go"),), 1.0))
-        await store.messages.add(record=MessageRecord("m", "t", "asked", "assistant", calls, 2.0, run_id="run"))
-        leaf = "m"
-        for call in calls[:given]:
-            block = ToolResultBlock(call.call_id, "look", "seen")
-            result = MessageRecord(f"of-{call.call_id}", "t", leaf, "tool", (block,), 3.0, run_id="run")
-            await store.messages.add(record=result)
-            leaf = result.message_id
-        found = await unfinished_above(store, "t", leaf)
-        assert found is not None
-        assert (found.message.message_id, found.calls, found.runs) == ("m", calls[given:], ("run",))
-        assert await unfinished_above(store, "t", "asked") is None
-    finally:
-        await store.close()
+async def test_the_open_calls_of_an_answer_are_found_above_all_results_that_it_has(store: Store, given: int) -> None:
+    calls, leaf = await answer(store, given + 2), "m"
+    for call in calls[:given]:
+        block = ToolResultBlock(call.call_id, "look", "seen")
+        result = MessageRecord(f"of-{call.call_id}", "t", leaf, "tool", (block,), 3.0, run_id="run")
+        await store.messages.add(record=result)
+        leaf = result.message_id
+    found = await unfinished_above(store, "t", leaf)
+    assert found is not None
+    assert (found.message.message_id, found.calls, found.runs) == ("m", calls[given:], ("run",))
+
+
+@pytest.mark.spec("R-JRN-2")
+async def test_a_thread_that_ends_with_a_person_has_nothing_open(store: Store) -> None:
+    assert await unfinished_above(store, "t", "asked") is None
+
+
+@pytest.mark.spec("R-JRN-2")
+async def test_the_run_of_an_agent_that_was_called_is_not_one_that_its_thread_ends(store: Store) -> None:
+    """Its effects stand in its caller's journal; there is none of its own to conclude."""
+    calls = await answer(store, 1)
+    await store.called.add(run_id="run", tree_run_id="of the caller", call_key="m:c")
+    found = await unfinished_above(store, "t", "m")
+    assert found is not None
+    assert (found.calls, found.runs) == (calls, ())
