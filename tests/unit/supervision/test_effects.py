@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import UserDict
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from types import MappingProxyType
@@ -320,6 +321,21 @@ def test_a_request_is_digested_message_by_message():
     for number in range(MAX_SEEN):
         digests.of(ModelRequest(ref, (ask(str(number)),)))
     assert len(digests._seen) <= MAX_SEEN + 1
+
+
+@pytest.mark.spec("R-JRN-2")
+def test_what_an_earlier_request_had_too_is_not_turned_into_text_again():
+    class Counted(UserDict):
+        looked_at = 0
+
+        def __iter__(self):
+            self.looked_at += 1
+            return super().__iter__()
+
+    options, digests = Counted({"seed": 1}), RequestDigests()
+    for number in range(10):
+        digests.of(ModelRequest(ModelRef("m", "m"), (ask(str(number)),), options=options))
+    assert options.looked_at == 1
 
 
 @pytest.mark.spec("R-JRN-2")
