@@ -14,7 +14,7 @@ from desktop.domain import errors
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.errors import KnownError
 from desktop.domain.messages import ChatMessage, Usage, block_from_plain, media_from_plain, media_to_plain, to_plain
-from desktop.domain.models import ModelRef, ModelRequest
+from desktop.domain.models import ModelRequest
 from desktop.domain.tools import ToolResult
 
 _ERRORS: Mapping[str, type[KnownError]] = {
@@ -113,7 +113,7 @@ class RequestDigests:
             return found[1]
         if len(self._seen) > MAX_SEEN:
             self._seen.clear()
-        made = _message_digest(part, self._stored) if isinstance(part, ChatMessage) else digest_of(_of_request(part))
+        made = _message_digest(part, self._stored) if isinstance(part, ChatMessage) else digest_of(part)
         self._seen[id(part)] = (part, made)
         return made
 
@@ -131,10 +131,6 @@ def _message_digest(message: ChatMessage, stored: bool) -> str:
             state.update(b"%d " % len(text))
             state.update((text if len(text) < 2 * END else text[:END] + text[-END:]).encode("utf-8", "replace"))
     return state.hexdigest()[:16]
-
-
-def _of_request(part: object) -> object:
-    return str(part) if isinstance(part, ModelRef) else part
 
 
 def message_to_plain(message: ChatMessage) -> dict[str, Any]:

@@ -315,6 +315,8 @@ def test_a_request_is_digested_message_by_message():
     assert digests.of(ModelRequest(ref, (ask("one"),))) == first
     assert digests.of(ModelRequest(ref, (one,), "system")) != first
     assert digests.of(ModelRequest(ModelRef("m", "n"), (one,))) != first
+    options = ({"a": 1, "b": 2}, {"b": 2, "a": 1}, {"a": 1})
+    assert len({RequestDigests().of(ModelRequest(ref, (one,), options=each)) for each in options}) == 2
     call = ask("x").__class__("assistant", (ToolCallBlock("c", "t", {"b": 1, "a": 2}),))
     same = ask("x").__class__("assistant", (ToolCallBlock("c", "t", {"a": 2, "b": 1}),))
     assert digests.of(ModelRequest(ref, (call,))) == digests.of(ModelRequest(ref, (same,)))

@@ -150,6 +150,13 @@ async def test_a_final_text_that_was_stored_is_the_outcome_and_is_not_asked_for_
         assert await w.outcomes(thread) == ["a1 as it stands", "b1"]
 
 
+@pytest.mark.spec("R-JRN-2", "R-JRN-5")
+async def test_at_the_start_the_log_of_a_turn_that_broke_off_in_its_first_call_is_kept(tmp_path: Path) -> None:
+    async with debate_world(tmp_path, ScriptedModel([]), answering(WRITE), allowed=WRITE) as w:
+        await cut_off(w, [call("c1")], lines=[line(1, "c1", "begun")])
+        assert await conclude_settled(w.store) == [RUN]
+
+
 @pytest.mark.spec("R-LIM-1", "R-SES-13")
 async def test_a_turn_that_goes_on_has_only_the_rounds_that_are_left_of_it(tmp_path: Path) -> None:
     write = FakeTool(WRITE, Category.WRITE)
