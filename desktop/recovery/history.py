@@ -275,12 +275,12 @@ def _state(outcome: CallOutcome) -> str:
 
 
 def _answer(record: EffectRecord) -> ChatMessage | None:
-    if not record.value or is_digest(record.value):
-        return None  # its thread has it, or nobody goes on with it
+    """None where its thread has it, or nobody goes on with it (then there is a digest, or nothing), and of one that
+    cannot be read: the model is asked anew."""
     try:
         return message_from_plain(json.loads(record.value))
     except (ValueError, TypeError, KeyError, AttributeError):
-        return None  # the model is asked anew
+        return None
 
 
 class CallHistories:
