@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from desktop.domain.messages import TextBlock, ToolCallBlock, ToolResultBlock
-from desktop.domain.threads import MessageRecord, RunRecord, ThreadRecord
-from desktop.recovery.resume import unfinished_above
+from desktop.domain.effects import EffectRecord
+from desktop.domain.messages import Block, Role, TextBlock, ToolCallBlock, ToolResultBlock
+from desktop.domain.threads import MessageRecord, MessageStatus, RunRecord, ThreadRecord
+from desktop.recovery.resume import conclude_settled, unfinished_above
 from desktop.store import Store
 
 
@@ -59,3 +60,35 @@ async def test_the_run_of_an_agent_that_was_called_is_not_one_that_its_thread_en
     found = await unfinished_above(store, "t", "m")
     assert found is not None
     assert (found.calls, found.runs) == (calls, ())
+
+
+RESULT = ToolResultBlock("c0", "look", "seen")
+TEXT = TextBlock("so it is")
+
+
+@pytest.mark.spec("R-JRN-5", "S-JRN-2")
+@pytest.mark.parametrize(
+    ("below", "status", "left"),
+    [
+        ([], "complete", ["run"]),
+        ([("tool", RESULT)], "complete", ["run"]),
+        ([("tool", RESULT), ("assistant", TEXT)], "interrupted", ["run"]),
+        ([("tool", RESULT), ("assistant", TEXT)], "complete", []),
+        ([("tool", RESULT), ("user", TEXT)], "complete", []),
+    ],
+    ids=["open call", "result nobody answered", "text cut off", "text to its end", "person went on"],
+)
+async def test_at_the_start_the_journal_of_a_run_is_kept_while_there_is_something_to_go_on_with(
+    store: Store, below: list[tuple[Role, Block]], status: MessageStatus, left: list[str]
+) -> None:
+    await answer(store, 1)
+    above = "m"
+    for number, (role, block) in enumerate(below):
+        last = "complete" if block is RESULT else status
+        record = MessageRecord(f"b{number}", "t", above, role, (block,), 3.0, status=last, run_id="run")
+        await store.messages.add(record=record)
+        above = record.message_id
+    await store.effects.append([EffectRecord("run", 1, "m:c0", 1, "tool", "look", "d", "begun", 2.0, "", "looks")])
+    await store.runs.end(run_id="run", reason="interrupted", at=9.0)
+    assert await conclude_settled(store) == left
+    assert await store.effects.unfinished() == left
