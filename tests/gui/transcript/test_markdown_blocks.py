@@ -133,6 +133,22 @@ def test_only_a_list_that_starts_at_one_interrupts_a_paragraph() -> None:
     assert len(kinds("In\n1. item")) == 2
 
 
+def test_tabs_count_from_the_start_of_the_line() -> None:
+    blocks, _ = split_markdown("1.\tfoo\n\t-\tbar\n\n\t\tmore\n2.\tbaz\n\n\tlast")
+    assert [(b.text, len(b.path), b.markers) for b in blocks] == [
+        ("foo", 1, ((0, "1."),)),
+        ("bar", 2, ((1, "•"),)),
+        ("more", 2, ()),
+        ("baz", 1, ((0, "2."),)),
+        ("last", 1, ()),
+    ]
+    assert kinds("> \tfoo") == [("paragraph", "foo")]
+    assert kinds(">\t\tfoo") == [("code", "  foo")]
+    assert kinds("> ```\n> \tkept") == [("code", "\tkept")]
+    assert kinds(">  ```\n> \tcut in two") == [("code", " cut in two")]
+    assert [len(block.path) for block in split_markdown(" -\tfoo\n\n\tbar")[0]] == [1, 1]
+
+
 def test_list_numbers_count_on_from_the_first() -> None:
     blocks, _ = split_markdown("3. a\n3. b\n\n   more\n9. c\n\n1) new")
     assert [m for b in blocks for _, m in b.markers] == ["3.", "4.", "5.", "1)"]

@@ -134,10 +134,10 @@ class _Core(Containers):
         """Inside a fence or a formula nothing else counts."""
         leaf = self._leaf
         if isinstance(leaf, Code) and leaf.fence:
-            if indent_of(rest) <= 3 and not long and leaf.closes(rest):
+            if indent_of(rest, self._column) <= 3 and not long and leaf.closes(rest):
                 self._close_leaf()
             else:
-                self._out += leaf.take(strip_columns(rest, leaf.indent))
+                self._out += leaf.take(strip_columns(rest, leaf.indent, self._column))
             return True
         if isinstance(leaf, Comment):
             if long or leaf.is_text(rest):
@@ -168,15 +168,15 @@ class _Core(Containers):
     def _blank(self, depth: int, rest: str) -> None:
         self._blank_before = True
         if isinstance(self._leaf, Code) and depth == len(self._open):
-            self._out += self._leaf.take(strip_columns(rest, 4))
+            self._out += self._leaf.take(strip_columns(rest, 4, self._column))
             return
         self._close_leaf()
         self._settle(depth)
 
     def _start(self, depth: int, rest: str, direct: bool, long: bool) -> None:
         leaf = self._leaf
-        if direct and isinstance(leaf, Code) and indent_of(rest) >= 4:
-            self._out += leaf.take(strip_columns(rest, 4))
+        if direct and isinstance(leaf, Code) and indent_of(rest, self._column) >= 4:
+            self._out += leaf.take(strip_columns(rest, 4, self._column))
             return
         if direct and isinstance(leaf, Table) and not long and not self._interrupts(rest):
             self._out += leaf.take(rest)
@@ -195,11 +195,13 @@ class _Core(Containers):
         """Whether a line under a table starts another block."""
         text = rest.lstrip(" \t")
         patterns = (ATX, RULE, FENCE, BULLET, ORDERED)
-        return indent_of(rest) >= 4 or text.startswith((">", "$$")) or any(p.match(text) for p in patterns)
+        return (
+            indent_of(rest, self._column) >= 4 or text.startswith((">", "$$")) or any(p.match(text) for p in patterns)
+        )
 
     def _structure(self, depth: int, rest: str, paragraph: ParagraphLeaf | None, direct: bool) -> bool:
         """Everything that is not plain text: headings, rules, code, tables, formulas."""
-        if indent_of(rest) > 3:
+        if indent_of(rest, self._column) > 3:
             return paragraph is None and self._indented(depth, rest)
         text = rest.strip(" \t")
         under = paragraph if direct else None
@@ -207,7 +209,7 @@ class _Core(Containers):
             return True
         return (
             self._heading_or_rule(depth, text)
-            or self._fence(depth, text, indent_of(rest))
+            or self._fence(depth, text, indent_of(rest, self._column))
             or self._formula(depth, text)
             or (paragraph is None and self._comment(depth, text))
         )
@@ -215,7 +217,7 @@ class _Core(Containers):
     def _indented(self, depth: int, rest: str) -> bool:
         leaf = Code(*self._place(depth))
         self._leaf = leaf
-        self._out += leaf.take(strip_columns(rest, 4))
+        self._out += leaf.take(strip_columns(rest, 4, self._column))
         return True
 
     def _underline(self, paragraph: ParagraphLeaf, text: str) -> bool:

@@ -35,6 +35,7 @@ class Containers:
         self._out: list[Block] = []
         self._blank_before = False
         self._idents = 0
+        self._column = 0  # where what is left of the line begins: tabs count from the line's start
 
     def clone(self: Self) -> Self:
         """A copy to try something on."""
@@ -60,40 +61,55 @@ class Containers:
 
     def _match(self, line: str) -> tuple[int, str]:
         """How many open containers the line continues, and what is left of it."""
+        self._column = 0
         for depth, container in enumerate(self._open):
+            indent = indent_of(line, self._column)
             if container.kind == "quote":
                 text = line.lstrip(" \t")
-                if indent_of(line) > 3 or not text.startswith(">"):
+                if indent > 3 or not text.startswith(">"):
                     return depth, line
-                line = strip_columns(text[1:], 1) if text[1:2] in (" ", "\t") else text[1:]
+                line = self._in_quote(indent, text)
             elif not line.strip():
                 if container.empty:
                     return depth, line
-                line = strip_columns(line, container.indent)
-            elif indent_of(line) >= container.indent:
+                line = self._skip(line, container.indent)
+            elif indent >= container.indent:
                 container.empty = False
-                line = strip_columns(line, container.indent)
+                line = self._skip(line, container.indent)
             else:
                 return depth, line
         return len(self._open), line
+
+    def _in_quote(self, indent: int, text: str) -> str:
+        """What follows the ``>``, and the blank that belongs to it."""
+        self._column += indent + 1
+        return self._skip(text[1:], 1) if text[1:2] in (" ", "\t") else text[1:]
+
+    def _skip(self, rest: str, columns: int) -> str:
+        """Without some columns of white space; the rest begins so many columns further right."""
+        rest = strip_columns(rest, columns, self._column)
+        self._column += columns
+        return rest
 
     # ----------------------------------------------------------------------------------------------------- containers
 
     def _open_container(self, depth: int, rest: str, paragraph: ParagraphLeaf | None) -> str | None:
         """Opens a quote or an item if the line starts one; returns what is left of the line."""
-        indent, text = indent_of(rest), rest.lstrip(" \t")
+        indent, text = indent_of(rest, self._column), rest.lstrip(" \t")
         if indent > 3 or depth >= DEEPEST:
             return None
         if text.startswith(">"):
             self._settle(depth)
             self._parent(depth).numbering = None
             self._push("quote")
-            return strip_columns(text[1:], 1) if text[1:2] in (" ", "\t") else text[1:]
+            return self._in_quote(indent, text)
         if (note := FOOTNOTE.match(text)) is not None:
             self._settle(depth)
             self._parent(depth).numbering = None
             self._push("item", FOOTNOTE_INDENT, note_mark(note[1]))
-            return text[note.end() :].lstrip(" \t")
+            self._column += indent + note.end()
+            after = text[note.end() :]
+            return self._skip(after, indent_of(after, self._column))
         match = BULLET.match(text) or ORDERED.match(text)
         if match is None or RULE.match(text):
             return None
@@ -104,7 +120,8 @@ class Containers:
         return self._push_item(depth, indent, match[0], after)
 
     def _push_item(self, depth: int, indent: int, marker: str, after: str) -> str:
-        gap = indent_of(after)
+        self._column += indent + len(marker)
+        gap = indent_of(after, self._column)
         empty = not after.strip()
         gap = 1 if empty or gap > 4 else gap
         parent, kind = self._parent(depth), marker[-1]
@@ -114,7 +131,7 @@ class Containers:
         parent.numbering = (kind, number + 1)
         shown = f"{number}{kind}" if marker[0].isdigit() else "•"
         self._push("item", indent + len(marker) + gap, shown, empty)
-        return strip_columns(after, gap)
+        return self._skip(after, gap)
 
     def _parent(self, depth: int) -> Container:
         return self._open[depth - 1] if depth else self._root

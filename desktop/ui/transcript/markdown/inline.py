@@ -13,7 +13,9 @@ from dataclasses import dataclass
 
 from PySide6.QtGui import QTextBlock, QTextCharFormat, QTextDocument, QTextFormat
 
+from desktop.ui.transcript.markdown.addresses import with_addresses
 from desktop.ui.transcript.markdown.inline_html import without_html
+from desktop.ui.transcript.markdown.model import TextRun
 from desktop.ui.transcript.markdown.text import normal_label
 
 _NO_UNDERLINE = 0x0C0C | 0x0100 | 0x0200 | 0x0020 | 0x0040
@@ -22,40 +24,18 @@ FEATURES = QTextDocument.MarkdownFeature(_NO_UNDERLINE)
 GUARD = "\u00a0"
 """Before each line: nothing in it can then start another block."""
 _HARD_BREAK = re.compile(r"(?: {2,}|\\)\n")
+_SOFT_BREAK = re.compile(r" *\n *")
 _SPECIAL = re.compile(r"[\\`*_~\[\]<>&!:@.$\n]|www")
 _MATH = re.compile(
-    r"(`+)(?!`).+?(?<!`)\1(?!`)|\\\((?P<a>.+?)\\\)|\$\$(?P<b>[^$\n]+?)\$\$"
+    r"(?<![\\`])(`+)(?!`).+?(?<!`)\1(?!`)|\\\((?P<a>.+?)\\\)|\$\$(?P<b>[^$\n]+?)\$\$"
     r"|(?<![\\$\w])\$(?P<c>[^\s$](?:[^$\n]{0,300}?[^\s$\\])?)\$(?![\w$])|\\\$",
     re.DOTALL,
 )
-_LABEL = re.compile(r"\[([^\[\]]{1,999})\]")
+_LABEL = re.compile(r"\[((?:[^\[\]\\]|\\.){1,999})\]", re.DOTALL)
 _OPEN_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*$")
 _OFFERED = re.compile(r"(?:https?://|mailto:)\S", re.IGNORECASE)
 _PRIVATE = 0xE000
 _MONEY = re.compile(r"[\d.,]+(?:\s|$)")
-
-
-@dataclass(frozen=True, slots=True)
-class TextRun:
-    """Characters ``start`` to ``end`` of the plain text. ``math`` is LaTeX that the run's text stands for."""
-
-    start: int
-    end: int
-    bold: bool = False
-    italic: bool = False
-    struck: bool = False
-    code: bool = False
-    href: str = ""
-    math: str = ""
-
-    @property
-    def look(self) -> tuple[bool, bool, bool, bool, bool]:
-        """Key of the run's format."""
-        return self.bold, self.italic, self.struck, self.code or bool(self.math), bool(self.href)
-
-    @property
-    def plain(self) -> bool:
-        return not any(self.look)
 
 
 class InlineParser:
@@ -70,14 +50,14 @@ class InlineParser:
             return source, ()
         formulas: list[str] = []
         text = without_html(_MATH.sub(lambda match: _shelve(match, formulas), source))
-        lines = [GUARD + line.replace("\n", " ") for line in _HARD_BREAK.split(text)]
+        lines = [GUARD + _SOFT_BREAK.sub(" ", line) for line in _HARD_BREAK.split(text)]
         if self._document is None:
             self._document = QTextDocument()
             self._document.setUndoRedoEnabled(False)
         self._document.setMarkdown("\\\n".join(lines) + _used(source, references), FEATURES)
-        return self._read(formulas)
+        return self._read(formulas, source)
 
-    def _read(self, formulas: list[str]) -> tuple[str, tuple[TextRun, ...]]:
+    def _read(self, formulas: list[str], source: str) -> tuple[str, tuple[TextRun, ...]]:
         assert self._document is not None
         pieces: list[str] = []
         runs: list[TextRun] = []
@@ -90,10 +70,13 @@ class InlineParser:
                 at += 1
             at = _read_block(block, at, pieces, runs, formulas, styles)
             block = block.next()
-        return "".join(pieces), tuple(runs)
+        shown = "".join(pieces)
+        return shown, with_addresses(shown, runs, source)
 
 
 def _shelve(match: re.Match[str], formulas: list[str]) -> str:
+    if match[1]:
+        return match[0].replace("\n", " ")  # code has no line breaks of its own
     latex = match["a"] or match["b"] or match["c"]
     if latex is None or (match["c"] and _MONEY.match(latex)) or len(formulas) > 1000:
         return match[0]
@@ -148,7 +131,7 @@ def _read_block(
         if first and text.startswith(GUARD):
             text = text[1:]
         first = False
-        text = style.instead or text
+        text = style.instead or text.replace("\0", "\ufffd")
         at = _add(text, style, at, pieces, runs, formulas)
         iterator += 1
     return at

@@ -1,4 +1,4 @@
-"""What the Markdown splitter hands out, and the limits at which an open block is cut.
+"""What the Markdown splitter and the inline parser hand out, and the limits at which an open block is cut.
 
 Cuts depend on the text alone, never on how it arrived, so a streamed message and a stored one give the same blocks.
 """
@@ -46,3 +46,26 @@ class Block:
     loose: bool = False
     part: int = 0
     glue: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TextRun:
+    """Characters ``start`` to ``end`` of the plain text. ``math`` is LaTeX that the run's text stands for."""
+
+    start: int
+    end: int
+    bold: bool = False
+    italic: bool = False
+    struck: bool = False
+    code: bool = False
+    href: str = ""
+    math: str = ""
+
+    @property
+    def look(self) -> tuple[bool, bool, bool, bool, bool]:
+        """Key of the run's format."""
+        return self.bold, self.italic, self.struck, self.code or bool(self.math), bool(self.href)
+
+    @property
+    def plain(self) -> bool:
+        return not any(self.look)

@@ -31,32 +31,32 @@ _WHOLE_SPANS = re.compile(r"\\.|(`+)(?!`).+?(?<!`)\1(?!`)|!?\[[^\]\n]*\]\([^)\n]
 _CARRIED = ("**", "~~", "*")
 
 
-def indent_of(line: str) -> int:
-    """Columns of white space at the start; a tab reaches the next multiple of four."""
-    column = 0
+def indent_of(line: str, column: int = 0) -> int:
+    """Columns of white space at the start of what begins at ``column``; a tab reaches the next multiple of four."""
+    at = column
     for character in line:
         if character == " ":
-            column += 1
+            at += 1
         elif character == "\t":
-            column += 4 - column % 4
+            at += 4 - at % 4
         else:
             break
-    return column
+    return at - column
 
 
-def strip_columns(line: str, columns: int) -> str:
+def strip_columns(line: str, columns: int, column: int = 0) -> str:
     """Without up to ``columns`` columns of leading white space; a tab cut in two leaves spaces."""
-    column = 0
+    at, end = column, column + columns
     for index, character in enumerate(line):
-        if column >= columns:
-            return " " * (column - columns) + line[index:]
+        if at >= end:
+            return " " * (at - end) + line[index:]
         if character == " ":
-            column += 1
+            at += 1
         elif character == "\t":
-            column += 4 - column % 4
+            at += 4 - at % 4
         else:
             return line[index:]
-    return " " * max(0, column - columns)
+    return " " * max(0, at - end)
 
 
 def cells_of(line: str) -> list[str]:

@@ -7,8 +7,8 @@ from typing import Protocol
 
 from PySide6.QtCore import QPointF, QRectF
 
-from desktop.ui.transcript.markdown.inline import InlineParser, TextRun, mended
-from desktop.ui.transcript.markdown.model import Block
+from desktop.ui.transcript.markdown.inline import InlineParser, mended
+from desktop.ui.transcript.markdown.model import Block, TextRun
 from desktop.ui.transcript.pieces.formulas import Formula, Formulas
 from desktop.ui.transcript.pieces.look import PageLook
 from desktop.ui.transcript.pieces.piece import Canvas, Piece, PlacedBox, Spot
