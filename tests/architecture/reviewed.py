@@ -76,6 +76,7 @@ LATE_IMPORTS: dict[str, str] = {
     "desktop/ui/transcript/pieces/formulas.py": "ziamath, in a worker at the first formula",
     "desktop/pipeline/validation.py": "jsonschema_rs, loaded in a thread at the first tool call",
     "desktop/workers/keyring_host/host.py": "keyring takes 60 ms and may hang; loaded in the keyring host only",
+    "desktop/workers/model_host/clouds.py": "botocore, in a thread, to sign with an access key (90 ms, 11 MB)",
     "desktop/workers/model_host/library.py": "litellm takes 5 s; loaded in the model host only, once it has said hello",
     "desktop/workers/python_skill/host.py": "resource does not exist on Windows",
     "desktop/safety/boundary/paths.py": "fcntl does not exist on Windows",

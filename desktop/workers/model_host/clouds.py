@@ -6,6 +6,8 @@ inference profiles only.
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 import re
 import urllib.parse
 from collections.abc import Mapping, Sequence
@@ -16,7 +18,6 @@ from desktop.workers.model_host.asking import address, ask, checked
 from desktop.workers.model_host.discovery import Record, record
 from desktop.workers.model_host.http import HttpAnswer
 from desktop.workers.model_host.limits import MODELS_MAX
-from desktop.workers.model_host.sigv4 import AccessKey, signed_headers
 
 _DEPLOYMENT = "/openai/deployments/{deployment}/chat/completions?api-version={api_version}"
 _BEDROCK = "https://bedrock.{region}.amazonaws.com"
@@ -64,7 +65,7 @@ async def bedrock_models(place: CloudPlace) -> list[Record]:
 
     async def get(path: str) -> HttpAnswer:
         url = place.url(_BEDROCK, path)
-        return await ask(url, _authorization(url, place), place.secrets)
+        return await ask(url, await _authorization(url, place), place.secrets)
 
     found = _rows(checked(await get("/foundation-models"), place.secrets), "modelSummaries")
     texts = {str(row.get("modelId")): row for row in found if _writes_text(row)}
@@ -76,11 +77,21 @@ async def bedrock_models(place: CloudPlace) -> list[Record]:
     return profiles + direct
 
 
-def _authorization(url: str, place: CloudPlace) -> dict[str, str]:
+async def _authorization(url: str, place: CloudPlace) -> dict[str, str]:
     if "access_key_id" not in place.more:
         return {"Authorization": f"Bearer {place.key}"}
-    access = AccessKey(place.more["access_key_id"], place.key, place.more.get("session_token", ""))
-    return signed_headers(url, access, place.options["region"], "bedrock")
+    return await asyncio.to_thread(signed_headers, url, place)
+
+
+def signed_headers(url: str, place: CloudPlace) -> dict[str, str]:
+    """The headers that sign a GET with an access key; ``session_token`` is only there for temporary ones."""
+    auth: Any = importlib.import_module("botocore.auth")
+    requests: Any = importlib.import_module("botocore.awsrequest")
+    credentials: Any = importlib.import_module("botocore.credentials")
+    key = credentials.Credentials(place.more["access_key_id"], place.key, place.more.get("session_token") or None)
+    request = requests.AWSRequest("GET", url)
+    auth.SigV4Auth(key, "bedrock", place.options["region"]).add_auth(request)
+    return dict(request.headers)
 
 
 def _rows(body: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:

@@ -2,7 +2,6 @@
 
 import email.utils
 import time
-from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,11 +12,12 @@ from hypothesis import strategies as st
 from desktop.domain.scrub import REDACTED, scrub, without_paths
 from desktop.workers.inside import CallError
 from desktop.workers.model_child import environment
+from desktop.workers.model_host.clouds import CloudPlace, signed_headers
 from desktop.workers.model_host.failures import detail, failure, retry_after
 from desktop.workers.model_host.prompt import OPENING, to_wire
-from desktop.workers.model_host.sigv4 import AccessKey, signed_headers
 from desktop.workers.model_host.toolcalls import Collector, crowded
 from desktop.workers.model_host.windows import Windows, assemble
+from tests.servers.signed import signature
 
 
 def text(role: str, said: str) -> dict[str, Any]:
@@ -274,14 +274,20 @@ def test_the_hosts_environment_holds_no_key_whatever_ours_holds() -> None:
         ("?Param2=value2&Param1=value1", "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500"),
     ],
 )
-def test_a_request_is_signed_as_amazons_published_examples_are(query: str, signed: str) -> None:
-    key = AccessKey("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
-    at = datetime(2015, 8, 30, 12, 36, tzinfo=UTC)
-    made = signed_headers(f"https://example.amazonaws.com/{query}", key, "us-east-1", "service", at)
-    assert made["Authorization"].endswith(f"SignedHeaders=host;x-amz-date, Signature={signed}")
+def test_amazons_published_examples_have_the_signature_that_the_fake_amazon_checks(query: str, signed: str) -> None:
+    headers = {"host": "example.amazonaws.com", "x-amz-date": "20150830T123600Z"}
+    secret, scope = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "20150830/us-east-1/service/aws4_request"
+    assert signature("GET", f"https://example.amazonaws.com/{query}", headers, b"", secret, scope) == signed
 
 
 def test_a_temporary_key_sends_its_token_under_the_signature() -> None:
-    made = signed_headers("https://x.org/", AccessKey("A", "b", "the-token"), "r", "s")
+    place = CloudPlace("", "b", {"access_key_id": "A", "session_token": "the-token"}, {"region": "eu-west-1"})
+    url = "https://x.org/models?b=2&a=1"
+    made = {name.lower(): value for name, value in signed_headers(url, place).items()}
+    sent = {"host": "x.org", "x-amz-date": made["x-amz-date"], "x-amz-security-token": "the-token"}
+    scope = f"{made['x-amz-date'][:8]}/eu-west-1/bedrock/aws4_request"
     assert made["x-amz-security-token"] == "the-token"
-    assert "SignedHeaders=host;x-amz-date;x-amz-security-token," in made["Authorization"]
+    assert made["authorization"].endswith(
+        f"Credential=A/{scope}, SignedHeaders=host;x-amz-date;x-amz-security-token, "
+        f"Signature={signature('GET', url, sent, b'', 'b', scope)}"
+    )
