@@ -1,7 +1,9 @@
 """The dependencies: declared once in words, pinned once in locks, and the two agree."""
 
+import ast
 import re
 import tomllib
+from importlib.metadata import files
 from pathlib import Path
 
 import pytest
@@ -60,3 +62,27 @@ def test_every_dependency_says_why_it_is_there() -> None:
     for declared in [*DECLARED["requirements"], *DECLARED["requirements-dev"]]:
         line = next(line for line in text.splitlines() if line.strip().startswith(f'"{declared}"'))
         assert len(line.partition("#")[2].split()) >= 2, f"{declared} gives no reason"
+
+
+def _modules_of(package: str) -> set[str]:
+    """The names under which an installed package is imported."""
+    code = [file.parts[0] for file in files(_normal(package)) or () if file.suffix in {".py", ".so", ".pyd"}]
+    return {name.partition(".")[0] for name in code}
+
+
+def _imported() -> set[str]:
+    """The first part of each name that the app imports, in a statement or as a text where importlib is used."""
+    found: set[str] = set()
+    for path in (ROOT / "desktop").rglob("*.py"):
+        nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+        names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+        names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
+        if any(name.partition(".")[0] == "importlib" for name in names):
+            names += [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        found |= {name.partition(".")[0] for name in names}
+    return found
+
+
+def test_every_dependency_of_the_app_is_imported_in_it() -> None:
+    imported = _imported()
+    assert [name for name in DECLARED["requirements"] if not _modules_of(name) & imported] == []

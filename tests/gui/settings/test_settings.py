@@ -17,7 +17,6 @@ from desktop.app.wiring.settings_pages import SETTINGS_PAGES
 from desktop.domain.models import Connection, ModelInfo, ModelRef
 from desktop.domain.safety import ConfinementReport
 from desktop.models.providers import PROVIDERS
-from desktop.ui.settings.binding import bind_theme
 from desktop.ui.settings.models.page import KEY_WORDS, ModelsPage
 from desktop.ui.settings.models.provider_form import ProviderForm
 from desktop.ui.settings.rows import SettingRow, parsed
@@ -188,15 +187,6 @@ def test_mistakes_of_the_file_are_named_with_their_line(shown: Shown) -> None:
 )
 def test_what_is_typed_becomes_a_value_of_its_kind(kind: str, text: str, value: object) -> None:
     assert parsed(kind, text) == value
-
-
-def test_the_theme_follows_the_settings(theme: Theme) -> None:
-    settings = SampleSettings()
-    bind_theme(theme, settings)  # type: ignore[arg-type]
-    settings.set("appearance.theme", "dark")
-    settings.set("appearance.text_scale", 1.5)
-    settings.set("appearance.reduce_motion", "on")
-    assert (theme.mode, theme.scale, theme.less_motion) == ("dark", 1.5, True)
 
 
 @pytest.mark.spec("R-UI-6")
