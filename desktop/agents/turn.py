@@ -94,6 +94,8 @@ class TurnServices:
     """Told the number of a round when its request is ready."""
     after_round: Callable[[ChatMessage, int], RoundVerdict | Awaitable[RoundVerdict]] | None = None
     """Judges each round: whether it ends the turn."""
+    after_error: Callable[[Exception], Awaitable[bool]] | None = None
+    """Asked after a round that failed: whether it is tried again, once the wait for that is over (R-PER-3)."""
     steering: Callable[[], Awaitable[Sequence[ChatMessage]]] | None = None
     """What a person typed meanwhile (S-LOOP-1)."""
     meant: Callable[[ToolCallBlock], Awaitable[ToolCallBlock]] | None = None
@@ -144,7 +146,15 @@ class AgentTurn:
         self._meta = meta
 
     async def take(self, given: TurnInput) -> LoopResult:
-        """Work until a final text, a limit, an abort or a failure."""
+        """Work until a final text, a limit, an abort, or a failure that no repetition mends."""
+        after_error = self._services.after_error
+        while True:
+            result = await self._worked(given)
+            if result.error is None or after_error is None or not await after_error(result.error):
+                return result
+            given = replace(given, messages=_before_failure(result), begun=max(0, result.rounds - 1), unjudged=False)
+
+    async def _worked(self, given: TurnInput) -> LoopResult:
         spec, services = self._spec, self._services
         loop = RoundLoop(
             services.answerer,
@@ -161,6 +171,14 @@ class AgentTurn:
         )
         requests = RoundRequests(spec, services, self._meta, given)
         return await loop.run(given.messages, requests.next, self._meta)
+
+
+def _before_failure(result: LoopResult) -> Sequence[ChatMessage]:
+    """What a failed round left is no part of the conversation."""
+    messages = list(result.messages)
+    while messages and messages[-1].role == "assistant":
+        messages.pop()
+    return messages
 
 
 class RoundRequests:

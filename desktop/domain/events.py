@@ -259,6 +259,17 @@ class AgentTraced(RunEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AgentListening(RunEvent):
+    """A persistent agent waits for a message (``waiting``), or does so no longer. ``inbox`` is the topic on which it
+    hears, ``context_id`` the agent's own: the thread's id, where it is the agent of the thread itself."""
+
+    context_id: str
+    agent: str
+    inbox: str
+    waiting: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadChanged(RunEvent):
     """A thread's title, pin, leaf or existence changed."""
 
@@ -317,6 +328,7 @@ Event = (
     | UserMessageQueued
     | UserMessageTaken
     | AgentTraced
+    | AgentListening
     | ThreadChanged
     | SideTurnStarted
     | SideTurnEnded

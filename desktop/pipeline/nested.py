@@ -7,7 +7,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from desktop.domain.events import AgentTraced, Event, EventSink, ToolCallOutput, ToolCallStarted, ToolCallWaiting
+from desktop.domain.events import (
+    AgentListening,
+    AgentTraced,
+    Event,
+    EventSink,
+    ToolCallOutput,
+    ToolCallStarted,
+    ToolCallWaiting,
+)
 from desktop.domain.safety import Redactor
 from desktop.domain.words import arguments_words
 from desktop.pipeline.context import CallResult
@@ -33,7 +41,7 @@ class NestedSink:
 
     def __call__(self, event: Event) -> None:
         """An EventSink."""
-        if isinstance(event, AgentTraced):
+        if isinstance(event, AgentTraced | AgentListening):
             self._sink(event)
             return
         if isinstance(event, ToolCallStarted):

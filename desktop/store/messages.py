@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 
 from desktop.domain.errors import NotFound
+from desktop.domain.messages import Block
 from desktop.domain.threads import MessageRecord
 from desktop.store import tree
 from desktop.store.open_message import OpenMessage
@@ -63,6 +64,18 @@ class MessageRepository:
         """
         seq = await self._thread.write(lambda connection: tree.insert(connection, record, make_leaf=True))
         return OpenMessage(self._thread, record, seq, on_problem)
+
+    async def add_blocks(self, *, message_id: str, blocks: Sequence[Block]) -> None:
+        """Put more blocks at the end of a finished message: further calls of the round that it holds."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            seq = tree.sequence(connection, message_id)[0]
+            last = connection.execute("SELECT max(position) FROM blocks WHERE message_seq = ?", (seq,)).fetchone()[0]
+            tree.insert_blocks(connection, seq, 0 if last is None else last + 1, blocks)
+            connection.execute("DELETE FROM message_search WHERE rowid = ?", (seq,))
+            tree.index(connection, seq)
+
+        await self._thread.write(work)
 
     async def get(self, *, message_id: str) -> MessageRecord:
         """One message."""

@@ -10,6 +10,7 @@ import asyncio
 import itertools
 import time
 from collections import OrderedDict, deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,7 +40,8 @@ class TopicEvent:
 @dataclass(slots=True)
 class TopicListener:
     """Who listens to a topic: ``ref`` names a skill that is called for each event, or is empty. ``owner`` is the run;
-    the subscription ends with it. ``caller`` is in whose name the skill is called: whoever subscribed."""
+    the subscription ends with it. ``caller`` is in whose name the skill is called: whoever subscribed. ``heard`` is
+    called with each event, at once; it must be quick."""
 
     subscription_id: str
     topic: str
@@ -47,6 +49,7 @@ class TopicListener:
     ref: str = ""
     seen: int = 0
     caller: Any = None
+    heard: Callable[[], None] | None = None
 
 
 @dataclass(slots=True)
@@ -74,14 +77,24 @@ class Topics:
         kept.events.append(event)
         news, kept.news = kept.news, asyncio.Event()
         news.set()
+        for one in tuple(self._subscriptions.values()):
+            if one.topic == topic and one.heard is not None:
+                one.heard()
         return event
 
-    def subscribe(self, topic: str, owner: str, ref: str = "", caller: Any = None) -> TopicListener:
+    def is_heard(self, topic: str) -> bool:
+        """Whether anybody listens to it now; an event of one that is not reaches nobody."""
+        found = self._topics.get(topic)
+        return found is not None and found.held > 0
+
+    def subscribe(
+        self, topic: str, owner: str, ref: str = "", caller: Any = None, heard: Callable[[], None] | None = None
+    ) -> TopicListener:
         """Listen from now on. Raises ToolFailure when there are too many subscriptions."""
         if len(self._subscriptions) >= MAX_SUBSCRIPTIONS:
             raise ToolFailure(f"There are {MAX_SUBSCRIPTIONS} subscriptions already.", code="denied.limit")
         self._topic(topic).held += 1
-        found = TopicListener(short_id(), topic, owner, ref, self._last, caller)
+        found = TopicListener(short_id(), topic, owner, ref, self._last, caller, heard)
         self._subscriptions[found.subscription_id] = found
         return found
 
@@ -101,6 +114,13 @@ class Topics:
         """The run is over."""
         for one in [one for one in self._subscriptions.values() if one.owner == owner]:
             self._end(one)
+
+    def take(self, one: TopicListener) -> TopicEvent | None:
+        """The next event of a subscription that is there already."""
+        found = next((event for event in self._topic(one.topic).events if event.number > one.seen), None)
+        if found is not None:
+            one.seen = found.number
+        return found
 
     async def wait(self, subscription_id: str, owner: str, timeout_s: float) -> TopicEvent | None:
         """The next event of a subscription, or None after ``timeout_s`` seconds."""
@@ -125,13 +145,11 @@ class Topics:
         finally:
             topic.held -= 1
 
-    @staticmethod
-    async def _news(one: TopicListener, topic: _Topic, timeout_s: float) -> TopicEvent | None:
+    async def _news(self, one: TopicListener, topic: _Topic, timeout_s: float) -> TopicEvent | None:
         until = time.monotonic() + timeout_s
         while True:
-            found = next((event for event in topic.events if event.number > one.seen), None)
+            found = self.take(one)
             if found is not None:
-                one.seen = found.number
                 return found
             try:
                 async with asyncio.timeout(max(0.0, until - time.monotonic())):

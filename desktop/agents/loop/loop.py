@@ -49,10 +49,12 @@ ModelContextTooLong when nothing that fits can be built."""
 @dataclass(frozen=True, slots=True)
 class RoundVerdict:
     """What follows a round that the loop would end or go on with: ``stop`` names the end, ``nudge`` is a user note
-    for one more round (R-SES-20). Both empty: the loop decides."""
+    for one more round (R-SES-20), ``heard`` are stored messages that the next round answers. All empty: the loop
+    decides."""
 
     stop: bool = False
     nudge: str = ""
+    heard: Sequence[ChatMessage] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,8 +214,9 @@ class _LoopRun:
         verdict = await self._verdict(message)
         if verdict.stop:
             return self._end("stopped")
-        if verdict.nudge:
-            self._messages.append(ChatMessage("user", (TextBlock(verdict.nudge),)))
+        if verdict.nudge or verdict.heard:
+            nudge = (ChatMessage("user", (TextBlock(verdict.nudge),)),) if verdict.nudge else ()
+            self._messages.extend((*verdict.heard, *nudge))
             return None
         return None if message.tool_calls else self._end("response")
 

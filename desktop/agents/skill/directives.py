@@ -5,42 +5,26 @@ Here an agent's limits, promised values, budgets and persistence are kept; the p
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from desktop.agents.skill.host import Host
 from desktop.agents.skill.made_calls import Calls
+from desktop.agents.skill.persistence import Backoff, Inbox, inbox_of
 from desktop.agents.skill.settings import PolicySettings
 from desktop.agents.skill.trace import TRACED, Trace
 from desktop.domain.errors import BudgetExhausted, KnownError, LimitReached, ToolFailure
+from desktop.domain.events import AgentListening
 from desktop.domain.limits import Limit
 from desktop.domain.messages import Usage
 from desktop.domain.scopes import Interrupt
 from desktop.pipeline.context import CallContext
 from desktop.pipeline.skill_context import Context
-from desktop.supervision.topics import TopicListener, Topics
+from desktop.supervision.topics import Topics
 
-PERMANENT = frozenset(
-    {
-        "model.key_refused",
-        "model.bad_request",
-        "model.unknown",
-        "model.context_too_long",
-        "model.redirected",
-        "limit",
-        "limit.budget",
-        "limit.answer_length",
-        "configuration",
-    }
-)
-"""Codes of errors that a repetition cannot mend (R-PER-5)."""
-BASE_S = 1.0
-CAP_S = 30.0
 TRIES = 10
 """Times the rounds that a provider may ask the model in vain: repetitions are no rounds (R-LIM-6)."""
 NO_RESULT = "no valid result"
-_LISTENING_S = 3600.0
 
 Directive = dict[str, Any]
 """Empty: whatever the provider does by itself."""
@@ -63,25 +47,21 @@ class ProviderHook:
         self._ended = self._asked = self._tried = 0
         self._text = ""
         self.over = False
-        self._errors = 0
+        self._backoff = Backoff()
         self._limit: Limit | None = None
-        self._inbox: TopicListener | None = None
+        self._inbox: Inbox | None = None
         self.failure: KnownError | None = None
 
     def listen(self) -> None:
         """A persistent agent hears from its beginning on what comes into its inbox, also in the middle of a round."""
         if self._settings.persistent:
-            self._inbox = self._topics.subscribe(inbox_of(self._trace.context_id), self._call.meta.run_id)
+            topics: Topics = self._ctx.globals["topics"]
+            self._inbox = Inbox(topics, self._trace.context_id, self._call.meta.run_id)
 
     def close(self) -> None:
         """It listens no more."""
         if self._inbox is not None:
-            self._topics.unsubscribe(self._inbox.subscription_id, self._inbox.owner)
-
-    @property
-    def _topics(self) -> Topics:
-        found: Topics = self._ctx.globals["topics"]
-        return found
+            self._inbox.close()
 
     async def hook(self, ctx: Context, event: Mapping[str, Any]) -> Directive:
         """One event. What is no event of the table is ignored."""
@@ -163,7 +143,7 @@ class ProviderHook:
     # -- after a round -----------------------------------------------------------------------------------------------
 
     async def _after_round(self, event: Mapping[str, Any]) -> Directive:
-        self._errors = 0
+        self._backoff.reset()
         called = bool(event.get("toolCalls"))
         if self.failure is not None:
             return {"stop": True}
@@ -222,29 +202,41 @@ class ProviderHook:
 
     async def _next_input(self) -> Directive:
         """Wait for something to do instead of spinning (R-PER-6): an event on the agent's inbox."""
-        topics, inbox = self._topics, self._inbox
+        inbox = self._inbox
         assert inbox is not None
-        async with Interrupt(self._call.meta.cancellation):
-            event = None
-            while event is None:
-                event = await topics.wait(inbox.subscription_id, inbox.owner, _LISTENING_S)
-        data = event.data
-        text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, default=str)
+        text = inbox.take()
+        if text is None:
+            self._tell_waiting(True)
+            try:
+                while (text := inbox.take()) is None:
+                    await inbox.news(self._call.meta.cancellation)
+            finally:
+                self._tell_waiting(False)
         return {"continue": True, "message": text}
+
+    def _tell_waiting(self, waiting: bool) -> None:
+        """A person sees that it waits, and can write to it."""
+        meta, trace = self._call.meta, self._trace
+        self._call.request.sink(
+            AgentListening(
+                thread_id=meta.thread_id,
+                run_id=meta.run_id,
+                context_id=trace.context_id,
+                agent=trace.whose.agent,
+                inbox=inbox_of(trace.context_id),
+                waiting=waiting,
+            )
+        )
 
     async def _after_error(self, event: Mapping[str, Any]) -> Directive:
         """A persistent agent goes on after a while: 1 s, doubling, 30 s at most (R-PER-3 … R-PER-5)."""
         self._limit = self._limit or (self._host.budget.broken() if event.get("code") == "limit.budget" else None)
-        if not self._settings.persistent or event.get("code") in PERMANENT or event.get("transient") is False:
+        transient = event.get("transient")
+        said = transient if isinstance(transient, bool) else None
+        delay = self._backoff.after(str(event.get("code")), said) if self._settings.persistent else None
+        if delay is None:
             return {}
-        delay = min(CAP_S, BASE_S * 2.0**self._errors)
-        self._errors += 1
-        self._trace.record("retry", {"attempt": self._errors, "delayMs": int(delay * 1000)})
+        self._trace.record("retry", {"attempt": self._backoff.errors, "delayMs": int(delay * 1000)})
         async with Interrupt(self._call.meta.cancellation):
             await self._host.sleep(delay)
         return {"continue": True}
-
-
-def inbox_of(context_id: str) -> str:
-    """The topic on which a persistent agent is spoken to; its calls find it as ``nonlocals.agent.inbox``."""
-    return f"inbox.{context_id}"

@@ -46,7 +46,7 @@ class Calls:
         self._caller = caller
         self._settings = settings
         self.contract = contract
-        self._memory: Mapping[str, Any] = memory if isinstance(memory, Mapping) else {}
+        self._memory = {**settings.memory, **(memory if isinstance(memory, Mapping) else {})}
         self._session: CodeSession | None = None
         self._code_ref = ""
         self._below: dict[str, list[Any]] = {}

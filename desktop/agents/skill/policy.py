@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-from desktop.agents.skill.directives import ProviderHook, inbox_of
+from desktop.agents.skill.directives import ProviderHook
 from desktop.agents.skill.discovery import Visible, own_calls, provider_call, visible_tools
 from desktop.agents.skill.documents import code_tool, described, document, finish_tool
 from desktop.agents.skill.host import HOST, PERMISSIONS, Host
@@ -23,7 +23,7 @@ from desktop.agents.skill.made_calls import Calls
 from desktop.agents.skill.nested_agent_scope import NestedAgentScope, nested_agent_scope
 from desktop.agents.skill.result_contract import DeclaredResult, ResultContract
 from desktop.agents.skill.settings import PolicySettings
-from desktop.agents.skill.trace import Delivery, Trace, Whose
+from desktop.agents.skill.trace import Delivery, TopicEvents, Trace, Whose
 from desktop.domain.errors import CancellationError, ConfigurationError, KnownError, NotFound, ToolAborted, ToolFailure
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ToolCallBlock
@@ -233,16 +233,10 @@ class _Agent:
             root=str(ctx.nonlocals.get("rootContextId") or ""),
             topic=topic,
         )
-        scope = {
-            "events": topic,
-            "contextId": whose.context_id,
-            "ancestorContextId": ancestor,
-            "inbox": inbox_of(whose.context_id),
-        }
-        ctx.nonlocals[AGENT] = served.nonlocals[AGENT] = scope
+        ctx.nonlocals[AGENT] = served.nonlocals[AGENT] = whose.scope
         topics, spawn = ctx.globals.get("topics"), self._host.spawn
         delivery = Delivery(self._tell_listener, spawn) if spawn is not None else None
-        trace = Trace(whose, call.request.sink, topics, self._host.redact, delivery)
+        trace = Trace(TopicEvents(whose, topics, delivery), call.request.sink, self._host.redact)
         served.locals[AGENT] = {"trace": trace.entries}
         above_it = call.invocation.parent
         if served is ctx and above_it is not None and above_it.view is not None:

@@ -21,6 +21,7 @@ from desktop.agents.loop.request import ask_within
 from desktop.agents.loop.summarising import ContextKeeper, KeptInMemory, MessageNumbers
 from desktop.agents.loop.window import LAST_MESSAGES, NOTHING
 from desktop.agents.skill.host import HOST, Host
+from desktop.agents.skill.turn_events import DELTAS_S, joined_texts
 from desktop.agents.turn import AgentTurn, TurnInput, TurnServices, TurnSpec
 from desktop.domain.errors import CancellationError, KnownError, ModelError, ToolAborted, ToolFailure
 from desktop.domain.estimates import estimate_of
@@ -46,8 +47,6 @@ CONTINUE = "Continue."
 TASK = "Execute the task."
 PLAIN_LOOP = 20
 """Rounds where nobody said how many (R-LIM-1)."""
-DELTAS_S = 0.1
-"""Seconds for which pieces of a text are put together before they are told."""
 _STRONGEST_FIRST = ("stop", "deny", "continue", "allow")
 
 _log = logging.getLogger(__name__)
@@ -273,7 +272,7 @@ class _Work:
 
     async def _after_round(self, message: ChatMessage, _round: int) -> RoundVerdict:
         """The end of a round is where the policy decides (R-PRV-2, R-PRV-4)."""
-        self._since_continue = _after(self._since_continue, message.text)
+        self._since_continue = joined_texts(self._since_continue, message.text)
         said = await self._hook.ask(
             {
                 "type": "turn-end",
@@ -297,11 +296,6 @@ class _Work:
         """Before a repetition: what the failed round left is no part of the conversation."""
         while self._messages and self._messages[-1].role == "assistant":
             self._messages.pop()
-
-
-def _after(before: str, text: str) -> str:
-    """The texts of two rounds: each a paragraph of its own."""
-    return f"{before.rstrip()}\n\n{text.lstrip()}" if before.strip() and text.strip() else before + text
 
 
 def _error_event(error: Exception, attempt: int) -> dict[str, Any]:

@@ -15,10 +15,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
-from desktop.agents.loop.events import LoopEnd, LoopResult
+from desktop.agents.loop.events import LoopEnd, LoopError, LoopEvent, LoopResult, Retrying, RoundStarted
 from desktop.agents.loop.loop import MAX_CALLS, STOPPED
 from desktop.agents.skill.discovery import provider_call
 from desktop.agents.skill.host import HOST, Host
+from desktop.agents.skill.turn_events import DELTAS_S
 from desktop.agents.turn import RoundRequests, TurnInput, TurnServices, TurnSpec
 from desktop.domain.errors import (
     BudgetExhausted,
@@ -26,13 +27,14 @@ from desktop.domain.errors import (
     ConfigurationError,
     KnownError,
     LimitReached,
+    ModelError,
     NotFound,
     ToolAborted,
     ToolFailure,
 )
 from desktop.domain.ids import new_id
 from desktop.domain.limits import Limit
-from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, Usage, media_to_plain, to_plain
+from desktop.domain.messages import Block, ChatMessage, TextBlock, ToolCallBlock, Usage, media_to_plain, to_plain
 from desktop.domain.models import ModelRequest, ReasoningDelta, TextDelta
 from desktop.domain.run_meta import RunMeta
 from desktop.pipeline.context import CallContext, CallRequest, CallResult, Invocation
@@ -70,6 +72,8 @@ class SkillProvider:
     """Where the agent's calls hang; it holds what the run lends to agents (``Host``)."""
     shared: Any
     """Hands out callback refs (``skills.resolution.fabric``)."""
+    add_blocks: Callable[[Sequence[Block]], Awaitable[None]]
+    """Stores more of the message that was stored last."""
 
     def missing(self, host: Host) -> ConfigurationError | None:
         """Why this skill cannot be the provider; None: it can."""
@@ -110,7 +114,10 @@ class SkillTurn:
         self._rounds = 0
         self._open = False
         self._text = ""
+        self._pieces: list[str] = []
+        self._soon: asyncio.TimerHandle | None = None
         self._calls = 0
+        self._at = 0
         self._tried = 0
         self._told = ""
         self._usage = Usage(cost_usd=0.0)
@@ -135,6 +142,8 @@ class SkillTurn:
         except BudgetExhausted as error:
             self._limit = self._budget.broken()
             return self._ended("budget", error)
+        finally:
+            self._tell_text()
 
     # -- what the provider gets (R-AG-4) ------------------------------------------------------------------------------
 
@@ -191,11 +200,26 @@ class SkillTurn:
             await self._begin_round()
         elif kind == "message":
             await self._said(text, whole=event.get("delta") is not True)
-        elif kind == "reasoning" and text and self._services.listener is not None:
+        elif kind == "reasoning" and text:
             await self._in_round()
-            self._services.listener(ReasoningDelta(text))
+            self._tell(ReasoningDelta(text))
         elif kind == "turn-end":
             return await self._round_over(event)
+        elif kind == "retry":
+            await self._in_round()
+            delay = float(_number(event.get("delayMs"))) / 1000
+            self._tell(Retrying(int(_number(event.get("attempt"))) + 1, delay, _told_error(event)))
+        elif kind == "error":
+            return await self._failed(event)
+        return {}
+
+    async def _failed(self, event: Mapping[str, Any]) -> Directive:
+        """An error of the provider's model, which a persistent agent waits out (R-PER-3)."""
+        error = _told_error(event)
+        self._tell(LoopError(str(error)))
+        after_error = self._services.after_error
+        if self._end is None and after_error is not None and await after_error(error):
+            return {"continue": True}
         return {}
 
     async def _said(self, text: str, *, whole: bool) -> None:
@@ -204,8 +228,23 @@ class SkillTurn:
         more = text.removeprefix(self._text) if whole else text
         if more and len(self._text) + len(more) <= MAX_TEXT:
             self._text += more
-            if self._services.listener is not None:
-                self._services.listener(TextDelta(more))
+            self._pieces.append(more)
+            if self._soon is None:
+                self._soon = asyncio.get_running_loop().call_later(DELTAS_S, self._tell_text)
+
+    def _tell_text(self) -> None:
+        """Pieces of the text that came within a moment, together."""
+        if self._soon is not None:
+            self._soon.cancel()
+            self._soon = None
+        pieces, self._pieces = "".join(self._pieces), []
+        if pieces and self._services.listener is not None:
+            self._services.listener(TextDelta(pieces))
+
+    def _tell(self, event: LoopEvent) -> None:
+        self._tell_text()
+        if self._services.listener is not None:
+            self._services.listener(event)
 
     async def _in_round(self) -> None:
         if not self._open:
@@ -227,6 +266,7 @@ class SkillTurn:
         self._rounds += 1
         self._open, self._text, self._calls = True, "", 0
         await self._services.recorder.round_started(self._rounds)
+        self._tell(RoundStarted(self._rounds))
 
     def _check_budget(self) -> None:
         try:
@@ -236,15 +276,31 @@ class SkillTurn:
             raise
 
     async def _close_round(self, reason: str, usage: Usage | None) -> ChatMessage:
-        """Store what the round said, unless its calls have stored it."""
-        blocks = (TextBlock(self._text),) if self._text and not self._calls else ()
+        """Store what the round said; where it made calls their message has the beginning of it."""
+        self._tell_text()
+        self._open = False
+        if self._calls:
+            await self._amend(())
+            if usage is not None:
+                await self._services.recorder.spent(usage)
+            return self._messages[self._at]
+        blocks = (TextBlock(self._text),) if self._text else ()
         message = ChatMessage("assistant", blocks, reason or "end", usage, str(self._spec.request.model))  # type: ignore[arg-type]
         if blocks:
             await self._keep(message)
-        self._open = False
         return message
 
+    async def _amend(self, blocks: Sequence[Block]) -> None:
+        """More of the message that holds the round's calls: what was said since, and these."""
+        message = self._messages[self._at]
+        said = self._text.removeprefix(message.text)
+        more = (*((TextBlock(said),) if said else ()), *blocks)
+        if more:
+            await self._provider.add_blocks(more)
+            self._messages[self._at] = replace(message, blocks=(*message.blocks, *more))
+
     async def _keep(self, message: ChatMessage) -> None:
+        self._tell_text()
         stored = await self._services.recorder.message_finished(message)
         self._messages.append(replace(message, source_id=stored))
 
@@ -259,14 +315,14 @@ class SkillTurn:
         message = await self._close_round("", self._charged(event))
         after = self._services.after_round
         if after is not None:
-            judged = replace(message, blocks=(*message.blocks, *self._last_calls(calls)))
-            verdict = after(judged, self._rounds)
+            verdict = after(message, self._rounds)
             verdict = await verdict if isinstance(verdict, Awaitable) else verdict
             if verdict.stop:
                 self._end = "stopped"
                 return {"stop": True}
-            if verdict.nudge:
-                return self._continue([ChatMessage("user", (TextBlock(verdict.nudge),))])
+            nudge = (ChatMessage("user", (TextBlock(verdict.nudge),)),) if verdict.nudge else ()
+            if verdict.heard or nudge:
+                return self._continue([*verdict.heard, *nudge])
         limit = self._spec.limit(self._rounds)
         if self._rounds >= limit.value:
             self._end, self._limit = ("limit", limit) if calls else ("response", None)
@@ -283,10 +339,6 @@ class SkillTurn:
     def _of_round(self, result: str) -> str:
         """Of a result that holds the texts of all rounds since the last instruction, that of this one."""
         return result.removeprefix(self._told).lstrip("\n") if self._told else result
-
-    def _last_calls(self, count: int) -> Sequence[ToolCallBlock]:
-        made = [block for message in self._messages for block in message.tool_calls]
-        return made[len(made) - count :] if count else ()
 
     def _charged(self, event: Mapping[str, Any]) -> Usage | None:
         """What a provider says that it used; what ``model-ask`` and the bundled provider asked is counted there."""
@@ -314,9 +366,14 @@ class SkillTurn:
         block = ToolCallBlock(new_id(), tool, arguments, "", str(asked.get("problem") or "")[:500])
         meant = self._services.meant
         block = await meant(block) if meant is not None else block
-        said = (TextBlock(self._text),) if self._text and not self._calls else ()
         self._calls += 1
-        await self._keep(ChatMessage("assistant", (*said, block), "tool_calls", None, str(self._spec.request.model)))
+        if self._calls > 1:
+            await self._amend((block,))
+        else:
+            said = (TextBlock(self._text),) if self._text else ()
+            self._at = len(self._messages)
+            made = ChatMessage("assistant", (*said, block), "tool_calls", None, str(self._spec.request.model))
+            await self._keep(made)
         result = await self._services.tools.run(block)
         stored = await self._services.recorder.results_finished([result], executed=True)
         self._messages.append(ChatMessage("tool", (result,), source_id=stored[0] if stored else ""))
@@ -366,13 +423,8 @@ class SkillTurn:
         return self._ended("response")
 
     def _has_said(self, text: str) -> bool:
-        last = self._messages[-1] if self._messages else None
-        return (
-            last is not None
-            and last.role == "assistant"
-            and text.strip().endswith(last.text.strip())
-            and bool(last.text)
-        )
+        last = next((message.text for message in reversed(self._messages) if message.role == "assistant"), "")
+        return bool(last) and text.strip().endswith(last.strip())
 
     def _ended(self, end: LoopEnd, error: Exception | None = None) -> LoopResult:
         return LoopResult(self._messages, end, self._rounds, self._usage, error, self._limit)
@@ -385,6 +437,18 @@ class SkillTurn:
             host = replace(self._host, asked=self._model_asked)
             self._root = replace(root, inherited={**root.inherited, HOST: host})
         return self._root
+
+
+def _told_error(event: Mapping[str, Any]) -> ModelError:
+    """What a provider says that its model failed with."""
+    error = ModelError(str(event.get("error") or "The model failed.")[:2000])
+    error.code = str(event.get("code") or ModelError.code)[:MAX_ID]
+    error.transient = event.get("transient") is not False
+    return error
+
+
+def _number(value: Any) -> int | float:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and value == value else 0
 
 
 def _failure(text: str, code: str) -> KnownError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from desktop.domain.errors import ConfigurationError
@@ -30,6 +30,8 @@ class PolicySettings:
     mode: ToolMode = "direct"
     persistent: bool = False
     context_edit: bool = False
+    memory: Mapping[str, Any] = field(default_factory=dict)
+    """What its code starts out knowing (R-COD-11)."""
 
     @classmethod
     def of(cls, config: Mapping[str, Any], where: str, *, returns: bool = False) -> PolicySettings:
@@ -49,7 +51,12 @@ class PolicySettings:
         if persistent:
             rounds = Limit("maxTurns", math.inf, "persistent mode")
         calls = _limit(config, "maxSteps", math.inf if persistent else MAX_STEPS, where)
-        return cls(rounds, calls, provider, mode, persistent, _flag(config, "contextEdit"))
+        memory = config.get("memory", {})
+        if not isinstance(memory, Mapping):
+            raise ConfigurationError(
+                f"model.memory has to be a mapping of what code starts out with, not {memory!r:.80}."
+            )
+        return cls(rounds, calls, provider, mode, persistent, _flag(config, "contextEdit"), memory)
 
 
 def _flag(config: Mapping[str, Any], name: str) -> bool:

@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from desktop.agents.skill.persistence import inbox_of
 from desktop.domain.errors import KnownError
 from desktop.domain.events import AgentTraced, EventSink
 from desktop.domain.ids import short_id
@@ -35,6 +36,11 @@ CallListener = Callable[[TopicListener, Mapping[str, Any]], Awaitable[Any]]
 """Calls the skill of a subscription, in the name of who subscribed."""
 
 
+def thread_context(thread_id: str, side: str = "a") -> str:
+    """The context of the agent of a thread, the same in all its runs; of two sides each has its own."""
+    return thread_id if side == "a" else f"{thread_id}.{side}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whose:
     """Which agent this is: see ``AgentTraced``. ``root`` is the context id of the run's root; ``topic`` is the one
@@ -49,59 +55,58 @@ class Whose:
     root: str = ""
     topic: str = ""
 
+    @property
+    def in_thread(self) -> str:
+        """The agent above it among those that work for calls of the thread; "" below the thread's own agent."""
+        own = {thread_context(self.thread_id, side) for side in ("a", "b")}
+        return "" if self.ancestor in own else self.ancestor
+
+    @property
+    def scope(self) -> dict[str, str]:
+        """What the agent's calls find as ``nonlocals.agent`` (R-AG-6)."""
+        return {
+            "events": self.topic,
+            "contextId": self.context_id,
+            "ancestorContextId": self.ancestor,
+            "inbox": inbox_of(self.context_id),
+        }
+
 
 class Trace:
     """One agent's. ``entries`` is what ``locals.agent.trace`` holds (R-TRC-1)."""
 
-    def __init__(
-        self,
-        whose: Whose,
-        sink: EventSink,
-        topics: Topics | None,
-        redact: Callable[[str], str],
-        deliver: Delivery | None = None,
-    ) -> None:
+    def __init__(self, told: TopicEvents, sink: EventSink, redact: Callable[[str], str]) -> None:
         self.entries: list[dict[str, Any]] = []
-        self._whose = whose
+        self.whose = told.whose
+        self._told = told
         self._sink = sink
-        self._topics = topics
         self._redact = redact
-        self._deliver = deliver
-        self._numbers = itertools.count(1)
 
     @property
     def context_id(self) -> str:
         """The agent's."""
-        return self._whose.context_id
+        return self.whose.context_id
 
     def record(self, kind: str, fields: Mapping[str, Any]) -> None:
         """One hook event: into the trace, and told to whoever listens (R-TRC-3, R-TRC-4)."""
-        data = self._clean(fields)
+        data = cleaned(fields, self._redact)
         self.entries.append({"type": kind, "timestamp": time.time(), **data})
         if len(self.entries) > MAX_ENTRIES:
             self.entries[:] = joined(self.entries)[-MAX_ENTRIES:]
-        failed = kind == "tool-result" and bool(data.get("isError"))
-        self._tell(kind, "tool-error" if failed else _PUBLISHED.get(kind, kind), data, quiet=kind in _QUIET)
+        self._tell(kind, data)
 
     def mark(self, kind: str, fields: Mapping[str, Any]) -> None:
         """``agent-start`` and ``agent-complete``: told, and no part of the trace."""
-        self._tell(kind, kind, self._clean(fields))
+        self._tell(kind, cleaned(fields, self._redact))
 
-    def _clean(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        snapshot = safe_snapshot(dict(fields), 8, MAX_BYTES)
-        cleaned: dict[str, Any] = _redacted(snapshot, self._redact) if isinstance(snapshot, Mapping) else {}
-        for taken in ("type", "timestamp"):
-            cleaned.pop(taken, None)
-        return cleaned
-
-    def _tell(self, kind: str, published: str, data: Mapping[str, Any], *, quiet: bool = False) -> None:
-        whose, at, number = self._whose, time.time(), next(self._numbers)
+    def _tell(self, kind: str, data: Mapping[str, Any]) -> None:
+        whose, at, number = self.whose, time.time(), self._told.next_number()
         self._sink(
             AgentTraced(
                 thread_id=whose.thread_id,
                 run_id=whose.run_id,
                 context_id=whose.context_id,
-                ancestor_context_id=whose.ancestor,
+                ancestor_context_id=whose.in_thread,
                 call_id=whose.call_id,
                 agent=whose.agent,
                 sequence=number,
@@ -110,8 +115,36 @@ class Trace:
                 data=data,
             )
         )
-        if self._topics is None or quiet:
+        self._told.publish(kind, data, number, at)
+
+
+class TopicEvents:
+    """Tells the topics of one agent what it does: that of its run, and the one that was asked for (R-TRC-3, R-TRC-8).
+    ``deliver`` calls the skills that subscribed."""
+
+    def __init__(self, whose: Whose, topics: Topics | None, deliver: Delivery | None = None) -> None:
+        self.whose = whose
+        self._topics = topics
+        self._deliver = deliver
+        self._numbers = itertools.count(1)
+        self._names = tuple(filter(None, (f"run.{whose.run_id}", whose.topic)))
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether anybody listens now."""
+        topics = self._topics
+        return topics is not None and any(topics.is_heard(name) for name in self._names)
+
+    def next_number(self) -> int:
+        """Of the next event; each event has one, told or not (R-TRC-5)."""
+        return next(self._numbers)
+
+    def publish(self, kind: str, data: Mapping[str, Any], number: int, at: float) -> None:
+        """One event by the table of names (R-TRC-4). ``data`` is clean."""
+        if self._topics is None or kind in _QUIET:
             return
+        failed = kind == "tool-result" and bool(data.get("isError"))
+        published, whose = "tool-error" if failed else _PUBLISHED.get(kind, kind), self.whose
         identity = {
             "runId": whose.run_id,
             "contextId": whose.context_id,
@@ -119,7 +152,7 @@ class Trace:
             "agent": whose.agent,
             "sequence": number,
         }
-        for topic in filter(None, (f"run.{whose.run_id}", whose.topic)):
+        for topic in self._names:
             envelope = {
                 "id": short_id(),
                 "topic": topic,
@@ -138,8 +171,17 @@ class Trace:
             _log.warning("a topic could not be told: %s", error)
             return
         if self._deliver is not None:
-            for one in topics.listeners(topic, self._whose.run_id):
+            for one in topics.listeners(topic, self.whose.run_id):
                 self._deliver.put(one, event.to_plain())
+
+
+def cleaned(fields: Mapping[str, Any], redact: Callable[[str], str]) -> dict[str, Any]:
+    """A safe snapshot of an event's fields without secrets (R-TRC-9)."""
+    snapshot = safe_snapshot(dict(fields), 8, MAX_BYTES)
+    found: dict[str, Any] = _redacted(snapshot, redact) if isinstance(snapshot, Mapping) else {}
+    for taken in ("type", "timestamp"):
+        found.pop(taken, None)
+    return found
 
 
 class Delivery:

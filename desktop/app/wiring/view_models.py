@@ -131,7 +131,7 @@ async def _declared_mode(services: Services, agent: str) -> str:
     try:
         definition = services.agents.get(agent)
         skill = await prompt_skill(services.skills, definition, definition.side_a)
-        return settings_of(skill, "").mode if skill is not None else ""
+        return settings_of(skill, await services.skills.effective(skill), "").mode if skill is not None else ""
     except KnownError:
         return ""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -91,6 +91,7 @@ class RunExecution:
         self.budget: BudgetTracker | None = None
         self._left_out: list[NoticeBlock] = []
         self._goes_on_with: Unfinished | None = None
+        self._place = AsyncExitStack()
 
     async def go(self) -> Ending:
         """Run, and store how it ended."""
@@ -150,9 +151,8 @@ class RunExecution:
         )
 
         async def core() -> None:
-            async with AsyncExitStack() as held:
-                if self._order.called_by is None:
-                    await self._take_place(held)
+            async with self._place:
+                await self._take_place()
                 context.result = await self._work(context.meta)
 
         if self._runtime.agent_layers:
@@ -168,15 +168,24 @@ class RunExecution:
         await self.recorder.message_finished(ChatMessage("assistant", (TextBlock(as_text(result)),), "end"))
         return Ending("response")
 
-    async def _take_place(self, held: AsyncExitStack) -> None:
-        """Among the runs that work at once; one that has to wait says so."""
+    @asynccontextmanager
+    async def _away(self) -> AsyncIterator[None]:
+        """Another run may have the place meanwhile: this one waits for a message."""
+        await self._place.aclose()
+        yield
+        await self._take_place()
+
+    async def _take_place(self) -> None:
+        """Among the runs that work at once; one that has to wait says so. A called agent works in its caller's."""
         order, slots = self._order, self._runtime.slots
+        if order.called_by is not None:
+            return
         queued = slots.full(self._priority)
         where = {"thread_id": order.thread.thread_id, "run_id": order.run_id}
         if queued:
             self._runtime.bus.publish(RunWaiting(**where, waiting=True))
         async with Interrupt(order.token):
-            await held.enter_async_context(slots.slot(self._priority))
+            await self._place.enter_async_context(slots.slot(self._priority))
         if queued:
             self._runtime.bus.publish(RunWaiting(**where, waiting=False))
 
@@ -220,6 +229,7 @@ class RunExecution:
             recorder=self.recorder,
             budget=budget,
             steering=self._steering,
+            away=self._away,
             left_out=self._left_out,
             below=above.below if above else None,
         )

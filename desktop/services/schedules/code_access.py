@@ -22,7 +22,9 @@ async def code_problems(runtime: Runtime, job: Job) -> list[DefinitionProblem]:
     try:
         agent = runtime.agents.get(job.agent)
         skill = await prompt_skill(runtime.skills, agent, agent.side_a)
-        mode = settings_of(skill, runtime.tool_mode(job.agent)).mode if skill is not None else "direct"
+        mode = "direct"
+        if skill is not None:
+            mode = settings_of(skill, await runtime.skills.effective(skill), runtime.tool_mode(job.agent)).mode
         permission = JobPermission(job.policy, lambda: False, Where())
     except (KnownError, PatternError):
         return []

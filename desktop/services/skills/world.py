@@ -151,6 +151,11 @@ class SkillWorld:
         known, found = self.fabric.find_cached(name)
         return found if known else await asyncio.to_thread(self.fabric.find_tool, name)
 
+    async def effective(self, definition: SkillDef) -> Mapping[str, Any]:
+        """The metadata of a prompt, with what stands above it: as it holds for a call of that skill (R-INV-12). Raises
+        ConfigurationError for a cascade that cannot be made."""
+        return (await asyncio.to_thread(self.cascades.of, definition, {})).metadata
+
     async def prompt(self, definition: SkillDef, args: Mapping[str, Any], call: CallContext) -> str:
         """A markdown skill's body, its directives expanded once (R-SK-12). Raises ToolFailure."""
         config = call.cascade.metadata

@@ -129,6 +129,10 @@ class RunRecorder:
         if self._open.amend(said):
             self._amended = said
 
+    async def blocks_added(self, blocks: Sequence[Block]) -> None:
+        """More of the message that was stored last: a further call of its round, or what was said after its calls."""
+        await self._store.messages.add_blocks(message_id=self.message_id, blocks=blocks)
+
     async def results_finished(self, results: Sequence[ToolResultBlock], *, executed: bool) -> list[str]:
         """Store results below the message that asked; those that were not executed together, with their events. The
         id of each."""
@@ -196,6 +200,19 @@ class RunRecorder:
             UserMessageTaken(
                 thread_id=self._thread_id, run_id=self.run_id, queue_id=waiting.queue_id, message_id=record.message_id
             )
+        )
+        return ChatMessage("user", record.blocks, source_id=record.message_id)
+
+    async def posted(self, text: str) -> ChatMessage:
+        """A message that came to the agent's inbox, from no person, becomes part of the run."""
+        await self._close()
+        record = MessageRecord(
+            new_id(), self._thread_id, self.leaf, "user", (TextBlock(text),), time.time(), run_id=self.run_id
+        )
+        await self._store.messages.add(record=record)
+        self.leaf = record.message_id
+        self._publish(
+            UserMessageTaken(thread_id=self._thread_id, run_id=self.run_id, queue_id="", message_id=record.message_id)
         )
         return ChatMessage("user", record.blocks, source_id=record.message_id)
 

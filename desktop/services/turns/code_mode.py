@@ -1,6 +1,7 @@
 """Code mode in a chat: the ``invoke`` tool of one run and the sandbox behind it (C-10).
 
-The session is the run's: what code keeps in ``memory`` lasts from call to call and goes with the run.
+The session is the run's: ``memory`` begins with what the prompt's ``model.memory`` says, lasts from call to call and
+goes with the run.
 """
 
 from __future__ import annotations
@@ -34,8 +35,10 @@ class RunCode:
         fabric: SkillFabric,
         caller: Caller,
         contract: ResultContract,
+        memory: Mapping[str, Any],
     ) -> None:
         self.mode = mode
+        self._memory = memory
         self._contract = contract
         self.made: list[tuple[ToolCallBlock, ToolResultBlock]] = []
         """The calls that code made itself, with their results, for who judges the round; those of skills that it
@@ -53,7 +56,7 @@ class RunCode:
             return self
         if self._engine is None:
             raise ConfigurationError("There is no code sandbox here.", next_step="Use this agent with direct calls.")
-        self._session = self._engine.session()
+        self._session = self._engine.session(self._memory)
         heard, contract = _Heard(self._pipeline, self.made), self._contract
         tool = CodeTool(LABEL, self._session, heard, self._caller, contract.finish, natively=contract.for_code)
         self._ref = self._fabric.hand_out(LABEL, tool=tool)
@@ -103,14 +106,20 @@ class _Heard:
         self._made.append((block, outcome.block(block)))
 
 
-def settings_of(skill: SkillDef, chosen: str) -> PolicySettings:
-    """What ``model`` of a prompt's skill says about its agent, as for a called skill (D-10); the tool mode ``chosen``
-    in the app holds in place of its own. Raises ConfigurationError that names the key."""
-    given = {**model_settings(skill), **({"toolMode": chosen} if chosen else {})}
-    return PolicySettings.of(given, f"the skill {skill.name}", returns=skill.returns is not None)
+def settings_of(skill: SkillDef, metadata: Mapping[str, Any], chosen: str) -> PolicySettings:
+    """What ``model`` of a prompt's effective ``metadata`` says about its agent, as for a called skill (D-10); the tool
+    mode ``chosen`` in the app holds in place of its own. Raises ConfigurationError that names the key."""
+    given = {**model_settings(metadata), **({"toolMode": chosen} if chosen else {})}
+    return PolicySettings.of(given, f"the skill {skill.name}", returns=promised_by(metadata) is not None)
 
 
-def model_settings(skill: SkillDef) -> Mapping[str, Any]:
-    """The mapping ``model`` of its metadata; a name alone says which model, and nothing else."""
-    model = skill.metadata.get("model")
+def model_settings(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The mapping ``model`` of a prompt's metadata; a name alone says which model, and nothing else."""
+    model = metadata.get("model")
     return model if isinstance(model, Mapping) else {}
+
+
+def promised_by(metadata: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The schema of what a prompt promises to return."""
+    returns = metadata.get("returns")
+    return returns if isinstance(returns, Mapping) else None

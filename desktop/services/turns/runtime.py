@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -48,7 +48,8 @@ class Runtime:
     each run tree from its start (``set_by`` says where a person finds the former), ``usual_rounds`` an
     answer, ``thread_rounds`` all answers of a thread;
     ``agent_layers`` and ``chat_layers`` are middleware, outermost first; ``live`` has the trees and journals of
-    runs; ``spawn`` starts an owned task; ``offers`` is how much is offered to a model beside what its list names.
+    runs; ``spawn`` starts an owned task; ``sleep`` waits seconds after an
+    error; ``offers`` is how much is offered to a model beside what its list names.
     """
 
     store: Store
@@ -79,6 +80,7 @@ class Runtime:
     chat_layers: Sequence[Middleware[ChatContext]] = ()
     live: LiveRuns | None = None
     offers: Callable[[], Offers] = Offers
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     @property
     def budget(self) -> ExecutionBudget:

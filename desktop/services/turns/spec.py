@@ -25,7 +25,7 @@ from desktop.domain.run_tree import BY_HAND
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import Tool
 from desktop.pipeline.names import AllowedTools, Caller, ToolTable
-from desktop.services.turns.code_mode import model_settings, settings_of
+from desktop.services.turns.code_mode import model_settings, promised_by, settings_of
 from desktop.services.turns.prompts import system_text
 from desktop.services.turns.runtime import Runtime
 from desktop.services.turns.unattended import JobTerms, ReadOnly, list_of_job
@@ -75,6 +75,8 @@ class ResolvedSide:
     caller: Caller
     visible: Visible
     settings: PolicySettings
+    metadata: Mapping[str, Any]
+    """The prompt's, with what stands above it in the cascade."""
 
     @property
     def mode(self) -> ToolMode:
@@ -84,11 +86,14 @@ class ResolvedSide:
     @property
     def model_settings(self) -> Mapping[str, Any]:
         """What ``model`` of the prompt's skill says."""
-        return model_settings(self.skill)
+        return model_settings(self.metadata)
 
     @property
     def rounds(self) -> Limit | None:
-        """What the prompt's skill says about rounds (``maxTurns``); None: nothing."""
+        """What the prompt's skill says about rounds (``maxTurns``); None: nothing. A persistent agent has no limit of
+        its own, but a job's rounds hold for its agent too (R-PER-2)."""
+        if self.settings.persistent:
+            return self.spec.usual_rounds if self.spec.terms is not None else self.settings.rounds
         return self.settings.rounds if self.model_settings.get("maxTurns") is not None else None
 
     @property
@@ -123,7 +128,9 @@ async def ready(runtime: Runtime, spec: SideSpec) -> ResolvedSide:
     caller = Caller("native", chain, not_itself(allowed, skill.name))
     room = runtime.offers().room(runtime.context_window(spec.model))
     visible = await visible_tools(runtime.pipeline.table, caller.allowed, serving=skill.name, room=room)
-    return ResolvedSide(spec, skill, allowed, caller, visible, settings_of(skill, runtime.tool_mode(spec.agent)))
+    metadata = await runtime.skills.effective(skill)
+    settings = settings_of(skill, metadata, runtime.tool_mode(spec.agent))
+    return ResolvedSide(spec, skill, allowed, caller, visible, settings, metadata)
 
 
 async def prompt_of(runtime: Runtime, spec: SideSpec) -> SkillDef:
@@ -172,9 +179,9 @@ async def check_stops(runtime: Runtime, side: ResolvedSide) -> None:
 
 def contract_of(runtime: Runtime, side: ResolvedSide) -> ResultContract:
     """What a turn of this side has to give (R-AAT-3)."""
-    skill, declared = side.skill, None
-    if skill.returns is not None:
-        declared = DeclaredResult(skill.returns, skill.name, runtime.pipeline.validator)
+    returns, declared = promised_by(side.metadata), None
+    if returns is not None:
+        declared = DeclaredResult(returns, side.skill.name, runtime.pipeline.validator)
     return ResultContract(declared, side.caller.allowed, side.mode)
 
 
@@ -205,7 +212,7 @@ async def request_of(
     safety = runtime.safety() if runtime.safety is not None else None
     schemas = [described(tool, side.visible, runtime.pipeline) for tool in side.native]
     text = spec.prompt_text or await skills.expanded(
-        side.skill, {}, side.skill.metadata, {}, token=token, environment=spec.environment
+        side.skill, {}, side.metadata, {}, token=token, environment=spec.environment
     )
     discovery = side.visible.discovery and side.mode != "code"
     fitting = await _fitting(runtime, side, asked, brought_in) if discovery and asked else ()

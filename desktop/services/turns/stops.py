@@ -8,6 +8,7 @@ from typing import Any
 
 from desktop.agents.loop.loop import RoundVerdict
 from desktop.agents.skill.result_contract import ResultContract
+from desktop.agents.skill.turn_events import TurnEvents
 from desktop.domain.debates import TurnEnd
 from desktop.domain.errors import Denied, LimitReached, ToolFailure
 from desktop.domain.limits import Limit
@@ -27,7 +28,8 @@ class SideStops:
 
     ``limit`` is asked with the rounds that were made. ``by`` says what ended the turn, empty while nothing here did;
     ``value`` is what the stop tool's property held and ``missing`` that it was in neither place (R-SES-10).
-    ``contract`` takes what the prompt promised; ``told`` hears of the call that gives it, which no pipeline sees.
+    ``contract`` takes what the prompt promised; ``told`` hears of the call that gives it, which no pipeline sees;
+    ``events`` tells topics of each call.
     ``handed``: another agent has taken the thread over (S-AAT-1).
     """
 
@@ -40,6 +42,7 @@ class SideStops:
         limit: Callable[[int], Limit],
         contract: ResultContract,
         told: Told = lambda _call, _result: None,
+        events: TurnEvents | None = None,
     ) -> None:
         self._spec = spec
         self._table = table
@@ -48,6 +51,7 @@ class SideStops:
         self._limit = limit
         self._contract = contract
         self._told = told
+        self._events = events
         self._seen: dict[str, tuple[ToolCallBlock, ToolResultBlock]] = {}
         self.by: TurnEnd | None = None
         self.value: Any = None
@@ -56,6 +60,14 @@ class SideStops:
 
     async def run(self, call: ToolCallBlock, past: Past = NEVER_BEGUN) -> ToolResultBlock:
         """One call through the pipeline; a failed one stops nothing (R-SES-12). The rest: see ``CallRequest``."""
+        if self._events is not None:
+            self._events.called(call)
+        result = await self._made(call, past)
+        if self._events is not None:
+            self._events.answered(call, result)
+        return result
+
+    async def _made(self, call: ToolCallBlock, past: Past) -> ToolResultBlock:
         if self._contract.takes(call.tool):
             result = await self._finished_by(call)
             self._told(call, result)

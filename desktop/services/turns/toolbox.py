@@ -43,17 +43,17 @@ class Toolbox:
         self._budget = budget
         self._code = code
         self._maximum = maximum
-        self._made = 0
+        self.made = 0
 
     @property
     def exhausted(self) -> Limit | None:
         """The limit on calls, once one more was asked for."""
-        return self._maximum if self._maximum is not None and self._made > self._maximum.value else None
+        return self._maximum if self._maximum is not None and self.made > self._maximum.value else None
 
     async def run(self, call: ToolCallBlock, past: Past = NEVER_BEGUN) -> ToolResultBlock:
         """One call through every gate; its result is stored under the id given here. ``past``: see ``CallRequest``."""
-        self._made += 1
-        if self._maximum is not None and self._made > self._maximum.value:
+        self.made += 1
+        if self._maximum is not None and self.made > self._maximum.value:
             text = OVER.format(limit=self._maximum)
             facts = {"state": "denied", "code": "denied.limit"}
             return ToolResultBlock(call.call_id, call.tool, text, True, None, facts)

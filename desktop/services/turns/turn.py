@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from desktop.agents.loop.answer import Answerer
-from desktop.agents.loop.events import LoopResult
+from desktop.agents.loop.events import LoopEvent, LoopResult
+from desktop.agents.loop.loop import RoundVerdict
 from desktop.agents.loop.window import View
 from desktop.agents.skill.host import HOST, PERMISSIONS
-from desktop.agents.skill.provider_turn import SkillProvider, SkillTurn
+from desktop.agents.skill.provider_turn import AGENT, SkillProvider, SkillTurn
 from desktop.agents.skill.result_contract import ResultContract
 from desktop.agents.skill.settings import PROVIDER
+from desktop.agents.skill.trace import Delivery, TopicEvents, Whose, thread_context
+from desktop.agents.skill.turn_events import TurnEvents
 from desktop.agents.turn import AgentTurn, Provider, TurnInput, TurnServices, TurnSpec
 from desktop.domain.debates import TurnEnd
-from desktop.domain.errors import CancellationError, KnownError, LimitReached
+from desktop.domain.errors import CancellationError, ConfigurationError, KnownError, LimitReached
 from desktop.domain.events import ContextMeasured, ContextSummarising, ToolCallFinished, ToolCallStarted
 from desktop.domain.ids import AgentId, new_id
 from desktop.domain.limits import Limit
@@ -25,7 +30,7 @@ from desktop.domain.middleware import MiddlewareTermination
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.skills import SkillDef
 from desktop.domain.supervision import ExecutionBudget
-from desktop.pipeline.context import Invocation
+from desktop.pipeline.context import CallRequest, Invocation
 from desktop.recovery.resume import Unfinished
 from desktop.recovery.uncertain_calls import find_uncertain
 from desktop.services.recovery.settling import Settling
@@ -33,11 +38,13 @@ from desktop.services.skills.activation import arguments_in, named_in
 from desktop.services.skills.text import ARGUMENTS
 from desktop.services.threads.recorder import RunRecorder
 from desktop.services.turns.code_mode import RunCode
+from desktop.services.turns.persistent import PersistentTurn, Place
 from desktop.services.turns.runtime import Runtime, host_of
 from desktop.services.turns.spec import ResolvedSide, SideSpec, TurnRounds, check_stops, contract_of, ready, request_of
 from desktop.services.turns.stops import SideStops
 from desktop.services.turns.toolbox import Toolbox
 from desktop.supervision.budgets import BudgetTracker
+from desktop.supervision.topics import TopicListener
 
 LIBRARY = "library"
 """The source of skills that the app brings along."""
@@ -77,6 +84,8 @@ class SideTurn:
     """What an answer that is gone on with left open."""
     steering: Steering | None = None
     """Gives what a person typed meanwhile."""
+    away: Place | None = None
+    """Within it the run gives its place to others while a persistent agent waits; None: this turn has to end."""
     below: Invocation | None = None
     """The call that an agent works for which was called as a tool: time that a person takes counts for neither
     (R-PRM-10)."""
@@ -94,8 +103,15 @@ class SideTurn:
         if self.meta.uncertain is None:  # else its caller's hold
             found = await find_uncertain(runtime.store, self.meta.thread_id, given.messages)
             self.meta = replace(self.meta, uncertain=found)
-        contract, root = contract_of(runtime, side), self._root(side)
-        async with RunCode(side.mode, runtime.code, runtime.pipeline, fabric, side.caller, contract) as code:
+        if side.settings.persistent and self.away is None:
+            raise ConfigurationError(
+                f"{side.skill.name} is persistent (model.persistent), and a side of a debate has to end its turn.",
+                next_step="Take persistent out of the skill's metadata, or let it answer in a chat.",
+            )
+        whose = self._whose()
+        contract, root = contract_of(runtime, side), self._root(side, whose)
+        memory = side.settings.memory
+        async with RunCode(side.mode, runtime.code, runtime.pipeline, fabric, side.caller, contract, memory) as code:
             tools = Toolbox(
                 runtime.pipeline,
                 side.caller,
@@ -107,7 +123,19 @@ class SideTurn:
                 code,
                 side.calls,
             )
-            return await self._worked(side, tools, code, contract, root, given)
+            delivery = (
+                Delivery(partial(self._tell_listener, root), runtime.spawn) if runtime.spawn is not None else None
+            )
+            events = TurnEvents(TopicEvents(whose, runtime.skills.topics, delivery), runtime.redact)
+            events.begin(side.skill.name, side.settings.provider)
+            end: dict[str, Any] = {"status": "failed", "rounds": given.begun}
+            try:
+                with self._kept_at_work(side, whose.context_id) as persistent:
+                    result = await self._worked(side, tools, code, contract, root, given, events, persistent)
+                end |= _end_of(result)
+            finally:
+                events.over(**end, calls=tools.made)
+        return result
 
     async def _worked(
         self,
@@ -117,14 +145,16 @@ class SideTurn:
         contract: ResultContract,
         root: Invocation,
         given: TurnInput,
+        events: TurnEvents,
+        persistent: PersistentTurn | None,
     ) -> SideResult:
         runtime, spec = self.runtime, self.spec
         thread = await self._of_thread(given.begun)
         rounds = TurnRounds.of(spec, f"the agent {spec.agent}", self.budget, given.begun, thread, side.rounds)
         node = runtime.live.node_of(self.meta) if runtime.live is not None else None
-        if node is not None:
+        if node is not None and not side.settings.persistent:
             node.own_rounds = rounds.own
-        stops = SideStops(spec, runtime.pipeline.table, tools, code, rounds, contract, self._finished)
+        stops = SideStops(spec, runtime.pipeline.table, tools, code, rounds, contract, self._finished, events)
         request = await request_of(
             runtime, side, self.meta.cancellation, await self._brought_in(self.asked, side.skill), self.asked
         )
@@ -136,15 +166,31 @@ class SideTurn:
             context_edit=side.settings.context_edit,
             announces_rounds=True,
         )
+
+        async def after_round(message: ChatMessage, number: int) -> RoundVerdict:
+            events.round_over(message, number)
+            if persistent is None:
+                verdict = await stops.after(message, number)
+            else:
+                verdict = await persistent.after(message, number, stops.after, rounds(number))
+            if verdict.nudge or verdict.heard:
+                events.goes_on()
+            return verdict
+
+        def listen(event: LoopEvent) -> None:
+            self.recorder.listen(event)
+            events.listen(event)
+
         services = TurnServices(
             answerer=Answerer(runtime.client, retry=runtime.retry),
             tools=stops,
             recorder=self.recorder,
-            listener=self.recorder.listen,
+            listener=listen,
             budget=self.budget,
             layers=runtime.chat_layers,
-            steering=self.steering,
-            after_round=stops.after,
+            steering=persistent.messages if persistent is not None else self.steering,
+            after_round=after_round,
+            after_error=persistent.after_error if persistent is not None else None,
             meant=lambda call: runtime.pipeline.meant(call, side.caller),
             context=self,
         )
@@ -176,6 +222,7 @@ class SideTurn:
             chain=side.caller.chain,
             root=root,
             shared=runtime.skills.fabric,
+            add_blocks=self.recorder.blocks_added,
         )
         return SkillTurn(skill, spec, services, self.meta)
 
@@ -202,11 +249,41 @@ class SideTurn:
         settling = Settling(unfinished, tools, self.recorder, self.meta.cancellation)
         return [*given.messages, *await settling.settle(self.runtime.store.effects)]
 
-    def _root(self, side: ResolvedSide) -> Invocation:
+    def _whose(self) -> Whose:
+        """Which agent this is for those who listen; its calls find the same as ``nonlocals.agent`` (R-AG-6)."""
+        meta, spec = self.meta, self.spec
+        above = self.below.inherited if self.below is not None else {}
+        agent = above.get(AGENT)
+        scope = agent if isinstance(agent, Mapping) else {}
+        return Whose(
+            thread_id=meta.thread_id,
+            run_id=meta.run_id,
+            call_id="",
+            context_id=thread_context(meta.thread_id, spec.side),
+            ancestor=str(scope.get("contextId") or ""),
+            agent=spec.agent,
+            root=str(above.get("rootContextId") or meta.run_id),
+            topic=str(scope.get("events") or ""),
+        )
+
+    def _kept_at_work(self, side: ResolvedSide, context_id: str) -> AbstractContextManager[PersistentTurn | None]:
+        """Within it a persistent agent's inbox is open."""
+        if not side.settings.persistent or self.away is None or self.steering is None:
+            return nullcontext()
+        return PersistentTurn(
+            self.runtime, self.meta, self.recorder, context_id, self.spec.shown, self.steering, self.away
+        )
+
+    async def _tell_listener(self, root: Invocation, one: TopicListener, event: Mapping[str, Any]) -> None:
+        """Call the skill that subscribed to what this agent does, in the name of who subscribed."""
+        block = ToolCallBlock(new_id(), one.ref, event)
+        await self.runtime.pipeline.invoke(CallRequest(block, one.caller, root, lambda _event: None, counted=False))
+
+    def _root(self, side: ResolvedSide, whose: Whose) -> Invocation:
         """Where the turn's calls hang; what agents below need of it goes down with them (R-INV-7)."""
         below = self.recorder.below = self.budget.child(ExecutionBudget(), "the agents below")
         host = host_of(self.runtime, self.spec.model, below, self.spec.environment)
-        inherited = {HOST: host, PERMISSIONS: side.allowed, "rootContextId": self.meta.run_id}
+        inherited = {HOST: host, PERMISSIONS: side.allowed, "rootContextId": whose.root, AGENT: whose.scope}
         shared, above = self.runtime.skills.shared, self.below
         if above is None:
             return Invocation(self.meta, inherited=inherited, shared=shared)
@@ -277,6 +354,20 @@ class SideTurn:
     def summarising(self) -> None:
         """That older messages are summarised is told, too."""
         self.runtime.bus.publish(ContextSummarising(thread_id=self.meta.thread_id, run_id=self.meta.run_id))
+
+
+def _end_of(result: SideResult) -> dict[str, Any]:
+    """For ``agent-complete``: status, rounds, and the limit that ended it with its place (R-LIM-5)."""
+    loop = result.loop
+    status = {"aborted": "aborted", "limit": "limit", "budget": "budget"}.get(
+        loop.end, "failed" if loop.error else "done"
+    )
+    found: dict[str, Any] = {"status": status, "rounds": loop.rounds}
+    if loop.limit is not None:
+        found["limit"] = str(loop.limit)
+    if loop.error is not None:
+        found["error"] = str(loop.error)[:2000]
+    return found
 
 
 def _left_out(skill: SkillDef, error: KnownError) -> NoticeBlock:

@@ -88,6 +88,7 @@ _VALUES: Mapping[str, Mapping[str, Check]] = {
         "persistent": _BOOL,
         "contextEdit": _BOOL,
         "toolMode": _one_of("direct", "code", "both"),
+        "memory": _MAPPING,
         "model": _MODEL,
     },
 }

@@ -39,7 +39,7 @@ ACTS: Mapping[Place, Mapping[str, str]] = {
         "off": "services/skills/levels.py",
     },
     "model": {
-        **dict.fromkeys(("agent", "maxTurns", "maxSteps", "persistent", "contextEdit", "toolMode"), _POLICY),
+        **dict.fromkeys(("agent", "maxTurns", "maxSteps", "persistent", "contextEdit", "toolMode", "memory"), _POLICY),
         "model": "services/turns/spec.py",
     },
 }
@@ -91,7 +91,6 @@ IDLE: Mapping[Place, Mapping[str, str]] = {
             "region",
             "reasoning_effort",
             "thinking",
-            "memory",
         ),
         _REQUEST,
     ),

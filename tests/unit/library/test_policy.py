@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from desktop.agents.loop.retry import RetryPolicy
-from desktop.agents.skill.trace import MAX_WAITING, Delivery, Trace, Whose, joined
+from desktop.agents.skill.trace import MAX_WAITING, Delivery, TopicEvents, Trace, Whose, joined
 from desktop.domain.errors import ToolFailure
 from desktop.domain.events import AgentTraced
 from desktop.domain.supervision import ExecutionBudget
@@ -568,7 +568,7 @@ async def test_a_listener_that_is_slow_or_raises_changes_nothing_and_only_pieces
 def test_a_long_trace_keeps_its_texts_whole_and_stays_bounded() -> None:
     whose = Whose(thread_id="t", run_id="r", call_id="c", context_id="x", ancestor="", agent="a")
     told: list[Any] = []
-    trace = Trace(whose, told.append, None, lambda text: text)
+    trace = Trace(TopicEvents(whose, None), told.append, lambda text: text)
     for number in range(20_000):
         trace.record("message", {"text": "a", "delta": True})
         assert number > 50 or [entry["text"] for entry in trace.entries] == ["a"] * (number + 1), "put together later"

@@ -36,6 +36,22 @@ def runs(code: str) -> list[Any]:
     return calls("invoke", {"code": code})
 
 
+@pytest.mark.spec("R-COD-11", "D-10")
+async def test_what_a_prompt_gives_as_memory_is_there_for_the_first_code_of_a_chat(
+    tmp_path: Path, engine: JsEngine
+) -> None:
+    (tmp_path / "mine").mkdir()
+    head = "---\nname: keeper\ndescription: x\nmetadata:\n  model: {toolMode: code, memory: {n: 41}}\n---\nHelp.\n"
+    (tmp_path / "mine" / "keeper.skill.md").write_text(head)
+    roots = (SearchRoot(str(tmp_path / "mine"), "mine"), SearchRoot(str(ROOT / "skills"), "library"))
+    model = ScriptedModel([runs("memory.n += 1; return memory.n"), says("x"), runs("return memory.n"), says("y")])
+    async with world(tmp_path, model, code=engine, roots=roots, agents=agent(prompt="keeper")) as w:
+        thread = await w.thread()
+        for wanted in (42, 41):
+            records = await w.ask(thread, "go")
+            assert json.loads(records[-2].blocks[0].text)["value"] == wanted
+
+
 @pytest.mark.spec("R-COD-1", "R-COD-10", "R-COD-18")
 async def test_an_agent_set_to_code_has_one_tool_and_its_memory_lasts_for_the_run(
     tmp_path: Path, engine: JsEngine

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.events import TextArrived
+from desktop.domain.events import RetryScheduled, TextArrived
 from desktop.domain.judgement import Category
 from desktop.domain.messages import TextBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.supervision import ExecutionBudget
@@ -123,14 +123,50 @@ async def test_a_provider_of_ones_own_answers_in_a_chat_and_its_calls_stand_in_t
             "user: What does it say?",
             "assistant: First I look.",
             "calls look",
-            "result forty-two",
             "calls write-file",
+            "result forty-two",
             "result written",
             "assistant: It says forty-two",
         ]
-        assert [event.text for event in w.events if isinstance(event, TextArrived)][:2] == ["First I ", "look."]
+        assert len([record for record in records if record.role == "assistant"]) == 2, "one message a round"
+        heard = [event.text for event in w.events if isinstance(event, TextArrived)]
+        assert "".join(heard[:-1]) == "First I look."
         assert [end.reason for end in w.ends()] == ["response"]
         assert w.skills.fabric.globals.tools.handed == {}, "its refs are gone with it"
+
+
+TALKS_ON = """
+    await tell(type="turn-start", turnNumber=1)
+    await tell(type="retry", attempt=2, delayMs=1500, error="The line is busy.")
+    await tell(type="message", text="Before. ")
+    await ctx.manager.invoke(args["invokeRef"], {"tool": "look", "args": {"path": "a"}})
+    await tell(type="message", text="Before. After.")
+    used = {"inputTokens": 30, "outputTokens": 4}
+    await tell(type="turn-end", result="Before. After.", turnNumber=1, toolCalls=1, usage=used)
+    return "Before. After."
+"""
+
+
+@pytest.mark.spec("R-PRV-2", "R-SUP-7")
+async def test_retries_and_what_is_said_after_a_call_and_used_are_shown_and_stored(
+    tmp_path: Path, confinement: SystemConfinement
+) -> None:
+    async with opened(tmp_path, confinement, ScriptedModel([]), skills(tmp_path / "mine", TALKS_ON)) as w:
+        thread = await w.thread()
+        records = await w.ask(thread, "go")
+        assert said(records) == [
+            "user: go",
+            "assistant: Before. ",
+            "calls look",
+            "assistant: After.",
+            "result forty-two",
+        ]
+        (retry,) = [event for event in w.events if isinstance(event, RetryScheduled)]
+        assert (retry.attempt, retry.delay_s, retry.detail) == (2, 1.5, "The line is busy.")
+        usage = (await w.service.thread(thread)).usage
+        assert (usage.input_tokens, usage.output_tokens) == (30, 4)
+        found = await w.store.search.messages(text="After")
+        assert [hit.message_id for hit in found] == [records[1].message_id], "all of it can be found"
 
 
 @pytest.mark.spec("R-AG-3", "R-PRV-3")
