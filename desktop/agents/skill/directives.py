@@ -10,7 +10,7 @@ from typing import Any
 
 from desktop.agents.skill.host import Host
 from desktop.agents.skill.made_calls import Calls
-from desktop.agents.skill.persistence import Backoff, Inbox, inbox_of
+from desktop.agents.skill.persistence import AgentInbox, Backoff, inbox_of
 from desktop.agents.skill.settings import PolicySettings
 from desktop.agents.skill.trace import TRACED, Trace
 from desktop.domain.errors import BudgetExhausted, KnownError, LimitReached, ToolFailure
@@ -49,14 +49,14 @@ class ProviderHook:
         self.over = False
         self._backoff = Backoff()
         self._limit: Limit | None = None
-        self._inbox: Inbox | None = None
+        self._inbox: AgentInbox | None = None
         self.failure: KnownError | None = None
 
     def listen(self) -> None:
         """A persistent agent hears from its beginning on what comes into its inbox, also in the middle of a round."""
         if self._settings.persistent:
             topics: Topics = self._ctx.globals["topics"]
-            self._inbox = Inbox(topics, self._trace.context_id, self._call.meta.run_id)
+            self._inbox = AgentInbox(topics, self._trace.context_id, self._call.meta.run_id)
 
     def close(self) -> None:
         """It listens no more."""

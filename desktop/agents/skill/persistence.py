@@ -37,7 +37,7 @@ def inbox_of(context_id: str) -> str:
     return f"inbox.{context_id}"
 
 
-class Inbox:
+class AgentInbox:
     """Hears from its beginning on what comes, also in the middle of a round. ``owner`` is the run; ``close`` it."""
 
     def __init__(self, topics: Topics, context_id: str, owner: str) -> None:

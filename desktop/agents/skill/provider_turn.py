@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
-from desktop.agents.loop.events import LoopEnd, LoopError, LoopEvent, LoopResult, Retrying, RoundStarted
+from desktop.agents.loop.events import LoopEnd, LoopError, LoopEvent, LoopListener, LoopResult, Retrying, RoundStarted
 from desktop.agents.loop.loop import MAX_CALLS, STOPPED
 from desktop.agents.skill.discovery import provider_call
 from desktop.agents.skill.host import HOST, Host
@@ -97,6 +97,58 @@ class SkillProvider:
         return provider_call(self.allowed, self.allowed, None)
 
 
+class TellsLater:
+    """Tells a listener what a provider tells: pieces of a text that come within a moment together, in order with all
+    else."""
+
+    def __init__(self, listener: LoopListener | None) -> None:
+        self._listener = listener
+        self._pieces: list[str] = []
+        self._soon: asyncio.TimerHandle | None = None
+
+    def text(self, piece: str) -> None:
+        """A piece of the text."""
+        self._pieces.append(piece)
+        if self._soon is None:
+            self._soon = asyncio.get_running_loop().call_later(DELTAS_S, self.flush)
+
+    def event(self, event: LoopEvent) -> None:
+        """Anything else."""
+        self.flush()
+        if self._listener is not None:
+            self._listener(event)
+
+    def flush(self) -> None:
+        """Tell what waits."""
+        if self._soon is not None:
+            self._soon.cancel()
+            self._soon = None
+        pieces, self._pieces = "".join(self._pieces), []
+        if pieces and self._listener is not None:
+            self._listener(TextDelta(pieces))
+
+
+def given_to(provider: SkillProvider, request: ModelRequest, limit: Limit) -> dict[str, Any]:
+    """What a provider reads of an agent, beside the two refs."""
+    history = list(request.messages)
+    said, plain = CONTINUE, True
+    if history and history[-1].role == "user":
+        plain = all(isinstance(block, TextBlock) for block in history[-1].blocks)
+        said = history[-1].text if plain else ATTACHED
+    earlier = history[:-1] if said != CONTINUE and plain else history
+    tools = [dict(tool) for tool in request.tools]
+    rows = [{"role": one.role, "text": one.text, "blocks": [to_plain(b) for b in one.blocks]} for one in earlier]
+    rounds = limit.value
+    return {
+        "prompt": request.system,
+        "config": {**provider.config, "maxTurns": None if rounds == float("inf") else int(rounds)},
+        "userMessage": said,
+        "skillName": provider.serving,
+        "tools": json.loads(json.dumps(tools, default=str)),
+        "history": json.loads(json.dumps(rows, default=str)),
+    }
+
+
 class SkillTurn:
     """One turn of an agent that a skill works for."""
 
@@ -114,8 +166,7 @@ class SkillTurn:
         self._rounds = 0
         self._open = False
         self._text = ""
-        self._pieces: list[str] = []
-        self._soon: asyncio.TimerHandle | None = None
+        self._told_of = TellsLater(services.listener)
         self._calls = 0
         self._at = 0
         self._tried = 0
@@ -143,28 +194,14 @@ class SkillTurn:
             self._limit = self._budget.broken()
             return self._ended("budget", error)
         finally:
-            self._tell_text()
+            self._told_of.flush()
 
     # -- what the provider gets (R-AG-4) ------------------------------------------------------------------------------
 
     def _arguments(self, request: ModelRequest, held: ExitStack) -> dict[str, Any]:
         """Plain data only."""
-        history = list(request.messages)
-        said, plain = CONTINUE, True
-        if history and history[-1].role == "user":
-            plain = all(isinstance(block, TextBlock) for block in history[-1].blocks)
-            said = history[-1].text if plain else ATTACHED
-        earlier = history[:-1] if said != CONTINUE and plain else history
-        tools = [dict(tool) for tool in request.tools]
-        rows = [{"role": one.role, "text": one.text, "blocks": [to_plain(b) for b in one.blocks]} for one in earlier]
-        limit = self._spec.limit(self._rounds).value
         return {
-            "prompt": request.system,
-            "config": {**self._provider.config, "maxTurns": None if limit == float("inf") else int(limit)},
-            "userMessage": said,
-            "skillName": self._provider.serving,
-            "tools": json.loads(json.dumps(tools, default=str)),
-            "history": json.loads(json.dumps(rows, default=str)),
+            **given_to(self._provider, request, self._spec.limit(self._rounds)),
             "invokeRef": self._callback(held, "agent-invoke", self._invoke),
             "hookRef": self._callback(held, "agent-hook", self._hook),
         }
@@ -202,13 +239,13 @@ class SkillTurn:
             await self._said(text, whole=event.get("delta") is not True)
         elif kind == "reasoning" and text:
             await self._in_round()
-            self._tell(ReasoningDelta(text))
+            self._told_of.event(ReasoningDelta(text))
         elif kind == "turn-end":
             return await self._round_over(event)
         elif kind == "retry":
             await self._in_round()
             delay = float(_number(event.get("delayMs"))) / 1000
-            self._tell(Retrying(int(_number(event.get("attempt"))) + 1, delay, _told_error(event)))
+            self._told_of.event(Retrying(int(_number(event.get("attempt"))) + 1, delay, _told_error(event)))
         elif kind == "error":
             return await self._failed(event)
         return {}
@@ -216,7 +253,7 @@ class SkillTurn:
     async def _failed(self, event: Mapping[str, Any]) -> Directive:
         """An error of the provider's model, which a persistent agent waits out (R-PER-3)."""
         error = _told_error(event)
-        self._tell(LoopError(str(error)))
+        self._told_of.event(LoopError(str(error)))
         after_error = self._services.after_error
         if self._end is None and after_error is not None and await after_error(error):
             return {"continue": True}
@@ -228,23 +265,7 @@ class SkillTurn:
         more = text.removeprefix(self._text) if whole else text
         if more and len(self._text) + len(more) <= MAX_TEXT:
             self._text += more
-            self._pieces.append(more)
-            if self._soon is None:
-                self._soon = asyncio.get_running_loop().call_later(DELTAS_S, self._tell_text)
-
-    def _tell_text(self) -> None:
-        """Pieces of the text that came within a moment, together."""
-        if self._soon is not None:
-            self._soon.cancel()
-            self._soon = None
-        pieces, self._pieces = "".join(self._pieces), []
-        if pieces and self._services.listener is not None:
-            self._services.listener(TextDelta(pieces))
-
-    def _tell(self, event: LoopEvent) -> None:
-        self._tell_text()
-        if self._services.listener is not None:
-            self._services.listener(event)
+            self._told_of.text(more)
 
     async def _in_round(self) -> None:
         if not self._open:
@@ -266,7 +287,7 @@ class SkillTurn:
         self._rounds += 1
         self._open, self._text, self._calls = True, "", 0
         await self._services.recorder.round_started(self._rounds)
-        self._tell(RoundStarted(self._rounds))
+        self._told_of.event(RoundStarted(self._rounds))
 
     def _check_budget(self) -> None:
         try:
@@ -277,7 +298,7 @@ class SkillTurn:
 
     async def _close_round(self, reason: str, usage: Usage | None) -> ChatMessage:
         """Store what the round said; where it made calls their message has the beginning of it."""
-        self._tell_text()
+        self._told_of.flush()
         self._open = False
         if self._calls:
             await self._amend(())
@@ -300,7 +321,7 @@ class SkillTurn:
             self._messages[self._at] = replace(message, blocks=(*message.blocks, *more))
 
     async def _keep(self, message: ChatMessage) -> None:
-        self._tell_text()
+        self._told_of.flush()
         stored = await self._services.recorder.message_finished(message)
         self._messages.append(replace(message, source_id=stored))
 
@@ -309,7 +330,7 @@ class SkillTurn:
         if self._end is not None:
             return {"stop": True}  # said before, and not heeded
         if not self._text:
-            await self._said(self._of_round(str(event.get("result") or "")[:MAX_TEXT]), whole=False)
+            await self._said(_of_round(self._told, str(event.get("result") or "")[:MAX_TEXT]), whole=False)
         self._told = str(event.get("result") or "")[:MAX_TEXT]
         calls = self._calls
         message = await self._close_round("", self._charged(event))
@@ -335,10 +356,6 @@ class SkillTurn:
         self._messages.extend(said)
         self._told = ""
         return {"continue": True, "message": "\n\n".join(message.text for message in said)}
-
-    def _of_round(self, result: str) -> str:
-        """Of a result that holds the texts of all rounds since the last instruction, that of this one."""
-        return result.removeprefix(self._told).lstrip("\n") if self._told else result
 
     def _charged(self, event: Mapping[str, Any]) -> Usage | None:
         """What a provider says that it used; what ``model-ask`` and the bundled provider asked is counted there."""
@@ -417,14 +434,10 @@ class SkillTurn:
         if result.is_error:
             return self._ended("error", _failure(result.text, result.code))
         said = "" if result.facts.get("empty") else result.text
-        if said and not self._has_said(said):
+        if said and not _has_said(self._messages, said):
             await self._services.recorder.round_started(self._rounds + 1)
             await self._keep(ChatMessage("assistant", (TextBlock(said[:MAX_TEXT]),), "end"))
         return self._ended("response")
-
-    def _has_said(self, text: str) -> bool:
-        last = next((message.text for message in reversed(self._messages) if message.role == "assistant"), "")
-        return bool(last) and text.strip().endswith(last.strip())
 
     def _ended(self, end: LoopEnd, error: Exception | None = None) -> LoopResult:
         return LoopResult(self._messages, end, self._rounds, self._usage, error, self._limit)
@@ -437,6 +450,16 @@ class SkillTurn:
             host = replace(self._host, asked=self._model_asked)
             self._root = replace(root, inherited={**root.inherited, HOST: host})
         return self._root
+
+
+def _of_round(told: str, result: str) -> str:
+    """Of a result that holds the texts of all rounds since the last instruction, that of the last one."""
+    return result.removeprefix(told).lstrip("\n") if told else result
+
+
+def _has_said(messages: Sequence[ChatMessage], text: str) -> bool:
+    last = next((message.text for message in reversed(messages) if message.role == "assistant"), "")
+    return bool(last) and text.strip().endswith(last.strip())
 
 
 def _told_error(event: Mapping[str, Any]) -> ModelError:

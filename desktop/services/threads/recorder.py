@@ -186,34 +186,23 @@ class RunRecorder:
 
     async def steered(self, waiting: QueuedRecord, text: str, blocks: Sequence[Block]) -> ChatMessage | None:
         """A message that waited becomes part of the run; None when it was taken back meanwhile."""
-        await self._close()
         own = (TextBlock(text),) if text else ()
-        record = MessageRecord(
-            new_id(), self._thread_id, self.leaf, "user", (*own, *blocks), time.time(), run_id=self.run_id
-        )
         try:
-            await self._store.messages.add(record=record, from_queue=waiting.queue_id)
+            return await self._heard((*own, *blocks), waiting.queue_id)
         except NotFound:
             return None
-        self.leaf = record.message_id
-        self._publish(
-            UserMessageTaken(
-                thread_id=self._thread_id, run_id=self.run_id, queue_id=waiting.queue_id, message_id=record.message_id
-            )
-        )
-        return ChatMessage("user", record.blocks, source_id=record.message_id)
 
     async def posted(self, text: str) -> ChatMessage:
         """A message that came to the agent's inbox, from no person, becomes part of the run."""
+        return await self._heard((TextBlock(text),))
+
+    async def _heard(self, blocks: tuple[Block, ...], queue_id: str = "") -> ChatMessage:
         await self._close()
-        record = MessageRecord(
-            new_id(), self._thread_id, self.leaf, "user", (TextBlock(text),), time.time(), run_id=self.run_id
-        )
-        await self._store.messages.add(record=record)
+        record = MessageRecord(new_id(), self._thread_id, self.leaf, "user", blocks, time.time(), run_id=self.run_id)
+        await self._store.messages.add(record=record, from_queue=queue_id)
         self.leaf = record.message_id
-        self._publish(
-            UserMessageTaken(thread_id=self._thread_id, run_id=self.run_id, queue_id="", message_id=record.message_id)
-        )
+        where = {"thread_id": self._thread_id, "run_id": self.run_id}
+        self._publish(UserMessageTaken(**where, queue_id=queue_id, message_id=record.message_id))
         return ChatMessage("user", record.blocks, source_id=record.message_id)
 
     async def spent(self, usage: Usage) -> None:

@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager
 
 from desktop.agents.loop.events import Retrying
 from desktop.agents.loop.loop import RoundVerdict
-from desktop.agents.skill.persistence import Backoff, Inbox
+from desktop.agents.skill.persistence import AgentInbox, Backoff
 from desktop.domain.errors import KnownError, ModelError
 from desktop.domain.events import AgentListening, Event, RunWaiting, UserMessageQueued
 from desktop.domain.limits import Limit
@@ -52,13 +52,13 @@ class PersistentTurn:
         self._steering = steering
         self._away = away
         self._backoff = Backoff()
-        self._inbox: Inbox | None = None
+        self._inbox: AgentInbox | None = None
         self._unlisten: Callable[[], None] = lambda: None
 
     def __enter__(self) -> PersistentTurn:
         """It hears from now on."""
         topics, bus = self._runtime.skills.topics, self._runtime.bus
-        self._inbox = Inbox(topics, self._context_id, self._meta.run_id)
+        self._inbox = AgentInbox(topics, self._context_id, self._meta.run_id)
         self._unlisten = bus.listen(self._hear)
         return self
 

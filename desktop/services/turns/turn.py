@@ -166,6 +166,29 @@ class SideTurn:
             context_edit=side.settings.context_edit,
             announces_rounds=True,
         )
+        services = self._services(side, stops, events, persistent, rounds)
+        unjudged = bool(given.begun) or (self.unfinished is not None and self.unfinished.cut)
+        messages = await self._settled(stops, given)
+        stops.recall(messages if unjudged else ())
+        provider = await self._provider(side, root, own, services)
+        result = await provider.take(replace(given, messages=messages, unjudged=unjudged))
+        expected = (KnownError, CancellationError, MiddlewareTermination)
+        if result.error is not None and not isinstance(result.error, expected):
+            _log.error("run %s: the model client failed", self.meta.run_id, exc_info=result.error)
+        unmet = contract.unmet if stops.by is None and result.error is None else ""
+        limit = result.limit or rounds(result.rounds)
+        return SideResult(result, limit, stops.by, stops.value, stops.missing, unmet, stops.handed)
+
+    def _services(
+        self,
+        side: ResolvedSide,
+        stops: SideStops,
+        events: TurnEvents,
+        persistent: PersistentTurn | None,
+        rounds: TurnRounds,
+    ) -> TurnServices:
+        """What the agent reaches the world with."""
+        runtime = self.runtime
 
         async def after_round(message: ChatMessage, number: int) -> RoundVerdict:
             events.round_over(message, number)
@@ -181,7 +204,7 @@ class SideTurn:
             self.recorder.listen(event)
             events.listen(event)
 
-        services = TurnServices(
+        return TurnServices(
             answerer=Answerer(runtime.client, retry=runtime.retry),
             tools=stops,
             recorder=self.recorder,
@@ -194,17 +217,6 @@ class SideTurn:
             meant=lambda call: runtime.pipeline.meant(call, side.caller),
             context=self,
         )
-        unjudged = bool(given.begun) or (self.unfinished is not None and self.unfinished.cut)
-        messages = await self._settled(stops, given)
-        stops.recall(messages if unjudged else ())
-        provider = await self._provider(side, root, own, services)
-        result = await provider.take(replace(given, messages=messages, unjudged=unjudged))
-        expected = (KnownError, CancellationError, MiddlewareTermination)
-        if result.error is not None and not isinstance(result.error, expected):
-            _log.error("run %s: the model client failed", self.meta.run_id, exc_info=result.error)
-        unmet = contract.unmet if stops.by is None and result.error is None else ""
-        limit = result.limit or rounds(result.rounds)
-        return SideResult(result, limit, stops.by, stops.value, stops.missing, unmet, stops.handed)
 
     async def _provider(self, side: ResolvedSide, root: Invocation, spec: TurnSpec, services: TurnServices) -> Provider:
         """Who has the agent work (R-AG-3): the round loop, unless ``model.agent`` names another or a person's own

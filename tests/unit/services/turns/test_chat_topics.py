@@ -10,8 +10,8 @@ import pytest
 from desktop.domain.events import AgentTraced, RunStarted
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from desktop.skills.resolution.programmatic import RegisterToolOptions
-from desktop.supervision.topics import TopicListener
 from desktop.supervision.tasks import TaskOwner
+from desktop.supervision.topics import TopicListener
 from tests.harness.patience import PATIENCE_S
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.kit import World, agent, world
