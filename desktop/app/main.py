@@ -19,10 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from desktop import __version__
-from desktop.app.home.home import home_path, open_home
+from desktop.app.home.home import DATA, SOCKET, home_path, open_home
 from desktop.domain.errors import HomeInUse, KnownError
 
 WIRING = "desktop.app.lifecycle.wiring"
+SMALL_COMMANDS = {"audit-check": "desktop.app.commands.audit_check", "send": "desktop.app.commands.send"}
+"""Those that start no runtime, by their first word."""
 REFUSED, FAILED, STOPPED = 2, 1, 130
 """Exit codes: the world stands in the way; we do; a person stopped it."""
 
@@ -30,8 +32,9 @@ REFUSED, FAILED, STOPPED = 2, 1, 130
 def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int:
     """The whole program; returns its exit code. ``wiring`` names the module described in ``composition``."""
     given = sys.argv[1:] if arguments is None else arguments
-    if list(given[:1]) == ["audit-check"]:
-        return int(part("desktop.app.commands.audit_check").main(given[1:]))
+    small = SMALL_COMMANDS.get(given[0]) if given else None
+    if small is not None:
+        return int(part(small).main(given[1:]))
     if list(given[:1]) == ["run"]:
         signal.signal(signal.SIGINT, _not_begun)
         headless = part("desktop.app.commands.headless")
@@ -108,6 +111,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="assent",
         description="People and AI at work, with every effect approved.",
         epilog="assent run AGENT-OR-SKILL MESSAGE works without a window; assent run --help says how. "
+        "assent send ADDRESS MESSAGE says something to a persistent agent at work. "
         "assent audit-check FILE follows the chain of an exported activity log.",
     )
     parser.add_argument("--version", action="store_true", help="print the version and end")
@@ -121,7 +125,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _refuse(error: KnownError, path: Path) -> int:
     """Say why not where it can be seen: on the terminal, and without one in a window."""
-    if isinstance(error, HomeInUse) and part("desktop.app.home.instance").ask_to_raise(path / "data" / "raise.sock"):
+    if isinstance(error, HomeInUse) and part("desktop.app.home.instance").ask_to_raise(path / DATA / SOCKET):
         _tell(f"assent: {error}\n  Its window was brought to the front.")
         return REFUSED
     _tell(f"assent: {error}\n  {error.next_step}")

@@ -87,6 +87,11 @@ class Topics:
         found = self._topics.get(topic)
         return found is not None and found.held > 0
 
+    def heard(self, prefix: str) -> list[str]:
+        """The topics with names that begin so and that somebody listens to, the latest first."""
+        names = [one.topic for one in self._subscriptions.values() if one.topic.startswith(prefix)]
+        return list(dict.fromkeys(reversed(names)))
+
     def subscribe(
         self, topic: str, owner: str, ref: str = "", caller: Any = None, heard: Callable[[], None] | None = None
     ) -> TopicListener:

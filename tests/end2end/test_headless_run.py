@@ -397,3 +397,45 @@ def test_a_script_of_a_skill_runs_by_bash_as_any_command(where: str, monkeypatch
         assert f"Its folder is {folder};" in results[0]
         assert "name: stamp\nstamped now\n" in results[1]
         assert (folder / "scripts/stamp.sh").stat().st_mtime_ns == before
+
+
+KEEPER = "---\nname: keeper\ndescription: x\nmetadata:\n  model: {persistent: true}\n---\nKeep.\n"
+KEEPER_AGENT = "name: keeper_agent\ndescription: Keeps.\nsideA: {prompt: keeper}\n"
+
+
+@pytest.mark.spec("D-10")
+def test_a_message_from_another_process_reaches_a_persistent_agent_that_waits(tmp_path: Path) -> None:
+    home = Home(tmp_path / "h", [{"text": "One."}], [{"text": "Two."}])
+    for folder, name, text in (("skills", "keeper.skill.md", KEEPER), ("agents", "keeper.yaml", KEEPER_AGENT)):
+        (home.path / folder).mkdir()
+        (home.path / folder / name).write_text(text)
+
+    def send(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "desktop", "send", *words, "--home", str(home.path)]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S)
+
+    alone = send("abcdef", "hello")
+    assert (alone.returncode, alone.stdout) == (2, "")
+    assert "Assent does not run with this home" in alone.stderr
+    words = ("keeper_agent", "begin", "--json", *MODEL)
+    with subprocess.Popen(home.command(*words), cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+
+            def until(kind: str, **fields: Any) -> dict[str, Any]:
+                for line in process.stdout:  # type: ignore[union-attr]
+                    event = json.loads(line)
+                    if event["type"] == kind and fields.items() <= event.items():
+                        return dict(event)
+                raise AssertionError(f"{kind} never came")
+
+            address = until("agent-listening", waiting=True)["context_id"]
+            strange = send("0000" + address, "hello")
+            assert (strange.returncode, "No persistent agent has the address" in strange.stderr) == (2, True)
+            assert send(address[:8], "More, please.").returncode == 0
+            assert until("text-arrived")["text"] == "Two."
+            until("agent-listening", waiting=True)
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(PATIENCE_S)
+    assert process.returncode == 130

@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from desktop.app.commands.headless_output import Output, say_error
-from desktop.app.home.home import home_path, open_home
+from desktop.app.home.home import Home, home_path, open_home
+from desktop.app.home.instance import InstanceServer
 from desktop.app.home.logs import Logs
 from desktop.app.wiring.runtime import Services, build_services
 from desktop.domain.cancellation import STOPPED as BY_PERSON
@@ -67,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
 def _in_home(options: argparse.Namespace) -> int:
     home = open_home(home_path(options.home, os.environ))
     try:
-        return asyncio.run(_run(home.path, home.logs, options))
+        return asyncio.run(_run(home, options))
     finally:
         home.release()
 
@@ -94,8 +95,9 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-async def _run(home: Path, logs: Path, options: argparse.Namespace) -> int:
+async def _run(held: Home, options: argparse.Namespace) -> int:
     """Raises KnownError for what keeps it from beginning."""
+    home, logs = held.path, held.logs
     allowed = [_rule(text) for text in options.allow]
     settings = SettingsService(home)
     await settings.load()
@@ -105,6 +107,7 @@ async def _run(home: Path, logs: Path, options: argparse.Namespace) -> int:
         home, settings, None, windows=lambda _ref: None, script=options.script, allowed=allowed, model=options.model
     )
     written = Logs(logs, services.redactor.redact_text)
+    server = InstanceServer(held.socket, None, services.inboxes.post)
     try:
         for current in (
             services.skills.fabric.refresh,
@@ -113,10 +116,12 @@ async def _run(home: Path, logs: Path, options: argparse.Namespace) -> int:
             await asyncio.to_thread(current)
         _look_at(allowed, services)
         followed = services.owner.spawn(_follow_log(services), "headless: follow the activity log")
+        await server.start()
         code = await _Headless(services, options).go()
         await followed
         return code
     finally:
+        await server.stop()
         await services.debates.close()
         await services.chats.close()
         await services.stop_children()

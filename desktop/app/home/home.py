@@ -24,12 +24,15 @@ def home_path(option: str | None, environment: Mapping[str, str]) -> Path:
     return Path(os.path.abspath(Path(option or environment.get("AGENT_HOME") or DEFAULT).expanduser()))
 
 
+DATA, SOCKET = "data", "raise.sock"
+
+
 class Home:
     """A home that this process holds until ``release()`` or its end, however it ends."""
 
     def __init__(self, path: Path, lock: int) -> None:
         self.path = path
-        self.data = path / "data"
+        self.data = path / DATA
         self.logs = path / "logs"
         self._lock: int | None = lock
 
@@ -40,8 +43,8 @@ class Home:
 
     @property
     def socket(self) -> Path:
-        """Where a second instance asks this one to show its window."""
-        return self.data / "raise.sock"
+        """Where other processes ask something of this one (``instance``)."""
+        return self.data / SOCKET
 
     def release(self) -> None:
         """Let another process have the home. Safe to call twice."""

@@ -1,16 +1,25 @@
-"""A second start on the same home asks the first to show its window, through a socket in the home's private folder."""
+"""What another process asks of the one that has the home, through a socket in the home's private folder: a second start
+to show the window, ``assent send`` to hand a message to a persistent agent. Nothing confined can open such a socket."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from desktop.domain.errors import KnownError
+
 ASK, ANSWER = b"raise\n", b"ok\n"
+SEND = b"send "
+LONGEST = 1_000_000
+"""Bytes of one line."""
+SEND_TIMEOUT = 30.0
+"""Seconds in which a message has to be taken."""
 TIMEOUT = 1.0
 """Seconds for either side; a peer that dawdles is dropped."""
 
@@ -32,12 +41,44 @@ def ask_to_raise(address: Path) -> bool:
         return False
 
 
-class RaiseServer:
-    """Listens for that, while we hold the home's lock (so a socket that is already there is a dead one)."""
+def send_message(address: Path, to: str, text: str) -> None:
+    """Hand a message for the agent with the address ``to`` to whoever has the home. Blocks. Raises KnownError with why
+    it was not taken, and where nobody listens."""
+    line = SEND + json.dumps({"to": to, "text": text}).encode() + b"\n"
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:
+            peer.settimeout(SEND_TIMEOUT)
+            peer.connect(os.fspath(address))
+            peer.sendall(line)
+            with peer.makefile("rb") as reader:
+                answer = reader.readline(LONGEST)
+    except OSError as error:
+        raise KnownError(
+            "Assent does not run with this home, so no agent is at work that could hear.",
+            next_step="Start it, or name its home: --home DIR.",
+            code="app.not_running",
+        ) from error
+    if answer == ANSWER:
+        return
+    try:
+        refused = json.loads(answer)
+        raise KnownError(str(refused["error"]), next_step=str(refused["next"]), code=str(refused["code"]))
+    except (ValueError, TypeError, KeyError):
+        raise KnownError("It was not taken: Assent gave no answer.", code="app.no_answer") from None
 
-    def __init__(self, address: Path, show: Callable[[], None]) -> None:
+
+Post = Callable[[str, str], Awaitable[None]]
+"""Takes a message: to whom, and what. Raises KnownError."""
+
+
+class InstanceServer:
+    """Listens for that, while we hold the home's lock (so a socket that is already there is a dead one). ``show`` None:
+    there is no window."""
+
+    def __init__(self, address: Path, show: Callable[[], None] | None, post: Post) -> None:
         self._address = address
         self._show = show
+        self._post = post
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
@@ -47,7 +88,7 @@ class RaiseServer:
             return
         try:
             self._address.unlink(missing_ok=True)
-            self._server = await asyncio.start_unix_server(self._answer, self._address, limit=64)
+            self._server = await asyncio.start_unix_server(self._answer, self._address, limit=LONGEST)
             self._address.chmod(0o600)
         except OSError as error:
             logger.info("no socket for a second start: %s", error)
@@ -62,11 +103,27 @@ class RaiseServer:
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             async with asyncio.timeout(TIMEOUT):
-                if await reader.readline() == ASK:
-                    self._show()
-                    writer.write(ANSWER)
-                    await writer.drain()
+                line = await reader.readline()
+            if line == ASK and self._show is not None:
+                self._show()
+                writer.write(ANSWER)
+            elif line.startswith(SEND) and line.endswith(b"\n"):
+                async with asyncio.timeout(SEND_TIMEOUT):
+                    writer.write(await self._posted(line.removeprefix(SEND)))
+            async with asyncio.timeout(TIMEOUT):
+                await writer.drain()
         except (OSError, ValueError, TimeoutError) as error:
-            logger.info("a second start asked for the window and left: %s", type(error).__name__)
+            logger.info("another process asked for something and left: %s", type(error).__name__)
         finally:
             writer.close()
+
+    async def _posted(self, line: bytes) -> bytes:
+        """What is answered to a message. Raises ValueError for what is none."""
+        told = json.loads(line)
+        if not isinstance(told, dict) or not all(isinstance(told.get(key), str) for key in ("to", "text")):
+            raise ValueError("no message")
+        try:
+            await self._post(told["to"], told["text"])
+        except KnownError as error:
+            return json.dumps({"error": str(error), "next": error.next_step, "code": error.code}).encode() + b"\n"
+        return ANSWER

@@ -18,10 +18,16 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from desktop.app.home.crash import CrashReporter
+from desktop.domain.errors import KnownError
 
 
 async def nothing() -> None:
     """For a part that an app does without."""
+
+
+async def not_yet(_to: str, _text: str) -> None:
+    """For messages that come before anybody could hear. Raises KnownError."""
+    raise KnownError("Assent is still starting.", next_step="Try again in a moment.", code="app.starting")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +41,8 @@ class Hooks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class App:
-    """The services, wired. ``start`` and each part of the end are awaited once, on the loop.
+    """The services, wired. ``start`` and each part of the end are awaited once, on the loop. ``post`` takes what
+    ``assent send`` says to an agent.
 
     At the end (R-UI-8): ``quitting`` says so in the window at once; ``cancel_runs`` returns when all runs are over,
     their questions closed as denied (it has ``CANCEL_LIMIT`` seconds together with the bridge's tasks); what is still
@@ -44,6 +51,7 @@ class App:
     """
 
     start: Callable[[], Awaitable[None]] = field(default=nothing)
+    post: Callable[[str, str], Awaitable[None]] = field(default=not_yet)
     quitting: Callable[[], None] = field(default=lambda: None)
     cancel_runs: Callable[[], Awaitable[object]] = field(default=nothing)
     end_children: Callable[[], Awaitable[object]] = field(default=nothing)

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from desktop import __version__
 from desktop.app.home.crash import CrashReporter
 from desktop.app.home.home import Home
-from desktop.app.home.instance import RaiseServer
+from desktop.app.home.instance import InstanceServer
 from desktop.app.home.logs import Logs
 from desktop.app.lifecycle import shutdown
 from desktop.app.lifecycle.composition import App, Hooks
@@ -95,8 +95,12 @@ class Session:
         self._watch.closed.connect(self.quit)
         if not self._window.isVisible():  # closed before there was anybody to see it
             self.quit()
-        server = RaiseServer(self._home.socket, self.show)
         app = App()
+
+        async def post(to: str, text: str) -> None:
+            await app.post(to, text)
+
+        server = InstanceServer(self._home.socket, self.show, post)
         try:
             app = self._wiring.build(self._home, self._window, self.bridge, Hooks(self._crashes, self.quit, self.show))
             logger.info("Assent %s, process %d", __version__, os.getpid())

@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject
 from desktop.app.desktop.lazy_notifications import LazyNotes
 from desktop.app.home.home import Home
 from desktop.app.home.window_state import WindowState
-from desktop.app.lifecycle.composition import App, Hooks
+from desktop.app.lifecycle.composition import App, Hooks, not_yet
 from desktop.domain.errors import HomeNotWritable, KnownError, StoreError
 from desktop.domain.models import ModelRef
 from desktop.presenter.approvals.activity_words import BROKEN
@@ -71,6 +71,7 @@ class Startup(QObject):
         """The parts of the life."""
         return App(
             start=self.start,
+            post=self.post,
             quitting=self.quitting,
             cancel_runs=self.cancel_runs,
             end_children=self.end_children,
@@ -78,6 +79,13 @@ class Startup(QObject):
         )
 
     # -- the start --------------------------------------------------------------------------------------------------
+
+    async def post(self, to: str, text: str) -> None:
+        """What ``assent send`` says to a persistent agent. Raises KnownError."""
+        if self._services is None:
+            await not_yet(to, text)
+        else:
+            await self._services.inboxes.post(to, text)
 
     async def start(self) -> None:
         """Everything, step by step; each step leaves the loop free."""

@@ -52,6 +52,7 @@ from desktop.safety.secrets.model_filter import MaskedModel
 from desktop.safety.secrets.redaction import SecretRedactor
 from desktop.safety.secrets.tool_secrets import SmallValues, ToolSecrets
 from desktop.safety.shell.lazy import LazyShellReader
+from desktop.services.chats.inboxes import Inboxes
 from desktop.services.chats.service import ConversationService
 from desktop.services.chats.traces import TraceKeeper, TraceService
 from desktop.services.chats.tree_actions import RunTreeService
@@ -121,7 +122,12 @@ class Services:
     gate: PermissionGate
     grants: SessionGrants
     rules: RuleServices
+<<<<<<< HEAD
     chats: ConversationService
+=======
+    service: ConversationService
+    inboxes: Inboxes
+>>>>>>> 27c85fbc (assent send says something to a persistent agent at work)
     debates: DebateService
     traces: TraceService
     jobs: JobService
@@ -324,8 +330,14 @@ async def _services(
         gate=gate,
         grants=grants,
         rules=rules,
+<<<<<<< HEAD
         chats=service,
         agent_services=room,
+=======
+        service=service,
+        inboxes=Inboxes(service, runtime),
+        agent_room=room,
+>>>>>>> 27c85fbc (assent send says something to a persistent agent at work)
         context=context,
         debates=DebateService(runtime, owner, saver(home / "agents", redactor.mask_known)),
         traces=TraceService(store, agents, runtime.tracker, runtime.usual_rounds),

@@ -11,6 +11,8 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
+from desktop.agents.skill.persistence import inbox_of
+from desktop.agents.skill.trace import thread_context
 from desktop.domain.cancellation import STOPPED
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.events import UserMessageQueued
@@ -81,7 +83,7 @@ class ConversationService(ThreadService):
     async def send(self, thread_id: str, text: str, blocks: Sequence[Block] = ()) -> Sent:
         """A person's message: committed before anything is sent, or queued while a run is under way. What a Stop holds
         back stays where it is: this one was said after it."""
-        if self._places.get(thread_id) is not None:
+        if self._places.get(thread_id) is not None or self._is_listening(thread_id):
             return await self._enqueue(thread_id, text, blocks)
         with self._places.holding(thread_id) as active:
             if await self._queue.ready(thread_id):
@@ -205,9 +207,13 @@ class ConversationService(ThreadService):
         active = self._places.get(thread_id)
         run_id = active.run_id if active is not None else ""
         self._bus.publish(UserMessageQueued(thread_id=thread_id, run_id=run_id, queue_id=record.queue_id, text=text))
-        if active is None:
+        if active is None and not self._is_listening(thread_id):
             return await self.release_queue(thread_id, held=False)
         return Sent(queue_id=record.queue_id)
+
+    def _is_listening(self, thread_id: str) -> bool:
+        """Whether a persistent agent is at work in the thread, be it one that was called: it takes what waits."""
+        return self._runtime.skills.topics.is_heard(inbox_of(thread_context(thread_id)))
 
     async def _send_next(self, active: ActiveRun, *, held: bool = False) -> Sent:
         queue = self._store.queue.waiting if held else self._queue.ready
