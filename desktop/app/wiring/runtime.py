@@ -122,12 +122,8 @@ class Services:
     gate: PermissionGate
     grants: SessionGrants
     rules: RuleServices
-<<<<<<< HEAD
     chats: ConversationService
-=======
-    service: ConversationService
     inboxes: Inboxes
->>>>>>> 27c85fbc (assent send says something to a persistent agent at work)
     debates: DebateService
     traces: TraceService
     jobs: JobService
@@ -330,14 +326,9 @@ async def _services(
         gate=gate,
         grants=grants,
         rules=rules,
-<<<<<<< HEAD
         chats=service,
-        agent_services=room,
-=======
-        service=service,
         inboxes=Inboxes(service, runtime),
-        agent_room=room,
->>>>>>> 27c85fbc (assent send says something to a persistent agent at work)
+        agent_services=room,
         context=context,
         debates=DebateService(runtime, owner, saver(home / "agents", redactor.mask_known)),
         traces=TraceService(store, agents, runtime.tracker, runtime.usual_rounds),
