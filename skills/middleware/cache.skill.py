@@ -38,7 +38,7 @@ async def run(ctx, args):
     if target.run.tool.category.value != "read":
         raise wrong("Only skills of category read can be cached.")
     ttl = number(given.get("ttl"), "cache.ttl", 300)
-    most = min(number(given.get("maxEntries"), "cache.maxEntries", MAX_ENTRIES, least=1, whole=True), MAX_ENTRIES)
+    most = min(number(given.get("maxEntries"), "cache.maxEntries", MAX_ENTRIES, minimum=1, whole=True), MAX_ENTRIES)
     skills = ctx.globals["skills"].globals.cache
     began, key = skills.generation, _key(target)
     known = _results(ctx, target, began).get(key)

@@ -22,6 +22,6 @@ async def run(ctx, args):
     given, context = options(ctx.locals["config"], "perMinute"), ctx.envelope.target.call
     skill = context.start is not None and context.start.kind == "skill"
     key, usual = ("skillsPerMinute", 60) if skill else ("perMinute", 10)
-    most = number(given.get(key), f"rate-limit.{key}", usual, least=1, whole=True)
+    most = number(given.get(key), f"rate-limit.{key}", usual, minimum=1, whole=True)
     await ctx.globals["starts"].turn(int(most), context)
     await ctx.manager.next()

@@ -34,7 +34,7 @@ MAX_DELAY_S = 30.0
 async def run(ctx, args):
     """The first success; the last failure when there is none. A refusal is an answer and is not tried again."""
     config = options(config_of(ctx), "attempts")
-    attempts = min(int(number(config.get("attempts"), "retry.attempts", 3, least=1, whole=True)), MAX_ATTEMPTS)
+    attempts = min(int(number(config.get("attempts"), "retry.attempts", 3, minimum=1, whole=True)), MAX_ATTEMPTS)
     delay = number(config.get("delay"), "retry.delay", 0.5)
     factor = number(config.get("factor"), "retry.factor", 2)
     for attempt in range(attempts):

@@ -27,7 +27,7 @@ frontmatter = {
 
 async def run(ctx, args):
     """The call's value, or a failure that names the limit. Time in which a person is asked is not counted."""
-    seconds = number(options(config_of(ctx), "seconds").get("seconds"), "timeout", least=0.001)
+    seconds = number(options(config_of(ctx), "seconds").get("seconds"), "timeout", minimum=0.001)
     served = ctx.envelope.target.call.invocation
     limit = Interrupt(ctx.envelope.signal, seconds=seconds)
     served.more_clocks.append(limit)
