@@ -80,6 +80,7 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel) 
     board.titles.update(agents)
     setup = ModelSetupViewModel(services.models.catalogue, services.secrets, bridge, _saved(services))
     chat = ChatViewModel(services.chats, bridge, board)
+    chat.post = services.inboxes.post
     chat.model_titles = lambda ref: _described(setup, services, ref)
     threads = ThreadsViewModel(services.chats, bridge, board)
     context = ContextViewModel(services.context, bridge, lambda: services.settings.current.chat.summaries)

@@ -6,9 +6,9 @@ Every call returns at once; the work runs in tasks that the bridge owns, and its
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -29,6 +29,10 @@ async def _just(action: Callable[[], Awaitable[object]]) -> None:
     await action()
 
 
+async def _nobody(_address: str, _text: str) -> None:
+    """Where no agent can be written to but that of the thread."""
+
+
 DEMO_BEGINS = "start"
 """What the demo model is told to play its scene."""
 
@@ -47,6 +51,7 @@ class ChatViewModel(OpenThread):
     ) -> None:
         super().__init__(service, bridge, board, parent)
         self._sending = asyncio.Lock()
+        self.post: Callable[[str, str], Coroutine[Any, Any, None]] = _nobody
         self._made = (0, "")
 
     def open_child(self, thread_id: str) -> None:
@@ -81,6 +86,10 @@ class ChatViewModel(OpenThread):
         """Send, or queue while a run is under way. The draft is forgotten once the message is stored."""
         if text.strip() or attachments:
             self._spawn(self._send(self._thread_id, self._opening, ComposerDraft(text, attachments)), "send message")
+
+    def write_to(self, address: str, text: str) -> None:
+        """Say something to a persistent agent that works on a skill in this thread."""
+        self._spawn(self.post(address, text), "write to an agent")
 
     def start_demo(self) -> None:
         """A new chat in which the demo model plays its scene."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from desktop.presenter.transcript.items import ListeningAgent
+
 
 @dataclass(frozen=True, slots=True)
 class Meters:
@@ -41,6 +43,7 @@ class RunState:
     can_send: bool = True
     phase: str = ""
     sentence: str = ""
+    listening: tuple[ListeningAgent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,4 +51,5 @@ def run_state_of(live: ThreadState, meters: Meters) -> RunState:
         can_send=bool(meters.model),
         phase=phase,
         sentence=f"{meters.agent_title}: {phase}" if live.running else "",
+        listening=tuple(live.listening.values()) if live.running and not live.stopping else (),
     )

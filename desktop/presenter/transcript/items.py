@@ -217,3 +217,15 @@ class TranscriptItem:
     """Whether Continue is offered."""
     accessible: str = field(default="", compare=False)
     """What a screen reader says."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListeningAgent:
+    """A persistent agent that waits for a message."""
+
+    address: str
+    """Where others write to it (``assent send``)."""
+    title: str
+    """The agent as a person reads it."""
+    is_own: bool
+    """It is the agent of the thread: what is written in the composer goes to it."""

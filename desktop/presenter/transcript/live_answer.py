@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from desktop.domain.events import (
+    AgentListening,
     Event,
     MessageClosed,
     MessageOpened,
@@ -97,6 +98,7 @@ class LiveAnswer:
             ToolCallFinished: self._call_finished,
             RetryScheduled: self._retry,
             RunEnded: self._run_ended,
+            AgentListening: self._rests,
         }
 
     def apply(self, event: Event) -> tuple[bool, Change]:
@@ -189,6 +191,12 @@ class LiveAnswer:
             self.usage = event.usage if self.usage is None else self.usage.plus(event.usage)
         self.elapsed_ms += event.elapsed_ms
         return True
+
+    def _rests(self, event: AgentListening) -> bool:
+        """The agent of the thread has answered, and waits for the next message."""
+        own = event.waiting and event.context_id == event.thread_id
+        self.ended = self.ended or own
+        return own
 
     # -- calls ------------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.events import (
+    AgentListening,
     ContextMeasured,
     ContextSummarising,
     Event,
@@ -21,6 +22,7 @@ from desktop.domain.events import (
     ToolCallWaiting,
     UserMessageTaken,
 )
+from desktop.presenter.transcript.items import ListeningAgent
 from desktop.presenter.transcript.live_answer import Change, Delta, LiveAnswer
 
 SUMMARISING = "summarising older messages"
@@ -41,13 +43,15 @@ class ThreadState:
     compacted: bool = False
     dropped: bool = False
     last_reason: str = ""
+    listening: dict[str, ListeningAgent] = field(default_factory=dict)
+    """Persistent agents that wait for a message, by their address."""
 
     @property
     def mark(self) -> str:
         """The list's state glyph: ``waiting``, ``running``, ``failed`` or nothing."""
         if self.waiting_calls:
             return "waiting"
-        if self.running:
+        if self.running and not any(agent.is_own for agent in self.listening.values()):
             return "running"
         return "failed" if self.last_reason == "error" else ""
 
@@ -72,6 +76,7 @@ class LiveThreads(QObject):
             RunStarted: self._run_started,
             RunEnded: self._run_ended,
             RunWaiting: self._run_waiting,
+            AgentListening: self._listening,
             ToolCallStarted: self._call_started,
             ToolCallWaiting: self._call_waiting,
             ToolCallAnswered: self._call_over,
@@ -154,16 +159,24 @@ class LiveThreads(QObject):
         state.run_id = event.run_id
         state.running, state.stopping = True, False
         state.waiting_calls.clear()
+        state.listening.clear()
         state.phase, state.last_reason = "thinking", ""
 
     def _run_ended(self, state: ThreadState, event: RunEnded) -> None:
         state.running = state.stopping = False
         state.waiting_calls.clear()
+        state.listening.clear()
         state.phase, state.last_reason = "", event.reason
 
     def _run_waiting(self, state: ThreadState, event: RunWaiting) -> None:
         if state.running:
             state.phase = (event.why or "waiting for other runs to end") if event.waiting else "thinking"
+
+    def _listening(self, state: ThreadState, event: AgentListening) -> None:
+        state.listening.pop(event.context_id, None)
+        if event.waiting:
+            title, is_own = self.titles.get(event.agent, event.agent), event.context_id == event.thread_id
+            state.listening[event.context_id] = ListeningAgent(event.context_id, title, is_own)
 
     def _call_started(self, state: ThreadState, event: ToolCallStarted) -> None:
         state.phase = f"running {event.tool}"

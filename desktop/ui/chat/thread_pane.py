@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QPoint, Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
 from desktop.presenter.chat.chat_state import Meters
 from desktop.presenter.settings.model_setup import DEMO_MODEL
-from desktop.presenter.transcript.items import CallsPart, TextPart, ToolPart, TranscriptItem
+from desktop.presenter.transcript.items import CallsPart, ListeningAgent, TextPart, ToolPart, TranscriptItem
 from desktop.ui.chat.composer.pane import ComposerPane
 from desktop.ui.chat.header import ThreadHeader
+from desktop.ui.chat.inbox_strip import InboxDialog, InboxStrip
 from desktop.ui.chat.job_strip import JobStrip
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.theme import theme
@@ -51,12 +52,13 @@ class ThreadPane(QFrame):
         self._jump_to = self._call = ""
         self.header = ThreadHeader()
         self.job_strip = JobStrip()
+        self.inbox_strip = InboxStrip()
         self.find_bar = FindBar()
         self.transcript = TranscriptView(theme())
         self.empty = EmptyState("chats", EMPTY, EMPTY_SENTENCE)
         self.foot = ComposerPane(models, page)
         column = Column(self, spacing=0)
-        for widget in (self.header, self.job_strip, self.find_bar):
+        for widget in (self.header, self.job_strip, self.inbox_strip, self.find_bar):
             column.addWidget(widget)
         self.conversation = SideRoom(self.transcript, self.empty)
         column.addWidget(self.conversation, 1)
@@ -78,6 +80,9 @@ class ThreadPane(QFrame):
         chat.meters_changed.connect(self.header.show_meters)
         chat.meters_changed.connect(self._show_model)
         chat.title_changed.connect(self.header.show_title)
+        chat.state_changed.connect(lambda state: self.inbox_strip.show_agents(state.listening))
+        self.inbox_strip.write.connect(self._write_to)
+        self.inbox_strip.copied.connect(self._copy_address)
         self._models.threads.rearranged.connect(self._show_job)
         self.header.job.clicked.connect(self._open_job)
         self.header.renamed.connect(lambda title: self._models.threads.rename(chat.thread_id, title))
@@ -214,6 +219,24 @@ class ThreadPane(QFrame):
             ask_where(self, media, chat.save_file)
         elif action != "copy":
             self._models.shell.run_command(action)
+
+    def _write_to(self, agent: ListeningAgent) -> None:
+        """To the agent of the thread in the composer, to another in a dialog."""
+        if agent.is_own:
+            self.foot.composer.text.setFocus(Qt.FocusReason.OtherFocusReason)
+            return
+        dialog = InboxDialog(self.window(), agent)
+
+        def answered(answer: str) -> None:
+            if answer == "yes":
+                self._models.chat.write_to(agent.address, dialog.given)
+
+        dialog.answered.connect(answered)
+        dialog.open(dialog.area)
+
+    def _copy_address(self, address: str) -> None:
+        QGuiApplication.clipboard().setText(address)
+        self.said.emit("Address copied")
 
     def _quote(self, message_id: str) -> None:
         self.foot.composer.quote(self.transcript.selected_text() or self._text_of(message_id))
