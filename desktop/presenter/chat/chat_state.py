@@ -45,6 +45,11 @@ class RunState:
     sentence: str = ""
     listening: tuple[ListeningAgent, ...] = ()
 
+    @property
+    def queues(self) -> bool:
+        """Whether what is sent now waits: the agent of the thread is at work, and not waiting for a message."""
+        return self.running and not any(agent.is_own for agent in self.listening)
+
 
 @dataclass(frozen=True, slots=True)
 class QueuedMessage:

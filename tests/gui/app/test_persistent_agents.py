@@ -36,6 +36,7 @@ async def test_the_agent_of_a_chat_waits_below_its_answer_and_hears_what_is_writ
     assert strip.words == "Keeper stays at work and waits for a message."
     assert app.models.chat.run_state.sentence == "Keeper: waiting for a message"
     assert not app.items[list(app.items)[-1]].live, "its answer is whole"
+    assert app.composer._send.text() == "Send", "nothing is queued"
     thread = app.models.chat.thread_id
     assert app.models.board.state(thread).mark == "", "nothing turns in the list"
     strip.address.click()

@@ -125,8 +125,8 @@ class Composer(QFrame):
         self.stop.setVisible(state.running)
         self.stop.setEnabled(not state.stopping)
         self.stop.set_label("Stopping" if state.stopping else "Stop")
-        self._send.set_label("Queue" if state.running else "Send")
-        self._send.set_kind("normal" if state.running else "primary")
+        self._send.set_label("Queue" if state.queues else "Send")
+        self._send.set_kind("normal" if state.queues else "primary")
         self._show_held()
         self._show_send()
 
@@ -136,7 +136,7 @@ class Composer(QFrame):
         if not self._state.can_send:
             self._send.setToolTip("Choose a model first")
         else:
-            self._send.setToolTip("Send when this run has ended (Enter)" if self._state.running else "Send (Enter)")
+            self._send.setToolTip("Send when this run has ended (Enter)" if self._state.queues else "Send (Enter)")
 
     def show_meters(self, meters: Meters) -> None:
         """The names of agent and model."""
