@@ -205,7 +205,7 @@ class CallHistory:
             question = self._asks(key, outcome, spec)
         if question:
             return Unknown(question, edited, unrepeatable, inside)
-        if spec is not None and spec.nests == "thread" and not is_inside(key):
+        if spec is not None and spec.nests == "thread" and key in self.threads:
             unrepeatable = ""  # an agent has in its own thread what it was told
         allowed = spec is not None and spec.nests != "" and outcome.allowed == tool_digest(spec, spec.category)
         return InProgress(edited, unrepeatable, inside, allowed)

@@ -13,11 +13,11 @@ from desktop.domain.call_keys import inside_key, is_inside, likeness
 from desktop.domain.effects import call_key
 from desktop.domain.errors import AssentError, CancellationError, Denied
 from desktop.domain.middleware import CallNext
-from desktop.domain.tools import ToolResult
+from desktop.domain.tools import ToolResult, ToolSpec
 from desktop.pipeline.context import CallAttempt, CallContext, CallRequest, changed
 from desktop.pipeline.edits import changed_note
 from desktop.pipeline.gates import TrustGate
-from desktop.pipeline.recovery.unknown_outcome import ask_at_least, may_have_been_done, still_unknown
+from desktop.pipeline.recovery.unknown_outcome import ask_at_least, may_have_been_done, spec_of_gone, still_unknown
 from desktop.recovery.history import MAX_TOLD, CallHistories
 from desktop.recovery.past import (
     OUTCOME_UNKNOWN,
@@ -45,14 +45,9 @@ class PastCalls:
         result."""
         request, histories, tool = attempt.request, self._histories, attempt.tool
         assert tool is not None
-        above, spec, run_id = request.parent.meta.call, tool.spec, request.parent.meta.run_id
-        if above:
-            works_for_it = request.serves is not None or not request.counted  # middleware, an agent, its provider
-            like = likeness(spec.name, None if works_for_it else request.block.arguments or {})
-            request = replace(request, key=inside_key(above, like, request.parent.count(like)))
-            past = histories.past(run_id, request.key, request.block.arguments, spec) if histories is not None else None
-            if past is not None and not works_for_it:
-                request = _with_arguments(replace(request, past=past))
+        spec, run_id = tool.spec, request.parent.meta.run_id
+        if request.parent.meta.call:
+            request = self._recognised_inside(request, spec)
         elif isinstance(request.past, Unknown) and histories is not None:
             # Nobody is asked about a call as a whole that can go on: what it had made is known one by one.
             edited = request.past.edited
@@ -62,6 +57,15 @@ class PastCalls:
         attempt.request = request
         if isinstance(request.past, Done):
             attempt.result, attempt.given = _stored(request, request.past), True
+
+    def _recognised_inside(self, request: CallRequest, spec: ToolSpec) -> CallRequest:
+        """A call made inside another, with its name in the run's log and its past."""
+        histories, above = self._histories, request.parent.meta
+        works_for_it = request.serves is not None or not request.counted  # middleware, an agent, its provider
+        like = likeness(spec.name, None if works_for_it else request.block.arguments or {})
+        request = replace(request, key=inside_key(above.call, like, request.parent.count(like)))
+        past = histories.past(above.run_id, request.key, request.block.arguments, spec) if histories else None
+        return request if past is None or works_for_it else _with_arguments(replace(request, past=past))
 
     async def process(self, context: CallContext, call_next: CallNext) -> None:
         """Around the gates: what cannot be made again is not, and a question that nobody answered stays open."""
@@ -74,6 +78,12 @@ class PastCalls:
     async def refused(self, attempt: CallAttempt, error: AssentError) -> ToolResult | None:
         """Where a gate refuses what may have been done already, that must not read as if it had not been: a person is
         asked, who may know. None: there is nothing to ask about. Raises what comes of asking."""
+        request = attempt.request
+        if attempt.tool is None and request.parent.meta.call and request.block.arguments is not None:
+            request = attempt.request = self._recognised_inside(request, spec_of_gone(request))
+            if isinstance(request.past, Done):
+                attempt.given = True
+                return _stored(request, request.past)
         if not may_have_been_done(attempt.request, attempt.call, error):
             return still_unknown(attempt.request, error)
         call, result = await ask_at_least(self._trusting, attempt.request, attempt.call, error)

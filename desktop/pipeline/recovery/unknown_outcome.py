@@ -64,9 +64,13 @@ def still_unknown(request: CallRequest, error: AssentError) -> ToolResult | None
     return ToolResult(f"{SKIPPED} {_sentence(error)}", is_error=True, code=OUTCOME_UNKNOWN)
 
 
+def spec_of_gone(request: CallRequest) -> ToolSpec:
+    """What is known of a tool that is not found any more: its name."""
+    return ToolSpec(request.block.tool[:64].replace("_", "-"), "", {}, Category.WRITE)
+
+
 def _gone(request: CallRequest) -> CallContext:
-    block = request.block
-    spec = ToolSpec(block.tool[:64].replace("_", "-"), "", {}, Category.WRITE)
+    block, spec = request.block, spec_of_gone(request)
     invocation = request.parent.child(spec.name, block.arguments or {})
     edited = edited_of(request.past)
     return CallContext(

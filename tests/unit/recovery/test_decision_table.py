@@ -87,7 +87,8 @@ TABLE = [
     ("unknown, a secret of it not kept", CHAT, "write", NEVER_MADE),
     ("unknown, a secret of it not kept", CHAT, "read", REFUSED),
     ("unknown, a secret of it not kept", CHAT, "code", REFUSED),
-    ("unknown, a secret of it not kept", CHAT, "agent", MADE),
+    ("unknown, a secret of it not kept, its thread there", CHAT, "agent", MADE),
+    ("unknown, a secret of it not kept, its thread gone", CHAT, "agent", REFUSED),
     ("unknown, a secret of it not kept", CHAT, "read, its tool is gone", NEVER_MADE),
     ("unknown, a secret of it not kept", CHAT, "write, its tool is gone", NEVER_MADE),
     ("cancelled", CHAT, "read", MADE),
@@ -123,11 +124,17 @@ TABLE = [
     ("unknown", CODE, "admin", ASKED),
     ("unknown", CODE, "batch", ASKED),
     ("unknown", CODE, "write, outside the boundary now", NEVER_MADE),
-    ("unknown", CODE, "write, its tool is gone", REFUSED),
+    ("done", CODE, "write, its tool is gone", GIVEN),
+    ("failed", CODE, "write, its tool is gone", GIVEN),
+    ("never begun", CODE, "write, its tool is gone", REFUSED),
+    ("unknown", CODE, "read, its tool is gone", REFUSED),
+    ("unknown", CODE, "write, its tool is gone", NEVER_MADE),
+    ("unknown, a secret of it not kept", CODE, "write, its tool is gone", NEVER_MADE),
     ("unknown, a secret of it not kept", CODE, "write", NEVER_MADE),
     ("unknown, a secret of it not kept", CODE, "read", MADE),
     ("unknown, a secret of it not kept", CODE, "code", REFUSED),
-    ("unknown, a secret of it not kept", CODE, "agent", REFUSED),
+    ("unknown, a secret of it not kept, its thread there", CODE, "agent", MADE),
+    ("unknown, a secret of it not kept, its thread gone", CODE, "agent", REFUSED),
     ("cancelled", CODE, "read", MADE),
     ("cancelled", CODE, "write", ASKED),
     ("in progress, nothing inside", CODE, "code", MADE),
@@ -150,6 +157,7 @@ TABLE = [
     ("done", DEEPER, "write", GIVEN),
     ("unknown", DEEPER, "read", MADE),
     ("unknown", DEEPER, "write", ASKED),
+    ("unknown", DEEPER, "write, its tool is gone", NEVER_MADE),
     ("another way: a write unknown, not come to again", DEEPER, "write", ASKED),
 ]
 
@@ -328,7 +336,7 @@ class Case:
         self.key = key
         self._tell(root, key, name)
         thread = await cut_off(w, [("c1", asked)], self.lines, arguments=X)
-        if self.past.endswith("agent's write unknown"):
+        if self.past.endswith(("agent's write unknown", "its thread there")):
             await w.store.runs.start(record=RunRecord("below", thread, 2.0, "assistant", MODEL))
             await w.store.runs.end(run_id="below", reason="interrupted", at=3.0)
             await w.store.called.add(run_id="below", tree_run_id=RUN, call_key=key)
@@ -345,7 +353,7 @@ class Case:
             if "done" in past:
                 self._ended(other, "completed", {"text": STORED})
             return
-        self._begun(key, name, writes=writes, value=MASKED if past.endswith("not kept") else "")
+        self._begun(key, name, writes=writes, value=MASKED if "not kept" in past else "")
         if past in ENDS:
             self._ended(key, *ENDS[past])
         elif "agent's write" in past:
