@@ -1,5 +1,5 @@
-"""A call through ``skill_invoke``, or made in code, is the call itself wherever an agent works: in a chat, for a caller, in
-a job, with a provider of one's own."""
+"""A call through ``skill_invoke``, or made in code, is the call itself wherever an agent works: in a chat, in a job, for
+a caller, with a provider of one's own."""
 
 from pathlib import Path
 from typing import Any
@@ -17,16 +17,10 @@ from desktop.skills.patterns.paths import Where
 from desktop.workers.js_code.engine import JsEngine
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.debates.kit import answering
-from tests.unit.services.delegation.test_called_through_another import (  # noqa: F401
-    WAYS,
-    engine,
-    in_code,
-    modes,
-    through,
-)
+from tests.unit.services.delegation.test_called_through_another import WAYS, modes, through
 from tests.unit.services.delegation.test_tools import BOSS, HELPER, house, one
 from tests.unit.services.kit import agent, world
-from tests.unit.services.turns.test_own_provider import confinement, opened, skills  # noqa: F401
+from tests.unit.services.turns.test_own_provider import opened, skills
 
 LISTED = "allowed-tools: '*'"
 CLOSE = {"stop_tool": "classify", "stop_property": "intent"}
@@ -35,7 +29,7 @@ CLOSE = {"stop_tool": "classify", "stop_property": "intent"}
 @WAYS
 @pytest.mark.parametrize("name", ["stop_tool", "end_session_tool"])
 @pytest.mark.spec("R-SES-9", "R-SES-11")
-async def test_it_ends_the_turn_of_a_chat(tmp_path: Path, engine: JsEngine, ask: Any, name: str) -> None:  # noqa: F811
+async def test_it_ends_the_turn_of_a_chat(tmp_path: Path, engine: JsEngine, ask: Any, name: str) -> None:
     model = ScriptedModel([ask("classify", intent="bill"), says("never asked")])
     side = CLOSE if name == "stop_tool" else {"end_session_tool": "classify"}
     options = {"agents": agent(**side), "code": engine, **modes(ask)}
@@ -48,9 +42,7 @@ async def test_it_ends_the_turn_of_a_chat(tmp_path: Path, engine: JsEngine, ask:
 @WAYS
 @pytest.mark.spec("R-SES-9", "R-AAT-3")
 async def test_it_ends_an_agent_that_was_called_and_its_property_is_the_answer(
-    tmp_path: Path,
-    engine: JsEngine,
-    ask: Any,  # noqa: F811
+    tmp_path: Path, engine: JsEngine, ask: Any
 ) -> None:
     boss, helper = one(BOSS, "boss"), one(HELPER, "helper", **CLOSE)
     asked = calls("helper_agent", {"message": "Sort it."})
@@ -65,11 +57,7 @@ async def test_it_ends_an_agent_that_was_called_and_its_property_is_the_answer(
 
 @WAYS
 @pytest.mark.spec("R-SES-9", "R-CRON-3", "R-CRON-4")
-async def test_it_ends_a_job_whose_list_is_about_the_call_itself(
-    tmp_path: Path,
-    engine: JsEngine,
-    ask: Any,  # noqa: F811
-) -> None:
+async def test_it_ends_a_job_whose_list_is_about_the_call_itself(tmp_path: Path, engine: JsEngine, ask: Any) -> None:
     model = ScriptedModel([ask("write-file", path="b"), ask("classify", intent="bill"), says("never asked")])
     write = FakeTool("write-file", Category.WRITE)
     listed = ("classify", "skill-invoke", "agent-code")
@@ -96,10 +84,7 @@ CODE = "{\"code\": \"return await ctx.manager.invoke('look', {path: 'a'});\"}"
 @pytest.mark.parametrize("call", [NATIVE, CODE])
 @pytest.mark.spec("R-SES-9", "R-PRV-3")
 async def test_it_ends_the_turn_that_a_provider_of_ones_own_works_in(
-    tmp_path: Path,
-    confinement: Any,
-    engine: JsEngine,
-    call: str,  # noqa: F811
+    tmp_path: Path, confinement: Any, engine: JsEngine, call: str
 ) -> None:
     roots = skills(tmp_path / "mine", PASSES_ON.replace("CALL", call))
     text = (tmp_path / "mine" / "helper.skill.md").read_text()

@@ -15,7 +15,7 @@ from desktop.supervision.topics import TopicListener
 from tests.harness.patience import PATIENCE_S
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.kit import World, agent, world
-from tests.unit.services.turns.test_own_provider import LISTED, confinement, opened, skills  # noqa: F401
+from tests.unit.services.turns.test_own_provider import LISTED, opened, skills
 from tests.unit.services.turns.test_persistent import HEAD, roots
 
 FREE = {"type": "object", "additionalProperties": True}
@@ -144,7 +144,7 @@ async def test_a_skill_that_subscribed_is_called_with_what_the_agent_of_a_chat_d
 
 
 @pytest.mark.spec("R-PRV-2", "R-TRC-3")
-async def test_a_provider_of_ones_own_in_a_chat_is_heard_too(tmp_path: Path, confinement: Any) -> None:  # noqa: F811
+async def test_a_provider_of_ones_own_in_a_chat_is_heard_too(tmp_path: Path, confinement: Any) -> None:
     async with opened(tmp_path, confinement, ScriptedModel([]), skills(tmp_path / "mine", LISTED)) as w:
         listeners = listen(w)
         await w.ask(await w.thread(), "go")

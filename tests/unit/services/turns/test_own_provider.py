@@ -1,7 +1,7 @@
 """A provider that a person wrote works for the agent of a chat as it does for a called skill; so do the settings of an
 agent's prompt."""
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ from desktop.safety.confinement.select import SystemConfinement
 from desktop.skills.catalogue.roots import SearchRoot
 from tests.harness.help_pages import samples
 from tests.unit.pipeline.kit import FakeTool, Person
-from tests.unit.safety.world import World as SafetyWorld
 from tests.unit.services.kit import ROOT, World, agent, world
 
 HEAD = (
@@ -72,16 +71,6 @@ def tools() -> Sequence[FakeTool]:
         FakeTool("look", body=lambda *_: "forty-two"),
         FakeTool("write-file", Category.WRITE, body=lambda *_: "written"),
     )
-
-
-@pytest.fixture
-def confinement(tmp_path: Path) -> Iterator[SystemConfinement]:
-    place = SafetyWorld(tmp_path / "world")
-    made = SystemConfinement(place.policy, lambda: place.settings)
-    if made.probe().kind == "none":
-        pytest.skip("nothing can confine a process here")
-    yield made
-    made.close()
 
 
 @asynccontextmanager

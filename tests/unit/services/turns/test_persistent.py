@@ -16,7 +16,7 @@ from desktop.supervision.tasks import RunSlots
 from tests.harness.patience import PATIENCE_S
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.kit import ROOT, World, agent, world
-from tests.unit.services.turns.test_own_provider import PROVIDER, confinement, opened, said  # noqa: F401
+from tests.unit.services.turns.test_own_provider import PROVIDER, opened, said
 
 HEAD = "---\nname: {}\ndescription: x\nallowed-tools: {}\nmetadata:\n  model: {}\n---\nHelp.\n"
 PERSISTENT = "{persistent: true}"
@@ -197,7 +197,7 @@ OWN = """
 
 
 @pytest.mark.spec("D-10", "R-AG-3", "R-PER-1")
-async def test_a_provider_of_ones_own_is_told_to_go_on_with_what_comes(tmp_path: Path, confinement: Any) -> None:  # noqa: F811
+async def test_a_provider_of_ones_own_is_told_to_go_on_with_what_comes(tmp_path: Path, confinement: Any) -> None:
     found = roots(tmp_path / "mine", "{persistent: true, agent: agent-mine}", "look agent-mine")
     (tmp_path / "mine" / "agent-mine.skill.py").write_text(PROVIDER.replace("BODY", OWN))
     async with opened(tmp_path, confinement, ScriptedModel([]), found, agents=agent(prompt="keeper")) as w:
