@@ -1,5 +1,5 @@
-"""A call through ``skill_invoke``, or made in code, is the call itself wherever an agent works: in a chat, in a job, for
-a caller, with a provider of one's own."""
+"""A call through ``skill_invoke``, or made in code, is the call itself wherever an agent works: in a chat, in a job,
+for a caller, with a provider of one's own."""
 
 from pathlib import Path
 from typing import Any
