@@ -1,10 +1,9 @@
-"""Single values of a definition: names, icons, variables (R-DEF-2, R-DEF-9, R-DEF-10, R-DEF-15)."""
+"""Single values of a definition: names, icons, variables (R-DEF-2, R-DEF-9, R-DEF-15)."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -61,19 +60,6 @@ def _web_icon(icon: str) -> tuple[str, str]:
     if not host or secret or any(c.isspace() or c in "\\<>\"'`" for c in icon):
         return "", "icon is no address: it needs a host, and neither blanks nor a user name"
     return icon, ""
-
-
-def icon_url(icon: str, resources: Path) -> str:
-    """What an icon is when it is shown (R-DEF-10): an address of the web as it is, a path as the URL of that file below
-    ``resources``; "" for none, and for a file that is not there or leads out. Blocks."""
-    if not icon.startswith("/"):
-        return icon
-    root = resources.resolve()
-    try:
-        path = (root / unquote(icon).lstrip("/")).resolve()
-    except (OSError, ValueError):
-        return ""
-    return path.as_uri() if path.is_relative_to(root) and path.is_file() else ""
 
 
 def frontmatter_problem(text: str) -> str:

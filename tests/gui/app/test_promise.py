@@ -131,10 +131,18 @@ async def test_a_model_that_talks_nonsense_gets_errors_and_the_thread_goes_on(st
         unoffered("no_such_tool", x=1),
         call("read_file", path=7),
         [{"text": "I give up."}],
+        [{"text": "All is well."}],
     )
     app.say("go")
     await app.answered("I give up.")
     assert [c.state for c in app.calls] == ["failed"] * 3
+    broken, unknown, invalid = (c.result for c in app.calls)
+    assert "not a JSON object" in broken
+    assert "line 1" in broken, "what the parser says"
+    assert "There is no tool named 'no_such_tool'" in unknown
+    assert "path: 7 is not of type" in invalid
+    app.say("and now?")
+    await app.answered("All is well.")
 
 
 async def test_a_mistake_in_the_settings_is_named_with_its_line_and_the_app_works_all_the_same(start, tmp_path):

@@ -34,18 +34,31 @@ async def editing(bench: DialogBench, request: PermissionRequest) -> asyncio.Tas
     return question
 
 
-@pytest.mark.spec("R-PRM-3")
-async def test_only_what_was_changed_changes(bench: DialogBench, write: PermissionRequest) -> None:
+@pytest.mark.spec("R-PRM-5")
+@pytest.mark.parametrize(
+    ("name", "typed", "value"),
+    [
+        ("path", "b.md", "b.md"),
+        ("number", "7", "7"),
+        ("depth", "4", 4),
+        ("flags", '["y", 1.5]', ["y", 1.5]),
+        ("content", "new", "new"),
+    ],
+)
+async def test_only_what_was_changed_changes(
+    bench: DialogBench, write: PermissionRequest, name: str, typed: str, value: object
+) -> None:
     content = "one\r\ntwo\x00three\u2029four\n"
-    request = replace(write, arguments={"path": "a.md", "content": content, "depth": 3, "flags": ["x", None]})
-    question = await editing(bench, request)
-    field = control(bench, "path")
+    before = {"path": "a.md", "content": content, "depth": 3, "number": "3", "flags": ["x", None]}
+    question = await editing(bench, replace(write, arguments=before))
+    field = control(bench, name)
     field.selectAll()
-    QTest.keyClicks(field, "b.md")
+    QTest.keyClicks(field, typed)
     button(bench, SEE).click()
     decision = await asyncio.wait_for(question, PATIENCE_S)
     assert decision.choice == "allow_edited"
-    assert decision.edited_arguments == {"path": "b.md", "content": content, "depth": 3, "flags": ["x", None]}
+    assert decision.edited_arguments == {**before, name: value}
+    assert type(decision.edited_arguments[name]) is type(before[name])
 
 
 @pytest.mark.spec("R-PRM-3")

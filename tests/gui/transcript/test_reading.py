@@ -26,18 +26,22 @@ def test_heights_know_where_everything_is(heights: list[int], changes: list[tupl
     tree = Heights(heights)
     for place, height in changes:
         if place < len(heights):
+            assert tree.set(place, height) == height - heights[place]
             heights[place] = height
-            tree.set(place, height)
         else:
             heights.append(height)
             tree.append(height)
     assert [tree.top(n) for n in range(len(heights) + 1)] == [sum(heights[:n]) for n in range(len(heights) + 1)]
+    assert (len(tree), [tree[n] for n in range(len(heights))]) == (len(heights), heights)
     y = 0
     for number, height in enumerate(heights):
         if height:
             assert tree.at(y) == (number, 0)
             assert tree.at(y + height - 1) == (number, height - 1)
         y += height
+    assert tree.total() == y
+    last = heights[-1] if heights else 0
+    assert [tree.at(y + below) for below in (0, 7)] == [(len(heights) - 1, last + below) for below in (0, 7)]
 
 
 def test_a_thread_opens_at_its_end_and_lays_out_only_what_is_seen(view: TranscriptView) -> None:
@@ -126,10 +130,14 @@ def test_a_card_that_changes_above_the_screen_moves_nothing(view: TranscriptView
     spin(10)
     bar.setValue(view.page.top(1) + 30)
     spin(10)
-    seen = picture(view)
+    seen, above, offset = picture(view), view.page.top(1), view.offset()
     done = scenes.mockup()[1]
-    view.change_item(TranscriptItem("m2", "a", "Workbench", "14:02", done.parts[:2]))
-    assert picture(view) == seen
+    for parts in (done.parts[:2], done.parts):
+        view.change_item(TranscriptItem("m2", "a", "Workbench", "14:02", parts))
+        assert picture(view) == seen
+        moved = view.page.top(1) - above
+        assert (moved < 0) == (parts != done.parts), "it is shorter, and then as it was"
+        assert view.offset() == offset + moved
 
 
 @pytest.mark.parametrize("change", ["dark", "scale", "width"])

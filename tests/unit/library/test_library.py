@@ -1,6 +1,7 @@
 """The skills that the app ships: what they are, and what they do."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -329,7 +330,12 @@ async def test_context_manager_acts_on_the_call_it_was_made_in(bench: LibraryBen
 
     async def through(ctx: Any, args: Any) -> str:
         given = {"ref": "context-manager", "args": {"op": "finish", "value": "through another"}}
-        await ctx.manager.invoke("skill-invoke", given)
+        await ctx.manager.invoke(args["by"], {"op": "invoke", **given} if args["by"] == "context-manager" else given)
+        return "ignored"
+
+    async def catching(ctx: Any, args: Any) -> str:
+        with contextlib.suppress(ToolFailure):
+            await ctx.manager.invoke("context-manager", {"op": "fail", "reason": "cannot"})
         return "ignored"
 
     async def around(ctx: Any, args: Any) -> str:
@@ -342,13 +348,17 @@ async def test_context_manager_acts_on_the_call_it_was_made_in(bench: LibraryBen
     bench.register("work", work, allowed_tools="look")
     bench.register("failing", failing)
     bench.register("through", through)
+    bench.register("catching", catching)
     bench.register("around", around, role="middleware")
     bench.register("wrapped", lambda _ctx, _args: "this", metadata={"around": True})
     bench.register("denied", denied, allowed_tools="context-manager(op=finish,$deny)")
     assert (await bench.call("work")).result.structured == {"done": True}
     failed = (await bench.call("failing")).result
     assert (failed.is_error, failed.text) == (True, "cannot")
-    assert (await bench.call("through")).result.text == "through another"
+    for by in ("skill-invoke", "context-manager"):
+        assert (await bench.call("through", {"by": by})).result.text == "through another", by
+    caught = (await bench.call("catching")).result
+    assert (caught.is_error, caught.text) == (True, "cannot")
     assert (await bench.call("wrapped")).result.text == "around this"
     assert (await bench.call("denied")).result.code == "denied.allowed_tools"
     alone = (await bench.call("context-manager", {"op": "finish"}, allowed="context-manager")).result

@@ -191,11 +191,11 @@ async def test_whoever_finishes_in_the_round_of_the_last_call_has_not_failed(tmp
 async def test_what_a_provider_of_its_own_uses_counts_against_the_budget(tmp_path: Path) -> None:
     bench = bench_of(tmp_path, metadata="  model: {agent: agent-mine, persistent: true}\n")
     bench.budget = BudgetTracker(ExecutionBudget(max_tokens=30), where="the Run panel")
-    heard = provided(bench, toolCalls=1, usage={"inputTokens": 7, "outputTokens": 3})
+    heard = provided(bench, toolCalls=1, usage={"inputTokens": 3, "outputTokens": 7})
     outcome = await bench.call("task")
     assert outcome.result.code == "limit.budget"
     assert "max_tokens 30" in outcome.result.text
-    assert (bench.budget.rounds, bench.budget.used.input_tokens, bench.budget.used.output_tokens) == (3, 21, 9)
+    assert (bench.budget.rounds, bench.budget.used.input_tokens, bench.budget.used.output_tokens) == (3, 9, 21)
     assert heard == [{"continue": True}, {"continue": True}, {"stop": True}]
     told = next(e for e in bench.events if isinstance(e, AgentTraced) and e.type == "agent-complete").data
     assert (told["status"], told["limit"]) == ("budget", "max_tokens 30 (set by the Run panel)")

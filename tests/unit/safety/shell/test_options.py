@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from desktop.skills.patterns.commands import command_glob
 from tests.unit.safety.shell.bash_oracle import Oracle
 from tests.unit.safety.shell.test_reader import corpus
 from tests.unit.safety.world import World
@@ -18,7 +19,7 @@ def test_the_corpus_holds_more_than_five_hundred_different_tricks() -> None:
     assert len(found) >= 540
 
 
-@pytest.mark.spec("R-BLK-8", "R-PRM-11")
+@pytest.mark.spec("R-PRM-11")
 @pytest.mark.parametrize(
     ("command", "effect", "said"),
     [
@@ -53,7 +54,23 @@ def test_what_an_option_does_is_judged_and_must_be_said_by_a_rule(
     world: World, command: str, effect: str, said: tuple[str, ...]
 ) -> None:
     reading = world.reader.read_now(command)
-    assert (reading.judgements[0].effect, reading.parts[0].said) == (effect, said)
+    part = reading.parts[0]
+    assert (reading.judgements[0].effect, part.said) == (effect, said)
+    host = " https://a.b" if "https://a.b" in command else ""
+    of_program = command_glob(f"{command.split()[0]} *{host}")
+    assert of_program.covers(part) == (not said and not part.hidden), "a rule of the program alone"
+    assert reading.reads_only == (effect == "reads")
+
+
+@pytest.mark.spec("R-PRM-11")
+@pytest.mark.parametrize(
+    ("command", "rule"),
+    [("sort -uo x y", "sort -uo *"), ("git diff --output=x", "git diff --output*"), ("sed -ni p x", "sed -ni *")],
+)
+def test_a_rule_that_says_the_option_covers_it(world: World, command: str, rule: str) -> None:
+    (part,) = world.reader.read_now(command).parts
+    assert command_glob(rule).covers(part)
+    assert not command_glob(rule.replace("-uo", "-u*").replace("--output", "--*").replace("-ni", "-n*")).covers(part)
 
 
 @pytest.mark.spec("R-BLK-8")

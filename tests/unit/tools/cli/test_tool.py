@@ -418,11 +418,17 @@ async def test_a_cancelled_run_ends_the_program(cli: Cli) -> None:
 
 
 @pytest.mark.spec("R-TMO-5", "S6.3")
-async def test_output_over_the_limit_is_cut_with_a_notice(cli: Cli) -> None:
-    cli.bench.world.change(output_limit=1000)
-    result = await cli.bench.run(cli.tool("", cmd="seq", args=["1", "5000"]))
-    assert result.facts["truncated"]
-    assert len(result.text.encode()) < 1500
+@pytest.mark.parametrize("limit", [1000, 1001])
+async def test_output_over_the_limit_is_cut_between_characters_with_a_notice(cli: Cli, limit: int) -> None:
+    cli.bench.world.change(output_limit=limit)
+    written = "".join(f"ää{number:04}\n" for number in range(1, 2001))
+    result = await cli.bench.run(cli.tool("", cmd="seq", args=["-f", "ää%04.0f", "1", "2000"]))
+    total, (shown, _, notice) = len(written.encode()), result.text.rpartition("\n[")
+    assert (result.facts["truncated"], result.facts["bytes"]) == (True, total)
+    kept = len(shown.encode())
+    assert notice == f"Output cut: {total} bytes were written, the last {kept} bytes are shown.]"
+    assert written.endswith(shown)
+    assert limit - 200 < len(result.text.encode()) <= limit
 
 
 @pytest.mark.spec("R-ENV-1", "R-ENV-2", "R-ENV-3", "R-ENV-5", "S6.13", "S6.6")
