@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from desktop.agents.loop.answer import ModelAnswer
-from desktop.agents.loop.summarising import MAX_FILES, renewed, summarise
+from desktop.agents.loop.summarising import MAX_FILES, ContextKeeper, KeptInMemory, renewed, summarise
 from desktop.agents.loop.window import PromptWindow
 from desktop.domain.context import MAX_SUMMARY, Overlay
 from desktop.domain.errors import CancellationError, KnownError, ModelContextTooLong
@@ -71,9 +72,23 @@ async def test_a_summary_lists_the_files_that_were_read_and_written_also_before_
         (Model("", "error", OSError("bug")), "gave no s"),
     ],
 )
-async def test_what_is_no_whole_answer_is_no_summary(model: Model, raised: str) -> None:
+async def test_what_is_no_whole_answer_is_no_summary_and_the_oldest_messages_are_dropped(
+    model: Model, raised: str
+) -> None:
     with pytest.raises(KnownError, match=raised):
         await summarise(model, MODEL, [user_message("a")], "")
+    model.requests.clear()
+    messages = [replace(user_message(f"{n} " + "x" * 4_000), source_id=f"m{n}") for n in range(20)]
+    window, before = PromptWindow(context_window=9_000), Overlay(summary="Earlier.", upto="m0", summarised=1)
+    keeper = ContextKeeper(kept=KeptInMemory(), overlay=before, allowed=lambda: True)
+    overlay = await keeper.current(messages, window, model, MODEL, 9_000)
+    assert (overlay, len(model.requests)) == (before, 1)
+    view = window.view(messages, overlay)
+    kept = [message.source_id for message in view.messages if message.source_id]
+    assert 0 < len(kept) < 19
+    assert kept == [f"m{n}" for n in range(20)][-len(kept) :]
+    await keeper.current(messages, window, model, MODEL, 9_000)
+    assert len(model.requests) == 1, "and it is not asked again at once"
 
 
 @pytest.mark.spec("R-CAN-10")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.errors import KnownError
 from desktop.domain.safety import Access
 from desktop.domain.skills import SkillDef
 from desktop.services.skills.files import FilesWithSkills, SkillsInUse
@@ -135,7 +136,7 @@ def test_of_a_pinned_skill_only_what_the_person_has_seen_is_read(tmp_path: Path)
     (root / "pdf" / "new.md").write_text("came later")
     fabric.refresh()
     for name in ("forms.md", "new.md"):
-        with pytest.raises(Exception, match="not as you saw it"):
+        with pytest.raises(KnownError, match="not as you saw it"):
             bench.read(root / "pdf" / name)
 
 

@@ -32,11 +32,16 @@ def busy_collector() -> Iterator[None]:
 def test_a_skill_is_read_whatever_other_threads_read(busy_collector: None) -> None:
     failures: list[BaseException] = []
     until = time.monotonic() + 4
+    alone = read(TEXT)
+    assert alone.frontmatter is not None
+    assert alone.frontmatter.value["name"] == "agent-demo"
 
     def work() -> None:
         while time.monotonic() < until and not failures:
             try:
-                assert read(TEXT).frontmatter or read(TEXT).skills
+                found = read(TEXT)
+                assert found.frontmatter is not None
+                assert (found.frontmatter.value, found.functions) == (alone.frontmatter.value, alone.functions)
             except BaseException as error:
                 failures.append(error)
 

@@ -1,6 +1,8 @@
 """The activity log only grows, and everything else that happens to it shows (R-PRM-13)."""
 
 import asyncio
+import contextlib
+import hashlib
 import json
 import os
 import sqlite3
@@ -49,9 +51,29 @@ async def test_an_untouched_log_is_whole_now_and_after_the_next_start(tmp_path):
     report = await checked(store)
     assert (report.whole, report.lines, report.head.number, found(report)) == (True, LAST, LAST, [])
     await store.close()
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        lines = connection.execute("SELECT seq, line, hash FROM audit ORDER BY seq").fetchall()
+    assert [number for number, _, _ in lines] == list(range(1, LAST + 1))
+    kept = "0" * 64
+    for _, line, hashed in lines:  # as somebody else would work it out
+        kept = hashlib.sha256(f"{kept}{hashlib.sha256(line.encode()).hexdigest()}".encode()).hexdigest()
+        assert hashed == kept
+    first = json.loads(lines[1][1])
+    assert {key: first[key] for key in ("run", "chain", "tool", "digest", "category", "decision", "by")} == {
+        "run": "r",
+        "chain": ["assistant", "tidy"],
+        "tool": "bash",
+        "digest": "abc",
+        "category": "write",
+        "decision": "allow_once",
+        "by": "user",
+    }
     assert head_path(path).read_text() == f"{LAST:020} {report.head.link}\n"
     await store.open()
     assert (await checked(store)).head == report.head
+    assert await store.audit.add(entry=entry(99)) == LAST + 1, "it goes on where it ended"
+    again = await checked(store)
+    assert (again.whole, again.lines, again.head.number) == (True, LAST + 1, LAST + 1)
     await store.close()
 
 

@@ -92,9 +92,15 @@ async def test_a_chats_calls_are_journaled_and_its_tree_is_told():
 
 @pytest.mark.spec("R-JRN-5")
 async def test_a_run_that_is_to_be_gone_on_with_has_no_terminal_entry():
-    chat = Chat(wants(), says("done"))
+    chat = Chat(wants(), says("done"), says("and on"))
     await chat.chat(leave_open=True)
+    assert chat.log.told()[-2:] == ["0.2 llm m/m begun", "0.2 llm m/m completed"]
     assert [line for line in chat.log.told() if " end " in line] == []
+    with pytest.raises(NotFound):
+        chat.runs.tree("run")
+    await chat.chat()
+    assert [line for line in chat.log.told() if " end " in line] == [".0 end completed"]
+    assert chat.log.told()[-1] == ".0 end completed"
 
 
 @pytest.mark.spec("R-SUP-7", "R-SUP-11")

@@ -128,12 +128,20 @@ def test_the_link_that_leads_elsewhere_is_named(world: World) -> None:
 
 @pytest.mark.spec("R-FS-11", "R-FS-3")
 async def test_what_is_allowed_opens_in_both_ways_and_nothing_of_it_changes(world: World, prover: Prover) -> None:
-    (world.workspace / "docs").mkdir()
+    secret = world.workspace / "docs" / "secret"
+    secret.mkdir(parents=True)
     (world.workspace / "docs" / "a.md").write_text("A")
+    (secret / "key").write_text("KEY")
+    confined = prover._confinement.probe().kind != "none"
     before = tree(world.root)
-    for path in (world.workspace / "note.txt", world.workspace / "docs", world.workspace):
+    for path in (world.workspace / "note.txt", world.workspace / "docs", secret / "key", world.workspace):
         command, files = await prover.by_command(str(path)), prover.by_file_tools(str(path))
         assert [a.outcome for a in (command.read, command.write, files.read, files.write)] == ["opened"] * 4, path
+    world.change(denied=(str(secret),))
+    for path in (secret, secret / "key"):
+        command, files = await prover.by_command(str(path)), prover.by_file_tools(str(path))
+        assert (files.read.code, files.write.code) == ("Assent", "Assent"), path
+        assert (command.read.outcome == "opened", command.write.outcome == "opened") == (not confined,) * 2, path
     assert tree(world.root) == before
 
 

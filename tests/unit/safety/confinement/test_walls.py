@@ -165,6 +165,19 @@ async def test_nothing_outside_the_allowed_folders_can_be_written(confinement: S
         assert around_the_workspace(world) == before, attempt
 
 
+async def test_nothing_can_be_written_where_no_folder_of_its_own_lies_over_the_real_one(
+    confinement: SystemConfinement, world: World
+) -> None:
+    """All that a test makes lies in /tmp, of which a command has another; the rest of the disk it sees as it is."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as elsewhere:
+        (Path(elsewhere) / "file").write_text("OURS")
+        for attempt in (f"echo x > {elsewhere}/new", f"echo x >> {elsewhere}/file", f"rm {elsewhere}/file"):
+            await tried(confinement, world, attempt)
+        assert [(path.name, path.read_text()) for path in Path(elsewhere).iterdir()] == [("file", "OURS")]
+        assert "OURS" in await tried(confinement, world, f"cat {elsewhere}/file"), "it is seen"
+        assert await free(world, f"rm {elsewhere}/file; ls {elsewhere}") == ""
+
+
 async def test_each_of_these_attempts_does_write_where_there_are_no_walls(tmp_path: Path) -> None:
     for number, attempt in enumerate(WRITES):
         world = World(tmp_path / str(number))

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.errors import KnownError
 from desktop.domain.judgement import Category
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.run_tree import NodeState
@@ -172,7 +173,7 @@ async def test_a_judge_shows_with_the_agents_of_the_debate_and_can_be_cancelled_
         service = RunTreeService(w.live, w.store.run_agents)
         assert [facts.path for facts in service.facts(run.run_id)] == [judge.path]
         service.cancel(run.run_id, judge.path)
-        with pytest.raises(Exception, match="judge was stopped before it was done"):
+        with pytest.raises(KnownError, match="judge was stopped before it was done"):
             await asked
         assert told(w)[judge.path].state is NodeState.CANCELLED
         assert (w.live._trees, w.live._beside) == ({}, {})

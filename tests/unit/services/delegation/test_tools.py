@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.definitions import MAX_AGENTS_DEEP, AgentDefinition, SideDefinition
+from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import ModelServerError
 from desktop.domain.events import RunEnded, RunTreeChanged, TextArrived
 from desktop.domain.judgement import Category
@@ -435,13 +435,13 @@ async def test_a_child_that_takes_too_long_is_an_error_result(tmp_path: Path) ->
 
 @pytest.mark.spec("R-AAT-8")
 async def test_two_agents_may_call_each_other_until_they_are_eight_deep(tmp_path: Path) -> None:
-    turns = [calls(HELPER if at % 2 == 0 else BOSS, {"message": f"Level {at + 1}."}) for at in range(MAX_AGENTS_DEEP)]
-    model = ScriptedModel([*turns, *[says("Enough.")] * MAX_AGENTS_DEEP])
+    turns = [calls(HELPER if at % 2 == 0 else BOSS, {"message": f"Level {at + 1}."}) for at in range(8)]
+    model = ScriptedModel([*turns, *[says("Enough.")] * 8])
     async with house(tmp_path, model, one(BOSS, "boss"), one(HELPER, "helper")) as h:
         await h.ask()
         children = await h.children()
-        assert len(children) == MAX_AGENTS_DEEP - 1
-        assert [child.agent for child in children[:3]] == [HELPER, BOSS, HELPER]
+        assert [child.agent for child in children] == [HELPER, BOSS, HELPER, BOSS, HELPER, BOSS, HELPER]
+        assert len(model.requests) == 16, "each of the eight asked twice"
         deepest = await h.world.service.path(children[-1].thread_id)
         refused = [b for m in deepest for b in m.blocks if isinstance(b, ToolResultBlock)]
         assert [b.facts["code"] for b in refused] == ["denied.limit"]

@@ -265,13 +265,15 @@ async def test_the_tricks_are_decided_by_the_function_of_real_calls(lab: Lab) ->
     """Each trick as the gate would see it, with the rule saved: what the simulation said comes true."""
     said = await lab.try_on("bash(command=git *)")
     await lab.service.save(RuleDraft("bash(command=git *)"))
-    passing = {call.text for call in said.through}
-    for trick, _ in RuleTrial(parse_pattern("bash(command=git *)"), lab.judges).calls():
-        if trick.tool or trick.source or trick.category:
-            continue
-        real = lab.shell(trick.text)
-        passes = real is not None and outcome(lab.book.set, real) == "passes"
-        assert passes == (trick.text in passing), trick
+    passing = {call.text for call in said.through if call.tool == "bash"}
+    tried = {
+        trick.text: lab.shell(trick.text)
+        for trick, _ in RuleTrial(parse_pattern("bash(command=git *)"), lab.judges).calls()
+        if (trick.tool, trick.source, trick.category) == ("bash", "", None)
+    }
+    assert len(tried) > 100
+    passes = {text for text, real in tried.items() if real is not None and outcome(lab.book.set, real) == "passes"}
+    assert passes == passing != set()
 
 
 @pytest.mark.spec("R-SEC-4")

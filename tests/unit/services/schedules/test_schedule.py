@@ -100,8 +100,12 @@ async def test_what_is_no_schedule_is_refused_in_words(schedule: str, zone: str,
         await times_of(schedule, zone)
 
 
-async def test_without_a_zone_this_machines_clock_counts() -> None:
-    assert (await times_of("0 9 * * *", "")).after(SATURDAY) is not None
+def test_without_a_zone_this_machines_clock_counts() -> None:
+    code = "from desktop.services.schedules.schedule import read_times; print(read_times('0 9 * * *', '').after(%r))"
+    environment = {**os.environ, "TZ": "Asia/Tokyo"}
+    done = subprocess.run([sys.executable, "-c", code % SATURDAY], env=environment, capture_output=True, text=True)
+    at = datetime.fromtimestamp(float(done.stdout), ZoneInfo("Asia/Tokyo"))
+    assert f"{at:%a %d %b %H:%M}" == "Sun 22 Nov 09:00"
 
 
 def test_what_passed_is_found_from_its_end_however_long_ago_it_began() -> None:

@@ -186,7 +186,10 @@ def test_what_is_huge_is_refused_at_a_column(huge: str) -> None:
 
 
 @patient
-@given(st.text(alphabet="ab(){},=$# \\*[]-\0\n1.", max_size=40))
+@given(
+    st.text(alphabet="ab(){},=$# \\*[]-\0\n1.", max_size=40)
+    | st.from_regex(r"(#?[ab]{1,3}\([ab]{1,3}=[ab*]{1,3}(,[ab]=1)?(,\$deny)?\) ?){1,3}", fullmatch=True)
+)
 def test_any_text_is_a_list_or_a_mistake_at_a_column_in_it(text: str) -> None:
     mistake = problem(text)
     if mistake is not None:

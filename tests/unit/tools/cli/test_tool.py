@@ -402,7 +402,8 @@ def test_without_a_limit_of_its_own_the_settings_hold(cli: Cli) -> None:
     tool = cli.tool("", cmd="true")
     cli.bench.world.change(tool_timeout_s=33.0)
     assert tool.spec.timeout_s == pytest.approx(43.0)
-    assert tool.spec.params is tool.spec.params
+    before, after = tool.spec, tool.spec
+    assert before.params is after.params
 
 
 @pytest.mark.spec("R-TMO-7", "R-TOOL-6")

@@ -1,12 +1,14 @@
 """mcp.yaml: every mistake is named with its place, and costs its own entry only."""
 
+from dataclasses import replace
+
 import pytest
 
 from desktop.domain.judgement import Category
 from desktop.domain.mcp_names import canonical
 from desktop.presenter.mcp.example import EXAMPLE
 from desktop.safety.confinement.environment import needs_admin
-from desktop.tools.mcp.definitions import McpFile, parse
+from desktop.tools.mcp.definitions import McpDefinition, McpFile, ToolRule, parse
 from desktop.tools.mcp.offered import judged
 from desktop.yaml_text.change import with_item
 from tests.harness.help_pages import samples
@@ -16,7 +18,7 @@ def read(text: str) -> McpFile:
     return parse(text, needs_admin)
 
 
-@pytest.mark.spec("R-CLI-1", "R-TOOL-1", "S-RES-4")
+@pytest.mark.spec("R-TOOL-1", "S-RES-4")
 def test_a_server_has_what_is_declared_and_admin_where_nothing_is() -> None:
     found = read(
         "servers:\n"
@@ -24,18 +26,47 @@ def test_a_server_has_what_is_declared_and_admin_where_nothing_is() -> None:
         "    env: {TOKEN: '${keyring:github/ida}'}\n"
         "    network: true\n    timeout: 5\n    tools:\n      list_issues: read\n"
         "      close: {category: write, timeout: 9, enabled: false}\n"
-        "  - {name: web, url: 'https://example.org/mcp', bearer: '${keyring:web/ida}'}\n"
+        "  - {name: web, url: 'https://example.org/mcp', bearer: '${keyring:web/ida}', category: write}\n"
     )
     assert found.problems == ()
     one, web = found.definitions
-    assert (one.name, one.where, one.network, one.timeout_s) == ("git-hub", "npx -y server", True, 5.0)
-    assert one.enabled
-    assert one.category is Category.ADMIN
-    assert one.rule("list_issues").category is Category.READ
-    assert (one.rule("close").timeout_s, one.rule("close").enabled) == (9.0, False)
-    assert one.rule("other").category is None
-    assert (web.url, web.enabled, web.line) == ("https://example.org/mcp", False, 12)
-    assert one.identity != web.identity
+    assert one == McpDefinition(
+        "git-hub",
+        "npx",
+        ("-y", "server"),
+        {"TOKEN": "${keyring:github/ida}"},
+        network=True,
+        enabled=True,
+        timeout_s=5.0,
+        category=Category.ADMIN,
+        tools={"list_issues": ToolRule(Category.READ), "close": ToolRule(Category.WRITE, 9.0, enabled=False)},
+        line=2,
+    )
+    assert one.where == "npx -y server"
+    assert one.rule("other") == ToolRule(None, None, enabled=True)
+    assert web == McpDefinition(
+        "web",
+        url="https://example.org/mcp",
+        bearer="${keyring:web/ida}",
+        enabled=False,
+        timeout_s=120.0,
+        category=Category.WRITE,
+        line=12,
+    )
+
+
+def test_another_program_address_or_folder_is_another_server_and_another_name_or_switch_is_not() -> None:
+    one = McpDefinition("one", "npx", ("-y", "server"))
+    same = (replace(one, name="two"), replace(one, enabled=True, timeout_s=5.0, category=Category.READ, line=9))
+    assert {other.identity for other in same} == {one.identity}
+    others = (
+        replace(one, command="npm"),
+        replace(one, args=("-y server",)),
+        replace(one, args=("server", "-y")),
+        replace(one, cwd="/srv"),
+        McpDefinition("one", url="https://example.org/mcp"),
+    )
+    assert len({one.identity, *(other.identity for other in others)}) == 1 + len(others)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pytest_asyncio
 
 from desktop.app.wiring.skills import PinFile
 from desktop.domain.cancellation import CancellationToken
+from desktop.domain.errors import KnownError
 from desktop.domain.judgement import Category
 from desktop.domain.permission import Decision
 from desktop.services.turns.prompts import system_text
@@ -263,7 +264,7 @@ async def test_an_approval_given_before_the_tool_changed_does_not_run_it(bench: 
     bench.person.answers = [change_first]
     refused = await bench.call("rug_echo", text="x")
     assert refused.result.code == "mcp.changed"
-    with pytest.raises(Exception, match="changed them meanwhile"):
+    with pytest.raises(KnownError, match="changed them meanwhile"):
         await bench.servers.accept("rug", {"echo": "another digest"})
 
 

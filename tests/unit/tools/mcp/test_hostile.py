@@ -49,7 +49,7 @@ async def test_a_server_that_breaks_in_a_call_costs_that_call_and_comes_back(
     await bench.accept(mode)
     await bench.accept("files")
     outcome = await bench.call(f"{mode}_echo", text="x")
-    assert outcome.result.is_error
+    assert (outcome.state, outcome.result.is_error) == ("failed", True)
     slow = mode == "flood" and outcome.result.code == "tool.timeout"
     if not slow:  # of 2,000 messages a second, which a very busy machine does not get through: then its time is up
         assert outcome.result.code == code
@@ -58,6 +58,10 @@ async def test_a_server_that_breaks_in_a_call_costs_that_call_and_comes_back(
     if mode != "silent" and not slow:
         await bench.until(lambda: bench.server(mode).restarts, "another start")
         await bench.running(mode)
+    if mode in ("exits", "silent"):  # the others take long to break
+        assert (await bench.call(f"{mode}_echo", text="x")).result.code == code, "it is called again"
+        assert (await bench.call("files_say", text="untouched")).result.text == "untouched"
+    assert bench.server("files").restarts == 0
     if mode == "exits":
         log = "\n".join(bench.server(mode).log)
         assert "about to exit" in log
