@@ -208,7 +208,7 @@ class PermissionGate:
         self._rules.decided(facts, rule if found.because == "rule" else None)
         if found.what == "asks":
             return self._nobody(request)
-        shown = {"pattern": rule.pattern} if rule is not None and found.because == "rule" else None
+        shown = {"pattern": rule.pattern} if rule is not None else None
         if found.what == "denied":
             return replace(_deny(request, "rule", rule.reason if rule is not None else ""), rule=shown)
         by = _BY[found.because] if request.category is not Category.READ else "setting"

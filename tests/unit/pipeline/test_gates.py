@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from desktop.domain.errors import BoundaryViolation, Denied
+from desktop.domain.errors import BoundaryViolation, Denied, ToolFailure
 from desktop.domain.judgement import Category
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ToolCallBlock
@@ -424,11 +425,66 @@ async def test_an_abort_while_a_person_is_asked_closes_the_question_and_nobody_i
     assert bench.events[-2].decision.by == "cancelled"
 
 
+@pytest.mark.spec("R-PRM-9", "R-CAN-11")
+async def test_a_question_whose_call_was_cancelled_is_told_to_be_over() -> None:
+    class Waits:
+        async def decide(self, call, asking) -> Decision:
+            asking(await _request(call))
+            await asyncio.sleep(3600)
+            raise AssertionError("nobody answered")
+
+    tool = writer()
+    bench = Bench(tool, person=Waits())  # type: ignore[arg-type]
+    task = asyncio.ensure_future(bench.call("write_file"))
+    async with asyncio.timeout(PATIENCE_S):
+        while "ToolCallWaiting" not in bench.names:
+            await asyncio.sleep(0.001)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert task.cancelled()
+    answered = next(event for event in bench.events if type(event).__name__ == "ToolCallAnswered")
+    assert (answered.request_id, answered.decision.choice, answered.decision.by) == ("r", "deny", "cancelled")
+    assert (answered.decision.digest, tool.calls) == ("digest", [])
+
+
 async def _request(call) -> PermissionRequest:
     person = Person("deny")
     seen: list[PermissionRequest] = []
     await person.decide(call, seen.append)
     return seen[0]
+
+
+@pytest.mark.spec("R-LOOP-3", "R-FS-7")
+@pytest.mark.parametrize(
+    ("refusal", "code", "text"),
+    [
+        (PermissionError("/etc is not yours"), "denied.boundary", "/etc is not yours"),
+        (PermissionError(), "denied.boundary", "Refused."),
+        (ToolFailure("There is no file a.", code="file.not_found"), "file.not_found", "There is no file a."),
+    ],
+    ids=["another error", "another error without words", "one of ours"],
+)
+async def test_a_call_that_its_tool_refuses_beforehand_is_denied_in_the_words_of_the_refusal(
+    refusal: Exception, code: str, text: str
+) -> None:
+    tool, person = writer(checks=lambda _args: PreCheck(Category.WRITE, denied=refusal)), Person("allow_once")
+    outcome = await Bench(tool, person=person).call("write_file")
+    assert (outcome.result.code, outcome.result.text.partition("\n")[0]) == (code, text)
+    assert (tool.calls, person.asked) == ([], [])
+
+
+@pytest.mark.spec("R-LOOP-3", "R-RET-3")
+async def test_only_a_result_that_is_no_error_is_held_against_what_the_tool_declares() -> None:
+    def body(args: Any, _context: object) -> ToolResult:
+        return ToolResult("it said", is_error=args["path"] == "fails", structured={"n": "no number"})
+
+    tool = FakeTool(body=body)
+    tool.spec = replace(tool.spec, returns={"type": "object", "properties": {"n": {"type": "number"}}})
+    failed = (await Bench(tool).call("read_file", {"path": "fails"})).result
+    assert (failed.text, failed.is_error) == ("it said", True)
+    other = (await Bench(tool).call("read_file", {"path": "works"})).result
+    assert other.is_error
+    assert other.text.startswith("read-file returned something else than it declares")
 
 
 @pytest.mark.spec("R-LOOP-3", "S5.4")

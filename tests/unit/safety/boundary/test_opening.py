@@ -1,10 +1,12 @@
 """Opening at the handle: what was checked is what is read and written, also against a neighbour that swaps links."""
 
+import ctypes
 import errno
 import os
 import resource
 import signal
 import stat
+import sys
 import time
 
 import pytest
@@ -22,6 +24,20 @@ def test_a_file_is_read_by_its_resolved_path(world: World, walker: PathWalker) -
     for name in ("note.txt", "alias", str(world.workspace / "note.txt")):
         with world.files(walker).open_read(name) as stream:
             assert stream.read() == b"note\n"
+
+
+@pytest.mark.spec("R-FS-9")
+def test_where_the_kernel_opens_without_following_links_it_is_left_to_the_kernel() -> None:
+    """Asked here on its own, for all tests of that way are skipped where the walker says that there is none."""
+    if sys.platform != "linux":
+        assert not PathWalker().has_openat2
+        return
+    how = (ctypes.c_uint64 * 3)(os.O_RDONLY | os.O_CLOEXEC, 0, 0)
+    found = ctypes.CDLL(None).syscall(437, -100, b"/", how, ctypes.sizeof(how))
+    if found >= 0:
+        os.close(found)
+    assert PathWalker().has_openat2 is (found >= 0)
+    assert PathWalker(use_openat2=False).has_openat2 is False
 
 
 @pytest.mark.spec("R-FS-9")

@@ -8,7 +8,7 @@ from desktop.domain.cancellation import CancellationToken
 from desktop.domain.permission import AuditEntry
 from desktop.domain.safety import ProcessSpec
 from desktop.safety.confinement.process import GroupRunner
-from desktop.safety.permission.audit import RedactedLog
+from desktop.safety.permission.audit import MAX_TEXT, RedactedLog
 from desktop.safety.secrets.redaction import SecretRedactor
 
 KEY = "tok-A1b2C3d4E5f6G7h8J9k0L1m2"
@@ -84,3 +84,19 @@ async def test_a_secret_at_the_cut_of_long_output_is_masked_whole(keep: Any) -> 
         outcome = await runner.run(spec, CancellationToken())
         assert outcome.truncated
         assert not any(KEY[at : at + 5] in outcome.output for at in range(len(KEY) - 4)), outcome.output[-300:]
+
+
+@pytest.mark.spec("R-PRM-13")
+async def test_a_text_of_the_longest_length_stands_whole_and_a_longer_one_shows_that_it_was_cut() -> None:
+    log = Log()
+    made = RedactedLog(log, SecretRedactor())
+    for length in (MAX_TEXT, MAX_TEXT + 1):
+        extra = {"reason": "r" * length}
+        await made.add(
+            entry=AuditEntry(
+                1.0, "run", "thread", "c", (), "t" * length, "write", "deny", "user", "d", "s", extra=extra
+            )
+        )
+    whole, cut = log.lines
+    assert (whole.tool, whole.extra["reason"]) == ("t" * MAX_TEXT, "r" * MAX_TEXT)
+    assert (cut.tool, cut.extra["reason"]) == ("t" * (MAX_TEXT - 1) + "…", "r" * (MAX_TEXT - 1) + "…")
