@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.errors import ToolFailure
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.pipeline.skill_kit import WRITE, SkillBench, middleware, skill
 
@@ -266,3 +267,51 @@ async def test_an_invoke_hook_wraps_each_call_that_the_skill_makes() -> None:
     )
     assert (await bench.call("work")).result.structured == ["did look", "did look"]
     assert seen == ["$invoke look", "$invoke look"]
+
+
+async def _fails(manager: Any) -> None:
+    raise ToolFailure("not now", code="tool.failed")
+
+
+async def _answers(manager: Any) -> None:
+    manager.finish("its own")
+
+
+async def _changes(manager: Any) -> str:
+    return f"{await manager.next()}, it says"
+
+
+async def _looks_on(manager: Any) -> None:
+    await manager.next()
+
+
+async def _does_nothing(manager: Any) -> None:
+    return None
+
+
+@pytest.mark.spec("R-INV-11")
+@pytest.mark.parametrize(
+    ("act", "given", "made"),
+    [
+        (_fails, "not now", 0),
+        (_answers, "its own", 0),
+        (_changes, "did look, it says", 1),
+        (_looks_on, "did look", 1),
+        (_does_nothing, "did look", 1),
+    ],
+)
+async def test_an_invoke_hook_that_fails_or_gives_a_value_answers_and_otherwise_the_call_does(
+    act: Any, given: str, made: int
+) -> None:
+    async def hook(ctx: Any, args: Any) -> Any:
+        return await act(ctx.manager)
+
+    async def work(ctx: Any, args: Any) -> str:
+        try:
+            return str(await ctx.manager.invoke("look", {"path": "a"}))
+        except ToolFailure as error:
+            return str(error)
+
+    look = FakeTool("look")
+    bench = SkillBench(skill("work", work, metadata={"spy": 1}), middleware("spy", hook, hook="$invoke"), tools=(look,))
+    assert ((await bench.call("work")).result.text, len(look.calls)) == (given, made)
