@@ -33,7 +33,7 @@ class MountIds:
     """Asks the kernel on which mount something lies. None everywhere but on Linux 5.8 and later."""
 
     def __init__(self) -> None:
-        libc = ctypes.CDLL(None, use_errno=True) if _PLATFORM == "linux" else None
+        libc = ctypes.CDLL(None) if _PLATFORM == "linux" else None
         self._statx = getattr(libc, "statx", None)
 
     def of_path(self, path: str) -> int | None:

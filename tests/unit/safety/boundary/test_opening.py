@@ -8,6 +8,7 @@ import signal
 import stat
 import sys
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -151,6 +152,41 @@ def test_a_full_disk_is_said_in_words_and_leaves_the_old_file(world: World, walk
         assert str(world.workspace / "note.txt") in pipe.read()
     assert (world.workspace / "note.txt").read_text() == "note\n"
     assert [p.name for p in world.workspace.iterdir()] == ["note.txt"]
+
+
+class Slow(PathWalker):
+    """Another process is faster: it does something right after a folder was opened."""
+
+    def __init__(self, meanwhile: Callable[[], None]) -> None:
+        super().__init__()
+        self._meanwhile = meanwhile
+
+    def open(self, root: str, path: str, flags: int) -> int:
+        found = super().open(root, path, flags)
+        self._meanwhile()
+        return found
+
+
+@pytest.mark.spec("R-FS-9")
+@pytest.mark.parametrize("instead", ["link", "folder", "nothing"])
+@pytest.mark.parametrize("place", ["outside", "workspace"])
+def test_nothing_is_written_into_a_folder_that_is_moved_away_once_it_is_open(
+    world: World, place: str, instead: str
+) -> None:
+    asked, moved = world.workspace / "sub", getattr(world, place) / "moved"
+    asked.mkdir()
+
+    def swap() -> None:
+        asked.rename(moved)
+        if instead == "link":
+            asked.symlink_to(moved)
+        elif instead == "folder":
+            asked.mkdir()
+
+    with pytest.raises(BoundaryViolation, match="changed while it was being opened"):
+        world.files(Slow(swap)).write_atomic("sub/new.txt", b"x")
+    assert list(moved.iterdir()) == []
+    assert not (asked / "new.txt").exists()
 
 
 @pytest.mark.spec("R-BLT-6")
