@@ -2,9 +2,9 @@
 
 import pytest
 
-from desktop.safety.permission.digest import MAX_RUNS, Alike, RunMemory
+from desktop.safety.permission.digest import MAX_RUNS, RunMemory
 
-WRITE: Alike = ("write-file", "builtin", "/w/a.txt", "")
+WRITE = ("write-file", "builtin", "/w/a.txt", "")
 
 
 @pytest.mark.spec("R-PRM-3")
