@@ -286,6 +286,17 @@ def test_system_paths_and_files_that_run_code_are_admin(path: str) -> None:
 
 
 @pytest.mark.spec("R-TOOL-4")
+@pytest.mark.parametrize(
+    ("path", "workspace", "admin"),
+    [("/srv/x", "/srv", False), ("/srv/a/x", "/srv/a", False), ("/srv/b", "/srv/a", True), ("/srv/x", "/", True)],
+)
+def test_a_workspace_in_a_system_folder_is_ones_own_and_the_whole_disk_never_is(
+    path: str, workspace: str, admin: bool
+) -> None:
+    assert bool(elevated_write(path, workspace)) is admin
+
+
+@pytest.mark.spec("R-TOOL-4")
 def test_startup_files_are_admin_and_ordinary_ones_are_not(world: World) -> None:
     assert elevated_write(str(world.person / ".bashrc"), str(world.workspace))
     assert elevated_write(str(world.person / ".config/autostart/x.desktop"), str(world.workspace))
