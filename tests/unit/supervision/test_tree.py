@@ -9,7 +9,7 @@ import pytest
 
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import CancellationToken
-from desktop.domain.errors import BudgetExhausted, NotFound
+from desktop.domain.errors import BudgetExhausted, CancellationError, NotFound
 from desktop.domain.ids import AgentId
 from desktop.domain.messages import Usage
 from desktop.domain.run_tree import NodeState
@@ -265,6 +265,72 @@ def test_time_that_no_clock_was_told_of_can_be_told_afterwards():
     below.replayed(Usage(1, 2, cost_usd=0.5), 3)
     below.consume(Usage(1, 2))
     assert (parent.used.cost_usd, parent.rounds, parent.cost_known) == (0.5, 4, False), "a lower bound"
+
+
+@pytest.mark.spec("R-SUP-9")
+def test_time_in_which_it_is_not_its_turn_uses_up_no_deadline():
+    clock = Time()
+    budget = BudgetTracker(ExecutionBudget(deadline_s=10), clock=clock)
+    clock.now = 2
+    budget.rests(True)
+    clock.now = 7
+    assert (budget.elapsed_s, budget.time_left_s) == (2, 8)
+    budget.rests(False)
+    clock.now = 9
+    assert (budget.elapsed_s, budget.time_left_s) == (4, 6)
+    budget.rests(True)
+    clock.now = 30
+    budget.rests(False)
+    assert (budget.elapsed_s, budget.time_left_s) == (4, 6)
+
+
+@pytest.mark.spec("R-SUP-8", "R-LIM-5")
+def test_of_the_rounds_that_are_left_here_and_above_the_fewer_hold_and_say_who_set_them():
+    above = BudgetTracker(ExecutionBudget(max_rounds=10), where="the run")
+    below = above.child(ExecutionBudget(max_rounds=3), "the child")
+    free = above.child(ExecutionBudget(), "another child")
+    assert (below.rounds_left().value, below.rounds_left().where) == (3, "the child")
+    assert (free.rounds_left().value, free.rounds_left().where) == (10, "the run")
+    below.consume(Usage(1, 1))
+    free.consume(Usage(1, 1), rounds=8)
+    assert (below.rounds_left().value, below.rounds_left().where) == (1, "the run, 10 in all")
+    assert (below.rounds_left(1).value, below.rounds_left(1).where) == (2, "the run, 10 in all")
+
+
+async def test_who_was_stopped_makes_no_further_call():
+    tree = grown()
+    await tree.root.may_call(model=True)
+    tree.root.token.cancel("enough")
+    for model in (True, False):
+        with pytest.raises(CancellationError):
+            await tree.root.may_call(model=model)
+    tree.close()
+
+
+async def test_after_questions_that_overlap_an_agent_does_what_it_did_before():
+    tree = grown()
+    node = tree.root
+    for doing in ("read-file", "write-file"):
+        node.does(NodeState.CALLING, doing)
+        first, second = node.waits("one"), node.waits("two")
+        first.__enter__()
+        assert (node.state, node.doing) == (NodeState.WAITING, "one")
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert (node.state, node.doing) == (NodeState.WAITING, "two")
+        second.__exit__(None, None, None)
+        assert (node.state, node.doing) == (NodeState.CALLING, doing)
+    tree.close()
+
+
+async def test_who_looks_for_an_agent_that_is_not_there_hears_whether_it_ended_or_never_was():
+    tree = grown()
+    with pytest.raises(NotFound, match="has ended long ago"):
+        tree.find("0.9")
+    with pytest.raises(NotFound, match="There is no such agent"):
+        tree.find("7")
+    assert tree.find("0") is tree.root
+    tree.close()
 
 
 @pytest.mark.spec("R-SUP-6", "R-CAN-10")
