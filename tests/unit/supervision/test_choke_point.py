@@ -15,11 +15,13 @@ from desktop.domain.errors import BudgetExhausted, ModelRateLimited, ModelServer
 from desktop.domain.models import ModelRef, ModelRequest
 from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget, Priority
+from desktop.supervision.choke_point import ModelAdmission
 from desktop.supervision.model_queue import ModelQueue
 from tests.harness.patience import PATIENCE_S
 from tests.unit.agents.script import Script, says
 from tests.unit.supervision.kit import Bench, ask, request, said, until
 from tests.unit.supervision.test_live_runs import Chat, wants
+from tests.unit.supervision.test_tree import grown
 
 
 async def fan_out(ctx, inbox):
@@ -91,6 +93,20 @@ async def test_a_budget_that_is_used_up_while_the_chat_waits_in_the_queue_holds(
     result = await asyncio.wait_for(running, PATIENCE_S)
     assert (result.end, chat.script.requests) == ("budget", [])
     assert not chat.queue.full
+
+
+@pytest.mark.spec("R-SUP-7")
+async def test_a_budget_that_is_used_up_already_is_told_without_waiting_in_the_queue():
+    tree, queue = grown(ExecutionBudget(max_rounds=1)), ModelQueue(1)
+    tree.root.budget.consume(None)
+    await queue.acquire(Priority.NORMAL, CancellationToken())
+    entering = asyncio.ensure_future(ModelAdmission(tree.root, queue, tree.root.token).__aenter__())
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert (entering.done(), queue.waiting) == (True, 0)
+    with pytest.raises(BudgetExhausted):
+        await entering
+    tree.close()
 
 
 @pytest.mark.spec("R-CAN-10", "R-SUP-6")

@@ -13,9 +13,9 @@ from desktop.domain.errors import BudgetExhausted, CancellationError, NotFound
 from desktop.domain.ids import AgentId
 from desktop.domain.messages import Usage
 from desktop.domain.run_tree import NodeState
-from desktop.domain.supervision import ExecutionBudget, Priority, SpawnBudget, Supervision
+from desktop.domain.supervision import RUN_ROUNDS, ExecutionBudget, Priority, SpawnBudget, Supervision
 from desktop.supervision.agent_slots import AgentSlots
-from desktop.supervision.budgets import BudgetTracker
+from desktop.supervision.budgets import DEFAULT, BudgetTracker
 from desktop.supervision.tree import MAX_ENDED, RunTree
 from tests.harness.patience import PATIENCE_S
 from tests.unit.supervision.kit import ROOT, Bench, request, said, until
@@ -295,6 +295,15 @@ def test_of_the_rounds_that_are_left_here_and_above_the_fewer_hold_and_say_who_s
     free.consume(Usage(1, 1), rounds=8)
     assert (below.rounds_left().value, below.rounds_left().where) == (1, "the run, 10 in all")
     assert (below.rounds_left(1).value, below.rounds_left(1).where) == (2, "the run, 10 in all")
+
+
+@pytest.mark.spec("R-SUP-8", "R-LIM-5")
+def test_only_the_first_agent_has_a_bound_on_rounds_that_nobody_chose():
+    root = BudgetTracker(ExecutionBudget(), where="the run")
+    assert (root.budget.max_rounds, root.where_of("max_rounds")) == (RUN_ROUNDS, DEFAULT)
+    assert root.child(ExecutionBudget(), "below").budget.max_rounds is None
+    chosen = BudgetTracker(ExecutionBudget(max_rounds=7), where="the run")
+    assert (chosen.budget.max_rounds, chosen.where_of("max_rounds")) == (7, "the run")
 
 
 async def test_who_was_stopped_makes_no_further_call():
