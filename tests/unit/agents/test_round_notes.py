@@ -1,0 +1,35 @@
+"""What an agent is told, in one request alone, about the rounds that it has left."""
+
+import pytest
+
+from desktop.agents.loop.round_notes import few_left, rounds_note, with_notes
+
+
+@pytest.mark.spec("R-SES-16")
+@pytest.mark.parametrize(
+    ("limit", "number", "told", "says"),
+    [
+        (20, 16, False, ""),
+        (20, 17, False, "4 rounds remain"),
+        (20, 18, True, ""),
+        (20, 20, True, "This is your last round"),
+        (3, 1, False, ""),
+        (3, 2, False, "2 rounds remain"),
+        (1, 1, False, "This is your last round"),
+    ],
+)
+def test_an_agent_hears_of_its_rounds_once_when_a_fifth_is_left_and_before_the_last(
+    limit: int, number: int, told: bool, says: str
+) -> None:
+    note = rounds_note(limit, number, told)
+    assert note.startswith(says)
+    assert bool(note) is bool(says)
+    assert not note or few_left(limit, number)
+
+
+@pytest.mark.spec("R-SES-16")
+def test_a_system_text_ends_in_the_notes_that_there_are_and_is_as_it_was_without_any() -> None:
+    assert with_notes("You help.", ["", ""]) == "You help."
+    assert with_notes("You help.", ["", "Two rounds.", "", "Last turn."]) == (
+        "You help.\n# Note\n\n- Two rounds.\n- Last turn.\n"
+    )
