@@ -147,6 +147,11 @@ class SkillDef:
         return f"{self.path}#{self.entry}" if self.entry else self.path
 
     @property
+    def wants_network(self) -> bool:
+        """Whether its process is to have the network. An agent in code reaches the world by its calls alone."""
+        return self.metadata.get("network") is True and self.role != "agent"
+
+    @property
     def is_code(self) -> bool:
         """Python or JavaScript: never run in order to be listed (R-SK-6)."""
         return self.kind in ("python", "javascript", "foreign")

@@ -224,7 +224,11 @@ class Pipeline:
     async def _current(self, call: CallContext) -> Tool | None:
         """What the name that was called stands for by now."""
         name = call.request.block.tool
-        if self._skills is not None and _may_be_brought(call.request):
+        return await self.named(name) if _may_be_brought(call.request) else self.table.find(name)
+
+    async def named(self, name: str) -> Tool | None:
+        """The tool of this name, read from its file where it is not in memory yet; None: there is none."""
+        if self._skills is not None:
             await self._skills.bring(name)
         return self.table.find(name)
 

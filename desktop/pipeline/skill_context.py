@@ -6,7 +6,7 @@ code writes is what its children inherit, or do not.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -14,6 +14,7 @@ from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BugError, ToolFailure
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import ToolSpec
+from desktop.pipeline.names import AllowedTools
 
 
 class NotMiddleware(ToolFailure):
@@ -94,6 +95,8 @@ class Context:
     wraps: str = ""
     call: Any = None
     """The pipeline's record of the call, for library code; a worker's ``ctx`` does not have it."""
+    hosted: HostedAgent | None = None
+    """Set for code that works as an agent."""
     accept: Callable[[Any], Awaitable[None]] | None = None
     """Takes what an agent finishes with, in the agent's own context and in that of its code."""
 
@@ -117,6 +120,22 @@ class Context:
     def bind(self, envelope: Envelope, manager: ManagerLike) -> None:
         """Tie the knot; once, by the pipeline."""
         self._envelope, self._manager = envelope, manager
+
+
+@dataclass(frozen=True, slots=True)
+class HostedAgent:
+    """What code gets that works as an agent of its own (R-SUP-15)."""
+
+    agent_id: str
+    """Its address, ``name/key``."""
+    ref: str
+    """The reference by which its effects are made."""
+    inbox: Sequence[Mapping[str, Any]]
+    """What waits for it: ``{role, text}``, oldest first."""
+    allowed: AllowedTools
+    """What it may call: what both its own list and its caller's allow (R-AG-5)."""
+    made: Callable[[Any], None]
+    """Told what came of each call that it made (``CallResult``)."""
 
 
 Advance = Callable[[], Awaitable[Any]]

@@ -22,6 +22,12 @@ MAX_GIVEN = 20_000
 AGENT_LIMIT_S = 3600.0
 """Seconds for a markdown skill: an agent works in it, whose own limits come first."""
 
+_AGENT_PARAMS: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"message": {"type": "string", "maxLength": MAX_GIVEN, "description": "What the agent is to do."}},
+    "required": ["message"],
+    "additionalProperties": False,
+}
 PASSING_ON = "skill-invoke"
 FAN_OUT = "agent-fan-out"
 
@@ -47,7 +53,7 @@ def category_of(definition: SkillDef) -> Category:
     may not grant itself anything. Code that asks for the network is admin: allowing the call allows that.
     """
     own = definition.source in ("library", "program")
-    if definition.is_code and not own and definition.metadata.get("network") is True:
+    if definition.is_code and not own and definition.wants_network:
         return Category.ADMIN
     found = effective_category(definition)
     elsewhere = definition.is_code and definition.source in ("shared", "project", "mcp")
@@ -60,7 +66,7 @@ def spec_of(definition: SkillDef) -> ToolSpec:
     return ToolSpec(
         definition.name,
         definition.description,
-        definition.params or _params_of_words(definition),
+        definition.params or _default_params(definition),
         category_of(definition),
         tags=definition.tags,
         visibility=definition.visibility if definition.model_invocable else "hidden",
@@ -79,15 +85,21 @@ def _words_params(hint: str) -> Mapping[str, Any]:
     return {"type": "object", "properties": {"arguments": given}, "additionalProperties": False}
 
 
-def _params_of_words(definition: SkillDef) -> Mapping[str, Any]:
-    """A folder of the Agent Skills format takes one text, as elsewhere; every other skill says what it takes."""
+def _default_params(definition: SkillDef) -> Mapping[str, Any]:
+    """A folder of the Agent Skills format takes one text, as elsewhere, and an agent in code a message; every other
+    skill says what it takes."""
+    if definition.role == "agent":
+        return _AGENT_PARAMS
     own = definition.kind == "folder" and definition.source != "library"
     return _words_params(definition.argument_hint) if own else {}
 
 
 def _only_calls(definition: SkillDef) -> bool:
-    """Whether it can do nothing to the world but make calls: prompts, JavaScript without the network, the fan-out."""
-    if definition.kind in ("markdown", "folder") or (definition.name == FAN_OUT and definition.source == "library"):
+    """Whether it can do nothing to the world but make calls: prompts, agents in code, JavaScript without the network,
+    the fan-out."""
+    if definition.kind in ("markdown", "folder") or definition.role == "agent":
+        return True
+    if definition.name == FAN_OUT and definition.source == "library":
         return True
     return definition.kind == "javascript" and definition.metadata.get("network") is not True
 
@@ -99,6 +111,8 @@ def _limit_of(definition: SkillDef) -> float | None:
     name, model = definition.name, definition.metadata.get("model")
     if name == "agent" or name.startswith("agent-") or (name == PASSING_ON and definition.source == "library"):
         return math.inf
+    if definition.role == "agent":
+        return math.inf  # it may sleep for days; what it asks of models and tools has limits
     if definition.kind in ("markdown", "folder"):
         return math.inf if isinstance(model, Mapping) and model.get("persistent") is True else AGENT_LIMIT_S
     if definition.level in ("agent", "chat"):
@@ -137,7 +151,7 @@ class SkillTool:
                 "kind": "skill",
                 "path": definition.path,
                 "source": definition.source,
-                "network": definition.metadata.get("network") is True,
+                "network": definition.wants_network,
             },
         )
 

@@ -21,7 +21,7 @@ from desktop.domain.middleware import CallNext, ChatContext, FunctionContext
 from desktop.domain.models import ModelAnswer
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.run_tree import BESIDE, NodeFacts, NodeState
-from desktop.domain.supervision import Supervision
+from desktop.domain.supervision import ExecutionBudget, Priority, Supervision
 from desktop.domain.tools import ToolSpec
 from desktop.recovery.effect_journal import EffectJournal
 from desktop.recovery.history import CallHistories
@@ -134,11 +134,23 @@ class LiveRuns:
         self._below.setdefault((meta.run_id, node.thread_id), []).append(node)
         return node
 
-    def nest(self, meta: RunMeta, agent_id: AgentId, *, under: BudgetTracker | None = None) -> TreeNode:
+    def nest(
+        self,
+        meta: RunMeta,
+        agent_id: AgentId,
+        *,
+        under: BudgetTracker | None = None,
+        budget: ExecutionBudget | None = None,
+        priority: Priority | None = None,
+    ) -> TreeNode:
         """A place for an agent that works within a call of ``meta``, in the same thread: its calls are those whose
-        metadata name its ``path`` as their ``node``. Otherwise as ``begin``."""
+        metadata name its ``path`` as their ``node``. ``budget`` and ``priority`` are its own, where it has any.
+        Otherwise as ``begin``."""
         caller = self._caller(meta, _place(meta))
-        node = self._added(meta, caller, agent_id, caller.supervision.spawn_child(caller.agent_id), under)
+        place = caller.supervision.spawn_child(
+            caller.agent_id, execution_budget=budget, priority=Priority.NORMAL if priority is None else priority
+        )
+        node = self._added(meta, caller, agent_id, place, under)
         node.thread_id = meta.thread_id
         return node
 

@@ -16,6 +16,7 @@ from desktop.domain.code import CodeEngine
 from desktop.domain.middleware import ChatContext, Middleware, Start, StartedBy
 from desktop.domain.models import ModelClient, ModelRef
 from desktop.domain.run_meta import RunMeta
+from desktop.domain.supervision import ExecutionBudget, Priority
 from desktop.domain.tools import Tool
 from desktop.pipeline.names import AllowedTools
 from desktop.pipeline.pipeline import Pipeline
@@ -29,6 +30,16 @@ PERMISSIONS = "permissions"
 
 async def _at_once(_start: Start, _meta: RunMeta) -> None:
     """Where nothing bounds starts."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChildTerms:
+    """What an agent in code asks for a child that it starts (R-SUP-8, R-SUP-14)."""
+
+    budget: ExecutionBudget | None = None
+    """Tighter limits for the child and all below it."""
+    priority: Priority | None = None
+    """None: its parent's."""
 
 
 class Together(Protocol):
@@ -45,7 +56,8 @@ class Host:
     questions that an agent's provider puts to the model itself: False before, when it may raise LimitReached, True
     when there is an answer; ``summaries``: whether older messages are summarised; ``live`` has the tree in which each
     agent has its place; ``offers`` is how much is offered to a model beside what its list names; ``begins`` counts a
-    start of a skill's agent, and waits until there is room for it; ``by`` is who calls the first skill."""
+    start of a skill's agent, and waits until there is room for it; ``by`` is who calls the first skill; ``terms`` hold
+    for the agent that begins next."""
 
     pipeline: Pipeline
     client: ModelClient
@@ -67,3 +79,4 @@ class Host:
     offers: Callable[[], Offers] = Offers
     begins: Callable[[Start, RunMeta], Awaitable[None]] = _at_once
     by: StartedBy = "model"
+    terms: ChildTerms = field(default_factory=ChildTerms)

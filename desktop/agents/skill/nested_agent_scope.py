@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 
-from desktop.agents.skill.host import Host
+from desktop.agents.skill.host import ChildTerms, Host
 from desktop.domain.agent import AgentOutcome, AgentStatus
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import AssentError, CancellationError, KnownError, LimitReached, ToolFailure
@@ -38,12 +38,14 @@ class NestedAgentScope:
 def nested_agent_scope(host: Host, call: CallContext, name: str) -> Iterator[NestedAgentScope]:
     """An agent called ``name`` lives within. Raises BudgetExhausted where there is no place for one more, and
     ToolFailure for one that was stopped while its caller goes on."""
+    terms, host = host.terms, replace(host, terms=ChildTerms())
     if host.live is None:
-        budget = host.budget.child(ExecutionBudget(), f"the skill {name}")
+        budget = host.budget.child(terms.budget or ExecutionBudget(), f"the skill {name}")
         yield NestedAgentScope(replace(host, budget=budget), call)
         return
     live, meta = host.live, call.meta
-    node = live.nest(meta, AgentId(name, call.invocation.context_id), under=host.budget)
+    agent_id = AgentId(name, call.invocation.context_id)
+    node = live.nest(meta, agent_id, under=host.budget, budget=terms.budget, priority=terms.priority)
     node.does(NodeState.WORKING, model=str(host.model))
     own = replace(meta, cancellation=node.token, supervision=node.supervision, node=node.path)
     scope = NestedAgentScope(

@@ -14,7 +14,7 @@ from desktop.pipeline.context import CallContext, CallRequest, CodePlace
 from desktop.pipeline.names import Caller, ExactTools, check_operation
 from desktop.pipeline.nested import NestedSink
 from desktop.pipeline.results import NestedFailure, result_of, value_of
-from desktop.pipeline.skill_context import Context, NotMiddleware, ServedContext, SkillFailed
+from desktop.pipeline.skill_context import Context, HostedAgent, NotMiddleware, ServedContext, SkillFailed
 from desktop.pipeline.skills.overrides import overrides_in
 from desktop.pipeline.validation import frozen_copy
 from desktop.skills.names import is_bare_name
@@ -60,9 +60,14 @@ class Manager:
         self._caller = caller
         self._served = served
         self._default_timeout_s = default_timeout_s
+        self._made: Callable[[CallResult], None] | None = None
         self.context: Context | None = None
         self.finished = False
         self.value: Any = None
+
+    def host(self, agent: HostedAgent) -> None:
+        """The code's own calls are those of an agent from now on: judged by its list, and counted."""
+        self._caller, self._made = replace(self._caller, allowed=agent.allowed), agent.made
 
     async def invoke(
         self,
@@ -114,6 +119,8 @@ class Manager:
         )
         outcome = await self._hooked(nested, 0)
         self._pipeline.note_nested(self._call, block.tool, args, outcome)
+        if self._made is not None:
+            self._made(outcome)
         return outcome
 
     def _in_whose_name(self, options: dict[str, Any]) -> Caller:

@@ -80,12 +80,11 @@ class PythonWorker:
         script = _ROOT / "desktop" / "workers" / "python_skill" / "__main__.py"
         argv = (*self._python, "-I", "-S", "-B", "-X", "utf8", str(script))
         plain = ProcessSpec(argv, self._workspace(), {})
-        network = definition.metadata.get("network") is True
         wrapped = self._confinement.wrap(
             plain,
             narrow=_needed(self._python[0]),
-            network=network,
-            writes=not _only_reads(context),
+            network=definition.wants_network,
+            writes=definition.role != "agent" and not _only_reads(context),
             grants=context.call is not None and context.call.meta.unattended is None,
         )
         return ChildSpec(SERVICE, wrapped.argv, wrapped.env, folder=wrapped.cwd, once=True, end_grace=0.2)
@@ -124,6 +123,9 @@ class _PythonCall:
             "args": plain(dict(args)),
             "context": view_of(context, target=context.envelope.target),
         }
+        if context.hosted is not None:
+            hosted = context.hosted
+            params["agent"] = {"id": hosted.agent_id, "ref": hosted.ref, "inbox": plain(list(hosted.inbox))}
         stream = self._child.stream("run", params, parts=_pieces(source))
         try:
             async with asyncio.TaskGroup() as group:

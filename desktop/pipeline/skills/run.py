@@ -29,8 +29,11 @@ from desktop.pipeline.results import result_of, value_of
 from desktop.pipeline.skill_context import Advance, Context, Envelope, NotMiddleware, RunInfo, ServedContext
 from desktop.pipeline.skills.manager import Invoker, Manager
 from desktop.pipeline.validation import frozen_copy
+from desktop.workers.python_skill.run_context import RunContext, run_agent
 
 AGENT = "agent"
+HOSTING = "agent-in-code"
+"""The skill of the library that gives code a place as an agent."""
 
 
 class CodeWorker(Protocol):
@@ -115,6 +118,8 @@ class SkillRuns:
             value = str(ctx.locals.get("prompt") or "")
         elif definition.kind in ("markdown", "folder"):
             value = await self._by_agent(definition, call, ctx)
+        elif definition.role == "agent":
+            value = await self._as_agent(definition, call, ctx, args)
         else:
             value = await self._code(definition, ctx, args)
         failure = ctx.locals.get("failure")
@@ -154,10 +159,15 @@ class SkillRuns:
         return Caller("skill" if trusted else "code", (*above, definition.name), self.allowed_of(definition))
 
     async def _code(self, definition: SkillDef, ctx: Context, args: Mapping[str, Any]) -> Any:
-        if definition.kind == "program" and definition.fn is not None:
-            return await _called(definition.fn, ctx, args)
+        function = definition.fn if definition.kind == "program" else None
         if definition.kind == "python" and definition.source == "library":
-            return await _called(await asyncio.to_thread(self.library.function, definition), ctx, args)
+            function = await asyncio.to_thread(self.library.function, definition)
+        hosted = ctx.hosted
+        if function is not None and hosted is not None:
+            own = RunContext(ctx, ctx.manager.invoke, hosted.agent_id, hosted.ref, (ToolFailure,))
+            return await run_agent(function, own, hosted.inbox)
+        if function is not None:
+            return await _called(function, ctx, args)
         worker = self.python if definition.kind == "python" else self.javascript
         if definition.kind == "foreign" or worker is None:
             raise ToolFailure(f"{definition.name} is written in a language that cannot be run here.")
@@ -165,7 +175,6 @@ class SkillRuns:
 
     async def _by_agent(self, definition: SkillDef, call: CallContext, ctx: Context) -> Any:
         """An ordinary invocation of the skill named ``agent``, which reads the served context (R-AG-1)."""
-        pipeline = self.pipeline
         metadata = ctx.run.frontmatter
         arguments: dict[str, Any] = {"prompt": str(ctx.locals.get("prompt") or ""), "name": definition.name}
         if isinstance(metadata.get("model"), Mapping):
@@ -174,15 +183,30 @@ class SkillRuns:
             arguments["allowedTools"] = definition.allowed_tools
         if isinstance(metadata.get("returns"), Mapping):
             arguments["returns"] = dict(metadata["returns"])
-        request, invocation = call.request, call.invocation
-        if request.said:
-            arguments["userMessage"] = request.said
-        served = ServedContext(ctx, _onward(call.request.serves))
-        outcome = await pipeline.invoke(  # type: ignore[union-attr]  # checked in _context
+        if call.request.said:
+            arguments["userMessage"] = call.request.said
+        return await self._served(AGENT, arguments, call, ServedContext(ctx, _onward(call.request.serves)))
+
+    async def _as_agent(self, definition: SkillDef, call: CallContext, ctx: Context, args: Mapping[str, Any]) -> Any:
+        """An ordinary invocation of the skill that gives agents in code their place, which goes on with the code."""
+
+        async def work() -> Any:
+            manager = ctx.manager
+            if ctx.hosted is None or not isinstance(manager, Manager):
+                raise BugError(f"{definition.name} was not given its place as an agent")
+            manager.host(ctx.hosted)
+            return await self._code(definition, ctx, args)
+
+        return await self._served(HOSTING, {}, call, ServedContext(ctx, work))
+
+    async def _served(self, tool: str, arguments: Mapping[str, Any], call: CallContext, served: ServedContext) -> Any:
+        """What the library's skill ``tool`` makes of the call at hand."""
+        request = call.request
+        outcome = await self.pipeline.invoke(  # type: ignore[union-attr]  # checked in _context
             CallRequest(
-                ToolCallBlock(new_id(), AGENT, arguments),
-                Caller("skill", (*request.caller.chain, definition.name), ExactTools(None)),
-                invocation,
+                ToolCallBlock(new_id(), tool, arguments),
+                Caller("skill", (*request.caller.chain, call.tool), ExactTools(None)),
+                call.invocation,
                 NestedSink(request.sink, request.block.call_id),
                 request.message_id,
                 "",

@@ -144,8 +144,13 @@ class AgentCalls:
         live, meta = self._runtime().live, call.meta
         caller = live.node_of(meta) if live is not None else None
         above = caller.agent_id if caller is not None else node.root_id
-        priority = agent.priority if agent.priority is not None else node.priority
-        below = node.spawn_child(above, retention=self._threads.retention(kept), priority=priority)
+        wanted = host.terms.priority if host.terms.priority is not None else agent.priority
+        below = node.spawn_child(
+            above,
+            execution_budget=host.terms.budget,
+            retention=self._threads.retention(kept),
+            priority=node.priority if wanted is None else wanted,
+        )
         if live is None:
             return AgentPlace(thread_id, below, meta.cancellation.child(), host.budget, kept)
         tree_node = live.begin(meta, agent_id, below, thread_id=thread_id, under=host.budget)

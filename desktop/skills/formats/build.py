@@ -23,7 +23,7 @@ from desktop.skills.schemas import validation as schemas
 MAX_DESCRIPTION = 1_024
 MAX_TAGS = 100
 _CATEGORIES = ("read", "write", "admin")
-_ROLES = ("main", "middleware", "context")
+_ROLES = ("main", "middleware", "context", "agent")
 _RESERVED = "meta-"
 
 _TOP = frozenset({"name", "description", "allowed-tools", "metadata"})
@@ -378,10 +378,13 @@ class _Builder:
             metadata.pop("role", None)
             metadata.pop("main", None)
             return ""
+        if value == "agent" and self._origin.kind != "python":
+            self._warn("role.agent", "role: agent is for skills in Python, and is ignored here", self.place("role"))
+            return ""
         if value in _ROLES:
             return str(value)
         if value not in (None, ""):
-            message = f"role must be main, middleware or context, not {shown(value)}"
+            message = f"role must be main, middleware, context or agent, not {shown(value)}"
             self._warn("role.invalid", message, self.place("role"))
         return ""
 

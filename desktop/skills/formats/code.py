@@ -37,13 +37,16 @@ class WrittenLiteral:
 
 @dataclass(slots=True)
 class CodeFile:
-    """``functions`` maps each top-level name that can be an entry point to what is wrong with calling it with
-    ``(ctx, args)``, "" when nothing is; ``own`` is the entry point of ``frontmatter``."""
+    """What a file declares. ``own`` is the entry point of ``frontmatter``."""
 
     own: str
     frontmatter: WrittenLiteral | None = None
     skills: WrittenLiteral | None = None
     functions: dict[str, str] = field(default_factory=dict)
+    """Each top-level name that can be an entry point, with what is wrong with calling it with ``(ctx, args)``, or "".
+    """
+    classes: dict[str, str] = field(default_factory=dict)
+    """Each top-level class, with why it is no agent (R-SUP-15), or ""."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +94,17 @@ def _one(data: dict[str, Any], place: Locate, entry: Any, file: CodeFile) -> Dec
     if not isinstance(entry, str):
         return Declared(data, place, "", "entry has to name a function")
     wrong = file.functions.get(entry)
+    if wrong is None and _is_agent(data):
+        wrong = file.classes.get(entry)
     if wrong is None:
         what = "default export" if entry == "default" else f"function {entry[:60]}"
         wrong = f"the file has no {what}"
     return Declared(data, place, entry, wrong)
+
+
+def _is_agent(data: dict[str, Any]) -> bool:
+    metadata = data.get("metadata")
+    return "agent" in (data.get("role"), metadata.get("role") if isinstance(metadata, dict) else None)
 
 
 # -- values -----------------------------------------------------------------------------------------------------------

@@ -173,8 +173,8 @@ def _at_odds(place: Place, key: str, kind: str, source: str, role: str) -> str:
         return ""
     if key in ("order", "hook") and role != "middleware":
         return "it is for skills with role: middleware; $order says where middleware stands around this one"
-    if key == "network" and kind not in ("python", "javascript"):
-        return "it is for skills in code"
+    if key == "network" and (kind not in ("python", "javascript") or role == "agent"):
+        return "an agent in code reaches the world by its calls" if role == "agent" else "it is for skills in code"
     return "it is for the library's own skills" if key == "retries" and source != "library" else ""
 
 

@@ -34,6 +34,8 @@ def read(text: str) -> CodeFile:
     for offset, node in _statements(text):
         if isinstance(node, _Function):
             file.functions[node.name] = _signature(node)
+        elif isinstance(node, ast.ClassDef):
+            file.classes[node.name] = _no_agent(node)
         elif (target := _target(node)) is not None:
             name, value = target
             if name in _NAMES:
@@ -67,6 +69,13 @@ def _signature(node: _Function) -> str:
     if needed > 2 or named or (positional < 2 and arguments.vararg is None):
         return f"{node.name} has to take (ctx, args)"
     return ""
+
+
+def _no_agent(node: ast.ClassDef) -> str:
+    """Why a class is no agent, or "". Only what stands in its own body counts: nothing is run to find out more."""
+    run = next((one for one in node.body if isinstance(one, ast.AsyncFunctionDef) and one.name == "run"), None)
+    fits = run is not None and len(run.args.posonlyargs) + len(run.args.args) == 3 and not run.args.kwonlyargs
+    return "" if fits else f"the class {node.name} needs `async def run(self, ctx, inbox)` to be an agent"
 
 
 # -- pieces -----------------------------------------------------------------------------------------------------------

@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
-from desktop.workers.python_skill.proxy import ProxyContext, ProxyEnvelope, ProxyManager, Run
+from desktop.workers.python_skill.proxy import ProxyContext, ProxyEnvelope, ProxyManager, Run, SkillError
+from desktop.workers.python_skill.run_context import RunContext, run_agent
 
 SERVICE = "skill-worker"
 VERSION = "1"
@@ -37,7 +38,12 @@ class SkillHost:
         manager, ctx = self._context(call)
         self._manager = manager
         try:
-            value = await _called(function, ctx, dict(call.params["args"]))
+            given = call.params.get("agent")
+            if given is not None:
+                own = RunContext(ctx, manager.invoke, str(given["id"]), str(given["ref"]), (SkillError,))
+                value = await run_agent(function, own, given["inbox"])
+            else:
+                value = await _called(function, ctx, dict(call.params["args"]))
         except BaseException as error:  # the skill's own code: whatever it raises is the call's failure
             if _is_ended_from_outside(error):
                 raise

@@ -1,31 +1,48 @@
-"""A run to try things in: a log in memory or a real store, ports that count, agents made of functions."""
+"""A run to try things in: a log in memory, a model and tools that count, and agents made of functions, hosted as the
+app hosts agents in code."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from desktop.domain.agent import AgentOutcome, RunContext
+from desktop.agents.loop.retry import RetryPolicy
+from desktop.agents.skill.host import HOST, PERMISSIONS, Host
+from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.effects import EffectRecord
+from desktop.domain.events import Event, RunTreeChanged
 from desktop.domain.ids import AgentId
-from desktop.domain.messages import ChatMessage, TextBlock, Usage
-from desktop.domain.models import ModelRef, ModelRequest
+from desktop.domain.judgement import Category
+from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, Usage
+from desktop.domain.models import Finished, ModelRef, ModelRequest, StreamItem, TextDelta
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.run_tree import NodeFacts
 from desktop.domain.supervision import ExecutionBudget, SpawnBudget, Supervision
 from desktop.domain.tools import ToolResult
-from desktop.recovery.effect_journal import EffectJournal
-from desktop.supervision.hosting import AgentKinds, RunHost
+from desktop.pipeline.context import CallRequest, CallResult, Invocation
+from desktop.pipeline.names import Caller
+from desktop.pipeline.pipeline import CallSettings, Pipeline
+from desktop.pipeline.recovery.journal import call_journal, logged
+from desktop.recovery.history import CallHistory
+from desktop.recovery.past import NEVER_BEGUN, Past, Unknown
+from desktop.recovery.words import NOBODY_KNOWS
+from desktop.services.skills.world import SkillWorld
+from desktop.skills.resolution.programmatic import RegisterToolOptions
+from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.model_queue import ModelQueue
-from desktop.supervision.run_context import EffectPorts
+from desktop.supervision.tasks import TaskOwner
 from desktop.supervision.tree import RunTree
+from desktop.workers.python_skill.run_context import RunContext
 from tests.harness.patience import PATIENCE_S
+from tests.harness.skills import LIBRARY, open_fabric
+from tests.unit.pipeline.kit import FakeTool, Person, Table
 
 ROOT = AgentId("root", "0")
-Body = Callable[[RunContext, Sequence[ChatMessage]], Awaitable[Any]]
+FREE = {"type": "object", "additionalProperties": True}
+Body = Callable[[RunContext, Sequence[Mapping[str, Any]]], Awaitable[Any]]
 
 
 class MemoryLog:
@@ -55,7 +72,8 @@ class MemoryLog:
 
 @dataclass
 class Bench:
-    """One run after another over the same log; ``done`` is what was really done."""
+    """One run after another over the same log; ``done`` is what was really done. The agent that is tried has the place
+    ``0.1`` below the run's own; its children are ``0.1.1`` and so on."""
 
     log: Any = field(default_factory=MemoryLog)
     run_id: str = "run"
@@ -63,70 +81,123 @@ class Bench:
     budget: ExecutionBudget = field(default_factory=ExecutionBudget)
     answer: Callable[[ModelRequest], Awaitable[ChatMessage]] | None = None
     act: Callable[[str, Mapping[str, Any], RunMeta], Awaitable[ToolResult]] | None = None
-    options: dict[str, Any] = field(default_factory=dict)
-    journal: dict[str, Any] = field(default_factory=dict)
+    person: Person | None = None
+    layers: Sequence[Any] = ()
+    chat_layers: Sequence[Any] = ()
+    allowed: str = "*"
     done: list[str] = field(default_factory=list)
     told: list[NodeFacts] = field(default_factory=list)
     queue: ModelQueue = field(default_factory=ModelQueue)
     above: CancellationToken | None = None
+    live: LiveRuns = field(init=False)
     tree: RunTree = field(init=False)
     token: CancellationToken = field(init=False)
+    world: SkillWorld = field(init=False)
+    events: list[Event] = field(default_factory=list)
 
-    async def _llm(self, request: ModelRequest, meta: RunMeta) -> ChatMessage:
+    async def stream(self, request: ModelRequest, meta: RunMeta) -> AsyncGenerator[StreamItem, None]:
+        """As a ``ModelClient``."""
         self.done.append(f"llm {request.messages[-1].text}")
-        if self.answer is not None:
-            return await self.answer(request)
-        return said(f"re {request.messages[-1].text}")
+        message = said(f"re {request.messages[-1].text}") if self.answer is None else await self.answer(request)
+        if message.text:
+            yield TextDelta(message.text)
+        yield Finished(message.stop_reason or "end", message.tool_calls, message.usage, "m")
 
-    async def _tool(self, name: str, arguments: Mapping[str, Any], meta: RunMeta, waits: Any = None) -> ToolResult:
-        self.done.append(f"{name} {arguments.get('of', '')}".strip())
-        return await self.act(name, arguments, meta) if self.act is not None else ToolResult(f"{name} done")
+    def _tool(self, name: str) -> FakeTool:
+        async def body(arguments: Mapping[str, Any], context: Any) -> ToolResult:
+            self.done.append(f"{name} {arguments.get('of', '')}".strip())
+            return await self.act(name, arguments, context.meta) if self.act is not None else ToolResult(f"{name} done")
 
-    async def host(self, kinds: Mapping[str, Body]) -> RunHost:
-        ports = EffectPorts(
-            self._llm,
-            self._tool,
-            lambda name, _arguments: name.startswith("read"),
-            lambda topic, event, key: self.done.append(f"emit {topic} {event} {key}"),
+        return FakeTool(name, Category.READ if name == "read" else Category.WRITE, FREE, body)
+
+    def _publish(self, event: Event) -> None:
+        self.events.append(event)
+        if isinstance(event, RunTreeChanged):
+            self.told.extend(event.nodes)
+
+    async def run(self, body: Body, *, leave_open: bool = False, **kinds: Body) -> AgentOutcome:
+        """The run, whose only work is the agent ``body``; a log that has lines of it is gone on with."""
+        fabric = open_fabric([LIBRARY])
+        owner, world = TaskOwner(), SkillWorld(fabric, Table(self._tool("read"), self._tool("write")))
+        self.world = world
+        for name, made in {"main": body, **kinds}.items():
+            options = RegisterToolOptions(
+                f"{name}-agent", made, name, params=FREE, role="agent", allowed_tools=self.allowed, category="read"
+            )
+            fabric.register_tool(options)
+        self.live = LiveRuns(self.log, call_journal(), self._publish, queue=self.queue)
+        pipeline = Pipeline(
+            world.table,
+            owner.spawn,
+            trust=self.person or Person(*["allow_once"] * 99),
+            settings=CallSettings(lambda _name: 3600.0, margin_s=0.2),
+            skills=world.side,
+            layers=(self.live.calls, *self.layers),
+            journal=logged(self.live.journaled),
+            histories=self.live.histories,
         )
-        node = Supervision.root(ROOT, session_id="t", spawn_budget=self.spawn, execution_budget=self.budget)
+        world.runs.pipeline = pipeline
+        place = Supervision.root(ROOT, session_id="t", spawn_budget=self.spawn, execution_budget=self.budget)
         self.token = self.above.child() if self.above is not None else CancellationToken()
-        self.tree = RunTree(ROOT, node, self.token, publish=self.told.extend)
-        journal = EffectJournal(self.run_id, self.log, **self.journal)
-        await journal.load()
-        made = AgentKinds({name: _maker(body) for name, body in kinds.items()})
-        meta = RunMeta(self.run_id, self.token, "t", node)
-        return RunHost(
-            tree=self.tree,
-            meta=meta,
-            journal=journal,
-            ports=self.ports(ports),
-            kinds=made,
-            queue=self.queue,
-            **self.options,
+        meta = RunMeta(self.run_id, self.token, "t", place)
+        past = await self._past()
+        self.tree = await self.live.open(meta, ROOT)
+        host = Host(
+            pipeline=pipeline,
+            client=self,
+            model=ModelRef("m", "m"),
+            budget=self.tree.root.budget,
+            system=lambda prompt, _tools: prompt,
+            allowed_of=world.allowed,
+            together=world.together,
+            retry=RetryPolicy(retries=0),
+            layers=(self.live.models, *self.chat_layers),
+            spawn=owner.spawn,
+            live=self.live,
         )
+        everything = world.allowed("*")
+        root = Invocation(meta, inherited={HOST: host, PERMISSIONS: everything}, shared=world.shared)
+        call = CallRequest(
+            ToolCallBlock("c", "main-agent", {"message": "go"}),
+            Caller("native", ("assistant",), everything),
+            root,
+            self._heard,
+            "m",
+            past=past,
+        )
+        try:
+            made = await asyncio.wait_for(pipeline.invoke(call), PATIENCE_S)
+            outcome = self._outcome(made)
+        except BaseException:
+            await self.live.close(self.run_id, AgentOutcome("cancelled"), leave_open=leave_open)
+            raise
+        await self.live.close(self.run_id, outcome, leave_open=leave_open)
+        return outcome
 
-    def ports(self, made: EffectPorts) -> EffectPorts:
-        return made
+    def _heard(self, event: Event) -> None:
+        self.events.append(event)
+        self.live.hear(event)
 
-    async def run(self, body: Body, **kinds: Body) -> AgentOutcome:
-        host = await self.host(kinds)
-        return await asyncio.wait_for(host.run(Made(ROOT, body), [ask("go")]), PATIENCE_S)
+    async def _past(self) -> Past:
+        """What is known of the call from an earlier life, which goes on in this one."""
+        records = await self.log.load(self.run_id)
+        if not any(record.agent == "m:c" for record in records):
+            return NEVER_BEGUN
+        self.live.histories.remember(self.run_id, CallHistory.of(records), {"m:c"})
+        return Unknown(NOBODY_KNOWS)
 
-
-@dataclass(frozen=True)
-class Made:
-    """An agent that is no class of ours: only ``id`` and ``run``."""
-
-    id: AgentId
-    body: Body
-
-    async def run(self, ctx: RunContext, inbox: Sequence[ChatMessage]) -> Any:
-        return await self.body(ctx, inbox)
-
-
-def _maker(body: Body) -> Callable[[AgentId], Made]:
-    return lambda agent_id: Made(agent_id, body)
+    def _outcome(self, made: CallResult) -> AgentOutcome:
+        node, result = self.tree.nodes.get("0.1"), made.result
+        value = result.structured if result.structured is not None else result.text
+        if not result.is_error:
+            return AgentOutcome(
+                "completed", value, usage=self.tree.root.budget.used, rounds=self.tree.root.budget.rounds
+            )
+        status: Any = node.state.value if node is not None and node.over else "failed"
+        if result.code == "tool.aborted":
+            status = "cancelled"
+        limit = str(node.stopped or node.budget.broken() or "") if node is not None else ""
+        return AgentOutcome(status, None, result.code, result.text, limit, rounds=self.tree.root.budget.rounds)
 
 
 def ask(text: str) -> ChatMessage:

@@ -1,0 +1,252 @@
+"""Hosts agents in code: each gets a place in the tree of the run, and the effects that its ``ctx`` offers (R-JRN-1).
+
+The skill that an agent is written in is called like any other. What the agent does is calls below that call: they pass
+the gates, stand in the run's journal under names of their own, and are known again when the run is gone on with.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+from desktop.agents.skill.discovery import own_calls
+from desktop.agents.skill.host import HOST, PERMISSIONS, ChildTerms, Host
+from desktop.agents.skill.nested_agent_scope import NestedAgentScope, seated
+from desktop.domain.cancellation import CancellationToken
+from desktop.domain.errors import BudgetExhausted, ConfigurationError, LimitReached, NotFound, ToolAborted, ToolFailure
+from desktop.domain.ids import AgentId, new_id
+from desktop.domain.limits import CallLimits
+from desktop.domain.messages import ToolCallBlock
+from desktop.domain.middleware import Start
+from desktop.domain.run_tree import NodeState
+from desktop.domain.scopes import Interrupt
+from desktop.domain.supervision import ExecutionBudget, Priority
+from desktop.domain.tools import Tool
+from desktop.pipeline.context import CallContext, CallRequest, CallResult, Invocation
+from desktop.pipeline.names import Caller, ExactTools
+from desktop.pipeline.nested import NestedSink
+from desktop.pipeline.results import value_of
+from desktop.pipeline.skill_context import Context, HostedAgent
+from desktop.pipeline.skill_tool import SkillTool
+
+MAX_EFFECTS = 10_000
+"""Of one agent in one call; what it asks of models has a budget besides."""
+LONGEST_NAP_S = 30.0
+"""A suspended computer does not shift a moment that is waited for: the clock is looked at this often."""
+PARENT_ENDED = "the agent that started it has ended"
+EFFECT = "agent-effect"
+
+_Serve = Callable[[Mapping[str, Any]], Awaitable[Any]]
+
+
+async def host_agent(ctx: Context, _args: Mapping[str, Any]) -> Any:
+    """Have the served skill's code work as an agent. Raises ToolFailure where no run is at work, BudgetExhausted where
+    the tree has no place for one more agent, and what the code failed with."""
+    served = ctx.envelope.target
+    host, call, work = ctx.nonlocals.get(HOST), ctx.call, served.call
+    if not isinstance(host, Host) or not isinstance(call, CallContext) or not isinstance(work, CallContext):
+        raise ToolFailure("There is no run here that an agent could work in.")
+    with seated(host, call, work.tool) as seat, ExitStack() as held:
+        await host.begins(Start(work.tool, host.by if call.invocation.depth <= 1 else "model", "skill"), call.meta)
+        effects = AgentEffects(seat, served, work)
+        held.callback(effects.close)
+        fabric = ctx.globals["skills"]
+        ref: str = fabric.hand_out("agent-ctx", effects.serve)
+        held.callback(fabric.take_back, ref)
+        key = AgentId(work.tool, work.invocation.context_id)
+        served.hosted = HostedAgent(str(key), ref, _inbox(work), effects.allowed, effects.called)
+        held.callback(effects.seat())
+        async with Interrupt(seat.call.meta.cancellation):
+            return await ctx.manager.next()
+
+
+def _inbox(work: CallContext) -> list[dict[str, str]]:
+    """What the agent was called with, as a message."""
+    given = dict(work.frozen)
+    message = given.pop("message", None) or work.request.said
+    if given or not message:
+        given_text = json.dumps(given, ensure_ascii=False, default=str)
+        message = f"{message}\n\n{given_text}" if message else given_text
+    return [{"role": "user", "text": str(message)}]
+
+
+class AgentEffects:
+    """What one agent in code does: ``serve`` answers the calls of its ``ctx``, and only those."""
+
+    def __init__(self, scope: NestedAgentScope, served: Context, work: CallContext) -> None:
+        self._scope = scope
+        self._served = served
+        self._work = work
+        definition = served.run.definition
+        host, above = scope.host, served.nonlocals.get(PERMISSIONS)
+        own = host.allowed_of(definition.allowed_tools if definition is not None else None)
+        permitted = own if above is None else host.together(above, own, "child")
+        served.nonlocals[PERMISSIONS] = permitted
+        self.allowed = own_calls(permitted, own, work.tool)
+        self._made = 0
+        self._children: set[CancellationToken] = set()
+        self._kinds: Mapping[str, _Serve] = {
+            "llm": self._llm,
+            "emit": self._emit,
+            "spawn": self._spawn,
+            "close": self._closed,
+        }
+
+    def seat(self) -> Callable[[], None]:
+        """From now on the calls of the code count for its own place in the tree. Gives what ends that."""
+        invocation, own = self._work.invocation, self._scope.call.meta
+        before, lent = invocation.meta, self._served.nonlocals[HOST]
+        invocation.meta = replace(before, cancellation=own.cancellation, supervision=own.supervision, node=own.node)
+        self._served.nonlocals[HOST] = self._scope.host
+
+        def leave() -> None:
+            invocation.meta = before
+            self._served.nonlocals[HOST] = lent
+
+        return leave
+
+    def called(self, outcome: CallResult) -> None:
+        """A tool call of the code counts for its place."""
+        budget = self._scope.host.budget
+        budget.called()
+        budget.waited(outcome.facts.get("waited_ms", 0) / 1000)
+
+    def close(self) -> None:
+        """The agent has ended, and with it the children that it did not wait for."""
+        for token in self._children:
+            token.cancel(PARENT_ENDED)
+
+    async def serve(self, ctx: Context, args: Mapping[str, Any]) -> Any:
+        """One effect. Raises NotFound for any other code, ToolFailure beyond ``MAX_EFFECTS``."""
+        if not isinstance(ctx.call, CallContext) or ctx.call.invocation is not self._work.invocation:
+            raise NotFound("There is no such tool here.")
+        self._made += 1
+        if self._made > MAX_EFFECTS:
+            raise ToolFailure(f"An agent may have {MAX_EFFECTS:,} effects in one call.", code="denied.limit")
+        kind, given = str(args.get("kind")), args.get("given")
+        known = self._kinds.get(kind)
+        if not isinstance(given, Mapping):
+            raise ToolFailure("An effect takes its values by name.")
+        if known is not None:
+            return await known(given)
+        return value_of((await self._called(EFFECT, {"kind": kind, **given})).result)
+
+    async def _llm(self, given: Mapping[str, Any]) -> Any:
+        return value_of((await self._called("model-ask", given)).result)
+
+    async def _emit(self, given: Mapping[str, Any]) -> Any:
+        return value_of((await self._called("event-emit", given)).result)
+
+    async def _closed(self, _given: Mapping[str, Any]) -> None:
+        self.close()
+
+    async def _called(self, tool: str, arguments: Mapping[str, Any]) -> CallResult:
+        """A skill of the library that belongs to what every agent has, whatever its list says."""
+        chain = (*self._work.request.caller.chain, self._work.tool)
+        return await self._call(tool, arguments, Caller("skill", chain, ExactTools(None)), self._work.invocation)
+
+    async def _call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        caller: Caller,
+        parent: Invocation,
+        said: str = "",
+        limits: CallLimits | None = None,
+    ) -> CallResult:
+        request = self._work.request
+        made = CallRequest(
+            ToolCallBlock(new_id(), tool, dict(arguments)),
+            caller,
+            parent,
+            NestedSink(request.sink, request.block.call_id),
+            request.message_id,
+            "",
+            limits,
+            said=said,
+        )
+        return await self._scope.host.pipeline.invoke(made)
+
+    # -- children (R-JRN-3) -------------------------------------------------------------------------------------------
+
+    async def _spawn(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """How a child ended: its status, and its value or its kind of error."""
+        agent, message = str(asked.get("agent")), str(asked.get("message") or "")
+        terms = _terms(asked)
+        tool = await self._agent(agent)
+        work = self._work
+        token = work.invocation.meta.cancellation.child()
+        parent = replace(
+            work.invocation,
+            meta=replace(work.invocation.meta, cancellation=token),
+            inherited={**work.invocation.inherited, HOST: replace(self._scope.host, terms=terms)},
+        )
+        caller = Caller("code", (*work.request.caller.chain, work.tool), self.allowed)
+        words = isinstance(tool, SkillTool) and not tool.definition.is_code
+        self._children.add(token)
+        try:
+            given = {} if words else {"message": message}
+            outcome = await self._call(agent, given, caller, parent, message, work.request.limits)
+        finally:
+            self._children.discard(token)
+            token.detach()
+        return _outcome_of(outcome)
+
+    async def _agent(self, name: str) -> Tool:
+        """Raises NotFound for what is no agent."""
+        tool = await self._scope.host.pipeline.named(name)
+        code = isinstance(tool, SkillTool) and tool.definition.is_code and tool.definition.role != "agent"
+        if tool is None or code or not (isinstance(tool, SkillTool) or tool.spec.source == "agent"):
+            raise NotFound(f"There is no agent called {name[:64]!r}; nothing was started.")
+        return tool
+
+
+def _terms(given: Mapping[str, Any]) -> ChildTerms:
+    """Raises ConfigurationError for a budget or a priority that is none (R-LIM-7)."""
+    plain, priority = given.get("budget") or {}, str(given.get("priority") or "").upper()
+    unknown = sorted(set(plain) - set(ExecutionBudget.__dataclass_fields__))
+    if unknown or (priority and priority not in Priority.__members__):
+        raise ConfigurationError(f"There is no budget or priority called {(unknown or [priority.lower()])[0]!r}.")
+    budget = ExecutionBudget.from_plain(plain) if plain else None
+    return ChildTerms(budget, Priority[priority] if priority else None)
+
+
+def _outcome_of(outcome: CallResult) -> dict[str, Any]:
+    result = outcome.result
+    if not result.is_error:
+        value = (
+            None if result.facts.get("empty") else result.structured if result.structured is not None else result.text
+        )
+        return {"status": "completed", "value": value, "code": "", "detail": ""}
+    status = "cancelled" if result.code == ToolAborted.code else "failed"
+    if result.code in (BudgetExhausted.code, LimitReached.code):
+        status = "limit"
+    return {"status": status, "value": None, "code": result.code, "detail": result.text}
+
+
+async def make_effect(ctx: Context, args: Mapping[str, Any]) -> Any:
+    """``now``, ``uuid``, ``random`` or ``sleep_until``: what comes of it is in the run's journal, so that it is the
+    same after a restart."""
+    kind = args["kind"]
+    if kind == "now":
+        return time.time()
+    if kind == "uuid":
+        return new_id()
+    if kind == "random":
+        return random.random()
+    host, call = ctx.nonlocals.get(HOST), ctx.call
+    live = host.live if isinstance(host, Host) else None
+    node = live.node_of(call.meta) if live is not None and isinstance(call, CallContext) else None
+    if node is not None:
+        node.does(NodeState.SLEEPING)
+    while (left := float(args["until"]) - time.time()) > 0:
+        await asyncio.sleep(min(left, LONGEST_NAP_S))
+    if node is not None:
+        node.does(NodeState.WORKING)
+    return None
