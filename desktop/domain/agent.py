@@ -1,34 +1,15 @@
-"""What an agent is, what it is given to work with, and what its context is made of.
-
-Everything here is a contract. ``desktop/supervision`` keeps ``RunContext``; any object with ``id`` and ``run`` can be
-an agent (R-SUP-15).
-"""
+"""How an agent ended, and what its context is made of."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, Literal, Protocol
 
 from desktop.domain.ids import AgentId
 from desktop.domain.messages import ChatMessage, Usage
-from desktop.domain.models import ModelRequest
-from desktop.domain.run_meta import RunMeta
-from desktop.domain.supervision import ExecutionBudget, HistoryRetention, Priority
-from desktop.domain.tools import ToolResult
 
 AgentStatus = Literal["completed", "failed", "cancelled", "limit"]
-Inbox = Sequence[ChatMessage]
-"""What waits for an agent when it is woken, oldest first."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChildHandle:
-    """A child that was started (R-JRN-3). ``path`` is its place in the run tree and stays the same after a restart."""
-
-    path: str
-    agent_id: AgentId
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,82 +25,6 @@ class AgentOutcome:
     limit: str = ""
     usage: Usage = field(default_factory=Usage)
     rounds: int = 0
-
-
-class RunContext(Protocol):
-    """What an agent reaches the world with: every call is journaled, and done at most once over restarts (R-JRN-1).
-
-    Calls are told apart by their order: an agent asks for the same things in the same order when it is run again, so
-    it takes time, ids and chance from here too. That holds in each of the tasks that it makes, however they overtake
-    one another. All raise CancellationError once the agent is cancelled.
-    """
-
-    @property
-    def meta(self) -> RunMeta:
-        """The run, its token, and this agent's place."""
-        ...
-
-    @property
-    def agent_id(self) -> AgentId:
-        """Whose context this is."""
-        ...
-
-    async def llm(self, request: ModelRequest) -> ChatMessage:
-        """One model request, behind pause, budget and the shared queue. Raises ModelError, BudgetExhausted."""
-        ...
-
-    async def tool(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
-        """One tool call through every gate; a tool's failure is a result."""
-        ...
-
-    async def spawn(
-        self,
-        agent: str,
-        inbox: Inbox,
-        *,
-        budget: ExecutionBudget | None = None,
-        priority: Priority = Priority.NORMAL,
-        retention: HistoryRetention = HistoryRetention.RUN,
-    ) -> ChildHandle:
-        """Start a child of a registered kind, without waiting (R-JRN-3). Raises BudgetExhausted, NotFound."""
-        ...
-
-    async def join(self, child: ChildHandle) -> AgentOutcome:
-        """Wait for a child's end (R-JRN-3)."""
-        ...
-
-    async def emit(self, topic: str, event: Any) -> None:
-        """Publish plain data (R-JRN-4)."""
-        ...
-
-    async def sleep_until(self, when: datetime | float) -> None:
-        """Wait for a moment: an aware datetime, or seconds since the epoch (R-JRN-4). ValueError for a naive one."""
-        ...
-
-    async def now(self) -> datetime:
-        """The time, in UTC, the same after a restart (S-JRN-1)."""
-        ...
-
-    async def uuid(self) -> str:
-        """A new id, the same after a restart."""
-        ...
-
-    async def random(self) -> float:
-        """A number from 0 to below 1, the same after a restart."""
-        ...
-
-
-class Agent(Protocol):
-    """The whole contract of an agent (R-SUP-15)."""
-
-    @property
-    def id(self) -> AgentId:
-        """Its unique address."""
-        ...
-
-    async def run(self, ctx: RunContext, inbox: Inbox) -> Any:
-        """Work on what waits in ``inbox``; what it returns is plain data, the result of whoever joins it."""
-        ...
 
 
 class AgentContextProtocol(Protocol):

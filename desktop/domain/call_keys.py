@@ -15,9 +15,12 @@ _INSIDE = "inside "
 _ENCODE = json.JSONEncoder(sort_keys=True, default=str).encode
 
 
-def likeness(tool: str, arguments: Mapping[str, Any] | None) -> str:
-    """The same for calls of the same tool with the same arguments. None are looked at where these are None."""
-    return tool if arguments is None else f"{tool}\0{_ENCODE(arguments)}"
+def likeness(tool: str, arguments: Mapping[str, Any] | None, said: str = "") -> str:
+    """The same for calls of the same tool with the same arguments and the same message. None of these are looked at
+    where the arguments are None."""
+    if arguments is None:
+        return tool
+    return f"{tool}\0{_ENCODE(arguments)}\0{said}" if said else f"{tool}\0{_ENCODE(arguments)}"
 
 
 def inside_key(above: str, like: str, number: int) -> str:

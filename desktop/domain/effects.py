@@ -1,34 +1,26 @@
-"""The journal of a run's effects: what an agent asked of the world, in order, written before it is done. A run that
-was cut off goes on from it: what is done is not done again (R-JRN-1, R-JRN-2)."""
+"""The journal of a run's effects: what its agents asked of the world, in order, written before it is done. A run that
+was cut off goes on from it: what is done is not done again (R-JRN-2)."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, Protocol
 
-from desktop.domain.errors import KnownError
-
-EffectKind = Literal[
-    "llm", "tool", "spawn", "join", "emit", "sleep_until", "now", "uuid", "random", "summary", "return", "end"
-]
+EffectKind = Literal["llm", "tool", "summary", "return", "end"]
 """``summary`` keeps, as its value, what a side of a debate was told of older messages; its name is the thread's id.
 ``return`` is the terminal entry of one agent, ``end`` the one of the run (R-JRN-5)."""
 
 EffectPhase = Literal["begun", "completed", "failed", "cancelled", "limit"]
-
-UnknownAnswer = Literal["repeat", "done", "skip", "stop"]
-"""What a person says of a write whose outcome nobody knows: do it again; it was done; it was not done and shall not be;
-end the run."""
 
 
 class EffectRecord(NamedTuple):
     """One line of a run's append-only journal. An effect has two: ``begun``, then how it ended.
 
     ``sequence`` counts within the run from 1; ``agent`` is the agent's path in the run tree (``0`` is the root, ``0.3``
-    the child that its step 3 started), or one of its branches: ``0/2-1`` is the first task of its own that made a call
-    and left it after its step 2. ``step`` counts the effects there from 1. ``digest`` stands for the arguments;
+    its third child), or what names a tool call (``call_key``, ``call_keys.inside_key``). ``step`` counts the effects
+    there from 1. ``digest`` stands for the arguments;
     ``value`` is the outcome as JSON, masked, or a digest of it where nobody needs it any more, or the thread has it
     (``digested``); ``summary`` is for a person, redacted (R-JRN-6). ``at``: seconds since the epoch. What was refused
     before it began has one line only. A tuple, for one is made and stored twice in every call.
@@ -95,19 +87,3 @@ def tool_of(value: str) -> str:
 def call_key(message_id: str, call_id: str) -> str:
     """What names a tool call of a chat in its run's journal: ids of calls are the model's, and come again."""
     return f"{message_id}:{call_id}"
-
-
-AskUnknown = Callable[[EffectRecord], Awaitable[UnknownAnswer]]
-"""Asks a person about a write that had begun when the process died. It is never repeated without."""
-
-
-class ReplayMismatch(KnownError):
-    """An agent that goes on asks for something else than it did before: its course cannot be joined to the journal."""
-
-    code = "run.changed"
-
-
-class EffectUnknown(KnownError):
-    """A person ended the run because nobody knows whether a write was done."""
-
-    code = "run.unknown_write"

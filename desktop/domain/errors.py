@@ -30,6 +30,11 @@ class KnownError(AssentError):
         if code is not None:
             self.code = code
 
+    @property
+    def advice(self) -> str:
+        """What happened, and what to do next, in one text."""
+        return f"{self} {self.next_step}" if self.next_step else str(self)
+
 
 # -- models ---------------------------------------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ from desktop.recovery.past import NEVER_BEGUN, InProgress, Past, question_of
 from desktop.skills.cascade.cascade import EMPTY, Cascade
 
 MAX_DEPTH = 32
+MAX_BRANCH = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,9 @@ class CallRequest:
     """What an earlier process did with it."""
     key: str = ""
     """What names it in the run's log; "" for a call of a thread, which its message and id name."""
+    branch: str = ""
+    """Names the task that makes it, of an agent that does several things at once: calls of two tasks that are alike
+    are known apart when the run is gone on with."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -365,11 +365,9 @@ def _failed(error: AssentError) -> ToolResult:
     """One of our errors as content: the machine code and the sentence (R-INV-17)."""
     if isinstance(error, CancellationError):
         return ToolResult(ABORTED, is_error=True, code=ToolAborted.code)
-    code = error.code if isinstance(error, KnownError) else "bug"
-    text = str(error)
-    if isinstance(error, KnownError) and error.next_step:
-        text = f"{text} {error.next_step}"
-    return ToolResult(text, is_error=True, code=code)
+    if isinstance(error, KnownError):
+        return ToolResult(error.advice, is_error=True, code=error.code)
+    return ToolResult(str(error), is_error=True, code="bug")
 
 
 _STATES = {ToolAborted.code: "aborted", OUTCOME_UNKNOWN: OUTCOME_UNKNOWN_STATE}

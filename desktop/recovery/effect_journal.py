@@ -1,42 +1,25 @@
 """The journal of one run: each effect is written before it is done, and its outcome before the next one (R-JRN-2).
 
-After a restart the journal gives back what is recorded, so that nothing is done twice. What is written in one moment
-goes into one transaction. The beginning of what may be done again unasked (a read, a model request) says nothing to
-whoever goes on, so it waits up to ``LATER_S`` for company, usually its own outcome: one transaction instead of two.
+``history.py`` reads it after a restart. What is written in one moment goes into one transaction. The beginning of what
+may be done again unasked (a read, a model request) says nothing to whoever goes on, so it waits up to ``LATER_S`` for
+company, usually its own outcome: one transaction instead of two.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from desktop.domain.agent import AgentOutcome, AgentStatus
-from desktop.domain.effects import (
-    EffectKind,
-    EffectLog,
-    EffectPhase,
-    EffectRecord,
-    ReplayMismatch,
-    digest_value,
-    tool_value,
-)
+from desktop.domain.effects import EffectKind, EffectLog, EffectPhase, EffectRecord, digest_value, tool_value
 from desktop.domain.errors import BugError, KnownError
-from desktop.recovery.effect_values import (
-    error_from_plain,
-    error_to_plain,
-    outcome_from_plain,
-    outcome_to_plain,
-    plain_value,
-    to_text,
-)
+from desktop.recovery.effect_values import error_to_plain, outcome_to_plain, to_text
 
 MAX_SUMMARY = 400
 LATER_S = 0.5
-_AGAIN = "Start it again from its message; what was done stays done."
 _MASKED = '{"masked":true,'
 
 Place = tuple[str, int]
@@ -45,39 +28,19 @@ Place = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An effect that an agent asks for. ``digest`` stands for its arguments; ``repeatable``: if nobody knows whether it
-    was done, it may be done again unasked (a read). ``exact``: its value is made of what JSON has, and so is the same
-    when it is read back. ``changed`` are its arguments where a person changed them: nothing else has these. ``tool``
-    stands for what the tool was that a person, or a rule, allowed; "" where nobody needs to know."""
+    """An effect that an agent asks for."""
 
     kind: EffectKind
     name: str
     digest: str
+    """Stands for its arguments."""
     summary: str = ""
     repeatable: bool = True
-    exact: bool = False
+    """If nobody knows whether it was done, it may be done again unasked, as a read may."""
     changed: Mapping[str, Any] | None = None
+    """Its arguments where a person changed them: nothing else has these."""
     tool: str = ""
-
-    def is_of(self, record: EffectRecord) -> bool:
-        """Whether that was asked for."""
-        return (record.kind, record.name, record.digest) == (self.kind, self.name, self.digest)
-
-
-class RecalledEffect:
-    """What the journal knows of an effect: its value, or its error, which ``value`` raises."""
-
-    __slots__ = ("_record",)
-
-    def __init__(self, record: EffectRecord) -> None:
-        self._record = record
-
-    def value(self) -> Any:
-        """The plain value. Raises what the effect raised."""
-        plain = json.loads(self._record.value)
-        if self._record.phase == "failed":
-            raise error_from_plain(plain)
-        return plain
+    """Stands for what the tool was that a person, or a rule, allowed; "" where nobody needs to know."""
 
 
 class EffectJournal:
@@ -100,10 +63,6 @@ class EffectJournal:
         self._mask = mask
         self._clock = clock
         self._sequence = 0
-        self._known: dict[Place, EffectRecord] = {}
-        self._first: dict[str, dict[str, EffectRecord]] = {}
-        self._turns: dict[str, int] = {}
-        self._returned: dict[str, EffectRecord] = {}
         self._ended: EffectRecord | None = None
         self._waiting: list[EffectRecord] = []
         self._flush_soon: asyncio.Handle | None = None
@@ -114,61 +73,16 @@ class EffectJournal:
     # -- what was before ----------------------------------------------------------------------------------------------
 
     async def load(self) -> None:
-        """Read what an earlier process did in this run. Of each effect the last word counts."""
+        """Find where an earlier process came to in this run, to write on behind it."""
         for record in await self._log.load(self.run_id):
             self._sequence = record.sequence
             if record.kind == "end":
                 self._ended = record
-            elif record.kind == "return":
-                self._returned[record.agent] = record
-            else:
-                self._known[(record.agent, record.step)] = record
-                stem, _, turn = record.agent.rpartition("-")
-                if record.step == 1 and turn.isdecimal():
-                    self._first.setdefault(stem, {})[record.agent] = record
-                    self._turns[stem] = max(self._turns.get(stem, 0), int(turn))
 
     @property
     def ended(self) -> AgentStatus | None:
         """How the run ended, if it has."""
         return self._ended.phase if self._ended is not None else None  # type: ignore[return-value]
-
-    @property
-    def remembered(self) -> int:
-        """How many effects of earlier processes have not been asked for again yet."""
-        return len(self._known)
-
-    def recall(self, place: Place, asked: Asked) -> EffectRecord | None:
-        """The record of this effect, once; None: it is new. Raises ReplayMismatch when another was done there."""
-        found = self._known.pop(place, None)
-        if found is None:
-            return None
-        self._first.get(place[0].rpartition("-")[0], {}).pop(place[0], None)
-        if not asked.is_of(found):
-            raise self.replay_mismatch(found, asked)
-        return found
-
-    def replay_mismatch(self, found: EffectRecord, asked: Asked) -> ReplayMismatch:
-        """An agent asks for something else than it did at that place."""
-        before, now = f"{found.kind} {found.name}".strip(), f"{asked.kind} {asked.name}".strip()
-        what = f"{before} with other arguments" if before == now else f"{before}, and is now {now}"
-        return ReplayMismatch(
-            f"This run cannot go on where it was interrupted: step {found.step} of its agent {found.agent} was {what}.",
-            next_step=_AGAIN,
-        )
-
-    def branches(self, stem: str) -> Mapping[str, EffectRecord]:
-        """Branches of earlier processes that have not been asked for again, in their turn, with their first effects."""
-        return self._first.get(stem, {})
-
-    def turns(self, stem: str) -> int:
-        """How many branches left there in earlier processes."""
-        return self._turns.get(stem, 0)
-
-    def returned(self, agent: str) -> AgentOutcome | None:
-        """How an agent ended in an earlier process."""
-        record = self._returned.get(agent)
-        return None if record is None else outcome_from_plain(json.loads(record.value))
 
     # -- what happens -------------------------------------------------------------------------------------------------
 
@@ -192,18 +106,15 @@ class EffectJournal:
         text, masked = to_text(plain, self._mask)
         return _MASKED + text[1:] if masked else text
 
-    def complete(self, place: Place, asked: Asked, value: Any) -> Any:
-        """The effect is done. Returns the value as the journal holds it, which is what the agent gets to see."""
-        text, changed = to_text(value, self._mask)
-        self._put(place, asked, "completed", text)
-        return value if asked.exact and not changed else json.loads(text)
+    def complete(self, place: Place, asked: Asked, value: Any) -> None:
+        """The effect is done, and gave ``value``."""
+        self._put(place, asked, "completed", to_text(value, self._mask)[0])
 
-    def fail(self, place: Place, asked: Asked, error: KnownError) -> KnownError:
-        """The effect ended in an error, which is its outcome. Returns it as the journal holds it."""
+    def fail(self, place: Place, asked: Asked, error: KnownError) -> None:
+        """The effect ended in an error, which is its outcome."""
         plain = error_to_plain(error)
         text, _ = to_text({**plain, "text": self._redact(plain["text"])}, self._mask)
         self._put(place, asked, "failed", text)
-        return error_from_plain(json.loads(text))
 
     def answered(self, place: Place, asked: Asked, digest: str) -> None:
         """The effect is done, and what it gave is kept elsewhere: ``digest`` stands for it."""
@@ -221,10 +132,6 @@ class EffectJournal:
     def told(self, place: Place, asked: Asked, phase: EffectPhase, code: str = "") -> None:
         """One line for a call that never began: the gates refused it, or a person settled it. ``code`` says how."""
         self._put(place, asked, phase, "", code)
-
-    def plain(self, value: Any) -> Any:
-        """``value`` as the journal will hold it. Raises whatever stands in the way."""
-        return plain_value(value, self._mask)
 
     def end_agent(self, agent: str, outcome: AgentOutcome) -> None:
         """The terminal entry of one agent."""

@@ -1,7 +1,4 @@
-"""What effects give, as text in the journal and back: messages, tool results, ends of agents, errors.
-
-An agent is given what the journal holds, also the first time: so it goes the same way when it is run again.
-"""
+"""What effects give, as text in the journal and back: messages, tool results, ends of agents, errors."""
 
 from __future__ import annotations
 
@@ -21,10 +18,6 @@ _ERRORS: Mapping[str, type[KnownError]] = {
     name: found for name, found in vars(errors).items() if isinstance(found, type) and issubclass(found, KnownError)
 }
 MAX_SEEN = 1000
-MAX_VALUE = 8_000_000
-"""Characters of JSON that one agent may give back."""
-SPARE = 30
-"""Lists around a value in which it must still find room: who passes it on wraps it."""
 END = 250_000
 """Of a text twice as long, as of a picture, only both ends are looked at in a digest."""
 _SCALARS = (str, int, float, bool, type(None))
@@ -52,20 +45,6 @@ def to_text(value: Any, mask: Callable[[str], str] | None = None) -> tuple[str, 
     if mask is None or mask(text) == text:
         return text, False
     return _ENCODE(_masked(json.loads(text), mask)), True
-
-
-def plain_value(value: Any, mask: Callable[[str], str] | None = None) -> Any:
-    """``value`` as it comes out of ``to_text``. Raises ValueError, RecursionError, and what its own parts raise."""
-    held = value
-    for _ in range(SPARE):
-        held = [held]
-    text, _ = to_text(held, mask)
-    if len(text) > MAX_VALUE:
-        raise ValueError(f"{len(text):,} characters")
-    held = json.loads(text)
-    for _ in range(SPARE):
-        held = held[0]
-    return held
 
 
 def _masked(value: Any, mask: Callable[[str], str]) -> Any:
@@ -185,11 +164,6 @@ def outcome_to_plain(outcome: AgentOutcome) -> dict[str, Any]:
     """JSON-ready form of an agent's end."""
     plain = {name: getattr(outcome, name) for name in AgentOutcome.__dataclass_fields__}
     return {**plain, "usage": usage_to_plain(outcome.usage)}
-
-
-def outcome_from_plain(plain: Mapping[str, Any]) -> AgentOutcome:
-    """The inverse."""
-    return AgentOutcome(**{**plain, "usage": Usage(**plain["usage"])})
 
 
 def error_to_plain(error: KnownError) -> dict[str, Any]:

@@ -135,7 +135,7 @@ def _result(record: EffectRecord) -> ToolResult | None:
         if record.phase == "completed":
             return _checked(result_from_plain(plain))
         error = error_from_plain(plain)
-        return _checked(ToolResult(str(error), is_error=True, code=error.code))
+        return _checked(ToolResult(error.advice, is_error=True, code=error.code))
     except (TypeError, ValueError, AttributeError) as error:
         _log.warning("the outcome of %s in run %s cannot be read: %s", record.name, record.run_id, error)
     return None

@@ -161,7 +161,7 @@ class CallJournal:
             await call_next()
             return
         inside = context.meta.call
-        place, asked = run.next(inside or agent), Asked("llm", str(request.model), run.digests.of(request), exact=True)
+        place, asked = run.next(inside or agent), Asked("llm", str(request.model), run.digests.of(request))
         await run.journal.begin(place, asked)
         try:
             await call_next()

@@ -134,14 +134,6 @@ class BudgetTracker:
             self._rested += now - self._rests_since
         self._rests_since = now if resting else None
 
-    def replayed(self, usage: Usage, rounds: int) -> None:
-        """A branch that had ended before the app was started again had used this much."""
-        self.used = self.used.plus(usage)
-        self.total = self.total.plus(usage)
-        self.rounds += rounds
-        if self._parent is not None:
-            self._parent.replayed(usage, rounds)
-
     def goes_on(self, before: BudgetTracker) -> None:
         """What another run used for the same work, its time included, counts here too. Before anything else is used."""
         self.used, self.total = self.used.plus(before.used), self.total.plus(before.total)

@@ -30,7 +30,7 @@ from desktop.supervision.attention import Attention
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.choke_point import ModelAdmission
 from desktop.supervision.model_queue import ModelQueue
-from desktop.supervision.tree import ROOT, Publish, RunTree, TreeNode
+from desktop.supervision.tree import ROOT, Publish, RunTree, TreeNode, cut_off
 
 LEFT = "its run is over"
 
@@ -220,7 +220,7 @@ class LiveRuns:
         gone on with."""
         tree = self._trees.get(run_id)
         if tree is not None:
-            _end_below(tree)
+            _end_below(tree, None if leave_open else self.journaled.journal(run_id))
             tree.end(tree.root, outcome)
         journal = self.forget(run_id)
         if journal is not None and not leave_open:
@@ -370,12 +370,15 @@ class CallGate:
                 node.does(*before)
 
 
-def _end_below(tree: RunTree) -> None:
+def _end_below(tree: RunTree, journal: EffectJournal | None) -> None:
     """Agents do not outlive the one that they work for: what still winds up has ended, the last child first."""
     for node in reversed(list(tree.branch(tree.root))):
         if node is not tree.root and not node.over:
             node.token.cancel(LEFT)
-            tree.end(node, AgentOutcome("cancelled", detail=node.token.reason or ""))
+            outcome = cut_off(node)
+            tree.end(node, outcome)
+            if journal is not None:
+                journal.end_agent(node.path, outcome)
 
 
 def _place(meta: RunMeta) -> Supervision:

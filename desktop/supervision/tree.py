@@ -406,3 +406,12 @@ class RunTree:
 def exhausted(limit: Limit) -> BudgetExhausted:
     """The stop that a used-up budget is."""
     return BudgetExhausted(f"The budget is used up: {limit}.", limit=str(limit), next_step="Raise the budget to go on.")
+
+
+def cut_off(node: TreeNode, code: str = "") -> AgentOutcome:
+    """How an agent ended that was stopped. A budget that ran out in the middle of something is an ordinary end, also
+    where it was the run's (R-SUP-11)."""
+    if node.stopped is None:
+        return AgentOutcome("cancelled", code=code, detail=node.token.reason or "")
+    error = exhausted(node.stopped)
+    return AgentOutcome("limit", code=error.code, detail=str(error), limit=error.limit)

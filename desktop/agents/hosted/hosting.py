@@ -10,14 +10,14 @@ import asyncio
 import json
 import random
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
 from desktop.agents.skill.discovery import own_calls
 from desktop.agents.skill.host import HOST, PERMISSIONS, ChildTerms, Host
-from desktop.agents.skill.nested_agent_scope import NestedAgentScope, seated
+from desktop.agents.skill.nested_agent_scope import STOPPED, NestedAgentScope, seated
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BudgetExhausted, ConfigurationError, LimitReached, NotFound, ToolAborted, ToolFailure
 from desktop.domain.ids import AgentId, new_id
@@ -28,7 +28,7 @@ from desktop.domain.run_tree import NodeState
 from desktop.domain.scopes import Interrupt
 from desktop.domain.supervision import ExecutionBudget, Priority
 from desktop.domain.tools import Tool
-from desktop.pipeline.context import CallContext, CallRequest, CallResult, Invocation
+from desktop.pipeline.context import MAX_BRANCH, CallContext, CallRequest, CallResult, Invocation
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.pipeline.nested import NestedSink
 from desktop.pipeline.results import value_of
@@ -41,8 +41,10 @@ LONGEST_NAP_S = 30.0
 """A suspended computer does not shift a moment that is waited for: the clock is looked at this often."""
 PARENT_ENDED = "the agent that started it has ended"
 EFFECT = "agent-effect"
+TASK = "Execute the task."
 
-_Serve = Callable[[Mapping[str, Any]], Awaitable[Any]]
+_SKILLS: Mapping[str, str] = {"llm": "model-ask", "emit": "event-emit"}
+"""The library's skills that make an effect; all others are made by ``EFFECT``."""
 
 
 async def host_agent(ctx: Context, _args: Mapping[str, Any]) -> Any:
@@ -59,7 +61,7 @@ async def host_agent(ctx: Context, _args: Mapping[str, Any]) -> Any:
         fabric = ctx.globals["skills"]
         ref: str = fabric.hand_out("agent-ctx", effects.serve)
         held.callback(fabric.take_back, ref)
-        key = AgentId(work.tool, work.invocation.context_id)
+        key = AgentId(work.tool, seat.call.meta.node or work.invocation.context_id)
         served.hosted = HostedAgent(str(key), ref, _inbox(work), effects.allowed, effects.called)
         held.callback(effects.seat())
         async with Interrupt(seat.call.meta.cancellation):
@@ -70,10 +72,10 @@ def _inbox(work: CallContext) -> list[dict[str, str]]:
     """What the agent was called with, as a message."""
     given = dict(work.frozen)
     message = given.pop("message", None) or work.request.said
-    if given or not message:
-        given_text = json.dumps(given, ensure_ascii=False, default=str)
-        message = f"{message}\n\n{given_text}" if message else given_text
-    return [{"role": "user", "text": str(message)}]
+    message = str(message or TASK)
+    if given:
+        message += f"\n\nIt was given these arguments:\n{json.dumps(given, ensure_ascii=False, default=str)}"
+    return [{"role": "user", "text": message}]
 
 
 class AgentEffects:
@@ -91,12 +93,6 @@ class AgentEffects:
         self.allowed = own_calls(permitted, own, work.tool)
         self._made = 0
         self._children: set[CancellationToken] = set()
-        self._kinds: Mapping[str, _Serve] = {
-            "llm": self._llm,
-            "emit": self._emit,
-            "spawn": self._spawn,
-            "close": self._closed,
-        }
 
     def seat(self) -> Callable[[], None]:
         """From now on the calls of the code count for its own place in the tree. Gives what ends that."""
@@ -123,33 +119,26 @@ class AgentEffects:
             token.cancel(PARENT_ENDED)
 
     async def serve(self, ctx: Context, args: Mapping[str, Any]) -> Any:
-        """One effect. Raises NotFound for any other code, ToolFailure beyond ``MAX_EFFECTS``."""
+        """One effect, as ``{kind, given, branch}``. Raises NotFound for any other code, ToolFailure beyond
+        ``MAX_EFFECTS``."""
         if not isinstance(ctx.call, CallContext) or ctx.call.invocation is not self._work.invocation:
             raise NotFound("There is no such tool here.")
         self._made += 1
         if self._made > MAX_EFFECTS:
             raise ToolFailure(f"An agent may have {MAX_EFFECTS:,} effects in one call.", code="denied.limit")
-        kind, given = str(args.get("kind")), args.get("given")
-        known = self._kinds.get(kind)
+        kind, given, branch = str(args.get("kind")), args.get("given"), str(args.get("branch") or "")
         if not isinstance(given, Mapping):
             raise ToolFailure("An effect takes its values by name.")
-        if known is not None:
-            return await known(given)
-        return value_of((await self._called(EFFECT, {"kind": kind, **given})).result)
-
-    async def _llm(self, given: Mapping[str, Any]) -> Any:
-        return value_of((await self._called("model-ask", given)).result)
-
-    async def _emit(self, given: Mapping[str, Any]) -> Any:
-        return value_of((await self._called("event-emit", given)).result)
-
-    async def _closed(self, _given: Mapping[str, Any]) -> None:
-        self.close()
-
-    async def _called(self, tool: str, arguments: Mapping[str, Any]) -> CallResult:
-        """A skill of the library that belongs to what every agent has, whatever its list says."""
+        if kind == "close":
+            return self.close()
+        if kind == "spawn":
+            return await self._spawn(given, branch)
+        tool = _SKILLS.get(kind)
+        arguments = {"kind": kind, **given} if tool is None else given
         chain = (*self._work.request.caller.chain, self._work.tool)
-        return await self._call(tool, arguments, Caller("skill", chain, ExactTools(None)), self._work.invocation)
+        caller = Caller("skill", chain, ExactTools(None))  # every agent has these, whatever its list says
+        outcome = await self._call(tool or EFFECT, arguments, caller, self._work.invocation, branch)
+        return value_of(outcome.result)
 
     async def _call(
         self,
@@ -157,6 +146,7 @@ class AgentEffects:
         arguments: Mapping[str, Any],
         caller: Caller,
         parent: Invocation,
+        branch: str,
         said: str = "",
         limits: CallLimits | None = None,
     ) -> CallResult:
@@ -170,12 +160,13 @@ class AgentEffects:
             "",
             limits,
             said=said,
+            branch=branch[:MAX_BRANCH],
         )
         return await self._scope.host.pipeline.invoke(made)
 
     # -- children (R-JRN-3) -------------------------------------------------------------------------------------------
 
-    async def _spawn(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    async def _spawn(self, asked: Mapping[str, Any], branch: str) -> dict[str, Any]:
         """How a child ended: its status, and its value or its kind of error."""
         agent, message = str(asked.get("agent")), str(asked.get("message") or "")
         terms = _terms(asked)
@@ -188,11 +179,11 @@ class AgentEffects:
             inherited={**work.invocation.inherited, HOST: replace(self._scope.host, terms=terms)},
         )
         caller = Caller("code", (*work.request.caller.chain, work.tool), self.allowed)
-        words = isinstance(tool, SkillTool) and not tool.definition.is_code
+        words = isinstance(tool, SkillTool) and tool.definition.kind in ("markdown", "folder")
         self._children.add(token)
         try:
             given = {} if words else {"message": message}
-            outcome = await self._call(agent, given, caller, parent, message, work.request.limits)
+            outcome = await self._call(agent, given, caller, parent, branch, message, work.request.limits)
         finally:
             self._children.discard(token)
             token.detach()
@@ -224,7 +215,7 @@ def _outcome_of(outcome: CallResult) -> dict[str, Any]:
             None if result.facts.get("empty") else result.structured if result.structured is not None else result.text
         )
         return {"status": "completed", "value": value, "code": "", "detail": ""}
-    status = "cancelled" if result.code == ToolAborted.code else "failed"
+    status = "cancelled" if result.code in (ToolAborted.code, STOPPED) else "failed"
     if result.code in (BudgetExhausted.code, LimitReached.code):
         status = "limit"
     return {"status": status, "value": None, "code": result.code, "detail": result.text}

@@ -22,6 +22,7 @@ from desktop.pipeline.names import AllowedTools
 from desktop.pipeline.pipeline import Pipeline
 from desktop.skills.patterns.lists import NamedBy
 from desktop.supervision.budgets import BudgetTracker
+from desktop.supervision.bus import EventQueue
 from desktop.supervision.live_runs import LiveRuns
 
 HOST = "host"
@@ -57,7 +58,7 @@ class Host:
     when there is an answer; ``summaries``: whether older messages are summarised; ``live`` has the tree in which each
     agent has its place; ``offers`` is how much is offered to a model beside what its list names; ``begins`` counts a
     start of a skill's agent, and waits until there is room for it; ``by`` is who calls the first skill; ``terms`` hold
-    for the agent that begins next."""
+    for the agent that begins next; ``subscribe`` listens to what a run says."""
 
     pipeline: Pipeline
     client: ModelClient
@@ -80,3 +81,4 @@ class Host:
     begins: Callable[[Start, RunMeta], Awaitable[None]] = _at_once
     by: StartedBy = "model"
     terms: ChildTerms = field(default_factory=ChildTerms)
+    subscribe: Callable[[str], EventQueue] | None = None

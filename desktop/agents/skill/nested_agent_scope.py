@@ -19,7 +19,7 @@ from desktop.domain.ids import AgentId
 from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget
 from desktop.pipeline.context import CallContext
-from desktop.supervision.tree import TreeNode, exhausted
+from desktop.supervision.tree import TreeNode, cut_off, exhausted
 
 STOPPED = "agent.stopped"
 MAX_DETAIL = 600
@@ -55,9 +55,10 @@ def nested_agent_scope(host: Host, call: CallContext, name: str) -> Iterator[Nes
     try:
         with _joined(node, name):
             yield scope
+        node.token.check()  # whatever it made of being stopped
         outcome = AgentOutcome("completed")
     except asyncio.CancelledError:
-        outcome = AgentOutcome("cancelled", detail=node.token.reason or "")
+        outcome = cut_off(node)
         raise
     except (CancellationError, KnownError) as error:
         told = _told(error, node, meta.cancellation, name)
@@ -86,7 +87,7 @@ def _told(error: AssentError, node: TreeNode, above: CancellationToken, name: st
 def _outcome(told: AssentError, node: TreeNode) -> AgentOutcome:
     code = told.code if isinstance(told, KnownError) else ""
     if node.token.cancelled and not isinstance(told, LimitReached):
-        return AgentOutcome("cancelled", code=code, detail=node.token.reason or "")
+        return cut_off(node, code)
     limit = told.limit if isinstance(told, LimitReached) else ""
     status: AgentStatus = "limit" if limit or code.startswith(LimitReached.code) else "failed"
     return AgentOutcome(status, code=code, detail=str(told)[:MAX_DETAIL], limit=limit)

@@ -62,7 +62,8 @@ class PastCalls:
         """A call made inside another, with its name in the run's log and its past."""
         histories, above = self._histories, request.parent.meta
         works_for_it = request.serves is not None or not request.counted  # middleware, an agent, its provider
-        like = likeness(spec.name, None if works_for_it else request.block.arguments or {})
+        like = likeness(spec.name, None if works_for_it else request.block.arguments or {}, request.said)
+        like = f"{request.branch}\0{like}" if request.branch else like
         request = replace(request, key=inside_key(above.call, like, request.parent.count(like)))
         past = histories.past(above.run_id, request.key, request.block.arguments, spec) if histories else None
         return request if past is None or works_for_it else _with_arguments(replace(request, past=past))

@@ -86,5 +86,4 @@ def _gone(request: CallRequest) -> CallContext:
 
 
 def _sentence(error: AssentError) -> str:
-    text = f"It cannot be made again: {error}"
-    return text if not isinstance(error, KnownError) or not error.next_step else f"{text} {error.next_step}"
+    return f"It cannot be made again: {error.advice if isinstance(error, KnownError) else error}"

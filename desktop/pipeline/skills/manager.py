@@ -10,7 +10,7 @@ from desktop.domain.errors import AssentError, BugError, CancellationError, Deni
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.skills import SkillDef
-from desktop.pipeline.context import CallContext, CallRequest, CodePlace
+from desktop.pipeline.context import MAX_BRANCH, CallContext, CallRequest, CodePlace
 from desktop.pipeline.names import Caller, ExactTools, check_operation
 from desktop.pipeline.nested import NestedSink
 from desktop.pipeline.results import NestedFailure, result_of, value_of
@@ -82,7 +82,8 @@ class Manager:
 
         ``options``: ``frontmatter`` adds middleware to the call (see ``overrides``); ``as_caller`` and ``as_served``
         (library skills only) make the call in the name of whoever called this skill, or of the skill it serves;
-        ``in_name_of`` (library only) takes a Caller that was kept. Raises NestedFailure (a ToolFailure) with the call's
+        ``in_name_of`` (library only) takes a Caller that was kept; ``branch`` names the task that calls
+        (``CallRequest``). Raises NestedFailure (a ToolFailure) with the call's
         code.
         """
         handed = self._handed(ref)
@@ -99,6 +100,7 @@ class Manager:
         if self._untrusted and not is_bare_name(ref):
             raise Denied(f"{ref[:64]!r} is not a plain tool name.", code="denied.untrusted_ref")
         caller = self._in_whose_name(options)
+        branch = options.pop("branch", "")
         block = await self._pipeline.meant(ToolCallBlock(new_id(), ref, args), caller)
         own = self._library and caller is self._caller and not block.via
         args, options = _options_of(dict(block.arguments or {}), options, own=own)
@@ -116,6 +118,7 @@ class Manager:
             overrides=overrides_in(options),
             default_timeout_s=self._default_timeout_s,
             place=place,
+            branch=str(branch)[:MAX_BRANCH],
         )
         outcome = await self._hooked(nested, 0)
         self._pipeline.note_nested(self._call, block.tool, args, outcome)

@@ -134,4 +134,5 @@ def host_of(
         offers=runtime.offers,
         begins=begins,
         by=by,
+        subscribe=runtime.bus.subscribe,
     )

@@ -8,9 +8,13 @@ done again; so it takes time, ids and chance from here, too.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import inspect
+import json
 import math
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -18,8 +22,8 @@ ABORTED = "tool.aborted"
 """The code of a call whose agent was stopped."""
 MAX_AT_ONCE = 8
 
-Invoke = Callable[[str, Mapping[str, Any]], Awaitable[Any]]
-"""Calls a tool, or a function of the runtime by its reference; gives its value."""
+Invoke = Callable[[str, Mapping[str, Any], Mapping[str, Any]], Awaitable[Any]]
+"""Calls a tool, or a function of the runtime by its reference, with arguments and options; gives its value."""
 
 
 class ChildHandle(NamedTuple):
@@ -52,6 +56,20 @@ class ToolAnswer(NamedTuple):
     """The error in a sentence."""
 
 
+@dataclass(eq=False)
+class _Branch:
+    """A task of an agent that does something. It is named by the branch that made it and by what it does first, so that
+    it has the same name after a restart, whoever is faster then."""
+
+    of: Any
+    task: Any
+    name: str = ""
+    begun: dict[str, int] = field(default_factory=dict)
+
+
+_BRANCH: ContextVar[_Branch | None] = ContextVar("branch", default=None)
+
+
 class RunContext:
     """``ctx`` of an agent in code. ``invoke`` calls tools in the agent's name, ``ref`` is the reference of the runtime
     that serves it, and ``failures`` are what ``invoke`` raises for a call that failed, with its ``code``."""
@@ -68,6 +86,7 @@ class RunContext:
         self._ref = ref
         self._failures = failures
         self._children: list[asyncio.Task[ChildOutcome]] = []
+        self._trunk = _Branch(self, asyncio.current_task())
 
     async def llm(
         self, messages: str | Sequence[Mapping[str, Any]], *, system: str = "", tools: Iterable[Mapping[str, Any]] = ()
@@ -84,7 +103,8 @@ class RunContext:
     async def tool(self, name: str, arguments: Mapping[str, Any] | None = None) -> ToolAnswer:
         """Call a tool through every gate."""
         try:
-            return ToolAnswer(True, await self._invoke(name, dict(arguments or {})))
+            given = dict(arguments or {})
+            return ToolAnswer(True, await self._invoke(name, given, {"branch": self._branch(name, given)}))
         except self._failures as error:
             code = str(getattr(error, "code", ""))
             if code == ABORTED:
@@ -98,9 +118,10 @@ class RunContext:
         be tighter than the agent's own (``max_tokens``, ``max_cost_usd``, ``max_rounds``, ``deadline_s``);
         ``priority`` is ``background``, ``low``, ``normal``, ``high`` or ``critical``."""
         given = {"agent": agent, "message": message, "budget": dict(budget or {}), "priority": priority}
-        self._children.append(asyncio.ensure_future(self._child(given)))
+        handle = ChildHandle(len(self._children), agent)
+        self._children.append(asyncio.ensure_future(self._child(given, self._branch("spawn", given))))
         await asyncio.sleep(0)  # it is on its way
-        return ChildHandle(len(self._children) - 1, agent)
+        return handle
 
     async def join(self, child: ChildHandle) -> ChildOutcome:
         """Wait for a child's end."""
@@ -154,12 +175,26 @@ class RunContext:
             raise
         await asyncio.wait(living)
 
-    async def _child(self, given: Mapping[str, Any]) -> ChildOutcome:
-        told = await self._effect("spawn", given)
+    async def _child(self, given: Mapping[str, Any], branch: str) -> ChildOutcome:
+        told = await self._invoke(self._ref, {"kind": "spawn", "given": dict(given), "branch": branch}, {})
         return ChildOutcome(str(told["status"]), told.get("value"), str(told["code"]), str(told["detail"]))
 
     async def _effect(self, kind: str, given: Mapping[str, Any] | None = None) -> Any:
-        return await self._invoke(self._ref, {"kind": kind, "given": dict(given or {})})
+        plain = dict(given or {})
+        return await self._invoke(self._ref, {"kind": kind, "given": plain, "branch": self._branch(kind, plain)}, {})
+
+    def _branch(self, what: str, given: Mapping[str, Any]) -> str:
+        """The name of the branch that this task is; "" for the one in which the agent began."""
+        at, task = _BRANCH.get(), asyncio.current_task()
+        if at is None or at.of is not self:
+            at = self._trunk
+        if at.task is not task:
+            like = f"{what} {json.dumps(given, sort_keys=True, default=str)}"
+            number = at.begun[like] = at.begun.get(like, 0) + 1
+            name = hashlib.sha256(f"{at.name}\0{like}\0{number}".encode("utf-8", "replace")).hexdigest()[:16]
+            at = _Branch(self, task, name)
+            _BRANCH.set(at)
+        return at.name
 
 
 async def run_agent(entry: Any, ctx: RunContext, inbox: Sequence[Mapping[str, Any]]) -> Any:

@@ -85,6 +85,8 @@ class Bench:
     layers: Sequence[Any] = ()
     chat_layers: Sequence[Any] = ()
     allowed: str = "*"
+    mask: Callable[[str], str] | None = None
+    subscribe: Any = None
     done: list[str] = field(default_factory=list)
     told: list[NodeFacts] = field(default_factory=list)
     queue: ModelQueue = field(default_factory=ModelQueue)
@@ -125,7 +127,9 @@ class Bench:
                 f"{name}-agent", made, name, params=FREE, role="agent", allowed_tools=self.allowed, category="read"
             )
             fabric.register_tool(options)
-        self.live = LiveRuns(self.log, call_journal(), self._publish, queue=self.queue)
+        redact = self.mask or (lambda text: text)
+        journal = call_journal()
+        self.live = LiveRuns(self.log, journal, self._publish, queue=self.queue, redact=redact, mask=self.mask)
         pipeline = Pipeline(
             world.table,
             owner.spawn,
@@ -154,6 +158,7 @@ class Bench:
             layers=(self.live.models, *self.chat_layers),
             spawn=owner.spawn,
             live=self.live,
+            subscribe=self.subscribe,
         )
         everything = world.allowed("*")
         root = Invocation(meta, inherited={HOST: host, PERMISSIONS: everything}, shared=world.shared)
@@ -195,9 +200,19 @@ class Bench:
             )
         status: Any = node.state.value if node is not None and node.over else "failed"
         if result.code == "tool.aborted":
-            status = "cancelled"
+            status = "cancelled" if self.tree.root.stopped is None else "limit"
         limit = str(node.stopped or node.budget.broken() or "") if node is not None else ""
         return AgentOutcome(status, None, result.code, result.text, limit, rounds=self.tree.root.budget.rounds)
+
+
+def unfinished(records: Sequence[EffectRecord]) -> list[EffectRecord]:
+    """The log of a process that died when the agent had done all, and had not ended."""
+    ends = ("main-agent", "agent-in-code")
+    return [
+        record
+        for record in records
+        if record.kind not in ("return", "end") and (record.name not in ends or record.phase == "begun")
+    ]
 
 
 def ask(text: str) -> ChatMessage:

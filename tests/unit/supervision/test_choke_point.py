@@ -11,7 +11,7 @@ from desktop.agents.loop.request import ask_within
 from desktop.agents.loop.retry import RetryPolicy
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import CancellationToken
-from desktop.domain.errors import BudgetExhausted, ModelRateLimited, ModelServerError
+from desktop.domain.errors import BudgetExhausted, ModelRateLimited, ModelServerError, ToolFailure
 from desktop.domain.models import ModelRef, ModelRequest
 from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget, Priority
@@ -19,18 +19,18 @@ from desktop.supervision.choke_point import ModelAdmission
 from desktop.supervision.model_queue import ModelQueue
 from tests.harness.patience import PATIENCE_S
 from tests.unit.agents.script import Script, says
-from tests.unit.supervision.kit import Bench, ask, request, said, until
+from tests.unit.supervision.kit import Bench, ask, said, unfinished, until
 from tests.unit.supervision.test_live_runs import Chat, wants
 from tests.unit.supervision.test_tree import grown
 
 
 async def fan_out(ctx, inbox):
-    children = [await ctx.spawn("asker", [ask(str(number))]) for number in range(10)]
+    children = [await ctx.spawn("asker-agent", str(number)) for number in range(10)]
     return [(await ctx.join(child)).status for child in children]
 
 
 async def asker(ctx, inbox):
-    return (await ctx.llm(request(inbox[0].text))).text
+    return (await ctx.llm(inbox[0]["text"]))["text"]
 
 
 @pytest.mark.spec("R-SUP-7", "R-SUP-8")
@@ -49,21 +49,24 @@ async def test_ten_agents_that_ask_at_once_do_not_go_beyond_the_rounds_of_their_
 
 @pytest.mark.spec("R-SUP-7")
 async def test_requests_that_fail_are_rounds_too_also_when_they_are_replayed():
+    codes: list[str] = []
+
     async def stubborn(ctx, inbox):
         for number in range(50):
             try:
-                await ctx.llm(request(str(number)))
-            except ModelServerError:
-                continue
+                await ctx.llm(str(number))
+            except ToolFailure as error:
+                codes.append(error.code)
 
     async def broken(_request):
         raise ModelServerError("down")
 
     bench = Bench(budget=ExecutionBudget(max_rounds=3), answer=broken)
     first = await bench.run(stubborn)
-    bench.log.records = [record for record in bench.log.records if record.kind != "end"]
+    bench.log.records = unfinished(bench.log.records)
     again = await bench.run(stubborn)
-    assert (first.status, again.status) == ("limit", "limit")
+    assert (first.status, again.status) == ("completed", "completed")
+    assert codes == [*["model.server_error"] * 3, *["limit.budget"] * 47] * 2
     assert len(bench.done) == 3
 
 
@@ -134,17 +137,17 @@ async def test_a_paused_chat_is_stopped_without_being_resumed(answers):
 @pytest.mark.spec("R-CAN-10", "R-SUP-6")
 async def test_a_paused_child_ends_with_its_branch():
     async def parent(ctx, inbox):
-        child = await ctx.spawn("asker", [ask("x")])
+        child = await ctx.spawn("asker-agent", "x")
         return (await ctx.join(child)).status
 
     async def paused(_ctx, inbox):
-        bench.tree.pause("0.1")
+        bench.tree.pause("0.1.1")
         return await asker(_ctx, inbox)
 
     bench = Bench()
     running = asyncio.ensure_future(bench.run(parent, asker=paused))
     await until(lambda: any(facts.state is NodeState.PAUSED for facts in bench.told))
-    bench.tree.cancel("0.1", "enough")
+    bench.tree.cancel("0.1.1", "enough")
     assert (await asyncio.wait_for(running, PATIENCE_S)).value == "cancelled"
     assert bench.done == []
 

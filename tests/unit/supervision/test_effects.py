@@ -1,21 +1,25 @@
-"""The run context and its journal: written before it is done, done once, given back after a restart."""
+"""An agent in code and the journal of its run: written before it is done, done once, given back after a restart."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import time
-from collections import UserDict
+from collections import Counter, UserDict
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from types import MappingProxyType
+from typing import Any
 
 import pytest
 
 from desktop.domain.agent import AgentOutcome
-from desktop.domain.effects import EffectRecord
 from desktop.domain.errors import BugError, KnownError, ModelRateLimited, StoreFull, ToolAborted, ToolFailure
+from desktop.domain.ids import new_id
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, Usage
 from desktop.domain.models import ModelRef, ModelRequest
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.tools import ToolResult
 from desktop.recovery.effect_journal import EffectJournal
 from desktop.recovery.effect_values import (
@@ -28,11 +32,8 @@ from desktop.recovery.effect_values import (
     message_to_plain,
     to_text,
 )
-from tests.unit.supervision.kit import Bench, MemoryLog, ask, request, said
-
-
-class Died(BaseException):
-    """The process is gone, as far as the run can tell."""
+from tests.unit.pipeline.kit import Person
+from tests.unit.supervision.kit import Bench, MemoryLog, ask, said, unfinished
 
 
 def dying(log: MemoryLog, after: int) -> MemoryLog:
@@ -44,164 +45,127 @@ def dying(log: MemoryLog, after: int) -> MemoryLog:
 
 async def everything(ctx, inbox):
     """All kinds of effects, with a child."""
-    seen = [inbox[0].text, (await ctx.llm(request("one"))).text, str(await ctx.now()), await ctx.uuid()]
-    seen.append(await ctx.random())
-    seen.append((await ctx.tool("write", {"of": "a"})).text)
-    child = await ctx.spawn("child", [ask("do")])
+    seen = [(await ctx.now()).timestamp(), await ctx.uuid(), await ctx.random()]
+    seen += [inbox[0]["text"], (await ctx.llm("one"))["text"], (await ctx.tool("write", {"of": "a"})).value]
+    below = await ctx.spawn("child-agent", "do")
     await ctx.emit("news", {"n": 1})
     await ctx.sleep_until(1.0)
-    joined = await ctx.join(child)
+    joined = await ctx.join(below)
     return [*seen, joined.status, joined.value]
-
-
-DONE = (("0", 1), ("0", 5), ("0", 7), ("0.6", 1), ("0.6", 2))
-"""The places of ``everything`` at which something is really done."""
 
 
 async def child(ctx, inbox):
     await ctx.tool("write", {"of": "b"})
-    return (await ctx.tool("read", {"of": "c"})).text + inbox[0].text
+    return (await ctx.tool("read", {"of": "c"})).value + inbox[0]["text"]
 
 
 @pytest.mark.spec("R-JRN-1", "R-JRN-2", "R-JRN-3", "R-JRN-4", "R-JRN-5")
 async def test_each_effect_is_written_before_it_is_done_and_the_run_ends_once():
-    bench = Bench()
+    heard: list[str] = []
+
+    async def act(name: str, arguments: Mapping[str, Any], _meta: RunMeta) -> ToolResult:
+        last = [f"{r.name} {r.phase}" for r in bench.log.records if r.name == name][-1]
+        heard.append(f"{last} while {name} {arguments['of']} is done")
+        return ToolResult(f"{name} done")
+
+    bench = Bench(act=act)
     outcome = await bench.run(everything, child=child)
-    assert outcome.status == "completed"
-    assert outcome.value[-1] == "read donedo"
-    log = bench.log.told()
-    assert [line for line in log if line.startswith("0.") and "0.6." not in line.split(" ")[0]][:2] == [
-        "0.1 llm m/m begun",
-        "0.1 llm m/m completed",
+    assert (outcome.status, outcome.value[-1], outcome.value[3:5]) == ("completed", "read donedo", ["go", "re one"])
+    assert heard[:2] == ["write begun while write a is done", "write begun while write b is done"]
+    phases = Counter((r.name, r.phase) for r in bench.log.records if r.kind in ("tool", "llm"))
+    done = {"write": 2, "child-agent": 1, "event-emit": 1, "agent-effect": 4, "model-ask": 1, "m/m": 1, "read": 1}
+    assert {name: count for (name, phase), count in phases.items() if phase == "completed" and name in done} == done
+    assert [(r.agent, r.kind) for r in bench.log.records if r.kind in ("return", "end")] == [
+        ("0.1.1", "return"),
+        ("0.1", "return"),
+        ("", "end"),
     ]
-    assert {
-        "0.5 tool write begun",
-        "0.6 spawn child begun",
-        "0.7 emit news begun",
-        "0.8 sleep_until begun",
-        "0.9 join 0.6 begun",
-        "0.6.1 tool write begun",
-        "0.6.2 tool read completed",
-    } <= set(log)
-    assert [line for line in log if " return" in line or " end" in line] == [
-        "0.6.0 return completed",
-        "0.0 return completed",
-        ".0 end completed",
-    ]
-    assert [r.sequence for r in bench.log.records] == list(range(1, len(log) + 1))
-    with pytest.raises(BugError, match="over"):
-        await bench.run(everything, child=child)
+    assert [r.sequence for r in bench.log.records] == list(range(1, len(bench.log.records) + 1))
+    assert bench.world.topics.listeners("news", "run") == []
 
 
 @pytest.mark.spec("R-JRN-2", "S-JRN-1")
 async def test_a_run_cut_off_at_any_line_goes_on_without_doing_again_what_is_done():
     whole = Bench()
     first = await whole.run(everything, child=child)
-    lines = len(whole.log.records)
-    assert lines > 20
-    for cut in range(lines):
-        asked: list[EffectRecord] = []
-
-        async def answer(record, asked=asked):
-            asked.append(record)
-            return "repeat"
-
-        again = Bench(log=dying(whole.log, cut), options={"ask_unknown": answer})
-        recorded = {(r.agent, r.step) for r in again.log.records if r.phase == "completed"}
+    lines = unfinished(whole.log.records)
+    assert len(lines) > 20
+    for cut in range(len(lines)):
+        person = Person(*["allow_once"] * 9)
+        again = Bench(log=dying(whole.log, 0), person=person)
+        again.log.records = lines[:cut]
+        finished = {(r.agent, r.name) for r in again.log.records if r.phase == "completed" and r.kind == "tool"}
+        begun = {(r.agent, r.name) for r in again.log.records if r.phase == "begun" and r.kind == "tool"}
+        open_writes = [one for one in begun - finished if one[1] == "write"]
         outcome = await again.run(everything, child=child)
-        assert (outcome.status, outcome.usage, outcome.rounds) == ("completed", first.usage, first.rounds)
-        assert len(again.done) == 5 - sum(place in recorded for place in DONE)
-        unknown = [r for r in dying(whole.log, cut).records if r.name == "write" and (r.agent, r.step) not in recorded]
-        assert [(r.agent, r.step) for r in asked] == [(r.agent, r.step) for r in unknown], cut
-        kept = [step for step in (2, 3, 4) if ("0", step) in recorded]
-        assert [outcome.value[v] for v in kept] == [first.value[v] for v in kept], "time, ids and chance are as before"
+        assert (outcome.status, outcome.value[3:]) == ("completed", first.value[3:]), cut
+        names = Counter(name for _, name in finished)
+        asked_before = Counter(word.split()[0] for word in again.done)
+        assert asked_before["write"] == 2 - names["write"], cut
+        assert asked_before["llm"] == 1 - max(names["model-ask"], sum(r.name == "m/m" for r in lines[:cut]) // 2), cut
+        assert sum(bool(one.unknown) for one in person.asked) == len(open_writes), cut
+        kept = names["agent-effect"]
+        assert outcome.value[: min(kept, 3)] == first.value[: min(kept, 3)], "time, ids and chance are as before"
 
 
 @pytest.mark.spec("R-JRN-2")
 @pytest.mark.parametrize(
-    ("said_so", "done", "status", "text"),
-    [
-        ("repeat", ["write a"], "completed", "write done"),
-        ("done", [], "completed", "This was done before"),
-        ("skip", [], "completed", "This was not done"),
-        ("stop", [], "failed", ""),
-    ],
+    ("said_so", "done", "ok"),
+    [("allow_once", ["write a"], True), ("done", [], True), ("deny", [], False), ("stop", [], None)],
 )
-async def test_a_write_whose_outcome_nobody_knows_is_asked_about_and_the_answer_is_kept(said_so, done, status, text):
-    async def body(ctx, inbox):
-        return (await ctx.tool("write", {"of": "a"})).text
+async def test_a_write_whose_outcome_nobody_knows_is_asked_about_and_the_answer_is_kept(said_so, done, ok):
+    async def body(ctx, _inbox):
+        return [(await ctx.tool("write", {"of": "a"})).ok]
 
     whole = Bench()
     await whole.run(body)
-    log, asked = dying(whole.log, 1), []
-
-    async def answer(record):
-        asked.append(record.summary)
-        return said_so
-
-    bench = Bench(log=log, options={"ask_unknown": answer})
+    begun = next(at for at, r in enumerate(whole.log.records) if r.name == "write")
+    person = Person(said_so)
+    bench = Bench(log=dying(whole.log, begun + 1), person=person)
     outcome = await bench.run(body)
-    assert (bench.done, outcome.status, asked) == (done, status, ["write {'of': 'a'}"])
-    assert str(outcome.value or "").startswith(text)
-    if status == "completed":
-        bench.log.records = [r for r in bench.log.records if r.kind not in ("return", "end")]
-        bench.options = {}
-        assert (await bench.run(body)).value == outcome.value, "nobody is asked a second time"
+    assert [bool(one.unknown) for one in person.asked] == [True]
+    assert (bench.done, outcome.status) == (done, "cancelled" if ok is None else "completed")
+    if ok is not None:
+        assert outcome.value == [ok]
+        bench.log.records = unfinished(bench.log.records)
+        nobody = bench.person = Person()
+        assert (await bench.run(body)).value == [ok]
+        assert nobody.asked == [], "nobody is asked a second time"
 
 
 @pytest.mark.spec("R-JRN-2")
-async def test_without_anybody_to_ask_an_unknown_write_ends_the_run_and_a_read_is_repeated():
-    async def reads(ctx, inbox):
-        return (await ctx.tool("read", {})).text
+async def test_an_agent_that_takes_another_course_than_before_asks_before_it_does_something_in_the_others_place():
+    course = ["a"]
 
-    async def writes(ctx, inbox):
-        return (await ctx.tool("write", {})).text
-
-    for body, status in ((reads, "completed"), (writes, "failed")):
-        bench = Bench()
-        await bench.run(body)
-        bench.log = dying(bench.log, 1)
-        bench.done.clear()
-        outcome = await bench.run(body)
-        assert (outcome.status, len(bench.done)) == (status, status == "completed")
-
-
-@pytest.mark.spec("R-JRN-2")
-@pytest.mark.parametrize("changed", ["tool", "arguments", "kind"])
-async def test_a_run_that_takes_another_course_than_before_is_a_clear_error(changed):
-    async def body(ctx, inbox):
-        await ctx.tool("write", {"of": "a"})
-
-    async def other(ctx, inbox):
-        if changed == "kind":
-            await ctx.llm(request())
-        await ctx.tool("remove" if changed == "tool" else "write", {"of": "b"})
+    async def body(ctx, _inbox):
+        return [(await ctx.tool("write", {"of": of})).ok for of in course]
 
     bench = Bench()
     await bench.run(body)
-    bench.log = dying(bench.log, 2)
-    outcome = await bench.run(other)
-    assert (outcome.status, outcome.code) == ("failed", "run.changed")
-    assert "step 1 of its agent 0 was tool write" in outcome.detail
-    assert len(bench.done) == 1
+    bench.log.records = unfinished(bench.log.records)
+    course[:], bench.person = ["b"], Person("deny")
+    assert (await bench.run(body)).value == [False]
+    (asked,) = bench.person.asked
+    assert "write" in asked.unknown
+    assert bench.done == ["write a"]
 
 
 @pytest.mark.spec("R-JRN-3", "R-LOOP-14")
 async def test_an_error_is_an_outcome_and_the_same_error_after_a_restart():
-    async def body(ctx, inbox):
+    async def body(ctx, _inbox):
         try:
-            await ctx.llm(request())
-        except ModelRateLimited as error:
-            return [str(error), error.retry_after, error.code, error.next_step]
+            await ctx.llm("hi")
+        except ToolFailure as error:
+            return [str(error), error.code]
 
     async def refuse(_request):
         raise ModelRateLimited("Too many.", retry_after=7.5, next_step="Wait.")
 
     bench = Bench(answer=refuse)
     first = await bench.run(body)
-    bench.log = dying(bench.log, 2)
+    bench.log.records = unfinished(bench.log.records)
     again = await bench.run(body)
-    assert first.value == again.value == ["Too many.", 7.5, "model.rate_limited", "Wait."]
+    assert first.value == again.value == ["Too many. Wait.", "model.rate_limited"]
     assert len(bench.done) == 1
 
 
@@ -217,41 +181,30 @@ def test_errors_and_messages_survive_the_journal():
 
 
 @pytest.mark.spec("R-JRN-6")
-async def test_no_secret_reaches_the_journal_and_the_agent_sees_what_the_journal_holds():
+async def test_no_secret_reaches_the_journal():
     async def leak(name, arguments, meta):
         if name == "read":
             raise ToolFailure("it said s3cret")
         return ToolResult("key s3cret", structured={"k": ("s3cret", 1)})
 
-    def mask(value):
-        if isinstance(value, str):
-            return value.replace("s3cret", "[REDACTED]")
-        if isinstance(value, dict):
-            return {key: mask(item) for key, item in value.items()}
-        return [mask(item) for item in value] if isinstance(value, (list, tuple)) else value
+    async def body(ctx, _inbox):
+        await ctx.tool("write", {"of": "s3cret"})
+        return [(await ctx.tool("read", {"of": "s3cret"})).code]
 
-    async def body(ctx, inbox):
-        given = await ctx.tool("write", {"of": "s3cret"})
-        with pytest.raises(ToolFailure) as caught:
-            await ctx.tool("read", {"of": "s3cret"})
-        return [given.text, given.structured, str(caught.value)]
-
-    bench = Bench(act=leak, journal={"mask": mask, "redact": mask})
-    outcome = await bench.run(body)
-    assert outcome.value == ["key [REDACTED]", {"k": ["[REDACTED]", 1]}, "it said [REDACTED]"]
+    bench = Bench(act=leak, mask=lambda text: text.replace("s3cret", "[REDACTED]"))
+    assert (await bench.run(body)).value == ["tool.failed"]
     assert "s3cret" not in repr(bench.log.records)
-    bench.log = dying(bench.log, 4)
-    assert (await bench.run(body)).value == outcome.value
+    assert "[REDACTED]" in repr(bench.log.records)
 
 
 @pytest.mark.spec("R-JRN-2")
 async def test_what_cannot_be_written_is_not_done():
     bench = Bench()
 
-    async def body(ctx, inbox):
+    async def body(ctx, _inbox):
         await ctx.tool("write", {"of": "a"})
         bench.log.broken = StoreFull("The disk is full.")
-        await ctx.tool("write", {"of": "b"})
+        return [(await ctx.tool("write", {"of": "b"})).code]
 
     with pytest.raises(StoreFull):
         await bench.run(body)
@@ -262,46 +215,46 @@ async def test_what_cannot_be_written_is_not_done():
 async def test_a_cancelled_sleep_ends_at_once_and_the_run_has_its_terminal_entry():
     bench = Bench()
 
-    async def body(ctx, inbox):
-        asyncio.get_running_loop().call_later(0.01, ctx.meta.cancellation.cancel, "enough")
+    async def body(ctx, _inbox):
+        asyncio.get_running_loop().call_later(0.01, bench.token.cancel, "enough")
         await ctx.sleep_until(time.time() + 3600)
 
-    outcome = await bench.run(body)
-    assert (outcome.status, outcome.detail) == ("cancelled", "enough")
+    assert (await bench.run(body)).status == "cancelled"
     assert bench.log.told()[-1] == ".0 end cancelled"
 
 
 @pytest.mark.spec("R-CAN-9", "R-JRN-4")
 async def test_a_time_without_a_zone_is_refused_and_one_that_is_over_does_not_wait():
-    async def body(ctx, inbox):
+    async def body(ctx, _inbox):
         await ctx.sleep_until(datetime(2020, 1, 1, tzinfo=UTC))
         with pytest.raises(ValueError, match="zone"):
             await ctx.sleep_until(datetime(2020, 1, 1))
-        return (await ctx.now()).tzinfo is UTC
+        return [(await ctx.now()).tzinfo is UTC]
 
-    assert (await Bench().run(body)).value is True
+    assert (await Bench().run(body)).value == [True]
 
 
 @pytest.mark.spec("R-CAN-11")
 async def test_a_run_that_the_closing_app_cut_off_stays_open_and_is_gone_on_with():
-    bench, lives = Bench(options={"leave_open": frozenset({"closing"})}), []
+    bench, lives = Bench(), []
 
-    async def body(ctx, inbox):
+    async def body(ctx, _inbox):
         lives.append(1)
-        child = await ctx.spawn("child", [])
+        below = await ctx.spawn("child-agent", "x")
         await ctx.tool("write", {"of": "a"})
         if len(lives) == 1:
-            ctx.meta.cancellation.cancel("closing")
-        return (await ctx.join(child)).value
+            bench.token.cancel("closing")
+            await asyncio.sleep(3600)
+        return [(await ctx.join(below)).value]
 
-    async def patient(ctx, inbox):
+    async def patient(ctx, _inbox):
         await ctx.tool("read", {"of": "x"})
         return "child"
 
-    assert (await bench.run(body, child=patient)).status == "cancelled"
-    assert not [line for line in bench.log.told() if " end" in line or " return cancelled" in line]
+    assert (await bench.run(body, child=patient, leave_open=True)).status == "cancelled"
+    assert not [line for line in bench.log.told() if " end" in line]
     outcome = await bench.run(body, child=patient)
-    assert (outcome.status, outcome.value) == ("completed", "child")
+    assert (outcome.status, outcome.value) == ("completed", ["child"])
     assert bench.done.count("write a") == 1
 
 
@@ -340,19 +293,6 @@ def test_what_an_earlier_request_had_too_is_not_turned_into_text_again():
     assert options.looked_at == 1
 
 
-@pytest.mark.spec("R-JRN-2")
-async def test_the_end_of_one_call_and_the_beginning_of_the_next_are_written_together():
-    bench = Bench()
-
-    async def body(ctx, inbox):
-        for number in range(10):
-            await ctx.tool("write", {"of": str(number)})
-
-    await bench.run(body)
-    assert bench.log.batches <= 13
-    assert len(bench.log.records) == 22
-
-
 @pytest.mark.spec("R-JRN-5")
 async def test_a_journal_that_has_ended_takes_nothing_more():
     journal = EffectJournal("r", MemoryLog())
@@ -368,17 +308,17 @@ async def test_a_journal_that_has_ended_takes_nothing_more():
 @pytest.mark.parametrize("how", ["raised", "result"])
 async def test_a_call_that_was_cut_off_has_no_outcome(how):
     async def act(name, arguments, meta):
-        meta.cancellation.cancel("closing")
+        bench.token.cancel("closing")
         if how == "raised":
             raise ToolAborted("Operation aborted")
         return ToolResult("Operation aborted", is_error=True, code="tool.aborted")
 
-    async def body(ctx, inbox):
+    async def body(ctx, _inbox):
         await ctx.tool("write", {"of": "a"})
 
-    bench = Bench(act=act, options={"leave_open": frozenset({"closing"})})
-    assert (await bench.run(body)).status == "cancelled"
-    assert bench.log.told() == ["0.1 tool write begun"]
+    bench = Bench(act=act)
+    assert (await bench.run(body, leave_open=True)).status == "cancelled"
+    assert {r.phase for r in bench.log.records if r.name == "write"} <= {"begun", "cancelled"}
 
 
 @pytest.mark.spec("R-JRN-2")
@@ -413,3 +353,69 @@ def test_a_digest_tells_how_texts_are_split_and_how_long_they_are():
     long = "a" * 1_000_000
     assert of(long) == of(long)
     assert len({of(long), of(long + "a"), of("a", "b"), of("atextb"), of("ab")}) == 5
+
+
+SPEEDS = (lambda of: 30 if of[0] == "a" else 1, lambda of: 30 if of[0] == "b" else 1, lambda _of: 3)
+WRITES = Counter(["first", "last", *(f"{name}{at}" for name in "ab" for at in range(1, 7))])
+
+
+async def branches(ctx, _inbox):
+    """Two branches with ids of their own, limits of time, requests that are alike, a child, and a third level."""
+
+    async def branch(name: str) -> str:
+        await ctx.tool("write", {"of": f"{name}1"})
+        text = (await ctx.llm("the same"))["text"]
+        await asyncio.wait_for(ctx.tool("write", {"of": f"{name}2", "text": text[:2]}), 30)
+        await asyncio.gather(*(ctx.tool("write", {"of": f"{name}{at}"}) for at in (3, 4)))
+        below = await ctx.spawn("child-agent", name)
+        return str((await ctx.join(below)).value)
+
+    await ctx.tool("write", {"of": "first"})
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(branch(name)) for name in "ab"]
+    await asyncio.wait_for(ctx.tool("write", {"of": "last"}), 30)
+    return [task.result() for task in tasks]
+
+
+async def named(ctx, inbox):
+    name = inbox[0]["text"]
+    await asyncio.gather(*(ctx.tool("write", {"of": f"{name}{at}"}) for at in (5, 6)))
+    return name
+
+
+def finished_writes(log: MemoryLog) -> Counter[str]:
+    """The writes that it knows to be done."""
+    done = [r for r in log.records if r.name == "write" and r.phase == "completed"]
+    return Counter(json.loads(r.value)["text"] for r in done)
+
+
+async def goes_on(log: MemoryLog, speed: Any) -> MemoryLog:
+    """The run of this log goes on to its end; each write is done once, in one life or the other."""
+
+    async def act(_name: str, arguments: Mapping[str, Any], _meta: RunMeta) -> ToolResult:
+        for _ in range(speed(arguments["of"])):
+            await asyncio.sleep(0)
+        return ToolResult(arguments["of"])
+
+    async def answer(_request: object) -> ChatMessage:
+        await asyncio.sleep(0)
+        return said(new_id())
+
+    before, after = finished_writes(log), len(log.records)
+    again = Bench(log=log, act=act, answer=answer)
+    outcome = await again.run(branches, child=named)
+    assert (outcome.status, outcome.detail, outcome.value) == ("completed", "", ["a", "b"]), after
+    made = Counter(words.removeprefix("write ") for words in again.done if words.startswith("write"))
+    assert before + made == WRITES == finished_writes(log), after
+    return log
+
+
+@pytest.mark.spec("R-JRN-1", "R-JRN-2")
+@pytest.mark.parametrize("then", range(len(SPEEDS)))
+async def test_branches_that_are_cut_at_any_line_go_on_whoever_is_faster_then(then: int) -> None:
+    whole = await goes_on(MemoryLog(), SPEEDS[0])
+    lines = unfinished(whole.records)
+    for after in range(then, len(lines), len(SPEEDS)):
+        log = MemoryLog()
+        log.records = lines[:after]
+        await goes_on(log, SPEEDS[then])

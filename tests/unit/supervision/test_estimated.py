@@ -15,17 +15,17 @@ from desktop.supervision.budgets import BudgetTracker
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.chats.test_supervised_run import told
 from tests.unit.services.kit import world
-from tests.unit.supervision.kit import Bench, request, said
+from tests.unit.supervision.kit import Bench, said
 
 
 @pytest.mark.spec("R-SUP-7", "R-CTX-8")
-async def test_a_hosted_agent_whose_server_tells_nothing_stops_at_about_its_tokens():
+async def test_an_agent_in_code_whose_server_tells_nothing_stops_at_about_its_tokens():
     async def silent(_request):
         return replace(said("word " * 200), usage=None)
 
     async def body(ctx, inbox):
         for _ in range(30):
-            await ctx.llm(request("z" * 400))
+            await ctx.llm("z" * 400)
 
     bench = Bench(budget=ExecutionBudget(max_tokens=700), answer=silent)
     outcome = await bench.run(body)

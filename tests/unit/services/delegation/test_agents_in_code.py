@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -17,15 +16,10 @@ from desktop.domain.run_tree import NodeState
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.skills.python_worker import PythonWorker
 from desktop.safety.confinement.select import SystemConfinement
-from desktop.services.chats.tree_actions import RunTreeService
-from tests.harness.patience import PATIENCE_S
-from tests.unit.agents.script import Hang, Script
-from tests.unit.agents.script import says as speaks
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.safety.world import World as SafetyWorld
 from tests.unit.services.delegation.test_one_tree import told
-from tests.unit.services.delegation.test_tools import BOSS, HELPER, House, asks, house, one
-from tests.unit.supervision.kit import until
+from tests.unit.services.delegation.test_tools import BOSS, HELPER, House, house, one
 
 HEAD = """
 frontmatter = {

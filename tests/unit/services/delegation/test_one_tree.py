@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.agents.hosted.information import Metrics
+from desktop.agents.hosted.metrics import Metrics
 from desktop.domain.events import RunTreeChanged, SideTurnEnded, ToolCallAnswered, ToolCallWaiting
 from desktop.domain.judgement import Category
 from desktop.domain.messages import ToolCallBlock

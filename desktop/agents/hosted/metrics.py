@@ -1,17 +1,17 @@
-"""The agent that watches: it listens to what runs say and adds it up (R-SUP-16, C-25)."""
+"""What a run does, added up from what it says (R-SUP-16, C-25): the library's agent ``run-metrics``."""
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from desktop.domain.agent import Inbox, RunContext
-from desktop.domain.errors import ConfigurationError
+from desktop.agents.skill.host import HOST, Host
+from desktop.domain.errors import ToolFailure
 from desktop.domain.events import Event, MessageClosed, RetryScheduled, RunEnded, RunStarted, ToolCallFinished
-from desktop.domain.ids import AgentId
-from desktop.supervision.bus import Bus, EventQueue
+from desktop.workers.python_skill.run_context import RunContext
 
 MAX_NAMES = 500
 
@@ -72,36 +72,28 @@ def _plain(value: Any) -> Any:
     return {name: count for name, count in value.items() if count} if isinstance(value, Counter) else value
 
 
-class InformationAgent:
-    """Listens from the moment it is made until ``run_id`` ends, or its own run is cancelled.
+async def watch_run(ctx: RunContext) -> dict[str, Any]:
+    """The sums over what the run says from now on: until an event comes under ``topic``, or after ``seconds``. A slow
+    listener misses nothing but deltas, none of which counts. Raises ToolFailure where there is no run."""
+    host, call = ctx.skill.nonlocals.get(HOST), ctx.skill.call
+    if not isinstance(host, Host) or host.subscribe is None:
+        raise ToolFailure("There is no run here that could be watched.")
+    heard, metrics = host.subscribe(call.meta.run_id), Metrics()
+    seconds = float(ctx.args["seconds"])
 
-    ``run`` returns the metrics; until then ``metrics`` is what has been counted so far. It emits the sums under
-    ``topic`` when it is done. A slow subscriber misses nothing but deltas, none of which counts.
-    """
+    async def add() -> None:
+        async for event in heard:
+            metrics.add(event)
 
-    def __init__(self, agent_id: AgentId, bus: Bus, run_id: str, *, topic: str = "metrics") -> None:
-        self._id = agent_id
-        self._run_id = run_id
-        self._topic = topic
-        self._heard: EventQueue = bus.subscribe(run_id)
-        self.metrics = Metrics()
-
-    @property
-    def id(self) -> AgentId:
-        """Its address."""
-        return self._id
-
-    async def run(self, ctx: RunContext, inbox: Inbox) -> dict[str, Any]:
-        """The sums, once the watched run has ended. Raises ConfigurationError for its own, which it would outlast."""
-        try:
-            if ctx.meta.run_id == self._run_id:
-                raise ConfigurationError("An agent cannot wait for the end of the run that it is in.")
-            async for event in self._heard:
-                self.metrics.add(event)
-                if isinstance(event, RunEnded) and event.run_id == self._run_id:
-                    break
-        finally:
-            self._heard.close()
-        self.metrics.missed = self._heard.dropped
-        await ctx.emit(self._topic, self.metrics.to_plain())
-        return self.metrics.to_plain()
+    try:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(add(), name="add up what a run says")
+            if "topic" in ctx.args:
+                await ctx.skill.globals["topics"].wait_for(str(ctx.args["topic"]), seconds)
+            else:
+                await ctx.sleep_until((await ctx.now()).timestamp() + seconds)
+            heard.close()
+    finally:
+        heard.close()
+    metrics.missed = heard.dropped
+    return metrics.to_plain()
