@@ -133,7 +133,7 @@ class Bench:
         pipeline = Pipeline(
             world.table,
             owner.spawn,
-            trust=self.person or Person(*["allow_once"] * 99),
+            trust=self.person or Person(*["allow_once"] * 9_999),
             settings=CallSettings(lambda _name: 3600.0, margin_s=0.2),
             skills=world.side,
             layers=(self.live.calls, *self.layers),
