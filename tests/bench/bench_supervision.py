@@ -23,7 +23,7 @@ from desktop.domain.middleware import FunctionContext
 from desktop.domain.models import Finished, ModelRef, ModelRequest, StreamItem, TextDelta
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.run_tree import NodeState
-from desktop.domain.supervision import SpawnBudget, Supervision
+from desktop.domain.supervision import ExecutionBudget, SpawnBudget, Supervision
 from desktop.domain.threads import RunRecord, ThreadRecord
 from desktop.domain.tools import ToolResult, ToolSpec
 from desktop.recovery.history import CallHistory
@@ -40,6 +40,7 @@ ROOT = AgentId("root", "0")
 ANSWER = "The answer has a few sentences, as they mostly do. " * 16
 OUTPUT = "A line of a file that was read by a tool.\n" * 100
 CALLS = 1000
+MANY = ExecutionBudget(max_rounds=10_000)
 WRITE = ToolSpec("write-file", "", {}, Category.WRITE)
 
 Inbox = list[Mapping[str, Any]]
@@ -175,12 +176,12 @@ async def _resume() -> float:
     went_on: list[float] = []
     async with opened() as store:
         await started(store, "run")
-        made = Bench(log=store.effects)
+        made = Bench(log=store.effects, budget=MANY)
         await made.run(body, leave_open=True)
         if (await store.effects.load("run"))[-1].kind == "end":
             raise ValueError("the run has ended, there is nothing to go on with")
         at = time.perf_counter()
-        outcome = await Bench(log=store.effects).run(body)
+        outcome = await Bench(log=store.effects, budget=MANY).run(body)
     return float((outcome.value[0] - at) * 1000)
 
 
