@@ -181,7 +181,8 @@ async def _resume() -> float:
         if (await store.effects.load("run"))[-1].kind == "end":
             raise ValueError("the run has ended, there is nothing to go on with")
         at = time.perf_counter()
-        outcome = await Bench(log=store.effects, budget=MANY).run(body)
+        await started(store, "again")
+        outcome = await Bench(log=store.effects, budget=MANY, run_id="again", before="run").run(body)
     return float((outcome.value[0] - at) * 1000)
 
 
