@@ -182,7 +182,7 @@ async def _resume() -> float:
             raise ValueError("the run has ended, there is nothing to go on with")
         at = time.perf_counter()
         await started(store, "again")
-        outcome = await Bench(log=store.effects, budget=MANY, run_id="again", before="run").run(body)
+        outcome = await Bench(log=store.effects, budget=MANY, run_id="again", before=("run",)).run(body)
     return float((outcome.value[0] - at) * 1000)
 
 

@@ -1,4 +1,5 @@
-"""The process that is killed at a chosen line of its journal: a run with writes, agents below agents, and a sleep.
+"""The process that is killed at a chosen line of its journal: a run of agents in code, with writes, agents below
+agents, and a sleep.
 
 Everything that it does to the world is a line appended to a file, so that it can be counted. A journal line is written
 on its own here, so that every one of them is a place to die at, before it and after it.
@@ -10,29 +11,25 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from desktop.domain.agent import Inbox, RunContext
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.effects import EffectLog, EffectRecord
-from desktop.domain.ids import AgentId
-from desktop.domain.messages import ChatMessage, TextBlock, Usage
-from desktop.domain.models import ModelRef, ModelRequest
+from desktop.domain.messages import ChatMessage
+from desktop.domain.models import ModelRequest
+from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.run_meta import RunMeta
-from desktop.domain.supervision import Priority, SpawnBudget, Supervision
+from desktop.domain.supervision import SpawnBudget
 from desktop.domain.threads import RunRecord, ThreadRecord
 from desktop.domain.tools import ToolResult
-from desktop.recovery.effect_journal import EffectJournal
 from desktop.store import Store
-from desktop.supervision.hosting import AgentKinds, RunHost
-from desktop.supervision.run_context import EffectPorts
-from desktop.supervision.tree import RunTree
+from desktop.workers.python_skill.run_context import RunContext
+from tests.unit.pipeline.kit import Person
+from tests.unit.supervision.kit import Bench, said
 
-RUN = "the-run"
-ROOT = AgentId("root", "0")
 WRITES = ("r1", "r2", "r3", "a1", "a2", "b1", "b2", "g1")
+Inbox = Sequence[Mapping[str, Any]]
 
 
 def line(path: Path, text: str) -> None:
@@ -72,23 +69,23 @@ class Killing:
 
 async def root(ctx: RunContext, inbox: Inbox) -> Any:
     started, name = await ctx.now(), await ctx.uuid()
-    await ctx.llm(asking(f"plan-{inbox[0].text}"))
-    await ctx.tool("append", {"text": "r1", "name": name})
-    children = [await ctx.spawn("a", [message("one")]), await ctx.spawn("b", [message("two")], priority=Priority.HIGH)]
-    await ctx.tool("append", {"text": "r2", "name": name})
+    await ctx.llm(f"plan-{inbox[0]['text']}")
+    await ctx.tool("write", {"of": "r1", "name": name})
+    children = [await ctx.spawn("a-agent", "one"), await ctx.spawn("b-agent", "two", priority="high")]
+    await ctx.tool("write", {"of": "r2", "name": name})
     await ctx.sleep_until(started.timestamp() + 0.02)
     await ctx.emit("news", {"name": name})
     joined = [(await ctx.join(child)).value for child in children]
-    await ctx.tool("look", {"text": "root"})
-    await ctx.tool("append", {"text": "r3", "joined": joined, "luck": await ctx.random()})
+    await ctx.tool("read", {"of": "root"})
+    await ctx.tool("write", {"of": "r3", "joined": joined, "luck": await ctx.random()})
     return [*joined, name]
 
 
 async def a(ctx: RunContext, inbox: Inbox) -> Any:
-    await ctx.llm(asking(f"a-{inbox[0].text}"))
-    await ctx.tool("append", {"text": "a1"})
-    below = await ctx.spawn("g", [])
-    await ctx.tool("append", {"text": "a2"})
+    await ctx.llm(f"a-{inbox[0]['text']}")
+    await ctx.tool("write", {"of": "a1"})
+    below = await ctx.spawn("g-agent", "x")
+    await ctx.tool("write", {"of": "a2"})
     return (await ctx.join(below)).value
 
 
@@ -96,27 +93,19 @@ async def b(ctx: RunContext, inbox: Inbox) -> Any:
     """Does two things side by side."""
 
     async def reads_first() -> None:
-        await ctx.tool("look", {"text": "b"})
-        await ctx.tool("append", {"text": "b2", "name": await ctx.uuid()})
+        await ctx.tool("read", {"of": "b"})
+        await ctx.tool("write", {"of": "b2", "name": await ctx.uuid()})
 
     async def asks_then() -> str:
-        await ctx.tool("append", {"text": "b1", "name": await ctx.uuid()})
-        return (await ctx.llm(asking(f"b-{inbox[0].text}"))).text
+        await ctx.tool("write", {"of": "b1", "name": await ctx.uuid()})
+        return str((await ctx.llm(f"b-{inbox[0]['text']}"))["text"])
 
     return (await asyncio.gather(reads_first(), asks_then()))[1]
 
 
 async def g(ctx: RunContext, inbox: Inbox) -> Any:
-    await ctx.tool("look", {"text": "g"})
-    return (await ctx.tool("append", {"text": "g1"})).is_error
-
-
-def message(text: str) -> ChatMessage:
-    return ChatMessage("user", (TextBlock(text),))
-
-
-def asking(text: str) -> ModelRequest:
-    return ModelRequest(ModelRef("demo", "demo"), (message(text),))
+    await ctx.tool("read", {"of": "g"})
+    return [(await ctx.tool("write", {"of": "g1"})).ok]
 
 
 class Life:
@@ -126,85 +115,50 @@ class Life:
         self.folder = folder
         self.kill_at = kill_at
 
-    async def llm(self, request: ModelRequest, meta: RunMeta) -> ChatMessage:
+    async def answer(self, request: ModelRequest) -> ChatMessage:
         text = request.messages[-1].text
         line(self.folder / "reads", text)
-        return ChatMessage("assistant", (TextBlock(f"re {text}"),), "end", Usage(10, 5, cost_usd=0.01), "demo/demo")
+        return said(f"re {text}")
 
-    async def tool(self, name: str, arguments: Mapping[str, Any], meta: RunMeta, waits: object) -> ToolResult:
+    async def act(self, name: str, arguments: Mapping[str, Any], meta: RunMeta) -> ToolResult:
         await asyncio.sleep(0)
-        line(self.folder / ("writes" if name == "append" else "reads"), arguments["text"])
-        return ToolResult(f"{name} {arguments['text']}")
+        line(self.folder / ("writes" if name == "write" else "reads"), arguments["of"])
+        return ToolResult(f"{name} {arguments['of']}")
 
-    def publish(self, topic: str, event: Any, key: str) -> None:
-        """A listener that keeps what it hears knows an event again by its key."""
-        if key not in lines(self.folder / "events"):
-            line(self.folder / "events", key)
-
-    async def ask(self, record: EffectRecord) -> Any:
-        """A person who looks whether the line is there, and says so."""
-        line(self.folder / "asked", record.summary)
-        return "done" if record.summary in lines(self.folder / "writes") else "repeat"
+    def judge(self, request: PermissionRequest) -> Decision:
+        """A person who allows what is asked, and of what may have been done looks whether the line is there."""
+        word = str(request.arguments["of"])
+        if not request.unknown:
+            return Decision("allow_once", "digest")
+        line(self.folder / "asked", word)
+        done = word in lines(self.folder / "writes")
+        return Decision("done" if done else "allow_once", "digest")
 
     async def live(self) -> None:
         store = Store(self.folder / "assent.db")
         await store.open()
+        before = lines(self.folder / "runs")
+        run_id = f"run-{len(before)}"
+        await store.runs.start(record=RunRecord(run_id, "t", 1.0, "root", "demo/demo"))
+        line(self.folder / "runs", run_id)
         log = Killing(store.effects, self.kill_at)
-        outcome = await self._host(log).run_it()
+        bench = Bench(
+            log=log,
+            run_id=run_id,
+            before=before,
+            spawn=SpawnBudget(max_agents=8),
+            answer=self.answer,
+            act=self.act,
+            person=Person(*[self.judge] * 99),
+        )
+        outcome = await bench.run(root, a=a, b=b, g=g)
         await store.close()
-        (self.folder / "outcome").write_text(json.dumps([outcome.status, outcome.value, outcome.rounds, log.passed]))
-
-    def _host(self, log: Killing) -> _Started:
-        ports = EffectPorts(
-            self.llm, self.tool, lambda name, _: name == "look", self.publish, lambda _, arguments: arguments["text"]
-        )
-        node = Supervision.root(ROOT, session_id="t", spawn_budget=SpawnBudget(max_agents=8))
-        token = CancellationToken()
-        kinds = AgentKinds({name: _maker(body) for name, body in {"a": a, "b": b, "g": g}.items()})
-        return _Started(
-            RunHost(
-                tree=RunTree(ROOT, node, token),
-                meta=RunMeta(RUN, token, "t", node),
-                journal=EffectJournal(RUN, log),
-                ports=ports,
-                kinds=kinds,
-                ask_unknown=self.ask,
-            )
-        )
-
-
-class _Started:
-    def __init__(self, host: RunHost) -> None:
-        self._host = host
-
-    async def run_it(self) -> Any:
-        """A run whose terminal entry is there is over: nobody goes on with it."""
-        journal = self._host.journal
-        await journal.load()
-        if journal.ended is not None:
-            return journal.returned("0")
-        return await self._host.run(Made(ROOT, root), [message("go")])
-
-
-class Made:
-    """An agent made of a function."""
-
-    def __init__(self, agent_id: AgentId, body: Callable[[RunContext, Inbox], Any]) -> None:
-        self.id = agent_id
-        self._body = body
-
-    async def run(self, ctx: RunContext, inbox: Inbox) -> Any:
-        return await self._body(ctx, inbox)
-
-
-def _maker(body: Callable[[RunContext, Inbox], Any]) -> Callable[[AgentId], Made]:
-    return lambda agent_id: Made(agent_id, body)
+        (self.folder / "outcome").write_text(json.dumps([outcome.status, outcome.value, log.passed]))
 
 
 async def prepare(path: Path) -> None:
-    """A database in which the run has been started."""
+    """A database with the thread of the run."""
     store = Store(path)
     await store.open()
     await store.threads.create(record=ThreadRecord("t", "T", 1.0, 1.0))
-    await store.runs.start(record=RunRecord(RUN, "t", 1.0, "root", "demo/demo"))
     await store.close()

@@ -77,8 +77,8 @@ class Bench:
 
     log: Any = field(default_factory=MemoryLog)
     run_id: str = "run"
-    before: str = ""
-    """The run that this one goes on with, if that has another id."""
+    before: Sequence[str] = ()
+    """The runs that this one goes on with, the oldest first, if these have other ids."""
     spawn: SpawnBudget = field(default_factory=SpawnBudget)
     budget: ExecutionBudget = field(default_factory=ExecutionBudget)
     answer: Callable[[ModelRequest], Awaitable[ChatMessage]] | None = None
@@ -187,7 +187,7 @@ class Bench:
 
     async def _past(self) -> Past:
         """What is known of the call from an earlier life, which goes on in this one."""
-        records = await self.log.load(self.before or self.run_id)
+        records = [line for run_id in self.before or (self.run_id,) for line in await self.log.load(run_id)]
         if not any(record.agent == "m:c" for record in records):
             return NEVER_BEGUN
         self.live.histories.remember(self.run_id, CallHistory.of(records), {"m:c"})
