@@ -1,7 +1,8 @@
 """How calls are named in the journal of a run, so that they are known again when it is gone on with.
 
 A call of a chat has the name that its thread gives it (``effects.call_key``). One that is made inside it has ids of the
-moment, so it is named by what it is: whose it is, of which tool, with which arguments, the how-manieth of its like.
+moment, so it is named by what it is: whose it is, of which tool, with which arguments, the how-manieth of its like. Of
+an agent that does several things at once, the name begins with what stands for its caller and its branch.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _INSIDE = "inside "
+_BRANCHED = "b-"
 _ENCODE = json.JSONEncoder(sort_keys=True, default=str).encode
 
 
@@ -23,11 +25,25 @@ def likeness(tool: str, arguments: Mapping[str, Any] | None, said: str = "") -> 
     return f"{tool}\0{_ENCODE(arguments)}\0{said}" if said else f"{tool}\0{_ENCODE(arguments)}"
 
 
-def inside_key(above: str, like: str, number: int) -> str:
-    """What names a call made inside the call ``above``: the ``number``-th of its ``likeness``."""
-    digest = hashlib.sha256(f"{above}\0{like}\0{number}".encode("utf-8", "replace")).hexdigest()[:24]
+def inside_key(above: str, like: str, number: int, branch: str = "") -> str:
+    """What names a call made inside the call ``above``: the ``number``-th of its ``likeness``, in this branch."""
+    digest = _sha(f"{above}\0{like}\0{number}")[:24]
+    if branch:
+        digest = f"{_BRANCHED}{_sha(f'{above}{_BRANCHED}{branch}')[:8]}{_sha(f'{branch}{_BRANCHED}{digest}')[:16]}"
     by = f"/{_digests(above)[0]}" if is_inside(above) else ""
     return f"{_INSIDE}{digest}{by} {outermost(above)}"
+
+
+def _sha(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def group_of(key: str) -> tuple[str, str]:
+    """The same for calls that one caller made in one branch; the second part is "" where branches are not told apart."""
+    if not is_inside(key):
+        return "", ""
+    own, above = _digests(key)
+    return above, own[:10] if own.startswith(_BRANCHED) else ""
 
 
 def _digests(key: str) -> tuple[str, str]:
@@ -57,6 +73,10 @@ class Names:
         while (by := self._by(key)) and by not in found:
             found.append(key := by)
         return found, by is not None
+
+    def caller(self, key: str) -> str:
+        """The call that made this one; "" where nobody knows."""
+        return self._by(key) or ""
 
     def _by(self, key: str) -> str | None:
         if is_inside(key):

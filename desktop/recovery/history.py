@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from desktop.domain.call_keys import Names, is_inside, outermost
+from desktop.domain.call_keys import Names, group_of, is_inside, outermost
 from desktop.domain.cancellation import STOPPED
 from desktop.domain.effects import EffectRecord, is_digest, tool_of
 from desktop.domain.judgement import Category
@@ -169,6 +169,8 @@ class CallHistory:
     """Of models, in order, by the key of the call that asked them."""
     threads: frozenset[str] = frozenset()
     """The calls of agents whose thread is there."""
+    names: Names = field(default_factory=lambda: Names({}))
+    """Which call made which, of those that were made before and of those that are made now."""
 
     @classmethod
     def of(cls, records: Sequence[EffectRecord], callers: Mapping[str, str] = MappingProxyType({})) -> CallHistory:
@@ -184,6 +186,8 @@ class CallHistory:
         self.calls |= other.calls
         self.threads |= other.threads
         self.awaited |= {key for key in other.calls if is_inside(key) and outermost(key) in roots}
+        for key in other.calls:
+            self.names.add(key)
         for key, answers in other.answers.items():
             if outermost(key) in roots:
                 self.answers[key] = list(answers)
@@ -213,6 +217,7 @@ class CallHistory:
     def past_inside(self, key: str, asked: Mapping[str, Any] | None, spec: ToolSpec) -> Past:
         """The same of a call made inside one that is gone on with; once. What has not been asked for by the end was
         not made again. A read is made anew."""
+        self.names.add(key)
         if key not in self.awaited:
             return NEVER_BEGUN
         self.awaited.remove(key)
@@ -250,15 +255,33 @@ class CallHistory:
     def not_repeated(self, key: str, *, failed: bool = True) -> tuple[str, ...]:
         """What was done, or may have been, inside the same call of the chat, and has not been asked for again, a line
         each; of an agent that has not, all that it had done in its thread."""
-        root = outermost(key)
-        inside = [one for one in self.calls if one in self.awaited and outermost(one) == root]
+        return self._told_of(self._left(key), outermost(key), failed)
+
+    def _left(self, key: str) -> list[str]:
+        """The calls inside the same call of the chat that have not come again."""
+        return [one for one in self.calls if one in self.awaited and outermost(one) == outermost(key)]
+
+    def _told_of(self, inside: Sequence[str], root: str, failed: bool) -> tuple[str, ...]:
         below = [one for above in inside for one in self.calls[above].within if outermost(one) != root]
         return tuple(self._lines((*inside, *below), failed=failed))
+
+    def _outermost_left(self, key: str) -> str:
+        """Of a call that has not come again, the outermost around it of which that is so, too."""
+        caller = self.names.caller(key)
+        while caller in self.awaited:
+            key, caller = caller, self.names.caller(caller)
+        return key
 
     def divergence(self, key: str) -> str:
         """What a person is asked before a call that is new, while others that were made in its place before have not
         been asked for again; "" for most."""
-        left = () if key in self.calls else self.not_repeated(key, failed=False)
+        if key in self.calls:
+            return ""
+        groups = {group_of(one) for one in (key, *self.names.above(key)[0])}
+        inside = self._left(key)
+        if any(branch for _, branch in groups):  # what other branches did is theirs to come to
+            inside = [one for one in inside if group_of(self._outermost_left(one)) in groups]
+        left = self._told_of(inside, outermost(key), failed=False)
         return f"{ANOTHER_WAY} {'; '.join(left[:MAX_TOLD])}." if left else ""
 
 

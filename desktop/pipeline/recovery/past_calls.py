@@ -63,8 +63,8 @@ class PastCalls:
         histories, above = self._histories, request.parent.meta
         works_for_it = request.serves is not None or not request.counted  # middleware, an agent, its provider
         like = likeness(spec.name, None if works_for_it else request.block.arguments or {}, request.said)
-        like = f"{request.branch}\0{like}" if request.branch else like
-        request = replace(request, key=inside_key(above.call, like, request.parent.count(like)))
+        number = request.parent.count(f"{request.branch}\0{like}" if request.branch else like)
+        request = replace(request, key=inside_key(above.call, like, number, request.branch))
         past = histories.past(above.run_id, request.key, request.block.arguments, spec) if histories else None
         return request if past is None or works_for_it else _with_arguments(replace(request, past=past))
 

@@ -63,7 +63,7 @@ class _Branch:
 
     of: Any
     task: Any
-    name: str = ""
+    name: str = "0"
     begun: dict[str, int] = field(default_factory=dict)
 
 
@@ -184,7 +184,7 @@ class RunContext:
         return await self._invoke(self._ref, {"kind": kind, "given": plain, "branch": self._branch(kind, plain)}, {})
 
     def _branch(self, what: str, given: Mapping[str, Any]) -> str:
-        """The name of the branch that this task is; "" for the one in which the agent began."""
+        """The name of the branch that this task is; "0" for the one in which the agent began."""
         at, task = _BRANCH.get(), asyncio.current_task()
         if at is None or at.of is not self:
             at = self._trunk
