@@ -39,7 +39,7 @@ def _sha(text: str) -> str:
 
 
 def group_of(key: str) -> tuple[str, str]:
-    """The same for calls that one caller made in one branch; the second part is "" where branches are not told apart."""
+    """The same for calls that one caller made in one branch; the second part is "" where there are no branches."""
     if not is_inside(key):
         return "", ""
     own, above = _digests(key)

@@ -17,7 +17,7 @@ RUN_BY = {
     "mcp": ("tests/unit/tools/mcp/test_definitions.py", 1),
     "models-and-providers": ("tests/unit/library/test_own_provider.py", 1),
     "rules": ("tests/unit/services/rules/test_help_page.py", 1),
-    "skills": ("tests/unit/library/test_help_pages.py", 2),
+    "skills": ("tests/unit/library/test_help_pages.py", 3),
     "tools": ("tests/unit/library/test_help_pages.py", 2),
 }
 """The test that runs the samples of a page, and how many it runs."""

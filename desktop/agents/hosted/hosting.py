@@ -17,7 +17,7 @@ from typing import Any
 
 from desktop.agents.skill.discovery import own_calls
 from desktop.agents.skill.host import HOST, PERMISSIONS, ChildTerms, Host
-from desktop.agents.skill.nested_agent_scope import STOPPED, NestedAgentScope, seated
+from desktop.agents.skill.nested_agent_scope import STOPPED, NestedAgentScope, nested_agent_scope
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BudgetExhausted, ConfigurationError, LimitReached, NotFound, ToolAborted, ToolFailure
 from desktop.domain.ids import AgentId, new_id
@@ -54,17 +54,17 @@ async def host_agent(ctx: Context, _args: Mapping[str, Any]) -> Any:
     host, call, work = ctx.nonlocals.get(HOST), ctx.call, served.call
     if not isinstance(host, Host) or not isinstance(call, CallContext) or not isinstance(work, CallContext):
         raise ToolFailure("There is no run here that an agent could work in.")
-    with seated(host, call, work.tool) as seat, ExitStack() as held:
+    with nested_agent_scope(host, call, work.tool) as scope, ExitStack() as held:
         await host.begins(Start(work.tool, host.by if call.invocation.depth <= 1 else "model", "skill"), call.meta)
-        effects = AgentEffects(seat, served, work)
+        effects = AgentEffects(scope, served, work)
         held.callback(effects.close)
         fabric = ctx.globals["skills"]
         ref: str = fabric.hand_out("agent-ctx", effects.serve)
         held.callback(fabric.take_back, ref)
-        key = AgentId(work.tool, seat.call.meta.node or work.invocation.context_id)
+        key = AgentId(work.tool, scope.call.meta.node or work.invocation.context_id)
         served.hosted = HostedAgent(str(key), ref, _inbox(work), effects.allowed, effects.called)
-        held.callback(effects.seat())
-        async with Interrupt(seat.call.meta.cancellation):
+        held.callback(effects.begin())
+        async with Interrupt(scope.call.meta.cancellation):
             return await ctx.manager.next()
 
 
@@ -94,7 +94,7 @@ class AgentEffects:
         self._made = 0
         self._children: set[CancellationToken] = set()
 
-    def seat(self) -> Callable[[], None]:
+    def begin(self) -> Callable[[], None]:
         """From now on the calls of the code count for its own place in the tree. Gives what ends that."""
         invocation, own = self._work.invocation, self._scope.call.meta
         before, lent = invocation.meta, self._served.nonlocals[HOST]

@@ -9,11 +9,12 @@ from tests.harness.help_pages import samples
 
 
 def test_the_skills_that_the_pages_show_load_without_a_problem() -> None:
-    in_words, in_code = samples("skills", "markdown", "python")
+    in_words, in_code, agent = samples("skills", "markdown", "python")
     (provider,) = samples("models-and-providers", "python")
     paths = {
         "/x/release-notes/SKILL.md": in_words,
         "/x/word-count.skill.py": in_code,
+        "/x/two-opinions.skill.py": agent,
         "/x/agent-careful.skill.py": provider,
     }
     for path, text in paths.items():
