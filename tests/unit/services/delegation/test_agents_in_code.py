@@ -109,14 +109,14 @@ async def test_the_agent_that_the_page_shows_works(tmp_path: Path, confinement: 
     model = Answers(
         {"Please.": ToolCallBlock("1", "two-opinions", {"message": "tea?"}), "Say who is right.": "The helper."}, "Yes."
     )
-    person = Person("allow_once")
+    person = Person(*["allow_once"] * 3)
     listed = "look write-file helper-agent two-opinions sub"
     async with office(
         tmp_path, confinement, model, code, head="", name="two-opinions", boss=listed, person=person
     ) as h:
         _, results = await h.ask()
         assert results[-1].text == "The helper."
-        (asked,) = person.asked
+        (asked,) = [request for request in person.asked if request.tool == "write-file"]
         assert dict(asked.arguments) == {"path": "verdict.md", "content": "The helper."}
         nodes = told(h.world)
         assert {nodes[path].agent for path in ("0.1", "0.1.1", "0.1.2")} == {"two-opinions", HELPER, "sub"}
@@ -225,7 +225,7 @@ async def run(ctx, inbox):
         status, detail = value(results)
         assert status == "limit"
         assert "max_rounds 1" in detail
-        assert told(h.world)["0.1.2"].state is NodeState.CANCELLED
+        assert all(node.state.over for node in told(h.world).values()), "what it did not wait for ended with it"
 
 
 @pytest.mark.spec("R-SUP-15", "R-PRV-11")
