@@ -1,1 +1,1 @@
-"""Agents that other agents are built of: one that reasons and acts, one that listens, one that has others work."""
+"""Agents that are written in code: their place in the run, and what they do."""
