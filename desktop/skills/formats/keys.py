@@ -34,7 +34,7 @@ ACTS: Mapping[Place, Mapping[str, str]] = {
         **_INTERFACE,
         **dict.fromkeys(("activatable", "level"), _FORMATS),
         **dict.fromkeys(("$inherit", "$order", "$remove", "$local", "$global", "order", "hook"), _CASCADE),
-        "network": "pipeline/skills/python_worker.py",
+        "network": _SKILLS,
         "retries": "pipeline/skills/wrapping.py",
         "off": "services/skills/levels.py",
     },

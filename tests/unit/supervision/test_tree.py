@@ -195,16 +195,17 @@ async def test_a_changed_limit_names_who_changed_it_and_the_others_who_set_them_
 
 @pytest.mark.spec("R-SUP-9", "R-SUP-11")
 async def test_a_deadline_ends_a_long_call_and_a_child_cannot_extend_it():
-    bench = Bench(budget=ExecutionBudget(deadline_s=0.05))
+    bench = Bench()
 
     async def slow(ctx, inbox):
+        bench.tree.change_budget("0", ExecutionBudget(deadline_s=0.05), "me")
         await ctx.sleep_until(time.time() + 3600)
 
     async def body(ctx, inbox):
         return await ctx.join(await ctx.spawn("slow-agent", "", budget={"deadline_s": 1000}))
 
     outcome = await bench.run(body, slow=slow)
-    assert (outcome.status, outcome.limit) == ("limit", "deadline_s 0.05 (set by the run's budget)")
+    assert (outcome.status, outcome.limit) == ("limit", "deadline_s 0.05 (set by me)")
     assert [facts.state for facts in bench.tree.facts()] == [NodeState.LIMIT] * 3
     assert bench.log.told()[-1] == ".0 end limit"
 
