@@ -2,6 +2,10 @@
 
 Nothing is offered to servers: no sampling, no elicitation, no roots; whatever a server asks for except ``ping`` is
 refused and told. What it says is passed on as data, capped; the app decides what of it counts.
+
+Transports, messages and who gets which answer are the library's. Its ClientSession is not used: for one field that is
+not as the protocol has it (a greeting without ``serverInfo``, a content of a kind that it does not know) it refuses the
+whole greeting, list or result, and it drops keys of a tool that it does not know, while the app pins all that came.
 """
 
 from __future__ import annotations

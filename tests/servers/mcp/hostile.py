@@ -90,6 +90,9 @@ def initialize(number):
     if MODE == "version":
         send({"id": number, "result": {"protocolVersion": "1999-01-01", "capabilities": {}}})
         return
+    if MODE == "careless":
+        send({"id": number, "result": {"protocolVersion": "2025-06-18", "capabilities": {"tools": True}}})
+        return
     if MODE == "wrong-id":
         send({"id": 99_999, "result": {}})
         return

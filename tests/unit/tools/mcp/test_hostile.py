@@ -69,6 +69,12 @@ async def test_a_server_that_breaks_in_a_call_costs_that_call_and_comes_back(
         assert "exit code 7" in log
 
 
+async def test_a_server_whose_greeting_lacks_its_name_can_be_used(bench: McpBench) -> None:
+    await bench.put(declared("careless"))
+    await bench.accept("careless")
+    assert (await bench.call("careless_echo", text="x")).result.text == "x"
+
+
 @pytest.mark.spec("R-LOOP-3")
 async def test_a_server_that_cannot_be_used_says_why_and_is_given_up_after_a_while(bench: McpBench) -> None:
     modes = ("dies", "noise", "version", "refuses")
