@@ -53,6 +53,7 @@ def test_an_example_that_comes_letter_by_letter_ends_as_the_whole(name):
         ("访问 https://a.b/c。", "https://a.b/c", "。"),
         ("https://a.b/x_y_z", "https://a.b/x_y_z", ""),
         ("<https://a.b/c.>", "https://a.b/c.", ""),
+        ("see:[https://a.b/c](https://a.b/c)!", "https://a.b/c", "!"),
     ],
 )
 def test_an_address_is_a_link_without_the_signs_behind_it(source, address, behind):

@@ -6,7 +6,7 @@ Qt finds them too, but takes the full stop behind one into its link, and some wi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from desktop.ui.transcript.markdown.model import TextRun
@@ -14,38 +14,39 @@ from desktop.ui.transcript.markdown.model import TextRun
 _ADDRESS = re.compile(r"(?<![^\s*_~(])(?:https?://[\w-]+\.|www\.)[\w-]+[^\s<]*", re.IGNORECASE)
 _BEHIND = "?!.,:;*_~'\"…。，、；：！？）」』】”’"
 """Signs that end a sentence or a quotation, and not an address."""
+_HINT = re.compile(r"://|www\.", re.IGNORECASE)
 _ENTITY = re.compile(r"&[A-Za-z0-9]{1,30};$")
 
 
 def with_addresses(text: str, runs: Sequence[TextRun], source: str) -> tuple[TextRun, ...]:
     """The runs of a text, in which each address is a link, to its end or to the ``>`` that the source has behind it."""
-    if "://" not in text and "www." not in text.lower():
+    if not _HINT.search(text):
         return tuple(runs)
     found: list[TextRun] = []
     at = 0
-    for run in runs:
-        found += _linked(text, TextRun(at, run.start))
+    for run in (*runs, TextRun(len(text), len(text))):
+        if _HINT.search(text, at, run.start):
+            found += _linked(text, TextRun(at, run.start))
         bracketed = run.href and f"<{text[run.start : run.end]}>" in source
-        found += [run] if bracketed else _linked(text, run)
+        found += _linked(text, run) if not bracketed and _HINT.search(text, run.start, run.end) else [run]
         at = run.end
-    return (*found, *_linked(text, TextRun(at, len(text))))
+    return tuple(found[:-1])
 
 
-def _linked(text: str, run: TextRun) -> Iterator[TextRun]:
+def _linked(text: str, run: TextRun) -> list[TextRun]:
     """A run in parts, of which those that look like all text are left out. A link with words of its own stays."""
-    at, shown = run.start, text[run.start : run.end]
-    if not run.code and not run.math and run.href in ("", shown, f"http://{shown}"):
-        for match in _ADDRESS.finditer(text, run.start, run.end):
-            address = _without_end(match[0])
-            yield from _part(replace(run, start=at, end=match.start(), href=""))
-            at = match.start() + len(address)
-            yield replace(run, start=match.start(), end=at, href=address if "://" in address else f"http://{address}")
-    yield from _part(replace(run, start=at, href="" if at > run.start else run.href))
-
-
-def _part(run: TextRun) -> Iterator[TextRun]:
-    if run.start < run.end and not run.plain:
-        yield run
+    shown = text[run.start : run.end]
+    if run.code or run.math or run.href not in ("", shown, f"http://{shown}"):
+        return [run]
+    found, at = [], run.start
+    for match in _ADDRESS.finditer(text, run.start, run.end):
+        address = _without_end(match[0])
+        start, end = match.start(), match.start() + len(address)
+        found.append(replace(run, start=at, end=start))
+        found.append(replace(run, start=start, end=end, href=address if "://" in address else f"http://{address}"))
+        at = end
+    found.append(replace(run, start=at, href="") if found else run)
+    return [part for part in found if part.start < part.end and not part.plain]
 
 
 def _without_end(address: str) -> str:
