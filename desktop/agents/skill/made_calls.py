@@ -10,23 +10,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from desktop.agents.skill.calls import CallPort, CodeCalls
 from desktop.agents.skill.host import HOST, Host
 from desktop.agents.skill.result_contract import ResultContract
 from desktop.agents.skill.settings import PolicySettings
-from desktop.domain.code import CodeSession
-from desktop.domain.errors import ConfigurationError, ToolFailure
+from desktop.domain.errors import ToolFailure
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ToolCallBlock, media_to_plain
 from desktop.pipeline.context import CallContext, CallRequest, CallResult
-from desktop.pipeline.names import Caller, ExactTools
+from desktop.pipeline.names import Caller
 from desktop.pipeline.nested import NestedSink
 from desktop.pipeline.skill_context import Context
-from desktop.pipeline.skills.code_mode import INVOKE, CodeTool
+from desktop.pipeline.skills.code_mode import INVOKE
 
-CODE = "agent-code"
 MAX_KEPT = 100
 MAX_ID = 200
-OVER = "The limit on tool calls is reached: {limit}. Finish now with what you have."
 
 
 class Calls:
@@ -43,29 +41,36 @@ class Calls:
     ) -> None:
         self._host = host
         self._call = call
-        self._caller = caller
         self._settings = settings
         self.contract = contract
-        self._memory = {**settings.memory, **(memory if isinstance(memory, Mapping) else {})}
-        self._session: CodeSession | None = None
-        self._code_ref = ""
         self._below: dict[str, list[Any]] = {}
-        self.count = 0
-        self.exhausted = False
+        given = {**settings.memory, **(memory if isinstance(memory, Mapping) else {})}
+        served, target = call.request.serves, call.context.envelope.target if call.context is not None else None
+        code = CodeCalls(settings.mode, host.code, host.pipeline, self._fabric, caller, contract, given, served, target)
+        self._port = CallPort(host.pipeline, caller, host.budget, code, settings.calls)
+
+    @property
+    def count(self) -> int:
+        """How many were asked for."""
+        return self._port.made
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether one more was asked for than the limit allows."""
+        return self._port.exhausted is not None
 
     async def serve(self, ctx: Context, args: Mapping[str, Any]) -> dict[str, Any]:
         """One call of the provider's model, as plain data: ``{ok, text, code, state, structured, finished,
         media}``."""
-        self.count += 1
-        if self.count > self._settings.calls.value:
-            self.exhausted = True
-            return _refusal(OVER.format(limit=self._settings.calls), "denied.limit")
+        refusal = self._port.count()
+        if refusal:
+            return _refusal(refusal, "denied.limit")
         if self.contract.done:
             return _refusal("There is a result already; nothing more is done.", "denied.finished")
         args = await self.meant(args)
         code, tool = args.get("code"), args.get("tool")
-        if isinstance(code, str) and self._session is not None:
-            outcome = await self._run(ctx, code)
+        if isinstance(code, str) and self._settings.mode != "direct":
+            outcome = await self._through(ctx, ToolCallBlock(new_id(), INVOKE, {"code": code}))
         elif self.contract.takes(tool):
             return await self._finish_natively(args.get("args"))
         elif isinstance(tool, str) and self._settings.mode != "code":
@@ -90,7 +95,7 @@ class Calls:
         tool, given = told.get("tool"), told.get("args")
         if not isinstance(tool, str) or not isinstance(given, Mapping):
             return told
-        block = await self._host.pipeline.meant(ToolCallBlock("", tool, given), self._caller)
+        block = await self._host.pipeline.meant(ToolCallBlock("", tool, given), self._port.caller)
         return {**told, "tool": block.tool, "args": block.arguments} if block.via else told
 
     def _keep_below(self, key: str, outcome: CallResult) -> None:
@@ -111,34 +116,24 @@ class Calls:
         block = ToolCallBlock(  # an id of its own: the model's may be that of a call of the thread
             new_id(), tool, given if isinstance(given, Mapping) else None, "", str(args.get("problem") or "")[:500]
         )
-        return await self._through(ctx, block, self._caller, tool)
+        return await self._through(ctx, block)
 
-    async def _run(self, ctx: Context, code: str) -> CallResult:
-        caller = Caller("skill", self._caller.chain, ExactTools(None))
-        return await self._through(ctx, ToolCallBlock(new_id(), self._code_ref, {"code": code}), caller, INVOKE)
-
-    async def _through(self, ctx: Context, block: ToolCallBlock, caller: Caller, shown: str) -> CallResult:
-        """The pipeline, below the provider's call, so that the clocks around it stand still for a person."""
+    async def _through(self, ctx: Context, block: ToolCallBlock) -> CallResult:
+        """The port, below the provider's call, so that the clocks around it stand still for a person."""
         request, provider = self._call.request, ctx.call
         above = provider.invocation if isinstance(provider, CallContext) else self._call.invocation
         host = replace(self._host, asked=lambda _answered: None)  # what a tool asks a model is no round of this agent
         parent = replace(  # for what is called, the agent is above it
             above, view=self._call.context, inherited={**above.inherited, HOST: host}
         )
-        outcome = await self._host.pipeline.invoke(
-            CallRequest(
-                block,
-                caller,
-                parent,
-                NestedSink(request.sink, request.block.call_id),
-                request.message_id,
-                "",
-                request.limits,
-            )
-        )
-        self._host.pipeline.note_nested(self._call, shown, block.arguments, outcome)
-        self._host.budget.called()
-        self._host.budget.waited(outcome.facts.get("waited_ms", 0) / 1000)
+        sink = NestedSink(request.sink, request.block.call_id)
+
+        def asked(made: ToolCallBlock, caller: Caller) -> CallRequest:
+            return CallRequest(made, caller, parent, sink, request.message_id, "", request.limits)
+
+        outcome = await self._port.make(block, asked)
+        self._port.code.made.clear()
+        self._host.pipeline.note_nested(self._call, block.tool, block.arguments, outcome)
         return outcome
 
     async def _finish_natively(self, given: Any) -> dict[str, Any]:
@@ -152,36 +147,12 @@ class Calls:
 
     async def __aenter__(self) -> Calls:
         """Raises ConfigurationError where code was asked for and cannot be run."""
-        if self._settings.mode == "direct":
-            return self
-        if self._host.code is None:
-            raise ConfigurationError(
-                "Code mode (model.toolMode) needs the code sandbox, which is not there.",
-                next_step="Use model.toolMode: direct.",
-            )
-        self._session = self._host.code.session(self._memory)
-        caller = Caller("code", self._caller.chain, self._caller.allowed)
-        target = self._call.context.envelope.target if self._call.context is not None else None
-        tool = CodeTool(
-            CODE,
-            self._session,
-            self._host.pipeline,
-            caller,
-            self.contract.finish,
-            served=self._call.request.serves,
-            target=target,
-            natively=self.contract.for_code,
-            task=target.args if target is not None else None,
-        )
-        self._code_ref = self._fabric.hand_out(CODE, tool=tool)
+        await self._port.code.__aenter__()
         return self
 
-    async def __aexit__(self, *_: object) -> None:
-        if self._session is not None:
-            self._fabric.take_back(self._code_ref)
-            await self._session.close()
+    async def __aexit__(self, *error: object) -> None:
+        await self._port.code.__aexit__(*error)
 
-    @property
     def _fabric(self) -> Any:
         return self._call.invocation.shared["skills"]
 

@@ -39,7 +39,7 @@ from desktop.presenter.shell.window import PaletteRow, ShellViewModel
 from desktop.presenter.trace.panel import TraceViewModel
 from desktop.presenter.transcript.live_threads import LiveThreads
 from desktop.services.skills.side_prompt import prompt_skill
-from desktop.services.turns.code_mode import settings_of
+from desktop.services.turns.prompt_settings import settings_of
 from desktop.ui.theme import theme
 from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.widgets.shown import shown_line

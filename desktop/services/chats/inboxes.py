@@ -11,7 +11,7 @@ from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.threads import ThreadRecord
 from desktop.services.chats.service import ConversationService
 from desktop.services.skills.side_prompt import prompt_skill
-from desktop.services.turns.code_mode import model_settings
+from desktop.services.turns.prompt_settings import model_settings
 from desktop.services.turns.runtime import Runtime
 
 LEAST = 4

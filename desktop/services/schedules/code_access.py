@@ -7,7 +7,7 @@ from desktop.domain.definitions import DefinitionProblem
 from desktop.domain.errors import KnownError
 from desktop.domain.jobs import Job
 from desktop.services.skills.side_prompt import prompt_skill
-from desktop.services.turns.code_mode import settings_of
+from desktop.services.turns.prompt_settings import settings_of
 from desktop.services.turns.runtime import Runtime
 from desktop.services.turns.unattended import CODE_TOOL, JobPermission
 from desktop.skills.patterns import PatternError

@@ -25,7 +25,7 @@ from desktop.domain.run_tree import BY_HAND
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import Tool
 from desktop.pipeline.names import AllowedTools, Caller, ToolTable
-from desktop.services.turns.code_mode import model_settings, promised_by, settings_of
+from desktop.services.turns.prompt_settings import model_settings, promised_by, settings_of
 from desktop.services.turns.prompts import system_text
 from desktop.services.turns.runtime import Runtime
 from desktop.services.turns.unattended import JobTerms, ReadOnly, list_of_job

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from desktop.agents.loop.loop import RoundVerdict
+from desktop.agents.skill.calls import CodeCalls
 from desktop.agents.skill.result_contract import ResultContract
 from desktop.agents.skill.turn_events import TurnEvents
 from desktop.domain.debates import TurnEnd
@@ -15,7 +16,6 @@ from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock
 from desktop.pipeline.names import ToolTable
 from desktop.recovery.past import NEVER_BEGUN, Past
-from desktop.services.turns.code_mode import RunCode
 from desktop.services.turns.spec import SideSpec
 from desktop.services.turns.toolbox import Toolbox
 
@@ -38,7 +38,7 @@ class SideStops:
         spec: SideSpec,
         table: ToolTable,
         tools: Toolbox,
-        code: RunCode,
+        code: CodeCalls,
         limit: Callable[[int], Limit],
         contract: ResultContract,
         told: Told = lambda _call, _result: None,

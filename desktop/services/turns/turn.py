@@ -13,6 +13,7 @@ from desktop.agents.loop.answer import Answerer
 from desktop.agents.loop.events import LoopEvent, LoopResult
 from desktop.agents.loop.loop import RoundVerdict
 from desktop.agents.loop.window import View
+from desktop.agents.skill.calls import CallPort, CodeCalls
 from desktop.agents.skill.host import HOST, PERMISSIONS
 from desktop.agents.skill.provider_turn import AGENT, SkillProvider, SkillTurn
 from desktop.agents.skill.result_contract import ResultContract
@@ -37,7 +38,6 @@ from desktop.services.recovery.settling import Settling
 from desktop.services.skills.activation import arguments_in, named_in
 from desktop.services.skills.text import ARGUMENTS
 from desktop.services.threads.recorder import RunRecorder
-from desktop.services.turns.code_mode import RunCode
 from desktop.services.turns.persistent import PersistentTurn, Place
 from desktop.services.turns.runtime import Runtime, host_of
 from desktop.services.turns.spec import ResolvedSide, SideSpec, TurnRounds, check_stops, contract_of, ready, request_of
@@ -110,19 +110,11 @@ class SideTurn:
             )
         whose = self._whose()
         contract, root = contract_of(runtime, side), self._root(side, whose)
-        memory = side.settings.memory
-        async with RunCode(side.mode, runtime.code, runtime.pipeline, fabric, side.caller, contract, memory) as code:
-            tools = Toolbox(
-                runtime.pipeline,
-                side.caller,
-                self.meta,
-                runtime.bus.publish,
-                self.recorder,
-                self.budget,
-                root,
-                code,
-                side.calls,
-            )
+        pipeline, memory = runtime.pipeline, side.settings.memory
+        sandbox = CodeCalls(side.mode, runtime.code, pipeline, lambda: fabric, side.caller, contract, memory)
+        async with sandbox as code:
+            port = CallPort(pipeline, side.caller, self.budget, code, side.calls)
+            tools = Toolbox(port, pipeline.table, runtime.bus.publish, self.recorder, root)
             delivery = (
                 Delivery(partial(self._tell_listener, root), runtime.spawn) if runtime.spawn is not None else None
             )
@@ -141,7 +133,7 @@ class SideTurn:
         self,
         side: ResolvedSide,
         tools: Toolbox,
-        code: RunCode,
+        code: CodeCalls,
         contract: ResultContract,
         root: Invocation,
         given: TurnInput,

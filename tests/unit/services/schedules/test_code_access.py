@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from desktop.agents.skill.calls import CODE
 from desktop.domain.jobs import JobPolicy
 from desktop.services.schedules.code_access import code_problems
-from desktop.services.turns.code_mode import LABEL
 from desktop.services.turns.unattended import CODE_TOOL, tool_problems
 from tests.unit.services.schedules.test_service import HOURLY, jobs
 
@@ -37,5 +37,5 @@ async def test_a_list_that_denies_code_is_told_to_who_has_an_agent_that_writes_i
 
 
 def test_the_entry_for_code_is_known_though_no_table_has_it() -> None:
-    assert CODE_TOOL.name == LABEL
+    assert CODE_TOOL.name == CODE
     assert list(tool_problems(JobPolicy(("agent-code",)), [])) == []

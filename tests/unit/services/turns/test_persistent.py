@@ -35,11 +35,9 @@ def roots(folder: Path, model: str = PERSISTENT, tools: str = "look event-emit",
 async def kept(
     tmp_path: Path, model: ScriptedModel, settings: str = PERSISTENT, **options: Any
 ) -> AsyncIterator[World]:
-    found = {
-        "roots": roots(tmp_path / "mine", settings),
-        "agents": agent(prompt="keeper"),
-        "supervised": True,
-    } | options
+    if "roots" not in options:
+        options["roots"] = roots(tmp_path / "mine", settings)
+    found = {"agents": agent(prompt="keeper"), "supervised": True} | options
     async with world(tmp_path, model, FakeTool("look", body=lambda *_: "seen"), **found) as w:
         yield w
 
