@@ -52,6 +52,19 @@ async def test_what_a_prompt_gives_as_memory_is_there_for_the_first_code_of_a_ch
             assert json.loads(records[-2].blocks[0].text)["value"] == wanted
 
 
+@pytest.mark.spec("R-COD-1", "R-COD-10")
+async def test_in_pure_code_mode_nothing_else_is_a_tool_and_the_sandbox_ends_with_the_run(
+    tmp_path: Path, engine: JsEngine
+) -> None:
+    model = ScriptedModel([runs("return 1"), calls("read-file", {"path": "a"}, unoffered=True), says("No.")])
+    tool = FakeTool("read-file", body=lambda *_: "text")
+    async with world(tmp_path, model, tool, code=engine, tool_mode=lambda _agent: "code") as w:
+        results = [m.blocks[0] for m in await w.ask(await w.thread(), "read it") if m.role == "tool"]
+        assert [result.is_error for result in results] == [False, True]
+        assert tool.calls == []
+        assert not engine._live, "no process of the run is left"
+
+
 @pytest.mark.spec("R-COD-1", "R-COD-10", "R-COD-18")
 async def test_an_agent_set_to_code_has_one_tool_and_its_memory_lasts_for_the_run(
     tmp_path: Path, engine: JsEngine
