@@ -154,7 +154,9 @@ async def test_reading_happens_off_the_loop(shell_world: World) -> None:
     command = "ls x; " * 4_000 + "ls | rm x"
     began, beat = time.process_time(), Beat()
     beating = asyncio.ensure_future(beat.run())
+    await asyncio.sleep(0)  # it begins
     assert (await shell_world.reader.read(command)).blocked is not None
+    await asyncio.sleep(0.01)  # the beat has its turn
     beating.cancel()
     assert beat.longest < (time.process_time() - began) / 4, "the loop's own thread did not do the work"
 
