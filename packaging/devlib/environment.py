@@ -14,6 +14,8 @@ from .words import Stop, say
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
+BASE = VENV / "assent-base.stamp"
+VERSION = f"{sys.version_info.major}.{sys.version_info.minor}"
 LOCKS = {"runtime": ROOT / "packaging/requirements.lock", "dev": ROOT / "packaging/requirements-dev.lock"}
 
 
@@ -43,21 +45,32 @@ def _stamp(name: str) -> Path:
 
 
 def _fingerprint(name: str) -> str:
-    """Changes with the lock, the Python version, and the place (a moved environment does not work)."""
-    lock = hashlib.sha256(LOCKS[name].read_bytes()).hexdigest()
-    return f"{lock} {sys.version_info.major}.{sys.version_info.minor} {VENV}\n"
+    """Changes with the lock and the Python version. Not with the place: nothing starts the environment's scripts, which
+    name it, so a copy, and a link to the environment of another tree, are as good."""
+    return f"{hashlib.sha256(LOCKS[name].read_bytes()).hexdigest()} {VERSION}"
 
 
 def _is_current(name: str) -> bool:
+    return python().exists() and _stamped(_stamp(name), _fingerprint(name))
+
+
+def _stamped(stamp: Path, text: str) -> bool:
+    """Older stamps name the place after it."""
     try:
-        return python().exists() and _stamp(name).read_text(encoding="utf-8") == _fingerprint(name)
+        return f"{stamp.read_text(encoding='utf-8').strip()} ".startswith(f"{text} ")
     except OSError:
         return False
 
 
+def _write(stamp: Path, text: str) -> None:
+    """Anew, never into the old file, which a hard-linked copy of the environment shares."""
+    stamp.unlink(missing_ok=True)
+    stamp.write_text(f"{text}\n", encoding="utf-8")
+
+
 def _works() -> bool:
     """A base to install on: one that was finished before, and whose interpreter and pip still start."""
-    if not python().exists() or not (VENV / "assent-base.stamp").exists():
+    if not python().exists() or not _stamped(BASE, VERSION):
         return False
     try:
         done = subprocess.run([str(python()), "-m", "pip", "--version"], capture_output=True, timeout=60)
@@ -78,17 +91,20 @@ def _one_at_a_time() -> Iterator[None]:
 
 
 def _build(wanted: list[str], *, may_use_sudo: bool) -> None:
-    base = VENV / "assent-base.stamp"
-    base_text = f"{sys.version_info.major}.{sys.version_info.minor} {VENV}\n"
-    if not _works() or base.read_text(encoding="utf-8") != base_text:
+    if VENV.is_symlink():
+        raise Stop(
+            f"{VENV} is a link to {VENV.resolve()}, which does not match the lock files here.",
+            "Remove the link and run this again: then an environment is made here.",
+        )
+    if not _works():
         _make_empty(may_use_sudo=may_use_sudo)
-    base.unlink(missing_ok=True)  # a half-made environment has no base stamp, so it is never built upon
+    BASE.unlink(missing_ok=True)  # a half-made environment has no base stamp, so it is never built upon
     for name in wanted:
         if not _is_current(name):
             _install(name)
-            _stamp(name).write_text(_fingerprint(name), encoding="utf-8")
+            _write(_stamp(name), _fingerprint(name))
     _compile()
-    base.write_text(base_text, encoding="utf-8")
+    _write(BASE, VERSION)
 
 
 def _make_empty(*, may_use_sudo: bool) -> None:

@@ -116,9 +116,34 @@ def emptied(built: Machine) -> Iterator[Machine]:
     away.rmdir()
     lock.write_text(text)
     stamp.write_text(stamped)
-    (built.root / ".venv/assent-base.stamp").write_text(
-        f"{sys.version_info.major}.{sys.version_info.minor} {built.root / '.venv'}\n"
-    )
+    (built.root / ".venv/assent-base.stamp").write_text(f"{sys.version_info.major}.{sys.version_info.minor}\n")
+
+
+def _beside(built: Machine, name: str) -> Machine:
+    """Another tree of the same sources, as `git worktree` makes it."""
+    tree = Machine(built.root.parent / name, built.wheels)
+    shutil.copytree(built.root, tree.root, ignore=shutil.ignore_patterns(".venv*"))
+    return tree
+
+
+def test_a_tree_may_use_the_environment_of_another_by_a_link_or_a_copy(built: Machine) -> None:
+    stamps = {path: path.read_text() for path in built.root.glob(".venv/*.stamp")}
+    linked, copied = _beside(built, "linked"), _beside(built, "copied")
+    (linked.root / ".venv").symlink_to(built.root / ".venv", target_is_directory=True)
+    shutil.copytree(built.root / ".venv", copied.root / ".venv", copy_function=os.link, symlinks=True)
+    for tree in (linked, copied):
+        used = tree.dev("run", "--version")
+        assert (used.returncode, used.stdout, used.stderr) == (0, "probed ['--version'] False\n", "")
+    assert {path: path.read_text() for path in built.root.glob(".venv/*.stamp")} == stamps
+
+    linked.lock("0" * 64)
+    refused = linked.dev("run", "--version")
+    assert refused.returncode == 2
+    assert "is a link to" in refused.stderr
+    assert "next: Remove the link" in refused.stderr
+    copied.lock("0" * 64)
+    assert "installing requirements.lock" in copied.dev("run", "--version").stderr
+    assert {path: path.read_text() for path in built.root.glob(".venv/*.stamp")} == stamps
 
 
 def test_a_package_that_does_not_match_its_hash_is_refused(emptied: Machine) -> None:
