@@ -18,7 +18,8 @@ if sys.version_info < (3, 11):  # noqa: UP036 -- before the imports below, which
     )
 
 from devlib.benching import run_benches
-from devlib.environment import ROOT, clean_environment, ensure_environment, python
+from devlib.environment import ROOT, clean_environment, ensure_environment
+from devlib.picturing import save_pictures
 from devlib.system import ensure_system
 from devlib.testing import run_changed, run_chosen, run_stages
 from devlib.words import Stop, fail
@@ -113,11 +114,7 @@ def bench_command(options: argparse.Namespace) -> int:
 def shots_command(options: argparse.Namespace) -> int:
     """Draws the pages without a screen and says where the pictures are."""
     setup(options)
-    packaging = str(ROOT / "packaging")
-    environment = {**clean_environment(), "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": packaging}
-    folder = options.folder.resolve()
-    folder.mkdir(parents=True, exist_ok=True)
-    return subprocess.call([str(python()), "-m", "shots", str(folder), *options.names], cwd=ROOT, env=environment)
+    return save_pictures(options.folder.resolve(), options.names)
 
 
 def check(options: argparse.Namespace) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -96,7 +97,7 @@ def arrange(
 
     ``unfolded``: the jobs whose runs are shown. What is archived is folded at the end.
     """
-    moment = now or datetime.datetime.now()
+    moment = now or datetime.datetime.fromtimestamp(time.time())
     newest = sorted((t for t in threads if not t.archived), key=lambda t: (t.pinned, t.updated_at), reverse=True)
     away = sorted((t for t in threads if t.archived), key=lambda t: t.updated_at, reverse=True)
     jobs: dict[str, list[ThreadRecord]] = {}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QWidget
-from shots import __main__ as shots
+from shots import pages as shots
 
 from desktop.ui.settings.keys.page import KeysPage
 from desktop.ui.settings.models.page import ModelsPage
