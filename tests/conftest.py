@@ -26,6 +26,7 @@ for _name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_STYLE_OVERRIDE", "QT_SCALE_FACTO
 from tests.harness.leaks import _qt_guard, _thread_guard  # noqa: E402
 from tests.harness.logs import _log_guard  # noqa: E402
 from tests.harness.loops import LoopFactory, _function_scoped_runner, factories  # noqa: E402
+from tests.harness.progress import Costs, Progress  # noqa: E402
 from tests.harness.services import keyring_daemon, keyring_session, x_display  # noqa: E402
 
 __all__ = [
@@ -46,11 +47,12 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
             parser.addini(name, "a setting of pytest-qt, unused while Qt is hidden", default="")
 
 
-def pytest_runtest_logfinish() -> None:
-    """Tells packaging/dev.py that the run goes on."""
-    progress = os.environ.get("ASSENT_TEST_PROGRESS")
-    if progress and os.path.exists(progress):
-        os.utime(progress)
+def pytest_configure(config: pytest.Config) -> None:
+    progress = os.environ.pop("ASSENT_TEST_PROGRESS", "")  # popped: a pytest that a test starts is not the one asked
+    if progress:
+        config.pluginmanager.register(Progress(Path(progress)))
+    if config.pluginmanager.hasplugin("cacheprovider"):
+        config.pluginmanager.register(Costs(config))
 
 
 def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> Mapping[str, LoopFactory]:

@@ -1,11 +1,14 @@
 """Which tests a change can touch at first hand: those that import what changed, and those that stand where it stands.
 
-What a module does through others is the whole suite's to find: this is for the minutes in which one writes.
+For the minutes in which one writes, so they have to end within one: of more tests than that the nearest are chosen
+(``affordable``). Left to the whole suite are those others, and what a module does through other modules.
 """
 
 import ast
+import json
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path, PurePosixPath
 
@@ -14,6 +17,12 @@ from .environment import ROOT
 DOCUMENTS = ("tests/architecture/test_documents.py", "tests/architecture/test_requirements.py")
 BESIDE = {"skills": "tests/unit/library", "resources": "tests/gui/theme", "packaging": "tests/architecture"}
 """Folders whose files no test imports by name, and the tests of them."""
+COSTS = ".pytest_cache/v/assent/seconds"
+"""Written by ``tests/harness/progress.py``."""
+UNMEASURED_S = 2.0
+"""What a test file takes on the average."""
+MOST_S = 35.0
+"""Of processor time in one process: with its start, and what it waits for, less than a minute."""
 
 
 def changed_files(since: str = "HEAD", root: Path = ROOT) -> list[str]:
@@ -27,17 +36,54 @@ def changed_files(since: str = "HEAD", root: Path = ROOT) -> list[str]:
 
 
 def touched(changed: Iterable[str], root: Path = ROOT) -> list[str]:
-    """Test files, as paths from the root."""
+    """Test files, as paths from the root, the nearest first: those that changed; that import a changed module and stand
+    where it stands; that import it; that stand there; that reach it through the tests' own helpers."""
     names = set(changed)
-    modules = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in names}
+    modules = {_module(name) for name in names}
     every = [path.relative_to(root).as_posix() for path in sorted((root / "tests").rglob("test_*.py"))]
     folders = tuple(f"{folder}/" for folder in _folders(names, root))
     documents = {name for name in DOCUMENTS if any(one.endswith(".md") for one in names)}
-    return [
-        test
-        for test in every
-        if test in names or test in documents or test.startswith(folders) or not modules.isdisjoint(_seen(test, root))
-    ]
+    found = []
+    for test in every:
+        beside, imports = test.startswith(folders), not modules.isdisjoint(_imports(_module(test), root))
+        reaches = not modules.isdisjoint(_seen(test, root))
+        nearness = (test in names or test in documents, beside and imports, imports, beside, reaches)
+        if any(nearness):
+            found.append((nearness.index(True), test))
+    return [test for _, test in sorted(found)]
+
+
+def affordable(
+    tests: Sequence[str], costs: Mapping[str, float], sure: Iterable[str] = (), most_s: float = MOST_S
+) -> tuple[list[str], list[str]]:
+    """The tests that take so many seconds of processor time together, the first of them before the others, and those
+    that do not fit. ``sure`` are chosen whatever they take."""
+    chosen, left, spent = list[str](), list[str](), 0.0
+    for test in tests:
+        cost = costs.get(test, UNMEASURED_S)
+        fits = not chosen or spent + cost <= most_s or test in sure
+        (chosen if fits else left).append(test)
+        spent += cost * fits
+    return chosen, left
+
+
+def costs(root: Path = ROOT) -> dict[str, float]:
+    """Seconds of processor time that each test file took when it last ran here."""
+    try:
+        found: dict[str, float] = json.loads((root / COSTS).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found
+
+
+def counted(tests: Iterable[str]) -> str:
+    """So many in each folder, in a line: ``tests/gui/chat 12, tests/unit/store 3``."""
+    folders = Counter("/".join(test.split("/")[:3][: test.count("/")]) for test in tests)
+    return ", ".join(f"{folder} {count}" for folder, count in sorted(folders.items()))
+
+
+def _module(name: str) -> str:
+    return name.removeprefix("packaging/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 def _folders(names: set[str], root: Path) -> set[str]:
@@ -66,7 +112,7 @@ def _mirror(rooms: Sequence[str], root: Path) -> str:
 def _seen(test: str, root: Path) -> frozenset[str]:
     """Modules that a test imports, also by way of the tests' own helpers."""
     seen: set[str] = set()
-    waiting = [test.removesuffix(".py").replace("/", ".")]
+    waiting = [_module(test)]
     while waiting:
         module = waiting.pop()
         for name in _imports(module, root) - seen:

@@ -10,12 +10,14 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import IO
 
-from .changed import changed_files, touched
+from .changed import affordable, changed_files, costs, counted, touched
 from .environment import ROOT, clean_environment, python
+from .standing import PROGRESS, TELL_S, Standing, Tell
 from .words import say
 
 # Rooms below the presenter. Their tests run only with Qt hidden, so that none of them can come to need it.
@@ -52,8 +54,6 @@ AT_ONCE = 2 * max(2, os.cpu_count() or 1) + 1
 MAX_NAMED = 20
 FINE = (0, 5)
 """Passed, or there is nothing to test."""
-PROGRESS = "ASSENT_TEST_PROGRESS"
-"""Names a file that the tests touch whenever one of them has finished."""
 QUIET_S = 330.0
 """A little more than `faulthandler_timeout`, which ends a test that hangs and says where."""
 LOOK_S = 1.0
@@ -71,6 +71,12 @@ class Stage:
         """The folders, or at most a few files, as a person reads them in a line."""
         names = [path.removeprefix("tests/").removeprefix("unit/") for path in self.paths]
         return ", ".join(names) if len(names) <= MAX_NAMED else f"{', '.join(names[:3])} and {len(names) - 3} more"
+
+    @property
+    def label(self) -> str:
+        """The first folder alone, where a line names several stages."""
+        first, more = self.paths[0].removeprefix("tests/").removeprefix("unit/"), len(self.paths) - 1
+        return f"{first} and {more} more" if more else first
 
 
 def stages() -> list[Stage]:
@@ -103,20 +109,24 @@ def _holds_tests(child: Path) -> bool:
 
 
 def run_changed(since: str) -> int:
-    """Runs the tests that what differs from a commit can touch at first hand."""
-    paths = touched(changed_files(since))
-    kinds = [tuple(path for path in paths if _hides_qt(path) is hides) for hides in (True, False)]
-    chosen = [Stage(HIDE_QT if _hides_qt(kind[0]) else (), kind) for kind in kinds if kind]
-    say(f"{len(paths)} test files can be touched by what differs from {since}")
-    return run_stages(chosen)
+    """Runs the nearest of the tests that what differs from a commit can touch at first hand, and says what it leaves
+    out."""
+    changed = changed_files(since)
+    paths, known = touched(changed), costs()
+    kinds = [[path for path in paths if _hides_qt(path) is hides] for hides in (True, False)]
+    chosen, left = zip(*(affordable(kind, known, changed) for kind in kinds), strict=True)
+    say(f"{sum(map(len, chosen))} of {len(paths)} test files that can be touched by what differs from {since}")
+    if any(left):
+        say(f"left to the whole suite, for they take longer than a minute: {counted(chain(*left))}")
+    return run_stages([Stage(HIDE_QT if _hides_qt(kind[0]) else (), tuple(kind)) for kind in chosen if kind])
 
 
-def run_stages(chosen: Sequence[Stage] | None = None) -> int:
+def run_stages(chosen: Sequence[Stage] | None = None, tell_s: float = TELL_S, tell: Tell = say) -> int:
     """Runs these stages, else all, also after a failed one, and returns the first failing exit code or 0."""
     chosen = stages() if chosen is None else chosen
-    telling, started = Lock(), list[subprocess.Popen[bytes]]()
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        running = [pool.submit(_run_stage, stage, telling, started) for stage in chosen]
+    standing, telling, started = Standing(len(chosen)), Lock(), list[subprocess.Popen[bytes]]()
+    with standing.told(tell_s, tell), ThreadPoolExecutor(AT_ONCE) as pool:
+        running = [pool.submit(_run_stage, stage, standing, telling, started) for stage in chosen]
         try:
             codes = [one.result() for one in running]
         except KeyboardInterrupt:
@@ -130,7 +140,7 @@ def run_stages(chosen: Sequence[Stage] | None = None) -> int:
     return next((code for code in codes if code not in FINE), 0)
 
 
-def _run_stage(stage: Stage, telling: Lock, started: list[subprocess.Popen[bytes]]) -> int:
+def _run_stage(stage: Stage, standing: Standing, telling: Lock, started: list[subprocess.Popen[bytes]]) -> int:
     """The stage's exit code; what it said is shown in one piece when it has ended.
 
     Each stage has a folder for its temporary files: pytest's common one is cleaned by every process that ends, and of
@@ -140,8 +150,11 @@ def _run_stage(stage: Stage, telling: Lock, started: list[subprocess.Popen[bytes
         tempfile.TemporaryFile() as said,
         tempfile.TemporaryDirectory(prefix="pytest-", ignore_cleanup_errors=True) as folder,
     ):
+        progress = Path(folder, "progress")
+        progress.touch()
         say(f"testing {stage.name}")
-        code = _run([f"--basetemp={folder}/t", *stage.options, *stage.paths], said, started)
+        with standing.during(stage.label, progress):
+            code = _run([f"--basetemp={folder}/t", *stage.options, *stage.paths], progress, said, started)
         with telling:
             say(f"tested {stage.name}")
             said.seek(0)
@@ -154,32 +167,35 @@ def run_chosen(arguments: list[str]) -> int:
     """One pytest run with the person's own arguments. Runtime tests run with Qt hidden here too."""
     paths = [argument for argument in arguments if argument.startswith("tests")]
     only_runtime = paths and all(_hides_qt(path) for path in paths)
-    return _run([*(HIDE_QT if only_runtime else ()), *arguments])
+    with tempfile.TemporaryDirectory(prefix="assent-tests-") as folder:
+        progress = Path(folder, "progress")
+        progress.touch()
+        return _run([*(HIDE_QT if only_runtime else ()), *arguments], progress)
 
 
 def _run(
-    arguments: list[str], output: IO[bytes] | None = None, started: list[subprocess.Popen[bytes]] | None = None
+    arguments: list[str],
+    progress: Path,
+    output: IO[bytes] | None = None,
+    started: list[subprocess.Popen[bytes]] | None = None,
 ) -> int:
     """A pytest process, ended only when nothing in it has finished for ``QUIET_S``: a slow machine is no failure."""
-    environment = clean_environment()
-    environment["QT_QPA_PLATFORM"] = "offscreen"
-    with tempfile.NamedTemporaryFile(prefix="assent-tests-") as progress:
-        command = [str(python()), "-m", "pytest", *arguments]
-        environment[PROGRESS] = progress.name
-        with subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdout=output, stderr=output, start_new_session=os.name == "posix"
-        ) as process:
-            if started is not None:
-                started.append(process)
-            try:
-                return await_progress(process, Path(progress.name))
-            except KeyboardInterrupt:
-                _kill(process)
-                raise
+    environment = {**clean_environment(), "QT_QPA_PLATFORM": "offscreen", PROGRESS: str(progress)}
+    command = [str(python()), "-m", "pytest", *arguments]
+    with subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=output, stderr=output, start_new_session=os.name == "posix"
+    ) as process:
+        if started is not None:
+            started.append(process)
+        try:
+            return await_progress(process, progress)
+        except KeyboardInterrupt:
+            _kill(process)
+            raise
 
 
 def await_progress(process: subprocess.Popen[bytes], progress: Path, quiet_s: float = QUIET_S) -> int:
-    """The exit code. The tests touch ``progress`` whenever one of them has finished."""
+    """The exit code. The tests write to ``progress`` whenever one of them has finished."""
     while True:
         begun = time.monotonic()
         before = progress.stat().st_mtime_ns

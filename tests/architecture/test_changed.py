@@ -1,10 +1,12 @@
 """`dev.py test --changed` finds the tests that a change can touch at first hand, and no others."""
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from devlib.changed import changed_files, touched
+from devlib.changed import COSTS, affordable, changed_files, costs, counted, touched
+from devlib.environment import ROOT
 
 FILES = {
     "desktop/services/rules/text.py": "",
@@ -18,17 +20,18 @@ FILES = {
     "tests/unit/store/test_rules.py": "from desktop.store.rules import Rules\n",
     "tests/unit/library/test_agent.py": "",
     "tests/gui/debates/test_page.py": "",
-    "tests/gui/test_other.py": "",
+    "tests/gui/test_other.py": "from shots import pages\n",
     "tests/architecture/test_documents.py": "",
 }
 TOUCHED = {
     "desktop/services/rules/text.py": ["tests/unit/services/rules/test_text.py"],
-    "desktop/store/rules.py": ["tests/unit/services/test_chats.py", "tests/unit/store/test_rules.py"],
+    "desktop/store/rules.py": ["tests/unit/store/test_rules.py", "tests/unit/services/test_chats.py"],
     "tests/unit/services/kit.py": ["tests/unit/services/test_chats.py"],
     "tests/unit/services/conftest.py": ["tests/unit/services/rules/test_text.py", "tests/unit/services/test_chats.py"],
     "tests/unit/services/data.json": ["tests/unit/services/rules/test_text.py", "tests/unit/services/test_chats.py"],
     "tests/gui/test_other.py": ["tests/gui/test_other.py"],
     "skills/agent/agent.skill.py": ["tests/unit/library/test_agent.py"],
+    "packaging/shots/pages.py": ["tests/gui/test_other.py", "tests/architecture/test_documents.py"],
     "README.md": ["tests/architecture/test_documents.py"],
     "desktop/services/rules/deep/words.py": ["tests/unit/services/rules/test_text.py"],
     "desktop/ui/debates/page.py": ["tests/gui/debates/test_page.py"],
@@ -60,3 +63,44 @@ def test_what_git_does_not_know_yet_has_changed_too(tree: Path) -> None:
     (tree / "desktop/store/rules.py").write_text("x = 1\n")
     assert {"desktop/store/rules.py", "tests/unit/store/test_rules.py"} <= set(changed_files(root=tree))
     assert "desktop/services/rules/text.py" not in changed_files(root=tree)
+
+
+def test_the_nearest_tests_come_first(tree: Path) -> None:
+    (tree / "tests/unit/store/test_else.py").touch()
+    (tree / "tests/gui/test_rules.py").write_text("import desktop.store.rules\n")
+    assert touched(["desktop/store/rules.py", "tests/gui/test_other.py"], tree) == [
+        "tests/gui/test_other.py",
+        "tests/unit/store/test_rules.py",
+        "tests/gui/test_rules.py",
+        "tests/unit/store/test_else.py",
+        "tests/unit/services/test_chats.py",
+    ]
+
+
+def test_of_more_than_a_minute_the_first_are_chosen_and_the_others_named() -> None:
+    known = {"tests/a/test_1.py": 20.0, "tests/a/test_2.py": 20.0, "tests/a/b/test_3.py": 9.0}
+    chosen, left = affordable([*known, "tests/a/test_new.py"], known, most_s=30.0)
+    assert chosen == ["tests/a/test_1.py", "tests/a/b/test_3.py"]
+    assert left == ["tests/a/test_2.py", "tests/a/test_new.py"]
+    assert counted(left) == "tests/a 2"
+
+
+def test_what_changed_itself_is_chosen_whatever_it_takes_and_one_test_at_least() -> None:
+    slow = {"tests/test_1.py": 90.0, "tests/test_2.py": 90.0}
+    assert affordable(list(slow), slow, sure=["tests/test_2.py"])[1] == []
+    assert affordable(list(slow), slow) == (["tests/test_1.py"], ["tests/test_2.py"])
+
+
+def test_what_a_file_of_tests_takes_is_remembered_where_all_of_it_ran(tmp_path: Path) -> None:
+    burn = "import time\ndef burn():\n    end = time.process_time() + 0.3\n    while time.process_time() < end: pass\n"
+    (tmp_path / "test_one.py").write_text(f"{burn}def test_a():\n    burn()\ndef test_b():\n    burn()\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.conftest", f"--rootdir={tmp_path}", "-c", "x.ini"]
+    (tmp_path / "x.ini").touch()
+    for part in (["-k", "test_a"], ["test_one.py::test_a"]):
+        subprocess.run([*command, *part], cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, check=True)
+        assert costs(tmp_path) == {}
+    subprocess.run([*command, "test_one.py"], cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, check=True)
+    assert list(costs(tmp_path)) == ["test_one.py"]
+    assert costs(tmp_path)["test_one.py"] >= 0.6
+    (tmp_path / COSTS).write_text("{")
+    assert costs(tmp_path) == {}

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 from devlib import testing
+from devlib.standing import Standing
+
+from tests.harness.patience import PATIENCE_S
 
 BUSY = "import os, sys, time\nfor _ in range(8):\n    time.sleep(0.2)\n    os.utime(sys.argv[1])\nsys.exit(5)"
 HANGING = "import time\ntime.sleep(600)"
@@ -33,15 +36,56 @@ def test_a_run_in_which_nothing_finishes_is_ended(tmp_path: Path, capfd: pytest.
     assert "no test has finished for 2 s" in "".join(capfd.readouterr())
 
 
-def test_a_finished_test_is_told_to_the_command(tmp_path: Path) -> None:
+def test_while_the_stages_run_one_reads_how_many_of_their_tests_are_done(tmp_path: Path) -> None:
+    """The second of three tests ends only when it has been said that the first one has."""
+    heard = tmp_path / "heard"
+    (tmp_path / "test_three.py").write_text(
+        "import os, time\nimport pytest\ndef test_one():\n    pass\n"
+        f"def test_two():\n    end = time.monotonic() + {PATIENCE_S}\n"
+        f"    while not os.path.exists({str(heard)!r}):\n"
+        "        assert time.monotonic() < end, 'never said'\n        time.sleep(0.01)\n"
+        "def test_three():\n    pass\n"
+    )
+    (tmp_path / "test_more.py").write_text("def test_it():\n    pass\n")
+    lines: list[str] = []
+
+    def tell(line: str) -> None:
+        lines.append(line)
+        if "1 of 3" in line:
+            heard.touch()
+
+    path, more = str(tmp_path / "test_three.py"), str(tmp_path / "test_more.py")
+    options = ("-p", "tests.conftest")
+    assert testing.run_stages([testing.Stage(options, (path,)), testing.Stage(options, (more,))], 0.02, tell) == 0
+    assert any(f"{path} 1 of 3" in line for line in lines), lines
+    assert lines[0].startswith("0 of 2 stages done")
+
+
+def test_a_stage_that_has_ended_is_counted_and_no_longer_named(tmp_path: Path) -> None:
+    standing = Standing(3)
+    with standing.during("store", tmp_path / "not yet"):
+        assert standing.line() == "0 of 3 stages done; now store begins"
+        (tmp_path / "told").write_text("12 480\n")
+        with standing.during("tools", tmp_path / "told"):
+            assert standing.line() == "0 of 3 stages done; now store begins, tools 12 of 480"
+    assert standing.line() == "2 of 3 stages done"
+
+
+def test_a_pytest_that_a_test_starts_does_not_tell_of_itself(tmp_path: Path) -> None:
     progress = tmp_path / "progress"
     progress.touch()
-    before = progress.stat().st_mtime_ns
-    (tmp_path / "test_one.py").write_text("def test_one():\n    pass\n")
+    inner = tmp_path / "inner" / "test_inner.py"
+    inner.parent.mkdir()
+    inner.write_text("def test_a():\n    pass\ndef test_b():\n    pass\n")
+    (tmp_path / "test_outer.py").write_text(
+        "import subprocess, sys\ndef test_it():\n"
+        f"    subprocess.run([sys.executable, '-m', 'pytest', '-p', 'tests.conftest', {str(inner)!r}], check=True)\n"
+        f"    assert open({str(progress)!r}).read() == '0 1\\n'\n"
+    )
     environment = {**testing.clean_environment(), testing.PROGRESS: str(progress)}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.conftest", str(tmp_path / "test_one.py")]
-    subprocess.run(command, cwd=testing.ROOT, env=environment, check=True, capture_output=True)
-    assert progress.stat().st_mtime_ns > before
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.conftest", str(tmp_path / "test_outer.py")]
+    subprocess.run(command, cwd=testing.ROOT, env=environment, check=True)
+    assert progress.read_text() == "1 1\n"
 
 
 def test_no_stage_cleans_the_temporary_files_of_another(tmp_path: Path) -> None:
