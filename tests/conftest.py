@@ -23,6 +23,10 @@ os.environ["AGENT_HOME"] = "/nonexistent/assent-tests-have-no-home"
 for _name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_STYLE_OVERRIDE", "QT_SCALE_FACTOR", "PYTHONDONTWRITEBYTECODE"):
     os.environ.pop(_name, None)
 
+# Reading hundreds of modules and making thousands of tests makes no garbage, but at the collector's own pace it looks
+# through all of them over and over: two thirds of the time of parsing our sources went there.
+gc.set_threshold(50_000, 20, 50)
+
 from tests.harness.leaks import _qt_guard, _thread_guard  # noqa: E402
 from tests.harness.logs import _log_guard  # noqa: E402
 from tests.harness.loops import LoopFactory, _function_scoped_runner, factories  # noqa: E402

@@ -7,6 +7,7 @@ interpreter in slices, so pings and discovery stay possible meanwhile.
 from __future__ import annotations
 
 import asyncio
+import gc
 import importlib
 import logging
 import threading
@@ -38,6 +39,7 @@ class Library:
 
     def _load(self) -> None:
         began = time.monotonic()
+        gc.disable()  # importing makes no garbage, but collecting while importing takes a quarter of it
         try:
             importlib.import_module("desktop.workers.model_host.guard").install()
             module: Any = importlib.import_module("litellm")
@@ -47,6 +49,9 @@ class Library:
         except Exception as error:  # the boundary of a foreign library's import: reported at each use
             self._loop.call_soon_threadsafe(self._module.set_exception, _unusable(error))
             return
+        finally:
+            gc.freeze()  # modules are here to stay: no later collection has to look at them
+            gc.enable()
         self.seconds = time.monotonic() - began
         self._loop.call_soon_threadsafe(self._module.set_result, module)
 
