@@ -48,6 +48,10 @@ def test_the_corpus_holds_more_than_five_hundred_different_tricks() -> None:
         ("xmllint --output x y", "writes", ("--output",)),
         ("grep -o x y", "reads", ()),
         ("ls -o", "reads", ()),
+        ("man 1 ls", "reads", ()),
+        ("man 1 ./x", "unknown", ("/",)),
+        ("npm uninstall x", "deletes", ()),
+        ("npm run remove", "unknown", ()),
     ],
 )
 def test_what_an_option_does_is_judged_and_must_be_said_by_a_rule(
