@@ -22,7 +22,7 @@ _DELIMITERS = re.compile(r"[=@:,]")
 _ONE_PATH = re.compile(r"[^\-=@:,][^=@:,]*")
 _SHORTENED = re.compile(r"[$`{}*?\[~\\]|/\.\.")
 _MAGIC = re.compile(r"[*?\[]")
-_SHORT_VALUE = re.compile(r"-[A-Za-z][/~.]")
+_SHORT_VALUE = re.compile(r"-[A-Za-z](?:[/~.]|[^/]*/)")
 _NO_NAME = re.compile(r"[^/]{256}")
 MAX_NAME = 255
 """Characters of the longest name that a file can have anywhere (there they are bytes or more)."""

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from desktop.domain.judgement import Category
+from desktop.domain.messages import ImageBlock, media_to_plain
+from desktop.domain.tools import ToolResult
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.skills.python_worker import PythonWorker
 from desktop.safety.confinement.select import SystemConfinement
@@ -16,6 +18,7 @@ from tests.unit.library.kit import LibraryBench
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.safety.world import World
 
+PICTURE = (ImageBlock("image/png", "aGVsbG8="),)
 HEAD = (
     "---\nname: task\ndescription: x\nallowed-tools: look write-file agent-careful\nmetadata:\n"
     "  model: {agent: agent-careful}\n"
@@ -43,7 +46,8 @@ def bench_of(
 
     folder = tmp_path / "bench"
     folder.mkdir()
-    tools = (FakeTool("look", body=lambda *_: "seen"), FakeTool("write-file", Category.WRITE))
+    paints = FakeTool("paint", body=lambda *_: ToolResult("painted", media=PICTURE))
+    tools = (FakeTool("look", body=lambda *_: "seen"), FakeTool("write-file", Category.WRITE), paints)
     worker = PythonWorker(confinement, lambda: workspace, text)
     bench = LibraryBench(folder, *tools, model=ScriptedModel(rounds), python=worker, person=person)
     bench.write("agent-careful.skill.py", source)
@@ -101,6 +105,31 @@ async def test_it_may_tell_each_word_and_anothers_callback_is_a_failure_that_can
     caught, passed = outcome.result.structured
     assert "no tool" in caught
     assert passed == "caught: There is no such tool here."
+
+
+CALLS = """
+frontmatter = {"name": "agent-careful", "description": "x", "metadata": {"category": "read", "visibility": "hidden",
+    "params": {"type": "object", "additionalProperties": True}}}
+async def run(ctx, args):
+    calls = [{"tool": "paint", "args": {"path": "a"}}, {"tool": "look", "args": {"path": "a"}}, {"args": {"path": "a"}}]
+    return [await ctx.manager.invoke(args["invokeRef"], call) for call in calls]
+"""
+
+
+@pytest.mark.spec("R-PRV-2")
+async def test_it_gets_the_pictures_of_a_call_that_gave_any_and_a_refusal_for_what_is_no_call(
+    tmp_path: Path, confinement: SystemConfinement
+) -> None:
+    bench = bench_of(tmp_path, confinement)
+    bench.write("agent-careful.skill.py", CALLS)
+    bench.write("task.skill.md", HEAD.replace("look", "look paint") + "---\nDo it.\n")
+    outcome = await bench.call("task", allowed="task look paint")
+    assert not outcome.result.is_error, outcome.result.text
+    painted, looked, nothing = outcome.result.structured
+    assert (painted["text"], painted["media"]) == ("painted", media_to_plain(PICTURE))
+    assert looked == {"ok": True, "text": "seen", "code": "", "state": "done", "structured": None, "finished": False}
+    assert nothing["text"] == "That is no call that can be made here."
+    assert {**nothing, "text": ""} == {**looked, "text": "", "ok": False, "code": "tool.unknown", "state": "denied"}
 
 
 @pytest.mark.spec("R-PRV-11", "R-AG-3")

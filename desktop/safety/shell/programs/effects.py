@@ -238,9 +238,9 @@ def _sed(_: str, words: list[Word]) -> Effect:
 
 def _find(_: str, words: list[Word]) -> Effect:
     texts = [word.text for word in words]
-    effect = Effect("reads", recursive=True)
+    effect = Effect("reads")
     if "-delete" in texts:
-        effect = Effect("deletes", recursive=True, reasons=["find -delete removes everything it finds"])
+        effect = Effect("deletes", reasons=["find -delete removes everything it finds"])
     for name in ("-fprint", "-fprintf", "-fls", "-fprint0"):
         effect.writes += _value_of(words, name)
     return effect

@@ -1,0 +1,48 @@
+"""Commands that come to a denied place by a folder above it, or by a path inside of a word."""
+
+import pytest
+
+from desktop.domain.judgement import Category
+from tests.unit.safety.world import World
+
+
+@pytest.mark.spec("R-FS-3")
+@pytest.mark.parametrize("command", ["find ~", "find ~ -name x", "grep -r x ~", "ls -R ~", "tar cf a.tar ~"])
+def test_what_goes_through_a_folder_that_holds_a_denied_one_is_admin(world: World, command: str) -> None:
+    reading = world.reader.read_now(command)
+    assert reading.category is Category.ADMIN
+    assert "goes through a folder that holds the denied path ~/.ssh" in reading.raised_because
+
+
+@pytest.mark.spec("R-FS-3")
+def test_what_only_looks_at_the_names_in_such_a_folder_does_not_go_through_it(world: World) -> None:
+    assert world.reader.read_now("ls ~").raised_because == ""
+
+
+@pytest.mark.spec("R-FS-3")
+@pytest.mark.parametrize(
+    "word",
+    [
+        "~/.ssh/id_rsa",
+        "~/{.ssh,x}/id_rsa",
+        "{x,~/.ssh/id_rsa}",
+        "~/.s{s,x}h/id_rsa",
+        "-f../../.ssh/id_rsa",
+        "--file=../../.ssh/id_rsa",
+        "@../../.ssh/id_rsa",
+        "x:../../.ssh/id_rsa",
+        "file://$HOME/.ssh/id_rsa",
+    ],
+)
+def test_a_denied_path_is_found_wherever_it_stands_in_a_word(world: World, word: str) -> None:
+    reading = world.reader.read_now(f"grep -- x {word}" if not word.startswith("-") else f"grep {word} x")
+    assert reading.category is Category.ADMIN
+    assert "~/.ssh is denied" in reading.raised_because
+
+
+@pytest.mark.spec("R-FS-3")
+def test_the_value_of_a_short_option_begins_right_behind_its_letter(world: World) -> None:
+    (world.workspace / "keys").mkdir()
+    world.change(denied=(str(world.workspace / "keys"),))
+    assert "is denied" in world.reader.read_now("grep -fkeys/a x").raised_because
+    assert world.reader.read_now("grep -fxkeys/a x").raised_because == ""
