@@ -181,6 +181,7 @@ def test_a_hard_link_to_a_denied_file_is_taken_for_what_it_is(shell_world: World
         "hwclock -rw",
         "busybox hwclock -s",
         "date -s x",
+        "date --s x",
         "timedatectl set-time 10",
         "sysctl -w a=b",
         "modprobe x",

@@ -148,6 +148,8 @@ DENIES = (
     ("touch*", "fd -x env -i timeout 3 touch x"),
     ("touch*", "find . -exec find . -exec strace -o out touch {} \\;"),
     ("touch*", "find . " + "-exec find . " * 12 + "-exec touch x \\;"),
+    ("touch*", "sh -c -- 'touch x'"),
+    ("touch*", "bash -c - 'touch x'"),
     ("touch*", "git grep --open-files-in-pager='touch x' y"),
     ("touch*", "git fetch --upload-pack='touch x' ."),
     ("touch *", "touch x > y"),
