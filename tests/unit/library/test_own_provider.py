@@ -132,6 +132,25 @@ async def test_it_gets_the_pictures_of_a_call_that_gave_any_and_a_refusal_for_wh
     assert {**nothing, "text": ""} == {**looked, "text": "", "ok": False, "code": "tool.unknown", "state": "denied"}
 
 
+PASSES_ON = CALLS.replace(
+    '{"tool": "paint", "args": {"path": "a"}}',
+    '{"tool": "skill-invoke", "args": {"ref": "look", "args": {"path": "b"}}}',
+)
+
+
+@pytest.mark.spec("R-PRV-2")
+async def test_a_call_through_skill_invoke_is_the_call_that_it_asks_for(
+    tmp_path: Path, confinement: SystemConfinement
+) -> None:
+    bench = bench_of(tmp_path, confinement)
+    bench.write("agent-careful.skill.py", PASSES_ON)
+    bench.write("task.skill.md", HEAD.replace("look", "look skill-invoke") + "---\nDo it.\n")
+    outcome = await bench.call("task", allowed="task look skill-invoke")
+    assert not outcome.result.is_error, outcome.result.text
+    assert outcome.result.structured[0]["text"] == "seen"
+    assert [(call["tool"], call["args"]) for call in outcome.facts["nested"]][:1] == [("look", "b")]
+
+
 @pytest.mark.spec("R-PRV-11", "R-AG-3")
 async def test_a_provider_that_runs_into_what_is_not_there_is_itself_not_said_to_be_missing(
     tmp_path: Path, confinement: SystemConfinement
