@@ -11,7 +11,7 @@ from desktop.agents.loop.answer import ModelAnswer
 from desktop.agents.loop.summarising import MAX_FILES, ContextKeeper, KeptInMemory, renewed, summarise
 from desktop.agents.loop.window import PromptWindow
 from desktop.domain.context import MAX_SUMMARY, Overlay
-from desktop.domain.errors import CancellationError, KnownError, ModelContextTooLong
+from desktop.domain.errors import BudgetExhausted, CancellationError, KnownError, ModelContextTooLong
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, ToolResultBlock, user_message
 from desktop.domain.models import ModelRef, ModelRequest
 
@@ -89,6 +89,17 @@ async def test_what_is_no_whole_answer_is_no_summary_and_the_oldest_messages_are
     assert kept == [f"m{n}" for n in range(20)][-len(kept) :]
     await keeper.current(messages, window, model, MODEL, 9_000)
     assert len(model.requests) == 1, "and it is not asked again at once"
+
+
+@pytest.mark.spec("R-SUP-7", "R-CTX-7")
+async def test_a_budget_that_is_used_up_ends_the_run_where_a_summary_was_to_be_made() -> None:
+    async def ask(_request: ModelRequest) -> ModelAnswer:
+        raise BudgetExhausted("The budget is used up.", limit="max_rounds 1")
+
+    messages = [replace(user_message(f"{n} " + "x" * 4_000), source_id=f"m{n}") for n in range(20)]
+    keeper = ContextKeeper(kept=KeptInMemory(), overlay=Overlay(), allowed=lambda: True)
+    with pytest.raises(BudgetExhausted):
+        await keeper.current(messages, PromptWindow(context_window=9_000), ask, MODEL, 9_000)
 
 
 @pytest.mark.spec("R-CAN-10")

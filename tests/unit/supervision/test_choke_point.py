@@ -112,6 +112,14 @@ async def test_a_budget_that_is_used_up_already_is_told_without_waiting_in_the_q
     tree.close()
 
 
+async def test_an_agent_thinks_only_while_its_model_is_asked():
+    tree = grown()
+    async with ModelAdmission(tree.root, ModelQueue(1), tree.root.token, "m/m"):
+        assert (tree.root.state, tree.root.model) == (NodeState.THINKING, "m/m")
+    assert (tree.root.state, tree.root.model) == (NodeState.WORKING, "m/m")
+    tree.close()
+
+
 @pytest.mark.spec("R-CAN-10", "R-SUP-6")
 @pytest.mark.parametrize("answers", [(says("never"),), (wants(), says("never"))], ids=["before a request", "later"])
 async def test_a_paused_chat_is_stopped_without_being_resumed(answers):

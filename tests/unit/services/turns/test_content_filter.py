@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from desktop.domain.events import ToolCallWriting
-from desktop.domain.messages import ReasoningBlock, TextBlock
+from desktop.domain.messages import NoticeBlock, ReasoningBlock, TextBlock
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.settings.schema import ContentFilterSettings
 from tests.unit.services.skills.test_levels import FILTER, Levelled, notices, streamed
@@ -24,6 +24,24 @@ async def test_the_content_filter_replaces_before_anything_is_shown_whatever_the
         assert path[-1].text == streamed(w)
         assert path[-1].text == "the [removed] is on, [removed] too!"
         assert notices(path) == ["answer.filtered"]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("titan it is", "One place was replaced by the content filter."),
+        ("titan and titan", "2 places were replaced by the content filter."),
+    ],
+)
+async def test_who_reads_an_answer_hears_in_how_many_places_it_was_changed(
+    tmp_path: Path, said: str, told: str
+) -> None:
+    bench = Levelled(
+        tmp_path, ScriptedModel([says(said)]), **FILTER, content_filter=ContentFilterSettings(patterns=("titan",))
+    )
+    async with bench.worlds() as w:
+        path = await w.ask(await w.thread(), "hello")
+        assert [block.text for block in path[-1].blocks if isinstance(block, NoticeBlock)] == [told]
 
 
 async def test_the_content_filter_refuses_an_answer_and_the_calls_in_it(tmp_path: Path) -> None:
