@@ -31,7 +31,7 @@ def cli_tools(
     )
     if services.places is not None:
         services.places.on_change(found.retell)
-    found.on_change(lambda _state: skills.shown.refresh())
+    found.on_change(skills.shown.refresh)
     owner.spawn(asyncio.to_thread(found.reload), "tools.yaml: read")
     return found
 

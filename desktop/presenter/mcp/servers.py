@@ -11,11 +11,10 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import KnownError
 from desktop.domain.keyring import KeyringEntry
-from desktop.domain.skills import SkillProblem
 from desktop.presenter.mcp.example import EXAMPLE
 from desktop.presenter.mcp.keeping import keep_pasted
 from desktop.presenter.mcp.secrets import PastedSecret
-from desktop.presenter.settings.yaml_file import YamlFileViewModel
+from desktop.presenter.settings.declared import DeclaredViewModel
 from desktop.presenter.skills.forms import FormField, fields_of
 from desktop.presenter.skills.words import table_of
 from desktop.skills.catalogue.pins import Difference, FileDifference
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from desktop.presenter.events.bridge import Bridge
     from desktop.presenter.skills.trying import SkillTrials
     from desktop.safety.secrets.tool_secrets import ToolSecrets
-    from desktop.tools.mcp.servers import McpServers, ServerFacts, ToolFacts
+    from desktop.tools.mcp.servers import McpServers, McpState, ServerFacts, ToolFacts
 
 MAX_AT_ONCE = 40
 """Tools that are looked at, and so agreed to, in one go: as many as are shown."""
@@ -97,12 +96,10 @@ class McpRow:
         return sum(not tool.off for tool in self.tools)
 
 
-class McpServersViewModel(YamlFileViewModel):
-    """``changed`` after anything about the servers did, ``requests_wanted`` when the person wants to see what waits for
-    an answer; the text is its base's. ``difference`` is what is looked at, and ``accept`` agrees to exactly that."""
+class McpServersViewModel(DeclaredViewModel):
+    """The servers of mcp.yaml. ``difference`` is what is looked at, and ``accept`` agrees to exactly that."""
 
-    changed = Signal()
-    requests_wanted = Signal()
+    _state: McpState
     difference_ready = Signal(object)
     secrets_kept = Signal(object)
     secrets_refused = Signal(str)
@@ -115,21 +112,11 @@ class McpServersViewModel(YamlFileViewModel):
         bridge: Bridge,
         parent: QObject | None = None,
     ) -> None:
-        super().__init__(service, bridge, example=EXAMPLE, holds="servers", parent=parent)
+        super().__init__(service, trials, bridge, example=EXAMPLE, holds="servers", parent=parent)
         self._service = service
         self._keyring = keyring
-        self.trials = trials
-        self._state = service.state
         self._looked_at: tuple[str, dict[str, str]] = ("", {})
         self._difference: Difference | None = None
-        service.on_change(self._take)
-
-    def _take(self) -> None:
-        problems = self._state.problems
-        self._state = self._service.state
-        self.changed.emit()
-        if self._state.problems != problems:
-            self._reopen()
 
     # -- what there is ------------------------------------------------------------------------------------------------
 
@@ -137,16 +124,6 @@ class McpServersViewModel(YamlFileViewModel):
     def rows(self) -> tuple[McpRow, ...]:
         """The servers in force, in the order of the file."""
         return tuple(_row(server) for server in self._state.servers)
-
-    @property
-    def file_problems(self) -> tuple[SkillProblem, ...]:
-        """What is wrong in the file on disk."""
-        return self._state.problems
-
-    @property
-    def kept(self) -> bool:
-        """Whether the file is broken and the last good servers stay in force."""
-        return self._state.kept
 
     # -- what a person does -------------------------------------------------------------------------------------------
 

@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from desktop.domain.errors import KnownError
-from desktop.domain.skills import SkillProblem
 from desktop.presenter.settings.cli_example import EXAMPLE
-from desktop.presenter.settings.yaml_file import YamlFileViewModel
+from desktop.presenter.settings.declared import DeclaredViewModel
 from desktop.presenter.skills.forms import FormField, fields_of
 from desktop.tools.cli.tools import CliState
 
@@ -48,43 +47,18 @@ class CliRow:
     """Why it has no network, or ""."""
 
 
-class CliToolsViewModel(YamlFileViewModel):
-    """``changed`` after what is in force or its problems changed, ``requests_wanted`` when the person wants to see what
-    waits for an answer; the text is its base's."""
+class CliToolsViewModel(DeclaredViewModel):
+    """The tools of tools.yaml."""
 
-    changed = Signal()
-    requests_wanted = Signal()
-    _told = Signal(object)
+    _state: CliState
 
     def __init__(self, service: CliTools, trials: SkillTrials, bridge: Bridge, parent: QObject | None = None) -> None:
-        super().__init__(service, bridge, example=EXAMPLE, holds="tools", parent=parent)
-        self._service = service
-        self.trials = trials
-        self._state = service.state
-        self._told.connect(self._take)
-        service.on_change(self._told.emit)
-
-    # -- what is in force ---------------------------------------------------------------------------------------------
+        super().__init__(service, trials, bridge, example=EXAMPLE, holds="tools", parent=parent)
 
     @property
     def rows(self) -> tuple[CliRow, ...]:
         """The tools in force, in the order of the file."""
         return tuple(_row(tool) for tool in self._state.tools)
-
-    @property
-    def file_problems(self) -> tuple[SkillProblem, ...]:
-        """What is wrong in the file on disk."""
-        return self._state.problems
-
-    @property
-    def kept(self) -> bool:
-        """Whether the file is broken and the last good tools stay in force."""
-        return self._state.kept
-
-    def _take(self, state: CliState) -> None:
-        self._state = state
-        self.changed.emit()
-        self._reopen()
 
     def take_back(self, name: str) -> None:
         """The tool reads no denied folder any more, until a person agrees again. Raises NotFound."""

@@ -1,8 +1,7 @@
 """tools.yaml as declared tools and problems with their places.
 
-One bad entry costs itself only (R-CLI-1); a file that is no list of tools is ``broken``, and then nothing that was in
-force changes (R-CLI-14). An unknown key is an error: a mistyped ``pattern`` would otherwise pass everything. Blocks and
-loads PyYAML and jsonschema_rs: use a thread.
+An unknown key is an error: a mistyped ``pattern`` would otherwise pass everything. Blocks and loads PyYAML and
+jsonschema_rs: use a thread.
 """
 
 from __future__ import annotations
@@ -14,19 +13,23 @@ from typing import Any
 
 from desktop.domain.consents import Opening
 from desktop.domain.judgement import Category
-from desktop.domain.places import FormatError
-from desktop.domain.skills import Severity, SkillProblem
-from desktop.domain.suggestions import nearest
-from desktop.tools.cli.environment import no_argument, read_env
 from desktop.tools.cli.parameters import read_parameters
 from desktop.tools.cli.reads import nothing_opens, read_reads
 from desktop.tools.cli.template import NotATemplate, Template, template
 from desktop.tools.cli.values import Parameter, schema_of
-from desktop.yaml_text import tree
+from desktop.tools.declared.entries import (
+    DeclaredEntries,
+    DeclaredList,
+    EntryProblems,
+    EntryReader,
+    no_argument,
+    unknown_keys,
+)
+from desktop.tools.declared.environment import read_env
 from desktop.yaml_text.tree import Node
 
 SOURCE = "tools.yaml"
-MAX_TOOLS = 200
+TOOLS = DeclaredList(SOURCE, "tools", most=200)
 MAX_ARGUMENTS = 200
 MAX_ARGUMENT = 8_000
 MAX_NAME = 64
@@ -93,121 +96,23 @@ class CliRules:
     opens: Callable[[str], Opening] = nothing_opens
 
 
-@dataclass(frozen=True, slots=True)
-class CliFile:
-    """What a text declares. ``broken``: it cannot be read as a list of tools at all."""
-
-    definitions: tuple[CliDefinition, ...] = ()
-    problems: tuple[SkillProblem, ...] = ()
-    broken: bool = False
-
-
-class EntryProblems:
-    """Problems of one entry of the file ``source``, each with field, line and column."""
-
-    def __init__(self, where: str, source: str = SOURCE) -> None:
-        self.where = where
-        self.source = source
-        self.found: list[SkillProblem] = []
-
-    @property
-    def failed(self) -> bool:
-        """Whether the entry cannot be used."""
-        return any(problem.severity == "error" for problem in self.found)
-
-    def error(self, node: Node, at: str, message: str) -> None:
-        """The entry is skipped."""
-        self._note("error", node, at, message)
-
-    def warn(self, node: Node, at: str, message: str) -> None:
-        """It works, and is perhaps not what was meant."""
-        self._note("warning", node, at, message)
-
-    def _note(self, severity: Severity, node: Node, at: str, message: str) -> None:
-        words = f"{_joined(self.where, at)}: {message}"
-        self.found.append(problem(severity, words, node.line, node.column, source=self.source))
-
-
-def _joined(where: str, at: str) -> str:
-    return f"{where}.{at}" if at else where
-
-
-def problem(
-    severity: Severity, message: str, line: int, column: int, code: str = "cli.entry", source: str = SOURCE
-) -> SkillProblem:
-    """A problem of the file, in the words of the page."""
-    text = message if message.endswith((".", "?")) else f"{message}."
-    return SkillProblem(source, text, line, column, severity, code)
+CliFile = DeclaredEntries[CliDefinition]
 
 
 def parse(text: str, rules: CliRules) -> CliFile:
     """Read a whole file; never raises for what it says."""
-    try:
-        root = tree.read(text)
-        entries = _entries(root)
-    except FormatError as error:
-        broken = problem("error", str(error), error.line, error.column, "cli.file")
-        return CliFile((), (broken,), broken=True)
-    found: dict[str, CliDefinition] = {}
-    problems = _top_level(root)
-    for index, entry in enumerate(entries):
-        notes = EntryProblems(f"tools[{index}]")
-        definition = _Entry(entry, notes, rules).read()
-        if definition is not None and definition.name in found:
-            first = found[definition.name]
-            notes.error(entry, "name", f"{definition.name} is declared in line {first.line} already")
-        elif definition is not None and not notes.failed:
-            found[definition.name] = definition
-        problems += notes.found
-    return CliFile(tuple(found.values()), tuple(problems))
+    return TOOLS.read(text, lambda node, notes: _Entry(node, notes, rules).read())
 
 
-def _entries(root: Node | None) -> list[Node]:
-    """Raises FormatError when the file as a whole is something else."""
-    if root is None:
-        return []
-    if root.kind != "map":
-        raise FormatError("the file has to begin with `tools:`", root.line, root.column)
-    if root.own_faults:
-        first = root.own_faults[0]
-        raise FormatError(first.message, first.line, first.column)
-    tools = root.get("tools")
-    if tools is None:
-        raise FormatError("there is no list `tools:` in the file", root.line, root.column)
-    if tools.empty:
-        return []
-    if tools.kind != "list" or tools.own_faults:
-        raise FormatError("tools has to be a list: one `- name: …` for each", tools.line, tools.column)
-    if len(tools.items) > MAX_TOOLS:
-        raise FormatError(f"there are more than {MAX_TOOLS} tools", tools.line, tools.column)
-    return tools.items
-
-
-def _top_level(root: Node | None) -> list[SkillProblem]:
-    keys = root.entries if root is not None else {}
-    words = "nothing reads this key; tools stand below `tools:`"
-    return [
-        problem("warning", f"{name[:60]}: {words}", key.line, key.column, "cli.file")
-        for name, (key, _) in keys.items()
-        if name != "tools"
-    ]
-
-
-class _Entry:
-    """Reads one entry; what is wrong goes into ``notes``."""
-
+class _Entry(EntryReader):
     def __init__(self, node: Node, notes: EntryProblems, rules: CliRules) -> None:
-        self._node = node
-        self._notes = notes
+        super().__init__(node, notes)
         self._rules = rules
 
     def read(self) -> CliDefinition | None:
         """The definition, or None; ``notes.failed`` says whether it may be used."""
-        node, notes = self._node, self._notes
-        for fault in node.faults():
-            notes.found.append(problem("error", f"{notes.where}: {fault.message}", fault.line, fault.column))
-        if node.kind != "map":
-            notes.error(node, "", "an entry has to hold names with values, such as command: npx")
+        node, notes = self.node, self.notes
+        if not self.is_entry():
             return None
         name = self._name()
         if name:
@@ -230,147 +135,112 @@ class _Entry:
             parameters,
             schema_of(parameters),
             env,
-            self._timeout(),
+            self.timeout(MAX_TIMEOUT_S),
             self._cwd(),
             offline,
             read_reads(node.get("reads"), self._rules.opens, notes),
             node.line,
         )
 
-    def _text(self, key: str) -> str | None:
-        """A text that has to be one, or None; a value of another kind is noted."""
-        node = self._node.get(key)
-        if node is None:
-            return None
-        if node.kind != "text" or node.empty:
-            self._notes.error(node, key, "this has to be a text")
-            return None
-        if hidden := no_argument(node.text):
-            self._notes.error(node, key, hidden)
-            return None
-        return node.text
-
     def _name(self) -> str:
-        text = self._text("name")
+        text = self.text("name")
         if text is None:
-            if self._node.get("name") is None:
-                self._notes.error(self._node, "name", "every tool needs a name")
+            if self.node.get("name") is None:
+                self.notes.error(self.node, "name", "every tool needs a name")
             return ""
         name = text.replace("_", "-")
-        at = self._node.get("name") or self._node
+        at = self.at("name")
         if len(name) > MAX_NAME or not _BARE_NAME.fullmatch(name):
             words = "a name is 1 to 64 of a to z, 0 to 9 and single underscores or hyphens between them"
-            self._notes.error(at, "name", words)
+            self.notes.error(at, "name", words)
             return ""
         if owner := self._rules.taken(name):
-            self._notes.error(at, "name", f"{name} is the name of {owner}")
+            self.notes.error(at, "name", f"{name} is the name of {owner}")
         return name
 
     def _category(self) -> Category | None:
-        text = self._text("category")
+        text = self.text("category")
         found = next((category for category in Category if category.value == text), None)
         if found is None:
-            at = self._node.get("category") or self._node
-            self._notes.error(at, "category", "every tool needs a category: read, write or admin")
+            at = self.at("category")
+            self.notes.error(at, "category", "every tool needs a category: read, write or admin")
         return found
 
     def _description(self, cmd: str) -> str:
-        text = self._text("description")
+        text = self.text("description")
         if text is None:
-            if self._node.get("description") is None:
-                self._notes.warn(self._node, "description", "models choose a tool by its description: add one")
+            if self.node.get("description") is None:
+                self.notes.warn(self.node, "description", "models choose a tool by its description: add one")
             return f"Run {cmd}."
         if len(text) > 2000:
-            self._notes.error(self._node.get("description") or self._node, "description", "at most 2,000 characters")
+            self.notes.error(self.at("description"), "description", "at most 2,000 characters")
         return text
 
     def _cmd(self) -> str:
-        text = self._text("cmd")
-        at = self._node.get("cmd") or self._node
+        text = self.text("cmd")
+        at = self.at("cmd")
         if text is None:
-            if self._node.get("cmd") is None:
-                self._notes.error(at, "cmd", "every tool needs a program to run")
+            if self.node.get("cmd") is None:
+                self.notes.error(at, "cmd", "every tool needs a program to run")
             return ""
         if "{{" in text:
-            self._notes.error(at, "cmd", "which program runs is never filled in: no placeholders here")
+            self.notes.error(at, "cmd", "which program runs is never filled in: no placeholders here")
         elif _ABSOLUTE.match(text):
             if _META.search(text) or ".." in re.split(r"[/\\]", text):
-                self._notes.error(at, "cmd", "a program's path has no shell characters and no '..' in it")
+                self.notes.error(at, "cmd", "a program's path has no shell characters and no '..' in it")
         elif not _BARE_CMD.fullmatch(text):
             words = "this has to be one program's name or its absolute path; its arguments stand in args"
-            self._notes.error(at, "cmd", words)
+            self.notes.error(at, "cmd", words)
         return text
 
     def _arguments(self, node: Node | None, at: str) -> list[tuple[Node, Template]]:
         if node is None or node.empty:
             return []
         if node.kind != "list" or len(node.items) > MAX_ARGUMENTS:
-            self._notes.error(node, at, f"this has to be a list of at most {MAX_ARGUMENTS} arguments")
+            self.notes.error(node, at, f"this has to be a list of at most {MAX_ARGUMENTS} arguments")
             return []
         found = []
         for index, item in enumerate(node.items):
             where = f"{at}[{index}]"
             if item.kind != "text" or item.empty or len(item.text) > MAX_ARGUMENT:
-                self._notes.error(item, where, 'one argument is one text (put "" for an empty one)')
+                self.notes.error(item, where, 'one argument is one text (put "" for an empty one)')
             elif hidden := no_argument(item.text):
-                self._notes.error(item, where, hidden)
+                self.notes.error(item, where, hidden)
             else:
                 try:
                     found.append((item, template(item.text)))
                 except NotATemplate as error:
-                    self._notes.error(item, where, str(error))
+                    self.notes.error(item, where, str(error))
         return found
 
     def _groups(self, node: Node | None) -> list[tuple[str, Node, list[tuple[Node, Template]]]]:
         if node is None or node.empty:
             return []
         if node.kind != "map":
-            self._notes.error(node, "optional_args", "this has to be `parameter: [arguments]`")
+            self.notes.error(node, "optional_args", "this has to be `parameter: [arguments]`")
             return []
         return [
             (name, key, self._arguments(value, f"optional_args.{name}")) for name, (key, value) in node.entries.items()
         ]
 
-    def _timeout(self) -> float | None:
-        node = self._node.get("timeout")
-        if node is None:
-            return None
-        value = node.number()
-        if value is None or not 0 < value <= MAX_TIMEOUT_S:
-            self._notes.error(node, "timeout", f"this has to be a number of seconds up to {MAX_TIMEOUT_S}")
-            return None
-        return float(value)
-
     def _cwd(self) -> str:
-        text = self._text("cwd")
+        text = self.text("cwd")
         if text and "{{" in text:
-            at = self._node.get("cwd") or self._node
-            self._notes.error(at, "cwd", "the folder is never filled in: no placeholders here")
+            at = self.at("cwd")
+            self.notes.error(at, "cwd", "the folder is never filled in: no placeholders here")
         return text or ""
 
     def _offline(self, category: Category | None, parameters: tuple[Parameter, ...]) -> str:
         """Why it has no network, or "". A tool that reads asks nobody: with a free text it has the network only where
         a person says so here (D-4)."""
-        node = self._node.get("network")
-        said = node.flag() if node is not None else None
-        if node is not None and said is None:
-            self._notes.error(node, "network", "this has to be true or false")
+        said = self.flag("network")
         unasked = category is Category.READ and any(p.free and "pattern" not in p.schema for p in parameters)
         if unasked and said:
             words = "a read tool asks nobody: with a free text a model can send out what it knows"
-            self._notes.warn(node or self._node, "network", words)
+            self.notes.warn(self.at("network"), "network", words)
         if said is False:
             return OFFLINE_AS_SAID
         return OFFLINE_UNASKED if unasked and not said else ""
-
-
-def unknown_keys(node: Node, known: tuple[str, ...], notes: EntryProblems, at: str) -> None:
-    """Each an error, with what was perhaps meant."""
-    for name, (key, _) in node.entries.items():
-        if name not in known:
-            suggested = nearest(name, known)
-            hint = f": did you mean {suggested[0]}?" if suggested else f"; there are {', '.join(known)}"
-            notes.error(key, at, f"there is no key {name[:60]!r}{hint}")
 
 
 def _check_slots(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 from desktop.domain.suggestions import nearest
 from desktop.tools.cli.template import NAME
@@ -16,6 +16,7 @@ from desktop.tools.cli.values import (
     pattern_problem,
     text_problem,
 )
+from desktop.tools.declared.entries import EntryProblems
 from desktop.yaml_text.tree import Node
 
 MAX_PARAMETERS = 50
@@ -30,15 +31,7 @@ OWN: dict[Kind, tuple[str, ...]] = {
 }
 
 
-class NotesLike(Protocol):
-    """Where problems go."""
-
-    def error(self, node: Node, at: str, message: str) -> None: ...
-
-    def warn(self, node: Node, at: str, message: str) -> None: ...
-
-
-def read_parameters(node: Node | None, notes: NotesLike) -> tuple[Parameter, ...]:
+def read_parameters(node: Node | None, notes: EntryProblems) -> tuple[Parameter, ...]:
     """Those that can be used; what is wrong with the others is noted, which fails the entry."""
     if node is None or node.empty:
         return ()
@@ -62,7 +55,7 @@ def read_parameters(node: Node | None, notes: NotesLike) -> tuple[Parameter, ...
 class _Parameter:
     """One parameter while it is read."""
 
-    def __init__(self, name: str, node: Node, at: str, notes: NotesLike) -> None:
+    def __init__(self, name: str, node: Node, at: str, notes: EntryProblems) -> None:
         self._name = name
         self._node = node
         self._at = at

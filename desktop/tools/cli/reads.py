@@ -9,8 +9,7 @@ from desktop.domain.consents import ClosedPlaces, Consent, Opening
 from desktop.domain.errors import Denied
 from desktop.domain.judgement import Category
 from desktop.domain.tools import PreCheck
-from desktop.tools.cli.environment import no_argument
-from desktop.tools.cli.parameters import NotesLike
+from desktop.tools.declared.entries import EntryProblems, no_argument
 from desktop.yaml_text.tree import Node
 
 MAX_READS = 8
@@ -22,7 +21,7 @@ def nothing_opens(entry: str) -> Opening:
     return Opening(entry, "", "refused", "nothing can be opened here")
 
 
-def read_reads(node: Node | None, opens: Callable[[str], Opening], notes: NotesLike) -> tuple[str, ...]:
+def read_reads(node: Node | None, opens: Callable[[str], Opening], notes: EntryProblems) -> tuple[str, ...]:
     """The entries as written. What is refused is an error, what opens nothing now a warning."""
     if node is None or node.empty:
         return ()

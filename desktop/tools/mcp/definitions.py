@@ -1,8 +1,7 @@
 """mcp.yaml as declared MCP servers and problems with their places; the rules of tools.yaml hold here too (R-CLI-1).
 
-Only the person declares servers: the file lies beside tools.yaml and is protected like it (R-FS-10). One bad entry
-costs itself only; a file that is no list of servers is ``broken``, and then nothing that was in force changes. Blocks
-and loads PyYAML: use a thread.
+Only the person declares servers: the file lies beside tools.yaml and is protected like it (R-FS-10). Blocks and loads
+PyYAML: use a thread.
 """
 
 from __future__ import annotations
@@ -16,16 +15,19 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from desktop.domain.judgement import Category
-from desktop.domain.places import FormatError
-from desktop.domain.skills import SkillProblem
-from desktop.tools.cli.definitions import EntryProblems, problem, unknown_keys
-from desktop.tools.cli.environment import no_argument, read_env
+from desktop.tools.declared.entries import (
+    DeclaredEntries,
+    DeclaredList,
+    EntryProblems,
+    EntryReader,
+    no_argument,
+    unknown_keys,
+)
+from desktop.tools.declared.environment import read_env
 from desktop.tools.mcp.headers import read_headers
-from desktop.yaml_text import tree
 from desktop.yaml_text.tree import Node
 
-SOURCE = "mcp.yaml"
-MAX_SERVERS = 20
+SERVERS = DeclaredList("mcp.yaml", "servers", most=20)
 MAX_ARGUMENTS = 200
 MAX_NAME = 32
 MAX_TIMEOUT_S = 3_600
@@ -107,80 +109,23 @@ class McpDefinition:
         return self.tools.get(tool, ToolRule())
 
 
-@dataclass(frozen=True, slots=True)
-class McpFile:
-    """What a text declares. ``broken``: it cannot be read as a list of servers at all."""
-
-    definitions: tuple[McpDefinition, ...] = ()
-    problems: tuple[SkillProblem, ...] = ()
-    broken: bool = False
+McpFile = DeclaredEntries[McpDefinition]
 
 
 def parse(text: str, needs_admin: Callable[[str], bool]) -> McpFile:
     """Read a whole file; never raises for what it says."""
-    try:
-        root = tree.read(text)
-        entries = _entries(root)
-    except FormatError as error:
-        broken = problem("error", str(error), error.line, error.column, "cli.file", SOURCE)
-        return McpFile((), (broken,), broken=True)
-    found: dict[str, McpDefinition] = {}
-    problems: list[SkillProblem] = _top_level(root)
-    for index, entry in enumerate(entries):
-        notes = EntryProblems(f"servers[{index}]", SOURCE)
-        definition = _Entry(entry, notes, needs_admin).read()
-        if definition is not None and definition.name in found:
-            notes.error(entry, "name", f"{definition.name} is declared in line {found[definition.name].line} already")
-        elif definition is not None and not notes.failed:
-            found[definition.name] = definition
-        problems += notes.found
-    return McpFile(tuple(found.values()), tuple(problems))
+    return SERVERS.read(text, lambda node, notes: _Entry(node, notes, needs_admin).read())
 
 
-def _entries(root: Node | None) -> list[Node]:
-    """Raises FormatError when the file as a whole is something else."""
-    if root is None:
-        return []
-    servers = root.get("servers") if root.kind == "map" else None
-    if servers is None or root.own_faults:
-        first = root.own_faults[0] if root.own_faults else root
-        words = root.own_faults[0].message if root.own_faults else "the file has to begin with `servers:`"
-        raise FormatError(words, first.line, first.column)
-    if servers.empty:
-        return []
-    if servers.kind != "list" or servers.own_faults:
-        raise FormatError("servers has to be a list: one `- name: …` for each", servers.line, servers.column)
-    if len(servers.items) > MAX_SERVERS:
-        raise FormatError(f"there are more than {MAX_SERVERS} servers", servers.line, servers.column)
-    return servers.items
-
-
-def _top_level(root: Node | None) -> list[SkillProblem]:
-    keys = root.entries if root is not None else {}
-    words = "nothing reads this key; servers stand below `servers:`"
-    return [
-        problem("warning", f"{name[:60]}: {words}", key.line, key.column, "cli.file", SOURCE)
-        for name, (key, _) in keys.items()
-        if name != "servers"
-    ]
-
-
-class _Entry:
-    """Reads one entry; what is wrong goes into ``notes``."""
-
+class _Entry(EntryReader):
     def __init__(self, node: Node, notes: EntryProblems, needs_admin: Callable[[str], bool]) -> None:
-        self._node = node
-        self._notes = notes
+        super().__init__(node, notes)
         self._needs_admin = needs_admin
 
     def read(self) -> McpDefinition | None:
         """The definition, or None; ``notes.failed`` says whether it may be used."""
-        node, notes = self._node, self._notes
-        for fault in node.faults():
-            words = f"{notes.where}: {fault.message}"
-            notes.found.append(problem("error", words, fault.line, fault.column, source=SOURCE))
-        if node.kind != "map":
-            notes.error(node, "", "an entry has to hold names with values, such as command: npx")
+        node, notes = self.node, self.notes
+        if not self.is_entry():
             return None
         name = self._name()
         if name:
@@ -199,136 +144,107 @@ class _Entry:
             self._args(),
             read_env(node.get("env"), lowest, self._needs_admin, notes),
             self._cwd(),
-            self._flag(node, "network", ""),
+            self.flag("network"),
             url,
             bearer,
             headers,
-            self._flag(node, "enabled", "") is True,
-            self._timeout(node, "") or DEFAULT_TIMEOUT_S,
+            self.flag("enabled") is True,
+            self.timeout(MAX_TIMEOUT_S) or DEFAULT_TIMEOUT_S,
             category or Category.ADMIN,
             tools,
             node.line,
         )
 
-    def _text(self, key: str) -> str:
-        """A text that has to be one, or ""; a value of another kind is noted."""
-        node = self._node.get(key)
-        if node is None:
-            return ""
-        if node.kind != "text" or node.empty or not node.text:
-            self._notes.error(node, key, "this has to be a text")
-            return ""
-        if hidden := no_argument(node.text):
-            self._notes.error(node, key, hidden)
-            return ""
-        return node.text
-
-    def _at(self, key: str) -> Node:
-        return self._node.get(key) or self._node
+    def _filled(self, key: str) -> str:
+        """A text that is not empty, or ""; one that is empty is noted."""
+        text = self.text(key)
+        if text == "":
+            self.notes.error(self.at(key), key, "this has to be a text")
+        return text or ""
 
     def _name(self) -> str:
-        name = self._text("name").replace("_", "-")
-        if not name and self._node.get("name") is not None:
+        name = self._filled("name").replace("_", "-")
+        if not name and self.node.get("name") is not None:
             return ""
         if len(name) > MAX_NAME or not _NAME.fullmatch(name):
             words = f"every server needs a name: 1 to {MAX_NAME} of a to z, 0 to 9 and single hyphens between them"
-            self._notes.error(self._at("name"), "name", words)
+            self.notes.error(self.at("name"), "name", words)
             return ""
         return name
 
     def _command(self) -> str:
-        command, node = self._text("command"), self._node
+        command, node = self._filled("command"), self.node
         if not command:
             if node.get("url") is None and node.get("command") is None:
-                self._notes.error(node, "command", "a server needs a command to run, or a url")
+                self.notes.error(node, "command", "a server needs a command to run, or a url")
             return ""
         if not _COMMAND.fullmatch(command) and not _ABSOLUTE.match(command):
             words = "one program, by its name or its absolute path; its arguments go into args"
-            self._notes.error(self._at("command"), "command", words)
+            self.notes.error(self.at("command"), "command", words)
         if node.get("url") is not None:
-            self._notes.error(self._at("url"), "url", "a server has a command or a url, not both")
+            self.notes.error(self.at("url"), "url", "a server has a command or a url, not both")
         return command
 
     def _args(self) -> tuple[str, ...]:
-        node = self._node.get("args")
+        node = self.node.get("args")
         if node is None or node.empty:
             return ()
         if node.kind != "list" or len(node.items) > MAX_ARGUMENTS:
-            self._notes.error(node, "args", f"this has to be a list of at most {MAX_ARGUMENTS} texts")
+            self.notes.error(node, "args", f"this has to be a list of at most {MAX_ARGUMENTS} texts")
             return ()
         for at, item in enumerate(node.items):
             if item.kind != "text" or (hidden := no_argument(item.text)):
-                self._notes.error(item, f"args[{at}]", "this has to be a text" if item.kind != "text" else hidden)
+                self.notes.error(item, f"args[{at}]", "this has to be a text" if item.kind != "text" else hidden)
         return tuple(item.text for item in node.items)
 
     def _cwd(self) -> str:
-        folder = self._text("cwd")
+        folder = self._filled("cwd")
         if folder and not _ABSOLUTE.match(folder):
-            self._notes.error(self._at("cwd"), "cwd", "this has to be an absolute path, or one that begins with ~/")
+            self.notes.error(self.at("cwd"), "cwd", "this has to be an absolute path, or one that begins with ~/")
         return folder
 
     def _address(self) -> tuple[str, str, dict[str, str]]:
         """(url, bearer, headers) of a server over HTTP."""
-        url, bearer, node = self._text("url"), self._text("bearer"), self._node
+        url, bearer, node = self._filled("url"), self._filled("bearer"), self.node
         if node.get("bearer") is not None and node.get("url") is None:
-            self._notes.error(self._at("bearer"), "bearer", "only a server with a url has one")
+            self.notes.error(self.at("bearer"), "bearer", "only a server with a url has one")
         if bearer and not _KEYRING.fullmatch(bearer):
             words = "a key is not written into a file: name it as ${keyring:service/user}"
-            self._notes.error(self._at("bearer"), "bearer", words)
-        headers = read_headers(node.get("headers"), url, _is_open(url), self._notes)
+            self.notes.error(self.at("bearer"), "bearer", words)
+        headers = read_headers(node.get("headers"), url, _is_open(url), self.notes)
         if bearer and any(name.lower() == "authorization" for name in headers):
-            self._notes.error(self._at("headers"), "headers", "bearer makes the header Authorization already")
+            self.notes.error(self.at("headers"), "headers", "bearer makes the header Authorization already")
         if not url:
             return "", bearer, {}
         for key in OF_PROGRAMS:
             if node.get(key) is not None:
-                self._notes.error(self._at(key), key, "only a server with a command has this")
+                self.notes.error(self.at(key), key, "only a server with a command has this")
         if wrong := _url_problem(url, bool(bearer)):
-            self._notes.error(self._at("url"), "url", wrong)
+            self.notes.error(self.at("url"), "url", wrong)
         return url, bearer, headers
 
     def _tools(self) -> dict[str, ToolRule]:
-        node = self._node.get("tools")
+        node = self.node.get("tools")
         if node is None or node.empty:
             return {}
         if node.kind != "map":
-            self._notes.error(node, "tools", "this has to be `tool: read`, or `tool: {category: read}`")
+            self.notes.error(node, "tools", "this has to be `tool: read`, or `tool: {category: read}`")
             return {}
         return {name: self._rule(name, key, value) for name, (key, value) in node.entries.items()}
 
     def _rule(self, name: str, key: Node, value: Node) -> ToolRule:
         at = f"tools.{name[:64]}"
         if not _TOOL.fullmatch(name):
-            self._notes.error(key, at, "this cannot be the name of a tool")
+            self.notes.error(key, at, "this cannot be the name of a tool")
         if value.kind != "map":
-            return ToolRule(_category(value, at, self._notes))
-        unknown_keys(value, OF_TOOLS, self._notes, at)
-        enabled = self._flag(value, "enabled", at) is not False
-        return ToolRule(self._category(value, at), self._timeout(value, at), enabled)
+            return ToolRule(_category(value, at, self.notes))
+        unknown_keys(value, OF_TOOLS, self.notes, at)
+        enabled = self.flag("enabled", value, at) is not False
+        return ToolRule(self._category(value, at), self.timeout(MAX_TIMEOUT_S, value, at), enabled)
 
     def _category(self, node: Node, at: str) -> Category | None:
         found = node.get("category")
-        return None if found is None else _category(found, f"{at}.category" if at else "category", self._notes)
-
-    def _flag(self, node: Node, key: str, at: str) -> bool | None:
-        found = node.get(key)
-        if found is None:
-            return None
-        flag = found.flag()
-        if flag is None:
-            self._notes.error(found, f"{at}.{key}" if at else key, "this has to be true or false")
-        return flag
-
-    def _timeout(self, node: Node, at: str) -> float | None:
-        found = node.get("timeout")
-        if found is None:
-            return None
-        seconds = found.number()
-        if seconds is None or not 0 < seconds <= MAX_TIMEOUT_S:
-            words = f"this has to be a number of seconds up to {MAX_TIMEOUT_S:,}"
-            self._notes.error(found, f"{at}.timeout" if at else "timeout", words)
-            return None
-        return float(seconds)
+        return None if found is None else _category(found, f"{at}.category" if at else "category", self.notes)
 
 
 def _category(node: Node, at: str, notes: EntryProblems) -> Category | None:

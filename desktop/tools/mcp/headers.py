@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from desktop.domain.errors import ToolFailure
 from desktop.domain.keyring import referred_to
 from desktop.domain.safety import EnvironmentBuilder
-from desktop.tools.cli.definitions import EntryProblems
+from desktop.tools.declared.entries import EntryProblems
 from desktop.yaml_text.tree import Node
 
 MAX_HEADERS = 20

@@ -7,7 +7,6 @@ everything else is for the loop. No server starts before ``begin``, and none tha
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,17 +15,14 @@ from typing import Any
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound
 from desktop.domain.judgement import Category
 from desktop.domain.skills import SkillProblem
-from desktop.tools.cli.definitions import problem
+from desktop.tools.declared.file import DeclaredFile
 from desktop.tools.mcp.caches import ServerCaches
-from desktop.tools.mcp.definitions import SOURCE as FILE
-from desktop.tools.mcp.definitions import McpDefinition, McpFile, parse
+from desktop.tools.mcp.definitions import SERVERS, McpDefinition, McpFile, parse
 from desktop.tools.mcp.offered import Offered
 from desktop.tools.mcp.pins import Standing
 from desktop.tools.mcp.server import About, Condition, McpServer, McpServices
 from desktop.tools.mcp.tool import SOURCE, McpTool
-from desktop.tools.person_file import CannotSaveTools, PersonFile, ToolsFile
 from desktop.tools.registry import ToolRegistry
-from desktop.yaml_text.tree import MAX_BYTES
 
 MAX_CALLS = 40
 """Calls of all servers at once; the pipe takes 64."""
@@ -91,7 +87,7 @@ class McpState:
         return found
 
 
-class McpServers:
+class McpServers(DeclaredFile[McpDefinition]):
     """Made on the loop. ``needs_admin`` as for tools.yaml; ``taken`` says who has a name already that this registry
     does not know (a skill), and may block; ``told`` follows every change of the set of tools."""
 
@@ -105,24 +101,21 @@ class McpServers:
         taken: Callable[[str], str] = lambda _: "",
         told: Callable[[], None] = lambda: None,
     ) -> None:
-        self.path = path
-        self._file = PersonFile(path, MAX_BYTES)
+        super().__init__(path, SERVERS)
         self._registry, self._services = registry, services
         self._needs_admin = needs_admin
         self._taken, self._told = taken, told
         self._loop = asyncio.get_running_loop()
-        self._lock = threading.RLock()
         self._caches = ServerCaches(services, self._needed_caches)
         self._slots = asyncio.Semaphore(MAX_CALLS)
         self._begun = self._closed = self._read = False
         self._servers: dict[str, McpServer] = {}
         self._leaving: set[McpServer] = set()
         self._problems: tuple[SkillProblem, ...] = ()
-        self._kept, self._seen = False, ""
+        self._kept = False
         self._tools: dict[str, McpTool] = {}
         self._clashes: dict[str, str] = {}
         self._asked: frozenset[str] = frozenset()
-        self._listeners: list[Callable[[], None]] = []
 
     # -- for the page -------------------------------------------------------------------------------------------------
 
@@ -130,11 +123,6 @@ class McpServers:
     def state(self) -> McpState:
         """Everything as it is now."""
         return McpState(tuple(_facts(one, self._barred) for one in self._servers.values()), self._problems, self._kept)
-
-    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Called on the loop after every change; returns what ends that."""
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
 
     def _off(self, server: McpServer, offered: Offered) -> str:
         """Why a tool is not registered, or ""."""
@@ -152,46 +140,15 @@ class McpServers:
 
     # -- the file -----------------------------------------------------------------------------------------------------
 
-    def read(self) -> ToolsFile:
-        """The file; an absent one is empty. Raises CannotSaveTools when it cannot be read."""
-        return self._file.read()
-
     def check(self, text: str) -> McpFile:
         """What a text would declare, while a person types; nothing changes."""
         return parse(text, self._needs_admin)
 
-    def reload(self) -> None:
-        """Put what the file declares in force, all at once; a broken file changes nothing but the problems."""
-        with self._lock:
-            self._seen = self._file.looks()
-            try:
-                found = self.check(self.read().text)
-            except CannotSaveTools as error:
-                found = McpFile((), (problem("error", str(error), 1, 1, "cli.file", FILE),), broken=True)
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._take, found)
-
-    def reload_if_changed(self) -> None:
-        """The same when the file looks different than at the last reload."""
-        with self._lock:
-            if self._file.looks() != self._seen:
-                self.reload()
-
-    def save(self, text: str, stamp: str, *, over: bool = False) -> ToolsFile:
-        """Write the whole file and put it in force; as ``CliTools.save``."""
-        found = self.check(text)
-        if found.broken:
-            first = found.problems[0]
-            raise CannotSaveTools(
-                f"Line {first.line}, column {first.column}: {first.message}",
-                next_step="Correct it; until then nothing is saved and the servers stay as they are.",
-            )
-        with self._lock:
-            written = self._file.write(text, stamp, over=over)
-            self.reload()
-        return written
-
     def _take(self, found: McpFile) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._hold, found)
+
+    def _hold(self, found: McpFile) -> None:
         if self._closed:
             return
         self._problems, self._kept, self._read = found.problems, found.broken, True
@@ -318,8 +275,7 @@ class McpServers:
                         tools[offered.name] = self._tool(server, offered)
         if tools != self._tools:
             self._register(tools)
-        for listener in tuple(self._listeners):
-            listener()
+        self.retell()
 
     async def _ask_for(self, names: Iterable[str]) -> None:
         self._clashes = await asyncio.to_thread(lambda: {name: self._owner(name) for name in names})

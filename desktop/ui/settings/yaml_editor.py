@@ -25,7 +25,7 @@ PROBLEM_LINE = 28
 MAX_LINES = 5
 
 
-class CliEditor(QFrame):
+class YamlEditor(QFrame):
     """Follows the view-model; ``go_to`` shows a place."""
 
     def __init__(self, cli: YamlFileViewModel) -> None:

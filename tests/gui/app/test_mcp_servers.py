@@ -161,6 +161,18 @@ async def test_the_form_puts_a_server_into_the_text_and_a_failing_one_shows_why(
     await app.until(lambda: mcp.rows[0].state == "off", "stopped")
 
 
+@pytest.mark.spec("R-CLI-14")
+async def test_what_another_program_writes_is_in_the_text_too(start, tmp_path):
+    home = home_with(tmp_path, entry("first", ["true"], enabled=False))
+    app = await start([{"text": "Hello."}])
+    page = await open_page(app)
+    await app.until(lambda: "first" in page.editor.source.text(), "the text")
+    (home / "mcp.yaml").write_text("servers:\n  - {name: second, command: 'true'}\n")
+    page.reload.click()
+    await app.until(lambda: "second" in page.editor.source.text(), "the new text")
+    assert [row.name for row in app.models.mcp.rows] == ["second"]
+
+
 @pytest.mark.spec("R-PRM-7")
 async def test_the_qt_thread_works_little_while_servers_start(start, tmp_path):
     app = await start([{"text": "Hello."}])

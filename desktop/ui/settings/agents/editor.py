@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 from desktop.presenter.settings.agents_editing import AgentsViewModel
 from desktop.ui.settings.agents.form import AgentForm
 from desktop.ui.settings.agents.trial import AgentTrial
-from desktop.ui.settings.yaml_editor import CliEditor
+from desktop.ui.settings.yaml_editor import YamlEditor
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.toggles import Segmented
 from desktop.ui.widgets.properties import pane
@@ -19,7 +19,7 @@ from desktop.ui.widgets.text import Text
 VIEWS = (("form", "Form"), ("text", "Text"), ("trial", "Dry run"))
 
 
-class AgentEditor(CliEditor):
+class AgentEditor(YamlEditor):
     """``back``: the person is done here."""
 
     back = Signal()

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
+from PySide6.QtWidgets import QWidget
 
-from desktop.domain.skills import SkillProblem
 from desktop.presenter.settings.cli_tools import CliRow, CliToolsViewModel
 from desktop.ui.settings.cli_tools.trial import CliTry
-from desktop.ui.settings.yaml_editor import CliEditor
-from desktop.ui.skills.cards import problem_rows, row_card
+from desktop.ui.settings.declared_page import DeclaredPage
 from desktop.ui.widgets.controls.buttons import Button
-from desktop.ui.widgets.controls.toggles import Segmented
-from desktop.ui.widgets.layout.containers import EmptyState, Notice, Scroller, clear
+from desktop.ui.widgets.layout.containers import EmptyState, clear
 from desktop.ui.widgets.marks import Badge
 from desktop.ui.widgets.properties import pane
-from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Selectable, Text
 
@@ -23,58 +20,27 @@ INTRO = (
     "Programs on this computer that agents may run with arguments that you declare. There is no shell in between: "
     "what a model writes stays one argument. They are confined like commands."
 )
-KEPT = "tools.yaml has a mistake. The tools below keep working as they were."
-SOME = "Some entries of tools.yaml have mistakes and are not used."
 
 
-class CliPage(QFrame):
+class CliPage(DeclaredPage):
     """Three views: the tools, the text, and one tool that is tried."""
 
     def __init__(self, cli: CliToolsViewModel) -> None:
-        super().__init__()
+        super().__init__(cli)
         self._cli = cli
-        self.setProperty("pane", "surface")
-        column = Column(self, spacing=0)
-        head = sized(pane("header"), height=48)
-        row = Row(head, margins=(24, 0, 16, 1), spacing=8)
-        self.choice = Segmented("What to show", (("tools", "Tools"), ("text", "Text")), small=True)
-        row.addWidget(self.choice)
-        row.addStretch(1)
-        self.reload = Button("Reload", "quiet", icon="retry", small=True, tip="Read the file again")
-        row.addWidget(self.reload)
-        column.addWidget(head)
-        self.editor, self.trying = CliEditor(cli), CliTry(cli)
-        self._list = Scroller(margins=(24, 20, 24, 24), spacing=12)
-        self.stack = QStackedWidget()
-        for view in (self._list, self.editor, self.trying):
-            self.stack.addWidget(view)
-        column.addWidget(self.stack, 1)
-        self.choice.chosen.connect(self.show_view)
-        self.reload.clicked.connect(cli.reload)
+        self.trying = CliTry(cli)
+        self.stack.addWidget(self.trying)
         self.trying.back.connect(lambda: self.show_view("tools"))
-        cli.changed.connect(self.refresh)
-        cli.look_at_file()
-        cli.open()
-        self.refresh()
-
-    def show_view(self, name: str) -> None:
-        """``tools`` or ``text``."""
-        self.choice.set_value(name)
-        self.stack.setCurrentWidget(self.editor if name == "text" else self._list)
-        if name == "text":
-            self.editor.source.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._begin()
 
     def refresh(self) -> None:
         """Follow the view-model."""
-        cli, column = self._cli, self._list.column
+        cli, column = self._cli, self.list.column
         clear(column)
         column.addWidget(Paragraph(INTRO, "body", "2"))
-        rows, problems = cli.rows, cli.file_problems
-        if problems:
-            errors = any(problem.severity == "error" for problem in problems)
-            if cli.kept or errors:
-                column.addWidget(Notice("failed" if cli.kept else "ask", KEPT if cli.kept else SOME))
-            column.addWidget(row_card(problem_rows(problems, self._jump)))
+        for widget in self._wrong():
+            column.addWidget(widget)
+        rows = cli.rows
         for row in rows:
             column.addWidget(self._card(row))
         if not rows:
@@ -138,11 +104,3 @@ class CliPage(QFrame):
             first = self.trying.form.first()
             if first is not None:
                 first.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _edit(self, line: int) -> None:
-        self.show_view("text")
-        self.editor.go_to(line, 1)
-
-    def _jump(self, problem: SkillProblem) -> None:
-        self.show_view("text")
-        self.editor.go_to(problem.line, problem.column)

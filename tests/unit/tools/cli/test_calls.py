@@ -81,7 +81,8 @@ class Calls:
 async def calls(bench: Bench) -> AsyncIterator[Calls]:
     running = Running(bench, bench.confinement)
     running.put(FILE)
-    assert running.service.reload().problems == ()
+    running.service.reload()
+    assert running.service.state.problems == ()
     owner = TaskOwner()
     yield Calls(running, owner)
     await owner.close()

@@ -88,7 +88,8 @@ class Running:
             path, registry, lambda d: CliTool(d, self.services), needs_admin=needs_admin, opens=self.consents.judge
         )
         path.write_text(self.text)
-        assert self.cli.reload().problems == ()
+        self.cli.reload()
+        assert self.cli.state.problems == ()
         gate = PermissionGate(self, TrustRules(), self._audit, settings, consents=self.consents)
         alone = PermissionGate(None, TrustRules(), self._audit, settings, consents=self.consents)
         self.pipeline = Pipeline(registry, self.owner.spawn, trust=gate)

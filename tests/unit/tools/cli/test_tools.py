@@ -15,7 +15,7 @@ from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import SystemConfinement
 from desktop.tools.cli.definitions import SOURCE
 from desktop.tools.cli.tool import CliServices, CliTool
-from desktop.tools.cli.tools import CliTools
+from desktop.tools.cli.tools import CliState, CliTools
 from desktop.tools.person_file import ABSENT, CannotSaveTools, ToolsFileConflict
 from desktop.tools.registry import ToolRegistry
 from tests.unit.pipeline.kit import FakeTool
@@ -60,6 +60,11 @@ class Running:
         return [tool.spec.name for tool in self.registry.tools() if tool.spec.source == SOURCE]
 
 
+def reloaded(service: CliTools) -> CliState:
+    service.reload()
+    return service.state
+
+
 @pytest.fixture
 def running(bench: Bench) -> Running:
     return Running(bench, bench.confinement)
@@ -68,7 +73,7 @@ def running(bench: Bench) -> Running:
 @pytest.mark.spec("R-CLI-1", "S6.7")
 def test_every_valid_entry_is_registered_by_name_and_by_its_alias(running: Running) -> None:
     running.put(tools(("disk_free", "df"), ("today", "date")))
-    assert running.service.reload().problems == ()
+    assert reloaded(running.service).problems == ()
     assert running.names == ["disk-free", "today"]
     assert running.registry.find("disk_free") is running.registry.find("disk-free")
     assert running.registry.find("disk-free").spec.category is Category.READ  # type: ignore[union-attr]
@@ -81,23 +86,23 @@ def test_a_reload_replaces_all_and_a_broken_file_keeps_the_last_good_set(running
     old = running.registry.find("one")
     for broken in ("tools: [", "words", "\x00", "tools: 5", "\udcff"):
         running.path.write_bytes(broken.encode("utf-8", "surrogateescape"))
-        state = running.service.reload()
+        state = reloaded(running.service)
         assert state.kept
         assert state.problems[0].severity == "error"
         assert [tool.spec.name for tool in state.tools] == ["one", "two"]
         assert running.registry.find("one") is old
     running.put(tools(("two", "date"), ("three", "true")))
-    assert not running.service.reload().kept
+    assert not reloaded(running.service).kept
     assert running.names == ["three", "two"]
     running.path.unlink()
-    assert running.service.reload().tools == ()
+    assert reloaded(running.service).tools == ()
     assert running.names == []
 
 
 @pytest.mark.spec("R-CLI-14", "R-TOOL-8")
 def test_a_name_of_another_tool_or_of_the_apps_own_skills_is_refused(running: Running) -> None:
     running.put(tools(("bash", "true"), ("read_file", "true"), ("skill_list", "true"), ("mine", "true")))
-    state = running.service.reload()
+    state = reloaded(running.service)
     assert running.names == ["mine"]
     assert [p.line for p in state.problems] == [2, 3, 4]
     assert running.registry.find("bash").spec.source == "library"  # type: ignore[union-attr]
@@ -116,7 +121,7 @@ def test_a_name_that_is_taken_between_check_and_swap_changes_nothing(running: Ru
 
     service = CliTools(running.path, running.registry, late, needs_admin=needs_admin)
     running.put(tools(("mine", "true"), ("late", "true")))
-    state = service.reload()
+    state = reloaded(service)
     assert state.kept
     assert "late" in state.problems[-1].message
     assert running.names == ["mine"]
@@ -147,7 +152,7 @@ def test_readers_never_see_half_a_set_while_it_is_replaced(running: Running) -> 
 @pytest.mark.spec("R-CLI-14")
 def test_a_file_that_looks_the_same_is_not_read_again_and_listeners_hear_of_reloads(running: Running) -> None:
     heard: list[int] = []
-    end = running.service.on_change(lambda state: heard.append(len(state.tools)))
+    end = running.service.on_change(lambda: heard.append(len(running.service.state.tools)))
     running.service.reload()
     running.service.reload_if_changed()
     running.put(tools(("one", "true")))
@@ -204,13 +209,13 @@ def test_a_text_that_is_no_list_of_tools_is_not_saved(running: Running) -> None:
 @pytest.mark.spec("R-CLI-14")
 def test_a_folder_a_pipe_and_a_huge_file_are_problems_and_no_hang(running: Running) -> None:
     running.path.mkdir()
-    assert running.service.reload().kept
+    assert reloaded(running.service).kept
     running.path.rmdir()
     os.mkfifo(running.path)
-    assert "no file" in running.service.reload().problems[0].message
+    assert "no file" in reloaded(running.service).problems[0].message
     running.path.unlink()
     running.path.write_bytes(b"#" * 300_000)
-    assert "larger than" in running.service.reload().problems[0].message
+    assert "larger than" in reloaded(running.service).problems[0].message
 
 
 @pytest.mark.spec("R-CLI-14")

@@ -1,4 +1,4 @@
-"""The ``env`` of one entry of tools.yaml: names that may be set, references that can be meant (R-ENV-2..7)."""
+"""The ``env`` of one entry: names that may be set, references that can be meant (R-ENV-2..7)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from desktop.domain.judgement import Category
 from desktop.domain.keyring import referred_to
-from desktop.tools.cli.parameters import NotesLike
+from desktop.tools.declared.entries import EntryProblems, no_argument
 from desktop.yaml_text.tree import Node
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -16,7 +16,7 @@ _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECA
 
 
 def read_env(
-    node: Node | None, category: Category | None, needs_admin: Callable[[str], bool], notes: NotesLike
+    node: Node | None, category: Category | None, needs_admin: Callable[[str], bool], notes: EntryProblems
 ) -> dict[str, str]:
     """The variables that can be used; values as written, references are followed at each call."""
     if node is None or node.empty:
@@ -50,7 +50,7 @@ def _wrong(value: Node) -> str:
     return no_argument(value.text)
 
 
-def _doubt(name: str, value: Node, at: str, notes: NotesLike) -> None:
+def _doubt(name: str, value: Node, at: str, notes: EntryProblems) -> None:
     if _REFERENCE.fullmatch(value.text):
         return
     if _REFERENCE.search(value.text):
@@ -58,10 +58,3 @@ def _doubt(name: str, value: Node, at: str, notes: NotesLike) -> None:
         notes.warn(value, at, words)
     elif _SECRET.search(name) and not value.empty:
         notes.warn(value, at, "this looks like a secret in a file: keep it as ${keyring:service/user}")
-
-
-def no_argument(text: str) -> str:
-    """What no argument, name or variable can hold, or "" (R-CLI-9)."""
-    if "\0" in text:
-        return "there is a NUL character in it"
-    return "there is half a character in it" if any("\ud800" <= c <= "\udfff" for c in text) else ""
