@@ -32,6 +32,27 @@ EndReason = Literal[
 ]
 """Why a run ended (R-SES-18); stored with the run."""
 
+EndKind = Literal["done", "stopped", "interrupted", "limit", "failed"]
+END_KINDS: Mapping[str, EndKind] = {
+    "response": "done",
+    "stop_tool": "done",
+    "end_session_tool": "done",
+    "max_session_turns": "limit",
+    "max_steps": "limit",
+    "global_limit": "limit",
+    "cancelled": "stopped",
+    "budget": "limit",
+    "limit": "limit",
+    "error": "failed",
+    "terminated": "failed",
+    "interrupted": "interrupted",
+}
+
+
+def end_kind(reason: str) -> EndKind:
+    """What a reason comes to; one of another version is a failure."""
+    return END_KINDS.get(reason, "failed")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEvent:

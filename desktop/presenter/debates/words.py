@@ -5,22 +5,11 @@ from __future__ import annotations
 from desktop.domain.debates import DebateRow, DebateSetup, DebateState, SideMeter, SideSetup
 from desktop.domain.definitions import SideName
 from desktop.domain.models import ModelInfo
+from desktop.presenter.common.outcomes import ENDINGS
 from desktop.presenter.common.words import human_cost, human_count
 from desktop.presenter.debates.cost import about
 
 STATUS = {"ready": "not begun", "running": "running", "pausing": "pausing", "paused": "paused", "ended": "ended"}
-_ENDS = {
-    "max_session_turns": "It reached its {turns} turns.",
-    "end_session_tool": "{side} called {tool}, which ends it.",
-    "budget": "It used up its budget.",
-    "global_limit": "A limit across all runs was reached.",
-    "limit": "It reached a limit.",
-    "max_steps": "One side used all its rounds without answering.",
-    "cancelled": "You stopped it.",
-    "terminated": "Something outside the debate ended it.",
-    "interrupted": "Assent was closed in the middle of a turn. Nothing is lost: Resume continues from there.",
-    "error": "It could not continue.",
-}
 
 
 def label_of(side: SideSetup, name: SideName) -> str:
@@ -52,7 +41,9 @@ def end_words(state: DebateState) -> str:
         return state.end_detail
     side = label_of(state.setup.side(state.side), state.side)
     tool = state.setup.side(state.side).end_session_tool or "its tool"
-    return _ENDS.get(state.end_reason, "It is over.").format(turns=state.setup.turn_limit, side=side, tool=tool)
+    ended = ENDINGS.get(state.end_reason)
+    words = ended.debate if ended is not None else ""
+    return (words or "It is over.").format(turns=state.setup.turn_limit, side=side, tool=tool)
 
 
 def status_words(state: DebateState) -> str:

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from desktop.domain.traces import BRIEF, TraceEntry
 from desktop.presenter.trace.node import Kind, NodeState, TraceNode
 from desktop.presenter.trace.work import AtWork
 from desktop.presenter.transcript.build import canonical, summarise
+from desktop.presenter.transcript.items import call_state
 
 NESTED_SHOWN = 100
 CODE = "invoke"
 """The call that runs a model's code."""
-_STATES: Mapping[str, NodeState] = {
-    "done": "done",
-    "failed": "failed",
-    "denied": "denied",
-    "aborted": "aborted",
-    "unknown": "aborted",
-}
 
 MakeNode = Callable[[Kind, str, TraceNode, TraceEntry], TraceNode]
 
@@ -142,7 +136,7 @@ class TraceCalls:
         self._work.answered(node, entry.at)
         self._close_below(node, entry.at, "aborted")
         if node.state != "limit":
-            node.state = _STATES.get(str(facts.get("state")), "failed" if entry.data.get("isError") else "done")
+            node.state = _state(facts.get("state"), "failed" if entry.data.get("isError") else "done")
         self.end(node, entry.at)
         self._list_nested(node, facts.get("nested"), entry)
 
@@ -167,7 +161,7 @@ class TraceCalls:
                     continue
                 child = self._make("call", title, node, entry)
                 child.started = child.ended = entry.at
-                child.state = _STATES.get(str(made.get("state")), "failed")
+                child.state = _state(made.get("state"), "failed")
                 child.elapsed_ms = _milliseconds(made.get("elapsed_ms"))
                 child.summary = str(made.get("args") or "")[:BRIEF]
                 self.count += 1
@@ -175,3 +169,8 @@ class TraceCalls:
 
 def _milliseconds(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _state(told: object, otherwise: Literal["done", "failed"]) -> NodeState:
+    state = call_state(told, otherwise)
+    return "aborted" if state not in ("done", "failed", "denied") else state

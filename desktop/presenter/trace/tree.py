@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from desktop.domain.events import EndKind, end_kind
 from desktop.domain.messages import Usage
 from desktop.domain.traces import TraceEntry, TraceLog
 from desktop.presenter.trace.calls import TraceCalls
@@ -20,20 +21,15 @@ MAX_NODES = 20_000
 DEEPEST = 24
 """Levels that are drawn further in; what is below hangs on the last."""
 LONGEST = 120
-_ENDS: Mapping[str, NodeState] = {
-    "response": "done",
-    "stop_tool": "done",
-    "end_session_tool": "done",
+_ENDS: Mapping[EndKind, NodeState] = {
     "done": "done",
-    "cancelled": "aborted",
+    "stopped": "aborted",
     "interrupted": "aborted",
-    "aborted": "aborted",
-    "budget": "limit",
     "limit": "limit",
-    "max_steps": "limit",
-    "max_session_turns": "limit",
-    "global_limit": "limit",
+    "failed": "failed",
 }
+_CALLED: Mapping[str, NodeState] = {"done": "done", "aborted": "aborted"}
+"""Statuses of agents that are called, beside the reasons for which a run ends."""
 _STOPS: Mapping[str, NodeState] = {"error": "failed", "cut": "failed", "aborted": "aborted", "limit": "limit"}
 
 
@@ -173,7 +169,7 @@ class TraceTree:
     def _agent_over(self, entry: TraceEntry) -> None:
         node = self._agent_of(entry)
         node.entries.append(entry)
-        state = _ENDS.get(str(entry.data.get("status")), "failed")
+        state = _end_state(str(entry.data.get("status")))
         self._close_below(node, entry.at, "done" if state == "done" else "aborted")
         if not node.is_call:
             node.state = state
@@ -256,3 +252,7 @@ def usage_of(told: Any) -> Usage | None:
     cost = told.get("costUsd")
     known = isinstance(cost, int | float) and not isinstance(cost, bool) and cost >= 0
     return Usage(counts[0], counts[1], counts[2], counts[3], float(cost) if known and cost is not None else None)
+
+
+def _end_state(status: str) -> NodeState:
+    return _CALLED.get(status) or _ENDS[end_kind(status)]

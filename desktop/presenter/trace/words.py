@@ -15,6 +15,7 @@ from typing import Any
 from desktop.domain.permission import NOBODY_ANSWERED, UNANSWERED
 from desktop.domain.traces import TraceEntry
 from desktop.domain.words import compact, count_words, size_words
+from desktop.presenter.common.outcomes import DECIDED_BY, DECISIONS, ENDINGS
 from desktop.presenter.common.words import clock, human_cost
 from desktop.presenter.trace.node import Axis, TraceNode
 
@@ -30,42 +31,6 @@ STOPS = {
     "error": "an error",
     "cut": "the connection broke",
     "limit": "a limit",
-}
-_DECIDED = {
-    "allow_once": "allowed once",
-    "allow_run": "allowed for the run",
-    "allow_always": "allowed from now on",
-    "allow_edited": "allowed with your changes",
-    "deny": "denied",
-    "deny_run": "denied with the rest of the run",
-    "done": "said to have been done",
-    "stop": "its run was ended instead",
-    UNANSWERED: "not answered",
-}
-_BY = {
-    "user": "by you",
-    "rule": "by a rule",
-    "remembered": "by what you decided for this run",
-    "setting": "by a setting",
-    "no_handler": "because nobody was there",
-    "cancelled": "because the run ended",
-    "closed": "because Assent was closed",
-    "job": "by the policy of this job",
-}
-_ENDED = {
-    "response": "done",
-    "done": "done",
-    "cancelled": "stopped by you",
-    "interrupted": "interrupted",
-    "aborted": "stopped",
-    "error": "failed",
-    "failed": "failed",
-    "terminated": "ended by middleware",
-    "limit": "a limit was reached",
-    "budget": "the budget is used up",
-    "max_steps": "a limit was reached",
-    "global_limit": "a limit was reached",
-    "max_session_turns": "a limit was reached",
 }
 
 _DID = {
@@ -207,7 +172,8 @@ def _about_agent(node: TraceNode) -> Iterator[NodeFact]:
         if value:
             yield NodeFact(name, str(value)[:200], mono=True)
     status = str(node.value("agent-complete", "status") or "")
-    yield NodeFact("Status", _ENDED.get(status, status) or state_word(node))
+    ended = ENDINGS.get(status)
+    yield NodeFact("Status", (ended.trace if ended is not None else "") or status or state_word(node))
     limit = node.value("agent-complete", "limit")
     if limit:
         yield NodeFact("Limit", str(limit)[:400])
@@ -286,15 +252,17 @@ def _decision(node: TraceNode, facts: Mapping[str, Any]) -> str:
     told = {**facts, **(answered.plain() if answered is not None else {})}
     decision, by = str(told.get("decision") or ""), str(told.get("by") or "")
     decision = UNANSWERED if decision == "deny" and by in NOBODY_ANSWERED else decision
-    if decision not in _DECIDED:
+    decided = DECISIONS[decision].trace if decision in DECISIONS else ""
+    if not decided:
         return ""
     if by == "setting" and facts.get("category", node.category) == "read":
         return "reading needs none"
     rule = told.get("rule")
     pattern = rule.get("pattern") if isinstance(rule, Mapping) else None
-    who = f"by the rule {pattern}" if pattern else _BY.get(by, by)
+    known = DECIDED_BY[by].trace if by in DECIDED_BY else ""
+    who = f"by the rule {pattern}" if pattern else known or by
     at = f", {clock(answered.at)}" if answered is not None and by == "user" else ""
-    return f"{_DECIDED[decision]} {who}{at}".strip()
+    return f"{decided} {who}{at}".strip()
 
 
 def _result_words(node: TraceNode, facts: Mapping[str, Any]) -> str:

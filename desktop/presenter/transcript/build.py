@@ -26,6 +26,7 @@ from desktop.domain.messages import (
 from desktop.domain.permission import NOBODY_ANSWERED, UNANSWERED
 from desktop.domain.threads import LeftAtEnd, MessageRecord
 from desktop.domain.words import arguments_words, json_beginning, size_of, size_words
+from desktop.presenter.common.outcomes import DECIDED_BY, DECISIONS
 from desktop.presenter.common.words import clock, footer_of
 from desktop.presenter.transcript.code_calls import code_of, ran, summary_of
 from desktop.presenter.transcript.folding import fold_calls
@@ -39,6 +40,7 @@ from desktop.presenter.transcript.items import (
     TextPart,
     ToolPart,
     TranscriptItem,
+    call_state,
 )
 from desktop.presenter.transcript.media_parts import media_parts
 from desktop.presenter.transcript.nested_calls import nested_calls
@@ -51,15 +53,6 @@ ARGUMENTS_LIMIT = 64_000
 
 CALLS_SHOWN = 200
 """Cards of one message. Of more calls only the first are ever made; their number is said, and all are stored."""
-
-STATES: Mapping[str, CallState] = {
-    "done": "done",
-    "failed": "failed",
-    "denied": "denied",
-    "aborted": "aborted",
-    "unknown": "unknown",
-}
-"""Of calls that are over, by what their results say."""
 
 Siblings = Mapping[str, tuple[int, int]]
 """message id -> (1-based place, how many) among the children of its parent; absent means (1, 1)."""
@@ -137,27 +130,7 @@ def arguments_of(asked: Mapping[str, Any] | None, facts: Mapping[str, Any]) -> M
     return {**(asked or {}), **changes} if isinstance(changes, Mapping) else asked
 
 
-_DECIDED = {
-    "allow_once": "Allowed",
-    "allow_run": "Allowed for the run",
-    "allow_always": "Allowed from now on",
-    "deny": "Denied",
-    "deny_run": "Denied, with everything else of its run",
-    UNANSWERED: "Not answered",
-    "done": "You said that it was done before Assent was closed",
-    "stop": "The run was ended instead",
-}
 NOT_AGAIN = "Skipped; nobody knows whether it was done"
-_BY = {
-    "user": " by you",
-    "rule": " by a rule",
-    "remembered": " by what you decided for this run",
-    "setting": " by a setting",
-    "job": " by the policy of this job",
-    "no_handler": ": nobody was there to be asked",
-    "cancelled": ": the run ended",
-    "closed": ": Assent was closed",
-}
 
 
 def decision_words(facts: Mapping[str, Any], asked: Mapping[str, Any] | None) -> str:
@@ -166,8 +139,9 @@ def decision_words(facts: Mapping[str, Any], asked: Mapping[str, Any] | None) ->
     if facts.get("category") == "read" and by == "setting":
         return ""  # reading needs no decision
     decision = UNANSWERED if decision == "deny" and by in NOBODY_ANSWERED else decision
-    decided = NOT_AGAIN if facts.get("state") == "unknown" else _DECIDED.get(decision, "")
-    words = f"{decided}{_BY.get(by, '')}." if decided and decision in _DECIDED else ""
+    decided = DECISIONS[decision].card if decision in DECISIONS else ""
+    who = DECIDED_BY[by].card if by in DECIDED_BY else ""
+    words = f"{NOT_AGAIN if facts.get('state') == 'unknown' else decided}{who}." if decided else ""
     if words and facts.get("reason"):
         words += f"\nReason: {facts['reason']}"
     changes = facts.get("edited")
@@ -178,7 +152,7 @@ def decision_words(facts: Mapping[str, Any], asked: Mapping[str, Any] | None) ->
 
 
 def _state_of(result: ToolResultBlock, facts: Mapping[str, Any]) -> CallState:
-    return STATES.get(str(facts.get("state")), "failed" if result.is_error else "done")
+    return call_state(facts.get("state"), "failed" if result.is_error else "done")
 
 
 def _whole(value: Any) -> int | None:

@@ -14,6 +14,12 @@ from desktop.domain.permission import PermissionRequest
 
 CallState = Literal["writing", "waiting", "running", "done", "failed", "denied", "aborted", "unknown"]
 """``unknown``: nobody knows whether it was done, for Assent ended while it was under way."""
+_OVER: tuple[CallState, ...] = ("done", "failed", "denied", "aborted", "unknown")
+
+
+def call_state(told: object, otherwise: CallState = "failed") -> CallState:
+    """Of a call that is over, by what its result says."""
+    return next((state for state in _OVER if state == told), otherwise)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,6 @@ from desktop.presenter.common.words import clock, footer_of
 from desktop.presenter.transcript.build import (
     CALLS_SHOWN,
     INTERRUPTED,
-    STATES,
     STOPPED,
     arguments_of,
     canonical,
@@ -47,7 +46,7 @@ from desktop.presenter.transcript.build import (
 )
 from desktop.presenter.transcript.code_calls import ran
 from desktop.presenter.transcript.folding import fold_calls
-from desktop.presenter.transcript.items import Part, ReasoningPart, TextPart, ToolPart, TranscriptItem
+from desktop.presenter.transcript.items import Part, ReasoningPart, TextPart, ToolPart, TranscriptItem, call_state
 from desktop.presenter.transcript.media_parts import media_parts
 from desktop.presenter.transcript.nested_calls import nested_calls, put_below, with_one
 
@@ -351,7 +350,7 @@ def _finished(part: ToolPart, event: ToolCallFinished, asked: Mapping[str, Any] 
     facts = dict(event.facts)
     if asked is not None:
         part = with_arguments(part, arguments_of(asked, facts))
-    state = STATES.get(event.state, "failed")
+    state = call_state(event.state)
     return replace(
         part,
         state=state,

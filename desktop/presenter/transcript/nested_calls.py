@@ -6,20 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from desktop.domain.events import ToolCallFinished
-from desktop.presenter.transcript.items import CallState, NestedCall, Part, ToolPart
+from desktop.presenter.transcript.items import NestedCall, Part, ToolPart, call_state
 
 MAXIMUM = 100
 """Nested calls that a card lists."""
 BRIEF = 161
 """Characters of a call's arguments in that list."""
-
-_STATES: dict[str, CallState] = {
-    "done": "done",
-    "failed": "failed",
-    "denied": "denied",
-    "aborted": "aborted",
-    "unknown": "unknown",
-}
 
 
 def nested_calls(facts: Mapping[str, Any]) -> tuple[NestedCall, ...]:
@@ -33,7 +25,7 @@ def nested_calls(facts: Mapping[str, Any]) -> tuple[NestedCall, ...]:
 def _read(entry: Mapping[str, Any]) -> NestedCall:
     elapsed = entry.get("elapsed_ms")
     known = isinstance(elapsed, int | float) and not isinstance(elapsed, bool)
-    state = _STATES.get(str(entry.get("state")), "failed")
+    state = call_state(entry.get("state"))
     milliseconds = int(elapsed) if known and elapsed is not None else None
     return NestedCall(str(entry.get("tool"))[:64], state, milliseconds, str(entry.get("args") or "")[:BRIEF])
 
@@ -42,7 +34,7 @@ def with_one(known: tuple[NestedCall, ...], part: ToolPart, event: ToolCallFinis
     """One more that is over, while the call that made it is not."""
     if len(known) >= MAXIMUM:
         return known
-    state = _STATES.get(event.state, "failed")
+    state = call_state(event.state)
     return (*known, NestedCall(part.tool[:64], state, event.elapsed_ms, part.summary[:BRIEF]))
 
 

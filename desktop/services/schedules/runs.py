@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from desktop.domain.errors import KnownError, NotFound
-from desktop.domain.events import Event, RunEnded, RunWaiting
+from desktop.domain.events import Event, RunEnded, RunWaiting, end_kind
 from desktop.domain.ids import new_id
 from desktop.domain.jobs import MAX_SNIPPET, Job, JobRun, JobRunStatus
 from desktop.services.chats.service import ConversationService
@@ -19,18 +19,6 @@ from desktop.services.turns.runtime import Runtime
 from desktop.services.turns.unattended import terms_of
 from desktop.skills.patterns.paths import Where
 
-_ENDED: dict[str, JobRunStatus] = {
-    "response": "done",
-    "stop_tool": "done",
-    "end_session_tool": "done",
-    "cancelled": "stopped",
-    "interrupted": "interrupted",
-    "budget": "limit",
-    "limit": "limit",
-    "max_steps": "limit",
-    "global_limit": "limit",
-    "max_session_turns": "limit",
-}
 _BUG = "Something went wrong inside Assent; the log has the details."
 
 _log = logging.getLogger(__name__)
@@ -152,7 +140,7 @@ class JobRuns:
         while not await self._service.wait(live.run.thread_id, 3600):
             pass
         end = live.end
-        status: JobRunStatus = _ENDED.get(end.reason, "failed") if end is not None else "failed"
+        status: JobRunStatus = end_kind(end.reason) if end is not None else "failed"
         self._live.pop(live.run.job_id, None)
         try:
             await self._closed(live, status, end.detail if end is not None and status != "done" else "")

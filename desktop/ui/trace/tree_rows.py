@@ -9,7 +9,7 @@ from desktop.presenter.trace.node import TraceNode
 from desktop.presenter.trace.words import duration, short_summary
 from desktop.ui.theme import theme
 from desktop.ui.theme.agent_looks import agent_icon
-from desktop.ui.theme.paint import elided, glyph, outline
+from desktop.ui.theme.paint import elided, glyph, outline, state_look
 from desktop.ui.trace.tree_model import NODE, TreeModel
 from desktop.ui.widgets.fixed_rows import FixedRows
 from desktop.ui.widgets.rows import Index, RowDelegate
@@ -21,14 +21,8 @@ INDENTED = 9
 CLOCK = 100
 """Milliseconds between two pictures of a run under way."""
 _CATEGORIES = frozenset({"read", "write", "admin"})
-_MARKS = {
-    "waiting": ("ask", "ask", "waiting"),
-    "failed": ("failed", "failed", ""),
-    "denied": ("deny", "deny", ""),
-    "aborted": ("stop", "text-2", ""),
-    "limit": ("failed", "failed", "limit"),
-    "writing": ("running", "running", "writing"),
-}
+_SAID = {"waiting": "waiting", "failed": "", "denied": "", "aborted": "", "limit": "limit", "writing": "writing"}
+"""What a marked row says beside its mark."""
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
 _RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight | Qt.TextFlag.TextSingleLine)
 
@@ -89,7 +83,8 @@ class TraceDelegate(RowDelegate):
 
     def _draw_words(self, painter: QPainter, room: QRect, node: TraceNode, *, selected: bool) -> None:
         t = theme()
-        mark, token, word = _MARKS.get(node.state, ("", "", ""))
+        look, word = state_look(node.state), _SAID.get(node.state, "")
+        mark, token = (look.icon, look.token) if node.state in _SAID else ("", "")
         if node.state == "running" and node.kind == "call":
             mark, token, word = "running", "running", ""
         word_font = t.font("small", 500)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.presenter.approvals.activity import ActivityChoice, ActivityTask, ActivityViewModel
 from desktop.presenter.approvals.activity_words import broken_words, summary_words
-from desktop.ui.approvals.activity.words import BY
+from desktop.presenter.common.outcomes import DECIDED_BY
 from desktop.ui.approvals.chooser import Chooser
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Field
@@ -96,7 +96,7 @@ class ActivityBar(QFrame):
         self._fill("decision", DECISIONS, chosen.decision)
         self._fill("category", (("Any category", ""), *_named(choices.categories)), chosen.category)
         self._fill("tool", (("Any tool", ""), *_named(choices.tools)), chosen.tool)
-        self._fill("by", (("By anyone", ""), *((BY.get(b, shown_line(b[:40])), b) for b in choices.by)), chosen.by)
+        self._fill("by", (("By anyone", ""), *((_who(b), b) for b in choices.by)), chosen.by)
         self._fill("thread_id", (("Any chat", ""), *threads), chosen.thread_id)
         self.clear_button.setVisible(chosen.narrowed)
 
@@ -234,3 +234,7 @@ class BrokenNotice(QWidget):
         self.setVisible(broken)
         if report is not None and broken:
             self.notice.say((("This log is not as Assent wrote it. ", "strong"), (broken_words(report), "")))
+
+
+def _who(by: str) -> str:
+    return DECIDED_BY[by].log if by in DECIDED_BY else shown_line(by[:40])

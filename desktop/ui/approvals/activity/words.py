@@ -12,41 +12,12 @@ from desktop.domain.audit import AuditRow
 from desktop.domain.audit_chain import ChainReport
 from desktop.domain.permission import NOBODY_ANSWERED, UNANSWERED, AuditEntry
 from desktop.presenter.approvals.activity_words import finding_words, moment
+from desktop.presenter.common.outcomes import DECIDED_BY, DECISIONS
 from desktop.ui.widgets.shown import shown, shown_line
 
 LONGEST = 4000
 """Characters of one value that are shown; *Copy* and the export have all of it."""
 PATHS_SHOWN = 50
-BY = {
-    "user": "You",
-    "rule": "A rule",
-    "remembered": "You, for this run",
-    "no_handler": "Nobody to ask",
-    "cancelled": "The run ended",
-    "closed": "Assent closed",
-    "setting": "A setting",
-    "job": "The job's policy",
-    "boundary": "The boundary",
-    "blocklist": "The blocklist",
-    "allowed tools": "The list of allowed tools",
-    "visibility": "Not offered to the agent",
-    "limit": "A limit",
-    "schema": "Wrong arguments",
-    "unknown tool": "No such tool",
-    "pipeline": "Assent",
-}
-CHOICES = {
-    "allow_once": "Allowed once",
-    "allow_run": "Allowed for this run",
-    "allow_always": "Allowed, and a rule was made",
-    "allow_edited": "Allowed with other arguments",
-    "deny": "Denied",
-    "deny_run": "Denied, with all else of this run",
-    "done": "You said that it was done before Assent was closed",
-    "stop": "You stopped the run instead",
-    UNANSWERED: "Not answered",
-    "refused": "Refused before anybody was asked",
-}
 NOTES = {"start": "The chain begins", "break": "Lines are missing", "other": "Another version of Assent"}
 ABOUT = ("path", "command", "message", "query", "prompt")
 """Arguments that say by themselves what a call is about."""
@@ -73,7 +44,7 @@ def who(entry: AuditEntry) -> str:
     """Who or what decided: the person, a rule, a setting."""
     if entry.category == "read" and entry.by == "setting":
         return "Reads run"
-    return BY.get(entry.by, shown_line(entry.by[:80]))
+    return DECIDED_BY[entry.by].log if entry.by in DECIDED_BY else shown_line(entry.by[:80])
 
 
 def _choice(entry: AuditEntry) -> str:
@@ -194,7 +165,8 @@ def one_line(summary: str) -> str:
 
 
 def _decision(entry: AuditEntry) -> str:
-    return f"{CHOICES.get(_choice(entry), entry.decision)}, by: {who(entry)}"
+    known = DECISIONS.get(_choice(entry))
+    return f"{known.log if known is not None else entry.decision}, by: {who(entry)}"
 
 
 def _number(row: AuditRow) -> EntryFact:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import get_args
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 
-from desktop.presenter.transcript.items import NestedCall, ToolPart
+from desktop.presenter.transcript.items import CallState, NestedCall, ToolPart
+from desktop.ui.theme.paint import state_look
 from desktop.ui.transcript.pieces.piece import Canvas
 from desktop.ui.transcript.pieces.preview import LONGEST_LINE, Preview, PreviewLine
 from desktop.ui.widgets.shown import shown, shown_line
@@ -18,15 +20,11 @@ ROOM = 56 + 12
 ASKED = 6
 """Lines of a call's arguments, or of its code, on its card."""
 STATES = {
-    "waiting": ("ask", "ask", "waiting for you"),
-    "running": ("running", "running", "running"),
-    "writing": ("", "text-3", "queued"),
-    "done": ("allow", "allow", "done"),
-    "failed": ("failed", "failed", "failed"),
-    "denied": ("deny", "deny", "denied"),
-    "aborted": ("stop", "text-2", "stopped"),
-    "unknown": ("unknown", "ask", "outcome unknown"),
+    state: (look.icon, look.token, look.word)
+    for state in get_args(CallState)
+    for look in [state_look("queued" if state == "writing" else state)]
 }
+"""(icon, colour token, word) of a call; one whose arguments are still being written is queued."""
 
 
 def head_words(part: ToolPart) -> tuple[str, str]:
