@@ -1,7 +1,7 @@
 """Arguments and the home; then ``start`` with Qt.
 
-No Qt here: `--version` and a refusal are instant, and `--check` can say that Qt is broken. ``part`` loads the rest of
-``desktop.app`` once it is wanted.
+No Qt here: `--version` and a refusal are instant, and `--check` can say that Qt is broken. The rest of ``desktop.app``
+is loaded once it is wanted.
 """
 
 from __future__ import annotations
@@ -14,17 +14,29 @@ import linecache
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from desktop import __version__
 from desktop.app.home.home import DATA, SOCKET, home_path, open_home
 from desktop.domain.errors import HomeInUse, KnownError
+from desktop.domain.lazy import lazy_module, load
+
+if TYPE_CHECKING:
+    from desktop.app.commands import audit_check, check, headless, send
+    from desktop.app.home import instance
+    from desktop.app.lifecycle import start, startup_error
+else:
+    audit_check = lazy_module("desktop.app.commands.audit_check")
+    check = lazy_module("desktop.app.commands.check")
+    headless = lazy_module("desktop.app.commands.headless")
+    instance = lazy_module("desktop.app.home.instance")
+    send = lazy_module("desktop.app.commands.send")
+    start = lazy_module("desktop.app.lifecycle.start")
+    startup_error = lazy_module("desktop.app.lifecycle.startup_error")
 
 WIRING = "desktop.app.lifecycle.wiring"
-SMALL_COMMANDS = {"audit-check": "desktop.app.commands.audit_check", "send": "desktop.app.commands.send"}
-"""Those that start no runtime, by their first word."""
 REFUSED, FAILED, STOPPED = 2, 1, 130
 """Exit codes: the world stands in the way; we do; a person stopped it."""
 
@@ -32,23 +44,23 @@ REFUSED, FAILED, STOPPED = 2, 1, 130
 def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int:
     """The whole program; returns its exit code. ``wiring`` names the module described in ``composition``."""
     given = sys.argv[1:] if arguments is None else arguments
-    small = SMALL_COMMANDS.get(given[0]) if given else None
+    small = _small_command(given[0]) if given else None
     if small is not None:
-        return int(part(small).main(given[1:]))
+        return small(given[1:])
     if list(given[:1]) == ["run"]:
         signal.signal(signal.SIGINT, _not_begun)
-        headless = part("desktop.app.commands.headless")
+        load(headless)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        return int(headless.main(given[1:]))
+        return headless.main(given[1:])
     options = _ordinary(given) or _parser().parse_args(given)
     if options.version:
         sys.stdout.write(f"assent {__version__}\n")
         return 0
     if options.probe_qt:
-        return int(part("desktop.app.lifecycle.start").probe_qt())
+        return start.probe_qt()
     path = home_path(options.home, os.environ)
     if options.check:
-        return int(part("desktop.app.commands.check").main(path))
+        return check.main(path)
     try:
         home = open_home(path)
     except KnownError as error:
@@ -56,7 +68,7 @@ def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int
     gc.disable()  # importing makes no garbage, but collecting while importing takes a tenth of the start
     try:
         load_qt()
-        return int(part("desktop.app.lifecycle.start").start(home, options, wiring))
+        return start.start(home, options, wiring)
     except KnownError as error:
         return _refuse(error, path)
     except ImportError as error:
@@ -67,15 +79,17 @@ def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int
         home.release()
 
 
+def _small_command(word: str) -> Callable[[Sequence[str]], int] | None:
+    """One that starts no runtime."""
+    if word == "audit-check":
+        return audit_check.main
+    return send.main if word == "send" else None
+
+
 def _not_begun(*_: object) -> None:
     """Ctrl+C while ``assent run`` still loads its code: there is nothing yet to be stopped in order."""
     _tell("assent: stopped")
     raise SystemExit(STOPPED)
-
-
-def part(name: str) -> Any:
-    """A module that is not always needed, or not yet."""
-    return importlib.import_module(name)
 
 
 def load_qt() -> None:
@@ -125,12 +139,12 @@ def _parser() -> argparse.ArgumentParser:
 
 def _refuse(error: KnownError, path: Path) -> int:
     """Say why not where it can be seen: on the terminal, and without one in a window."""
-    if isinstance(error, HomeInUse) and part("desktop.app.home.instance").ask_to_raise(path / DATA / SOCKET):
+    if isinstance(error, HomeInUse) and instance.ask_to_raise(path / DATA / SOCKET):
         _tell(f"assent: {error}\n  Its window was brought to the front.")
         return REFUSED
     _tell(f"assent: {error}\n  {error.next_step}")
     if _alone_on_a_screen() and error.code != "qt.missing":
-        part("desktop.app.lifecycle.startup_error").show(error)
+        startup_error.show(error)
     return REFUSED
 
 

@@ -49,3 +49,8 @@ def lazy_module(name: str) -> LazyModule:
     tests/architecture holds that both say the same.
     """
     return LazyModule(name)
+
+
+def load(module: ModuleType) -> None:
+    """Import what a lazy module stands for, unless it is there. Blocks: use a thread."""
+    import_module(module.__name__)

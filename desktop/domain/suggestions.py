@@ -5,17 +5,23 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from desktop.domain.lazy import lazy_module
+
+if TYPE_CHECKING:
+    import difflib
+else:
+    difflib = lazy_module("difflib")
 
 
 def nearest(word: str, known: Iterable[str], count: int = 1, cutoff: float = 0.6) -> list[str]:
     """Up to ``count`` of the known words, the most alike first; none that is less alike than ``cutoff`` (0 to 1). Slow
     with thousands of words: use a thread."""
-    found: list[str] = importlib.import_module("difflib").get_close_matches(word, list(known), count, cutoff)
-    return found
+    return difflib.get_close_matches(word, list(known), count, cutoff)
 
 
 def likeness(word: str, other: str) -> float:
     """From 0 (nothing in common) to 1 (the same)."""
-    return float(importlib.import_module("difflib").SequenceMatcher(None, word, other).ratio())
+    return difflib.SequenceMatcher(None, word, other).ratio()

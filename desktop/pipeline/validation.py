@@ -6,16 +6,22 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import itertools
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from desktop.domain.errors import ConfigurationError, ValidationFailure
+from desktop.domain.lazy import lazy_module, load
 from desktop.domain.tools import ToolSpec
 from desktop.skills.schemas.cost import MAX_STEPS, SchemaCost
 from desktop.skills.schemas.drafts import LATEST, draft_of
+
+# 10 ms and 3 MB: in a thread, at the first tool call.
+if TYPE_CHECKING:
+    import jsonschema_rs
+else:
+    jsonschema_rs = lazy_module("jsonschema_rs")
 
 MAX_PROBLEMS = 12
 MAX_TEXT = 300
@@ -48,24 +54,20 @@ def sealed(params: Mapping[str, Any], *, closed: bool = True) -> dict[str, Any]:
     return schema
 
 
-def _load_library() -> Any:
-    """The one place that imports ``jsonschema_rs``; call it in a thread."""
-    return importlib.import_module("jsonschema_rs")
-
-
 class Validator:
     """Compiled schemas by tool. The same sealed object goes to the model (``schema``) and validates (R-TOOL-7)."""
 
     def __init__(self) -> None:
-        self._library: Any = None
+        self._loaded = False
         self._sealed: dict[str, tuple[Mapping[str, Any], dict[str, Any]]] = {}
         self._compiled: dict[str, tuple[Mapping[str, Any], _Compiled]] = {}
         self._results: dict[str, tuple[Mapping[str, Any] | None, _Compiled]] = {}
 
     async def prepare(self) -> None:
         """Load the library off the loop's thread; cheap when it is there."""
-        if self._library is None:
-            self._library = await asyncio.to_thread(_load_library)
+        if not self._loaded:
+            await asyncio.to_thread(load, jsonschema_rs)
+            self._loaded = True
 
     def schema(self, spec: ToolSpec) -> dict[str, Any]:
         """The sealed schema of a tool, always the same object for the same declaration."""
@@ -105,16 +107,16 @@ class Validator:
         return compiled
 
     def _build(self, name: str, what: str, schema: dict[str, Any]) -> _Compiled:
-        library, cost = self._library, SchemaCost(schema)
+        cost = SchemaCost(schema)
         if cost.widest > MAX_STEPS:
             raise _broken(name, what, f"following them takes more than {MAX_STEPS:,} steps")
         try:
-            made = getattr(library, (draft_of(schema) or LATEST).validator)(
-                schema, offline=True, pattern_options=library.FancyRegexOptions(backtrack_limit=10_000)
+            made = getattr(jsonschema_rs, (draft_of(schema) or LATEST).validator)(
+                schema, offline=True, pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000)
             )
-        except (ValueError, library.ReferencingError) as error:
+        except (ValueError, jsonschema_rs.ReferencingError) as error:
             raise _broken(name, what, str(error)) from error
-        return _Compiled(made, cost, library.ValidationError)
+        return _Compiled(made, cost, jsonschema_rs.ValidationError)
 
 
 def _broken(name: str, what: str, why: str) -> ConfigurationError:

@@ -7,7 +7,6 @@ nothing in the file can reorder a terminal.
 
 from __future__ import annotations
 
-import importlib
 import io
 import json
 import os
@@ -19,14 +18,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from desktop.domain.audit import AuditFilter, AuditFormat, AuditRow, Progress, Stop
 from desktop.domain.audit_chain import EXPORT_FORMAT, digest
 from desktop.domain.errors import KnownError
+from desktop.domain.lazy import lazy_module
 from desktop.store.audit_log import last
 from desktop.store.audit_reading import numbers, opened, slices
 from desktop.store.audit_rows import row_from
+
+# Only to export the activity log as such.
+if TYPE_CHECKING:
+    import csv
+else:
+    csv = lazy_module("csv")
 
 Mask = Callable[[str], str]
 SLICE = 60
@@ -149,7 +155,6 @@ def harmless(cell: str) -> str:
 
 def _cells(cells: Sequence[str]) -> str:
     line = io.StringIO()
-    csv = importlib.import_module("csv")
     csv.writer(line, quoting=csv.QUOTE_ALL, lineterminator="\r\n").writerow(cells)
     return line.getvalue()
 

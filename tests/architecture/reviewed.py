@@ -64,22 +64,11 @@ EXEC_CALLS: dict[str, str] = {
 
 # Files that import inside a function: heavy and not needed for the first paint, or not there on every system.
 LATE_IMPORTS: dict[str, str] = {
-    "desktop/domain/suggestions.py": "difflib, only for a word that nobody knows",
     "desktop/app/main.py": "Qt, which `--version` and a refusal do without, and which needs a word afterwards",
-    "desktop/app/lifecycle/wiring.py": "everything but the window, once the window has painted",
-    "desktop/safety/boundary/installation.py": "sysconfig, slow to load, where Python is the system's own",
-    "desktop/store/audit_export.py": "csv, only to export the activity log as such",
-    "desktop/safety/shell/syntax/commands.py": "tree-sitter and its grammar, loaded in a thread at the first command",
-    "desktop/services/schedules/schedule.py": "cronsim, tzlocal, zoneinfo (0.5 MB), in a thread, when there is a job",
-    "desktop/skills/schemas/validation.py": "jsonschema_rs, only for schemas with keywords beyond the common ones",
-    "desktop/tools/cli/values.py": "jsonschema_rs, in a thread, when tools.yaml declares tools",
-    "desktop/ui/transcript/pieces/formulas.py": "ziamath, in a worker at the first formula",
-    "desktop/pipeline/validation.py": "jsonschema_rs, loaded in a thread at the first tool call",
-    "desktop/workers/keyring_host/host.py": "keyring takes 60 ms and may hang; loaded in the keyring host only",
+    "desktop/workers/keyring_host/host.py": "keyring takes 60 ms and may hang; a test hands the host another one",
     "desktop/workers/model_host/clouds.py": "botocore, in a thread, to sign with an access key (90 ms, 11 MB)",
-    "desktop/workers/model_host/library.py": "litellm takes 5 s; loaded in the model host only, once it has said hello",
+    "desktop/workers/model_host/library.py": "litellm and openai take 5 s, and their types as long for mypy",
     "desktop/workers/python_skill/host.py": "resource does not exist on Windows",
-    "desktop/safety/boundary/paths.py": "fcntl does not exist on Windows",
 }
 
 # Files that say the name of a built-in tool, or a word that is spelled alike.

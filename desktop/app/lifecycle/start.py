@@ -10,7 +10,7 @@ import argparse
 import importlib
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 try:
     import resource
@@ -26,9 +26,14 @@ from desktop.app.home.crash import CrashReporter
 from desktop.app.home.home import Home
 from desktop.app.lifecycle.window_watch import WindowWatch, pss_kb, since_process_start_ms
 from desktop.domain.errors import KnownError
+from desktop.domain.lazy import lazy_module, load
+
+if TYPE_CHECKING:
+    from desktop.app.lifecycle import session
+else:
+    session = lazy_module("desktop.app.lifecycle.session")
 
 FAILED = 1
-SESSION = f"{__package__}.session"
 
 
 def start(home: Home, options: argparse.Namespace, wiring: str) -> int:
@@ -70,24 +75,24 @@ def _live(
         _say(json.dumps(_painted(watch)))
         return 0 if watch.painted_at_ns else FAILED
     painted = _painted(watch) if options.exit_after_paint else {}
-    session = _load_session()
+    _load_session()
 
     def report() -> None:
         _say(json.dumps({**painted, "idle_pss_kb": pss_kb()}))
 
     measure = session.Measure(options.settle, report) if options.exit_after_paint else None
-    code: int = session.run(application, home, window, watch, crashes, wiring, measure)
+    code = session.run(application, home, window, watch, crashes, wiring, measure)
     session.end_threads(code)
     return code
 
 
-def _load_session() -> Any:
+def _load_session() -> None:
     """The session, and with it asyncio, which takes 2 MB and 5 ms less without TLS: this process talks to nobody but
     its children. Whoever imports ``ssl`` later gets it."""
     modules: dict[str, Any] = sys.modules
     there = modules.setdefault("ssl", None)  # None: importing it fails, and asyncio does without
     try:
-        return importlib.import_module(SESSION)
+        load(session)
     finally:
         if there is None:
             del modules["ssl"]

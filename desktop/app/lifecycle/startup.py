@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
@@ -17,6 +17,7 @@ from desktop.app.home.home import Home
 from desktop.app.home.window_state import WindowState
 from desktop.app.lifecycle.composition import App, Hooks, not_yet
 from desktop.domain.errors import HomeNotWritable, KnownError, StoreError
+from desktop.domain.lazy import lazy_module, load
 from desktop.domain.models import ModelRef
 from desktop.presenter.approvals.activity_words import BROKEN
 from desktop.presenter.events.bridge import Bridge
@@ -25,12 +26,25 @@ from desktop.ui.shell.main_window import MainWindow
 from desktop.ui.theme import Theme
 
 if TYPE_CHECKING:
+    from desktop import settings as settings_room
+    from desktop.app.desktop import reduced_motion
     from desktop.app.home.crash import CrashReport
+    from desktop.app.lifecycle import closing, database_recovery
+    from desktop.app.wiring import pages as page_wiring
+    from desktop.app.wiring import runtime, view_models
     from desktop.app.wiring.pages import Pages
     from desktop.app.wiring.runtime import Services
     from desktop.app.wiring.view_models import ViewModels
     from desktop.domain.audit_chain import ChainReport
     from desktop.settings import Settings, SettingsService
+else:
+    settings_room = lazy_module("desktop.settings")
+    reduced_motion = lazy_module("desktop.app.desktop.reduced_motion")
+    closing = lazy_module("desktop.app.lifecycle.closing")
+    database_recovery = lazy_module("desktop.app.lifecycle.database_recovery")
+    page_wiring = lazy_module("desktop.app.wiring.pages")
+    runtime = lazy_module("desktop.app.wiring.runtime")
+    view_models = lazy_module("desktop.app.wiring.view_models")
 
 PREWARM_AFTER = 0.3
 """Seconds after the pages stand before the model host is started: first things first."""
@@ -89,29 +103,30 @@ class Startup(QObject):
 
     async def start(self) -> None:
         """Everything, step by step; each step leaves the loop free."""
-        runtime_module = await self._load("desktop.app.wiring.runtime")
-        settings_module = await self._load("desktop.settings")
-        self._settings = settings = settings_module.SettingsService(self._home.path)
+        await self._load(runtime)
+        await self._load(settings_room)
+        self._settings = settings = settings_room.SettingsService(self._home.path)
         await settings.load()
         settings.subscribe(self._settings_changed)
         self._dress(settings.current)
         self._tell_problems(settings)
-        services = await self._open(runtime_module)
+        services = await self._open(settings)
         if services is None:
             return
         self._services = services
         self._hooks.crashes.redact = services.redactor.redact_text
-        models_module = await self._load("desktop.app.wiring.view_models")
-        pages_module = await self._load("desktop.app.wiring.pages")
-        self._models = models_module.make_view_models(services, self._bridge, self._shell)
+        await self._load(view_models)
+        await self._load(page_wiring)
+        self._models = view_models.make_view_models(services, self._bridge, self._shell)
         self._shell.set_first_run(not settings.current.models.default)
-        self._pages = pages_module.Pages(
+        self._pages = page_wiring.Pages(
             self._window, self._shell, self._models, self._theme, self._window_state, services
         )
-        closing = (await self._load("desktop.app.lifecycle.closing")).Closing(
+        await self._load(closing)
+        unfinished = closing.Closing(
             self._window, self._shell, lambda: len({*services.chats.running(), *services.debates.running()})
         )
-        self._models.board.state_changed.connect(closing.runs_changed)
+        self._models.board.state_changed.connect(unfinished.runs_changed)
         await self._pages.open()
         await asyncio.sleep(PREWARM_AFTER)
         await self._join_desktop()
@@ -133,22 +148,23 @@ class Startup(QObject):
         """Less motion where the desktop asks for it, and its notifications; only Linux has a bus to ask."""
         if sys.platform == "linux":
             self._window.notifier.speak_through(LazyNotes(self._bridge, self))
-            motion = (await self._load("desktop.app.desktop.reduced_motion")).SystemReducedMotion(self._bridge, self)
+            await self._load(reduced_motion)
+            motion = reduced_motion.SystemReducedMotion(self._bridge, self)
             motion.changed.connect(self._theme.set_system_less_motion)
             motion.start()
 
-    async def _load(self, name: str) -> Any:
+    async def _load(self, module: ModuleType) -> None:
         """Import in a thread: a room's first import takes tens of milliseconds."""
-        return await self._bridge.in_thread(importlib.import_module, name)
+        await self._bridge.in_thread(load, module)
 
-    async def _open(self, runtime_module: Any) -> Services | None:
+    async def _open(self, settings: SettingsService) -> Services | None:
         """The services, or None when the database cannot be used and the person chose to quit."""
         script = os.environ.get(SCRIPT, "")
         while True:
             try:
-                services: Services = await runtime_module.build_services(
+                services = await runtime.build_services(
                     self._home.path,
-                    self._settings,
+                    settings,
                     self._bridge,
                     windows=self._window_of,
                     priced=self._priced,
@@ -156,8 +172,8 @@ class Startup(QObject):
                 )
             except (StoreError, HomeNotWritable) as error:
                 logger.error("the database cannot be used: %s", error.code)
-                rescue = await self._load("desktop.app.lifecycle.database_recovery")
-                if not await rescue.ask(self._window, self._home, error):
+                await self._load(database_recovery)
+                if not await database_recovery.ask(self._window, self._home, error):
                     self._hooks.quit()
                     return None
             else:

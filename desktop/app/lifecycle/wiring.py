@@ -6,20 +6,23 @@ the runtime: those are loaded by ``build`` and by ``startup`` once the window is
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QApplication, QWidget
 
 from desktop.app.home.home import Home
 from desktop.app.home.window_state import WindowState
+from desktop.domain.lazy import lazy_module
 from desktop.presenter.shell.window import ShellViewModel
 from desktop.ui.shell.main_window import MainWindow
 from desktop.ui.theme import Theme
 
 if TYPE_CHECKING:
+    from desktop.app.lifecycle import startup
     from desktop.app.lifecycle.composition import App, Hooks
     from desktop.presenter.events.bridge import Bridge
+else:
+    startup = lazy_module("desktop.app.lifecycle.startup")
 
 REMEMBERED = "window.json"
 
@@ -42,6 +45,4 @@ def build(home: Home, window: QWidget, bridge: Bridge, hooks: Hooks) -> App:
     """Everything else, as an ``App`` whose ``start`` does the work."""
     assert isinstance(window, MainWindow)
     theme, shell, window_state = window.property("parts")
-    startup = importlib.import_module("desktop.app.lifecycle.startup")
-    app: App = startup.Startup(home, window, bridge, hooks, theme, shell, window_state).app()
-    return app
+    return startup.Startup(home, window, bridge, hooks, theme, shell, window_state).app()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
 
@@ -12,9 +12,14 @@ from desktop.app.home.window_state import WindowState
 from desktop.app.wiring.debate_drafts import DebateDrafts
 from desktop.app.wiring.lazy_request import LazyRequest
 from desktop.app.wiring.view_models import ViewModels
+from desktop.domain.lazy import lazy_module
 from desktop.presenter.shell.window import ShellViewModel
-from desktop.ui.shell.loading import load
 from desktop.ui.shell.main_window import MainWindow
+
+if TYPE_CHECKING:
+    from desktop.ui.debates import page as debates_page
+else:
+    debates_page = lazy_module("desktop.ui.debates.page")
 
 OPEN_DEBATE = "debates.thread"
 AGENTS_BESIDE = "debates.agents"
@@ -46,7 +51,7 @@ class DebatePages:
     def page(self) -> QWidget:
         """Built when it is first shown."""
         m = self._models
-        made: Any = load("desktop.ui.debates.page", "DebatesPage")(m.debates)
+        made = debates_page.DebatesPage(m.debates)
         dialog = LazyRequest(made.running, m, self.title, made.running.footer, made.running.conversation)
         dialog.open_inbox.connect(self._show_inbox)
         made.opened.connect(dialog.show_for)
@@ -61,7 +66,7 @@ class DebatePages:
         name_fonts((debates.open, debates.beside), made.toast.say, self._window_state, made)
         made.show_agents(self._window_state.values.get(AGENTS_BESIDE) is True)
         made.agents_shown.connect(lambda shown: self._window_state.put(AGENTS_BESIDE, shown))
-        return cast(QWidget, made)
+        return made
 
     def toggle_agents(self, elsewhere: Callable[[], None]) -> None:
         """Those of the open debate, if its page is the one that is shown."""

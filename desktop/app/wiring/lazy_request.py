@@ -6,27 +6,23 @@ Its code is loaded in a thread when a run begins (``warm_with_first_run``), so t
 from __future__ import annotations
 
 import asyncio
-import importlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from desktop.app.wiring.view_models import ViewModels
+from desktop.domain.lazy import lazy_module, load
 from desktop.presenter.transcript.live_threads import LiveThreads
 from desktop.supervision.tasks import TaskOwner
 from desktop.ui.widgets.layout.side_room import SideRoom
 
 if TYPE_CHECKING:
+    from desktop.ui.approvals.request import dialog as request_dialog
     from desktop.ui.approvals.request.dialog import RequestDialog
-
-DIALOG = "desktop.ui.approvals.request.dialog"
-
-
-def warm() -> Any:
-    """Import the code. Blocks."""
-    return importlib.import_module(DIALOG)
+else:
+    request_dialog = lazy_module("desktop.ui.approvals.request.dialog")
 
 
 def warm_with_first_run(board: LiveThreads, owner: TaskOwner) -> None:
@@ -34,7 +30,7 @@ def warm_with_first_run(board: LiveThreads, owner: TaskOwner) -> None:
 
     def loaded(_thread_id: str) -> None:
         board.state_changed.disconnect(loaded)
-        owner.spawn(asyncio.to_thread(warm), "requests: code")
+        owner.spawn(asyncio.to_thread(load, request_dialog), "requests: code")
 
     board.state_changed.connect(loaded)
 
@@ -70,7 +66,7 @@ class LazyRequest(QObject):
         """Build it now, unless it is there."""
         if self.dialog is None:
             m = self._models
-            self.dialog = warm().RequestDialog(
+            self.dialog = request_dialog.RequestDialog(
                 self._host, m.approvals, self._title, self._composer, m.rules, self._beside
             )
             self.dialog.open_inbox.connect(self.open_inbox)

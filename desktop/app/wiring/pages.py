@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QGuiApplication
@@ -20,14 +20,27 @@ from desktop.app.wiring.lazy_request import LazyRequest, warm_with_first_run
 from desktop.app.wiring.runtime import Services
 from desktop.app.wiring.settings_pages import SETTINGS_PAGES, SettingsModels
 from desktop.app.wiring.view_models import ViewModels
+from desktop.domain.lazy import lazy_module
 from desktop.domain.safety import ConfinementReport
 from desktop.presenter.settings.pages import APPROVALS, MODELS, settings_rows
 from desktop.presenter.shell.window import ShellViewModel
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.page import ChatPage
-from desktop.ui.shell.loading import load, page
 from desktop.ui.shell.main_window import FIRST_RUN, MainWindow
 from desktop.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from desktop.ui.approvals import page as approvals_page
+    from desktop.ui.first_run import page as first_run_page
+    from desktop.ui.schedules import page as schedules_page
+    from desktop.ui.settings import page as settings_page
+    from desktop.ui.skills import page as skills_page
+else:
+    approvals_page = lazy_module("desktop.ui.approvals.page")
+    first_run_page = lazy_module("desktop.ui.first_run.page")
+    schedules_page = lazy_module("desktop.ui.schedules.page")
+    settings_page = lazy_module("desktop.ui.settings.page")
+    skills_page = lazy_module("desktop.ui.skills.page")
 
 OPEN_THREAD = "chat.thread"
 BESIDE = {"trace": "chat.trace", "agents": "chat.agents"}
@@ -52,9 +65,9 @@ class Pages(QObject):
         self._theme, self._window_state, self._services = theme, window_state, services
         self._chat: ChatPage | None = None
         self._dialog: LazyRequest | None = None
-        self._skills: Any = None
-        self._approvals: Any = None
-        self._schedules: Any = None
+        self._skills: skills_page.SkillsPage | None = None
+        self._approvals: approvals_page.ApprovalsPage | None = None
+        self._schedules: schedules_page.SchedulesPage | None = None
         self._opened = False
         drafts = DebateDrafts(services.home / "data", services.redactor.mask_data)
         self._debates = DebatePages(window, shell, models, self._title_of, self.show_inbox, window_state, drafts)
@@ -111,7 +124,7 @@ class Pages(QObject):
         demo = str(self._services.home / "workspace" / "demo")
         self._window.install(
             {
-                FIRST_RUN: page("desktop.ui.first_run.page", "FirstRunPage", m.setup, demo),
+                FIRST_RUN: lambda: first_run_page.FirstRunPage(m.setup, demo),
                 "chats": lambda: self.chat,
                 "debates": self._debates.page,
                 "skills": self._skills_page,
@@ -129,29 +142,27 @@ class Pages(QObject):
             self._shell.on_close = lambda: self._leave(close)
 
     def _skills_page(self) -> QWidget:
-        made: QWidget = load("desktop.ui.skills.page", "SkillsPage")(self._models.skills)
-        made.model_wanted.connect(self._open_models)  # type: ignore[attr-defined]  # its module is loaded late
-        self._skills = made
-        made.approvals_wanted.connect(lambda: self._shell.go("approvals"))  # type: ignore[attr-defined]
+        made = self._skills = skills_page.SkillsPage(self._models.skills)
+        made.model_wanted.connect(self._open_models)
+        made.approvals_wanted.connect(lambda: self._shell.go("approvals"))
         return made
 
     def _approvals_page(self) -> QWidget:
         m = self._models
-        self._approvals = load("desktop.ui.approvals.page", "ApprovalsPage")(m.approvals, m.rules, self._title_of)
-        return cast(QWidget, self._approvals)
+        self._approvals = approvals_page.ApprovalsPage(m.approvals, m.rules, self._title_of)
+        return self._approvals
 
     def _schedules_page(self) -> QWidget:
         m = self._models
         models = m.setup
-        made: Any = load("desktop.ui.schedules.page", "SchedulesPage")(
+        made = self._schedules = schedules_page.SchedulesPage(
             m.jobs,
             lambda: m.agents,
             lambda: [(str(one.ref), models.describe(str(one.ref))[0]) for one in models.models],
         )
         made.settings_wanted.connect(lambda: self._show_settings(APPROVALS))
         m.jobs.thread_wanted.connect(self._open_thread)
-        self._schedules = made
-        return cast(QWidget, made)
+        return made
 
     def _leave(self, quit_now: Callable[[], None], asked: int = 0) -> None:
         """The person closes the window: a skill, a rule or a job that is not saved comes first."""
@@ -213,7 +224,8 @@ class Pages(QObject):
 
     def _new_job(self) -> None:
         self._shell.go("schedules")
-        self._schedules.new_job()
+        if self._schedules is not None:
+            self._schedules.new_job()
 
     def _find(self, on_chats: Callable[[str], None]) -> None:
         """In the skills, rules or activity while they are shown, else in the open thread."""
@@ -305,9 +317,9 @@ class Pages(QObject):
 
 def _settings_page(m: ViewModels, report: ConfinementReport, shell: ShellViewModel) -> QWidget:
     models = SettingsModels(m, report)
-    made: Any = load("desktop.ui.settings.page", "SettingsPage")(m.settings, SETTINGS_PAGES, models)
+    made = settings_page.SettingsPage(m.settings, SETTINGS_PAGES, models)
     made.approvals_wanted.connect(lambda: shell.go("approvals"))
-    return cast(QWidget, made)
+    return made
 
 
 def _chat_page(models: ChatModels, window_state: WindowState) -> ChatPage:

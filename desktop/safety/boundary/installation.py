@@ -7,11 +7,19 @@ does may change it, because what is written there is Assent's own code at the ne
 from __future__ import annotations
 
 import functools
-import importlib
 import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from desktop.domain.lazy import lazy_module
+
+# Slow to load, and only needed where Python is the system's own.
+if TYPE_CHECKING:
+    import sysconfig
+else:
+    sysconfig = lazy_module("sysconfig")
 
 PARTS = ("desktop", "resources", "skills")
 _SHARED = ("/", "/usr", "/usr/local", "/opt/homebrew", "/opt/local", "/System", "/Library")
@@ -38,7 +46,7 @@ def around_it() -> tuple[str, ...]:
 
 
 def _of_the_system() -> list[str]:
-    of = importlib.import_module("sysconfig").get_path
+    of = sysconfig.get_path
     places = (of("stdlib"), of("platstdlib"), sys.executable)
     return [os.path.realpath(place) for place in places if place]
 

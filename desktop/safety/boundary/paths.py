@@ -6,7 +6,6 @@ Every function blocks for a few system calls at most and none opens anything.
 from __future__ import annotations
 
 import errno
-import importlib
 import os
 import re
 import stat
@@ -14,6 +13,15 @@ import struct
 import sys
 import unicodedata
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from desktop.domain.lazy import lazy_module
+
+# It does not exist on Windows.
+if TYPE_CHECKING:
+    import fcntl
+else:
+    fcntl = lazy_module("fcntl")
 
 MAX_PATH_TEXT = 4096
 _ATTEMPTS = 50
@@ -162,7 +170,6 @@ def ignores_case(folder: str) -> bool:
 
 def _case_flag(folder: str) -> bool:
     """Whether a folder of its own has the mark (ext4, f2fs, tmpfs) that its names are compared without case."""
-    fcntl = importlib.import_module("fcntl")  # does not exist on Windows
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
@@ -236,7 +243,6 @@ def kernel_path(descriptor: int) -> str | None:
 
 
 def _mac_path(descriptor: int) -> str | None:
-    fcntl = importlib.import_module("fcntl")  # does not exist on Windows
     try:
         raw: bytes = fcntl.fcntl(descriptor, 50, bytes(1024))  # F_GETPATH
     except OSError:

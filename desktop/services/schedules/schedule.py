@@ -7,14 +7,27 @@ back is decided here: no run is lost, and none of a fixed hour comes twice.
 from __future__ import annotations
 
 import asyncio
-import importlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Any
+from typing import TYPE_CHECKING
 
 from desktop.domain.errors import ConfigurationError
+from desktop.domain.lazy import lazy_module
+
+# 0.5 MB: in a thread, and only where there is a job.
+if TYPE_CHECKING:
+    import zoneinfo
+
+    import cronsim
+    import cronsim.cronsim as cronsim_fields
+    import tzlocal
+else:
+    zoneinfo = lazy_module("zoneinfo")
+    cronsim = lazy_module("cronsim")
+    cronsim_fields = lazy_module("cronsim.cronsim")
+    tzlocal = lazy_module("tzlocal")
 
 SHORT = {
     "@hourly": "0 * * * *",
@@ -167,7 +180,7 @@ def read_times(schedule: str, zone: str) -> JobTimes:
     expression = " ".join(fields)
     try:
         _calendar(expression, datetime(1970, 1, 1))
-    except _cron().CronSimError:  # each field alone is right: a day that none of the months has
+    except cronsim.CronSimError:  # each field alone is right: a day that none of the months has
         raise _never_comes(schedule) from None
     times = JobTimes(expression, place, fields[1].startswith("*"))
     if times.after(datetime.now(UTC).timestamp()) is None:
@@ -179,14 +192,9 @@ def _never_comes(schedule: str) -> ConfigurationError:
     return ConfigurationError(f"{schedule!r} never comes.", next_step="Choose another day or month.")
 
 
-def _cron() -> Any:
-    """cronsim: only in a thread, and only where there is a job."""
-    return importlib.import_module("cronsim")
-
-
 def _calendar(expression: str, begin: datetime) -> Iterator[datetime]:
     """The minutes later than ``begin`` of a calendar without a zone. Raises CronSimError."""
-    return iter(_cron().CronSim(expression, begin))
+    return iter(cronsim.CronSim(expression, begin))
 
 
 def _fields(schedule: str) -> list[str]:
@@ -210,7 +218,7 @@ def _field(at: int, value: str) -> str:
             value = ",".join(_unrolled(part, at) for part in value.split(","))
         alone[at] = value
         _calendar(" ".join(alone), datetime(1970, 1, 1))
-    except _cron().CronSimError:
+    except cronsim.CronSimError:
         raise wrong from None
     return value
 
@@ -222,7 +230,7 @@ def _unrolled(part: str, at: int) -> str:
     first, dash, last = span.partition("-")
     if not dash:
         return part
-    field = importlib.import_module("cronsim.cronsim").Field(at + 1)  # its first one are seconds
+    field = cronsim_fields.Field(at + 1)  # its first one are seconds
     low, high = CYCLES[FIELDS[at]]
     begin, end = field.int(first.upper()), field.int(last.upper())
     if begin <= end:
@@ -230,7 +238,7 @@ def _unrolled(part: str, at: int) -> str:
     if begin > high:  # Sunday as 7
         return part.replace(first, str(low), 1)
     if step and not (step.isdecimal() and int(step)):
-        raise _cron().CronSimError(step)
+        raise cronsim.CronSimError(step)
     values = [*range(begin, high + 1), *range(low, end + 1)]
     return ",".join(str(value) for value in values[:: int(step or 1)])
 
@@ -241,7 +249,7 @@ def _zone(name: str) -> tzinfo:
     if name == "UTC":
         return UTC
     try:
-        return importlib.import_module("zoneinfo").ZoneInfo(name)  # type: ignore[no-any-return]  # where it is wanted
+        return zoneinfo.ZoneInfo(name)
     except (KeyError, ValueError, OSError) as error:  # a ZoneInfoNotFoundError is a KeyError
         raise ConfigurationError(f"There is no time zone {name[:60]!r}.", next_step="Such as Europe/Berlin.") from error
 
@@ -249,6 +257,6 @@ def _zone(name: str) -> tzinfo:
 def _this_machine() -> tzinfo:
     """Its time zone; where that has no name, or none that is known here, its clock."""
     try:
-        return importlib.import_module("tzlocal").get_localzone()  # type: ignore[no-any-return]
+        return tzlocal.get_localzone()
     except (KeyError, ValueError, OSError):  # TZ=CET-1CEST,…, a name that is none, no database of time zones
         return ThisMachine()

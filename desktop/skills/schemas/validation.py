@@ -8,18 +8,24 @@ schema is a problem, and so is one that comes back to itself without looking at 
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from desktop.domain.lazy import lazy_module
 from desktop.domain.places import Keys
 from desktop.skills.problems import shown
 from desktop.skills.schemas.cost import MAX_STEPS, SchemaCost
 from desktop.skills.schemas.drafts import LATEST, REFERENCES, SchemaDraft, SubSchema, address_from, draft_of, schemas_in
+
+# 15 to 50 ms, only for schemas with keywords beyond the common ones: in a thread, please.
+if TYPE_CHECKING:
+    import jsonschema_rs
+else:
+    jsonschema_rs = lazy_module("jsonschema_rs")
 
 MAX_PROBLEMS = 5
 MAX_EXPRESSIONS = 20
@@ -141,14 +147,8 @@ def _beyond_plain(schema: Mapping[str, Any]) -> tuple[SchemaProblem, ...]:
 
 
 @cache
-def _library() -> Any:
-    """The one place of this package that imports ``jsonschema_rs`` (15 to 50 ms): in a thread, please."""
-    return importlib.import_module("jsonschema_rs")
-
-
-@cache
 def _metaschema(draft: SchemaDraft) -> Any:
-    return getattr(_library(), draft.validator)({"$ref": draft.uri}, offline=True)
+    return getattr(jsonschema_rs, draft.validator)({"$ref": draft.uri}, offline=True)
 
 
 @lru_cache(maxsize=1_024)
@@ -197,7 +197,7 @@ def _expressions(parts: Iterable[SubSchema]) -> tuple[SchemaProblem, ...]:
 
 @lru_cache(maxsize=1_024)
 def _compiles(expression: str, limit: int) -> bool:
-    library = _library()
+    library = jsonschema_rs
     options = library.FancyRegexOptions(size_limit=limit)
     try:
         library.Draft202012Validator({"x": 1, "pattern": expression}, offline=True, pattern_options=options)
@@ -219,7 +219,7 @@ def _sentence(error: Any) -> str:
 
 
 def _compiled(schema: Any, draft: SchemaDraft) -> tuple[SchemaProblem, ...]:
-    library = _library()
+    library = jsonschema_rs
     try:
         getattr(library, draft.validator)(
             schema, offline=True, pattern_options=library.FancyRegexOptions(backtrack_limit=100_000)

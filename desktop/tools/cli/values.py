@@ -7,11 +7,18 @@ a last newline, ``\\d`` is 0 to 9.
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+from desktop.domain.lazy import lazy_module
+
+# 50 ms, when tools.yaml declares tools: in a thread, please.
+if TYPE_CHECKING:
+    import jsonschema_rs
+else:
+    jsonschema_rs = lazy_module("jsonschema_rs")
 
 DEFAULT_MAX_LENGTH = 10_000
 """Characters of a text without a ``maxLength`` of its own."""
@@ -54,16 +61,10 @@ def schema_of(parameters: Iterable[Parameter]) -> dict[str, Any]:
     }
 
 
-def _library() -> Any:
-    """The one place of this room that imports ``jsonschema_rs`` (50 ms): in a thread, please."""
-    return importlib.import_module("jsonschema_rs")
-
-
 def compiled(schema: Mapping[str, Any]) -> Any:
     """A validator for a schema that was checked. Raises ValueError for one that is none."""
-    library = _library()
-    options = library.FancyRegexOptions(backtrack_limit=100_000)
-    return library.Draft202012Validator(dict(schema), offline=True, pattern_options=options)
+    options = jsonschema_rs.FancyRegexOptions(backtrack_limit=100_000)
+    return jsonschema_rs.Draft202012Validator(dict(schema), offline=True, pattern_options=options)
 
 
 def pattern_problem(pattern: str) -> str:

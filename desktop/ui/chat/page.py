@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
+from desktop.domain.lazy import lazy_module
 from desktop.domain.permission import PermissionRequest
 from desktop.presenter.common.exporting import file_name
 from desktop.ui.chat.models import ChatModels
@@ -15,15 +16,16 @@ from desktop.ui.chat.side import AGENTS, TRACE, SidePanels
 from desktop.ui.chat.thread_pane import ThreadPane
 from desktop.ui.chat.threads.pane import ThreadList
 from desktop.ui.chat.variables import Variables
-from desktop.ui.shell.loading import load
 from desktop.ui.theme import theme
 from desktop.ui.widgets.dialogs.files import FileDialog
 from desktop.ui.widgets.dialogs.toast import Toast
 from desktop.ui.widgets.scaling import Row
 
 if TYPE_CHECKING:
-    from desktop.ui.chat.context_card import ContextCard
+    from desktop.ui.chat import context_card
     from desktop.ui.trace.panel import TracePanel
+else:
+    context_card = lazy_module("desktop.ui.chat.context_card")
 
 NARROW = 840
 """Below this width of the page (at 100 %) the list of threads folds away."""
@@ -141,7 +143,7 @@ class ChatPage(QWidget):
 
     def show_context(self) -> None:
         """What the model reads of the open thread."""
-        card: ContextCard = load("desktop.ui.chat.context_card", "ContextCard")(self.window(), self._models.context)
+        card = context_card.ContextCard(self.window(), self._models.context)
         card.jump_wanted.connect(self.pane.jump)
         card.open()
 

@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QPoint, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
+from desktop.domain.lazy import lazy_module
 from desktop.domain.permission import PermissionRequest
 from desktop.presenter.run_panel.panel import RunTreeViewModel
 from desktop.presenter.trace.panel import TraceViewModel
-from desktop.ui.shell.loading import load
 from desktop.ui.theme import theme
 
 if TYPE_CHECKING:
+    from desktop.ui.run_panel import panel as run_panel
     from desktop.ui.run_panel.panel import RunPanel
+    from desktop.ui.trace import panel as trace_panel
     from desktop.ui.trace.panel import TracePanel
+else:
+    run_panel = lazy_module("desktop.ui.run_panel.panel")
+    trace_panel = lazy_module("desktop.ui.trace.panel")
 
 BESIDE = 1040
 """Below this width of the window (at 100 %) it lies over the thread."""
@@ -110,13 +115,13 @@ class SidePanels(QObject):
 
     def _built(self, name: str) -> TracePanel | RunPanel | None:
         if name == TRACE and self.trace is None and self._trace_model is not None:
-            self.trace = self._make_trace()
+            self.trace = self._make_trace(self._trace_model)
         elif name == AGENTS and self.agents is None:
             self.agents = self._make_agents()
         return {TRACE: self.trace, AGENTS: self.agents}.get(name)
 
-    def _make_trace(self) -> TracePanel:
-        made: TracePanel = load("desktop.ui.trace.panel", "TracePanel")(self._trace_model, self._page)
+    def _make_trace(self, model: TraceViewModel) -> TracePanel:
+        made = trace_panel.TracePanel(model, self._page)
         made.hide()
         self._join(made)
         made.card_wanted.connect(self.card_wanted)
@@ -124,9 +129,7 @@ class SidePanels(QObject):
         return made
 
     def _make_agents(self) -> RunPanel:
-        made: RunPanel = load("desktop.ui.run_panel.panel", "RunPanel")(
-            self._agents_model, self._page, alone=self._trace_model is None
-        )
+        made = run_panel.RunPanel(self._agents_model, self._page, alone=self._trace_model is None)
         made.hide()
         self._join(made)
         made.request_wanted.connect(self._request_wanted)

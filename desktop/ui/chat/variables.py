@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
+from desktop.domain.lazy import lazy_module
 from desktop.ui.chat.models import ChatModels
-from desktop.ui.shell.loading import load
 from desktop.ui.widgets.dialogs.toast import Toast
 
 if TYPE_CHECKING:
     from desktop.presenter.chat.thread_variables import ChatVariables
-    from desktop.ui.chat.variables_dialog import VariablesDialog
+    from desktop.ui.chat import variables_dialog
+else:
+    variables_dialog = lazy_module("desktop.ui.chat.variables_dialog")
 
 
 class Variables(QObject):
@@ -31,8 +33,7 @@ class Variables(QObject):
         """If the chat is still the open one."""
         if variables.thread_id != self._models.chat.thread_id:
             return
-        name = "desktop.ui.chat.variables_dialog"
-        dialog: VariablesDialog = load(name, "VariablesDialog")(self._page.window(), variables)
+        dialog = variables_dialog.VariablesDialog(self._page.window(), variables)
 
         def answered(answer: str) -> None:
             if answer == "yes":

@@ -13,9 +13,9 @@ from PySide6 import QtCore
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
 
+from desktop.domain.lazy import lazy_module
 from desktop.ui.shell import geometry
 from desktop.ui.shell.first_paint import FirstPaint
-from desktop.ui.shell.loading import PageFactory, load
 from desktop.ui.shell.rail import Rail
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, rescale
@@ -24,17 +24,30 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QCloseEvent, QKeyEvent
 
     from desktop.presenter.shell.window import ShellViewModel
-    from desktop.ui.shell.notify import Notifier
-    from desktop.ui.shell.palette import Palette
+    from desktop.ui.shell import banner, notify, palette, place_memory, report, shortcuts, window_icon
     from desktop.ui.theme import Theme
-    from desktop.ui.widgets.dialogs.toast import Toast
-    from desktop.ui.widgets.focus_keeper import FocusKeeper
+    from desktop.ui.widgets import focus_keeper, focus_place, reading_order
+    from desktop.ui.widgets.controls import spoken_role
+    from desktop.ui.widgets.dialogs import toast
     from desktop.ui.widgets.layout.containers import Notice
+else:
+    banner = lazy_module("desktop.ui.shell.banner")
+    notify = lazy_module("desktop.ui.shell.notify")
+    palette = lazy_module("desktop.ui.shell.palette")
+    place_memory = lazy_module("desktop.ui.shell.place_memory")
+    report = lazy_module("desktop.ui.shell.report")
+    shortcuts = lazy_module("desktop.ui.shell.shortcuts")
+    window_icon = lazy_module("desktop.ui.shell.window_icon")
+    focus_keeper = lazy_module("desktop.ui.widgets.focus_keeper")
+    focus_place = lazy_module("desktop.ui.widgets.focus_place")
+    reading_order = lazy_module("desktop.ui.widgets.reading_order")
+    spoken_role = lazy_module("desktop.ui.widgets.controls.spoken_role")
+    toast = lazy_module("desktop.ui.widgets.dialogs.toast")
+
+PageFactory = Callable[[], QWidget]
 
 FIRST_RUN = "first_run"
 """Key of the factory whose page stands in for Chats until a model is chosen."""
-WARM_AFTER = 400
-"""Milliseconds after the first paint before other modules are imported."""
 
 
 class MainWindow(QMainWindow):
@@ -55,12 +68,11 @@ class MainWindow(QMainWindow):
         self._painted = False
         self._leaving = False
         self._scale = theme.scale
-        self._palette: Palette | None = None
-        self._toast: Toast | None = None
+        self._palette: palette.Palette | None = None
+        self._toast: toast.Toast | None = None
         self._banner: Notice | None = None
-        self._notifier: Notifier | None = None
-        self._warm: Callable[[], bool] | None = None
-        self._keeper: FocusKeeper | None = None
+        self._notifier: notify.Notifier | None = None
+        self._keeper: focus_keeper.FocusKeeper | None = None
         self.setWindowTitle("Assent")
         self._build()
         geometry.restore(self, shell.window_state())
@@ -101,7 +113,7 @@ class MainWindow(QMainWindow):
         self.stack.setCurrentWidget(widget)
         if self._painted:
             self._focus_page(widget)
-            load("desktop.ui.widgets.reading_order", "put_in_order_if_read")(widget)
+            reading_order.put_in_order_if_read(widget)
         self.page_shown.emit(name, widget)
 
     def install(self, factories: Mapping[str, PageFactory]) -> None:
@@ -137,18 +149,14 @@ class MainWindow(QMainWindow):
         first = getattr(widget, "first_focus", None)
         target = first() if callable(first) else widget
         if isinstance(target, QWidget):
-            load("desktop.ui.widgets.focus_place", "enter")(target)
-
-    def warm(self, step: Callable[[], bool]) -> None:
-        """Call ``step`` now and then after the first paint until it returns False (see ``loading.warm``)."""
-        self._warm = step
+            focus_place.enter(target)
 
     # -- what comes over it -----------------------------------------------------------------------------------------
 
     def open_palette(self) -> None:
         """Ctrl+K."""
         if self._palette is None:
-            self._palette = load("desktop.ui.shell.palette", "Palette")(self, self._shell)
+            self._palette = palette.Palette(self, self._shell)
         if self._palette.isVisible():
             self._palette.dismiss()
         else:
@@ -160,40 +168,37 @@ class MainWindow(QMainWindow):
         self.toast.say(text, undo_token)
 
     @property
-    def toast(self) -> Toast:
+    def toast(self) -> toast.Toast:
         """The window's one toast."""
         if self._toast is None:
-            self._toast = load("desktop.ui.widgets.dialogs.toast", "Toast")(self._work)
-        assert self._toast is not None
+            self._toast = toast.Toast(self._work)
         return self._toast
 
     @property
-    def keeper(self) -> FocusKeeper:
+    def keeper(self) -> focus_keeper.FocusKeeper:
         """Where keys go when what has them goes."""
         if self._keeper is None:
-            self._keeper = load("desktop.ui.widgets.focus_keeper", "FocusKeeper")(self)
-        assert self._keeper is not None
+            self._keeper = focus_keeper.FocusKeeper(self)
         return self._keeper
 
     @property
-    def notifier(self) -> Notifier:
+    def notifier(self) -> notify.Notifier:
         """Desktop notifications."""
         if self._notifier is None:
-            self._notifier = load("desktop.ui.shell.notify", "Notifier")(self)
+            self._notifier = notify.Notifier(self)
             self._notifier.clicked.connect(lambda: self._shell.go("approvals"))
-        assert self._notifier is not None
         return self._notifier
 
     def show_error(self, title: str, sentence: str, detail: str) -> None:
         """A dialog with the report, if there is one, and Copy."""
-        load("desktop.ui.shell.report", "show_report")(self, title, sentence, detail)
+        report.show_report(self, title, sentence, detail)
 
     def show_banner(self, kind: str, sentence: str) -> None:
         """A strip above the page: kind info, ask or failed; an empty sentence takes it away."""
         if self._banner is None:
             if not sentence:
                 return
-            self._banner = load("desktop.ui.shell.banner", "make_banner")(lambda: self.show_banner("", ""))
+            self._banner = banner.make_banner(lambda: self.show_banner("", ""))
             self._column.insertWidget(0, self._banner)
         if sentence:
             self._banner.say(sentence, kind if kind in ("info", "ask", "failed") else "info")
@@ -245,21 +250,15 @@ class MainWindow(QMainWindow):
     def _after_first_paint(self) -> None:
         """Keys go to the page, shortcuts work, the system's scheme counts."""
         self.first_painted.emit()
-        load("desktop.ui.widgets.controls.spoken_role", "install")()
+        spoken_role.install()
         assert self.keeper is not None
-        load("desktop.ui.shell.window_icon", "WindowIcon")(self)
-        load("desktop.ui.shell.shortcuts", "bind")(self, self._shell, self.open_palette)
-        load("desktop.ui.shell.place_memory", "PlaceMemory")(self, self._shell.save_window)
+        window_icon.WindowIcon(self)
+        shortcuts.bind(self, self._shell, self.open_palette)
+        place_memory.PlaceMemory(self, self._shell.save_window)
         self._theme.settle()
         current = self.stack.currentWidget()
         if current is not None:
             self._focus_page(current)
-        if self._warm is not None:
-            QTimer.singleShot(WARM_AFTER, self, self._warm_one)
-
-    def _warm_one(self) -> None:
-        if self._warm is not None and self._warm():
-            QTimer.singleShot(50, self, self._warm_one)
 
     def _theme_changed(self) -> None:
         if self._theme.scale != self._scale:

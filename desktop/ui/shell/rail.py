@@ -13,13 +13,17 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QFrame, QLabel, QLayout, QToolButton, QWidget
 
-from desktop.ui.shell.loading import load
+from desktop.domain.lazy import lazy_module
 from desktop.ui.theme import theme
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.tips import plain_tip
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
+
+    from desktop.ui.widgets import focus
+else:
+    focus = lazy_module("desktop.ui.widgets.focus")
 
 ITEMS = (
     ("chats", "Chats", "Ctrl+1"),
@@ -97,12 +101,12 @@ class RailButton(QToolButton):
     def focusInEvent(self, event: QFocusEvent) -> None:
         """The ring lies around it: a border would leave its caption too little room."""
         super().focusInEvent(event)
-        load("desktop.ui.widgets.focus", "ring_in")(self, event.reason())
+        focus.ring_in(self, event.reason())
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         """Take the ring away."""
         super().focusOutEvent(event)
-        load("desktop.ui.widgets.focus", "ring_out")(self)
+        focus.ring_out(self)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows are for the rail."""

@@ -12,10 +12,17 @@ import contextlib
 import importlib
 import os
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from desktop.domain.lazy import lazy_module
 from desktop.workers.hardening import harden
 from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
+
+# Where keyring talks to the Secret Service.
+if TYPE_CHECKING:
+    import secretstorage
+else:
+    secretstorage = lazy_module("secretstorage")
 
 SERVICE = "keyring-host"
 VERSION = "1"
@@ -120,11 +127,10 @@ def _is_empty(backend: Any) -> bool:
     it (``secretstorage.get_default_collection``): that is for the first secret that is kept, not for a first look."""
     if not hasattr(backend, "get_preferred_collection") or hasattr(backend, "preferred_collection"):
         return False
-    storage = importlib.import_module("secretstorage")
-    with contextlib.closing(storage.dbus_init()) as bus:
+    with contextlib.closing(secretstorage.dbus_init()) as bus:
         try:
-            storage.Collection(bus)
-        except storage.ItemNotFoundException:
+            secretstorage.Collection(bus)
+        except secretstorage.ItemNotFoundException:
             return True
     return False
 

@@ -13,9 +13,16 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from desktop.domain.lazy import lazy_module
 from desktop.workers.inside import CallError
+
+# With litellm, which it guards.
+if TYPE_CHECKING:
+    from desktop.workers.model_host import guard
+else:
+    guard = lazy_module("desktop.workers.model_host.guard")
 
 CLIENTS_KEPT_S = 30.0  # idle connections, and the keys inside them, are forgotten after this
 
@@ -41,7 +48,7 @@ class Library:
         began = time.monotonic()
         gc.disable()  # importing makes no garbage, but collecting while importing takes a quarter of it
         try:
-            importlib.import_module("desktop.workers.model_host.guard").install()
+            guard.install()
             module: Any = importlib.import_module("litellm")
             _quiet(module)
             _mend_gemini(module)

@@ -12,7 +12,6 @@ from pytestqt.qtbot import QtBot
 
 from desktop.presenter.shell.window import ShellViewModel
 from desktop.ui.shell import geometry
-from desktop.ui.shell.loading import warm
 from desktop.ui.shell.main_window import FIRST_RUN, MainWindow
 from desktop.ui.shell.notify import TOGETHER_MS
 from desktop.ui.shell.rail import ITEMS, Rail
@@ -415,8 +414,3 @@ def test_a_list_pane_folds_in_a_narrow_window_and_slides_over_the_work(qtbot: Qt
     assert not side.isVisible()
     pane.button.setParent(None)
     pane.button.deleteLater()
-
-
-def test_other_modules_are_imported_one_a_step() -> None:
-    step = warm(["json", "csv"])
-    assert [step(), step(), step()] == [True, False, False]

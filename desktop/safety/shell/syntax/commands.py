@@ -6,16 +6,24 @@ passes unread (R-BLK-5). The first use imports the parser (15 ms): call it in a 
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import dropwhile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from desktop.domain.lazy import lazy_module
 from desktop.safety.shell.syntax.arithmetic import Computed, Sum
 from desktop.safety.shell.syntax.words import UNREAD, Word, joined_by_quotes, literal, substitutions, unescaped, word_of
+
+# Together they cost more than the app's own start may: in a thread, at the first command.
+if TYPE_CHECKING:
+    import tree_sitter
+    import tree_sitter_bash
+else:
+    tree_sitter = lazy_module("tree_sitter")
+    tree_sitter_bash = lazy_module("tree_sitter_bash")
 
 MAX_DEPTH = 200
 _RESERVED = frozenset("function { } if then elif else fi do done case esac select for while until in (( [[".split())
@@ -117,9 +125,8 @@ class Parsed:
 
 @lru_cache(maxsize=1)
 def load_parser() -> Any:
-    """The one place that imports tree-sitter: its two modules together cost more than the app's own start may."""
-    core, grammar = importlib.import_module("tree_sitter"), importlib.import_module("tree_sitter_bash")
-    return core.Parser(core.Language(grammar.language()))
+    """With the grammar of bash. Blocks at first."""
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
 
 
 def parse(source: str, variables: Mapping[str, str]) -> Parsed:

@@ -5,15 +5,24 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QByteArray, QObject, QRectF, QSizeF, Signal
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
+
+from desktop.domain.lazy import lazy_module
+
+# In a worker, at the first formula.
+if TYPE_CHECKING:
+    import ziafont
+    import ziamath
+else:
+    ziafont = lazy_module("ziafont")
+    ziamath = lazy_module("ziamath")
 
 RunInThread = Callable[[Callable[[], Any], Callable[[Any], None]], None]
 """Runs the first callable in a worker thread and later calls the second with its result on the Qt thread."""
@@ -89,8 +98,7 @@ def has_formula(source: str) -> bool:
 def _render(latex: str, inline: bool) -> tuple[str, QSizeF, float] | None:
     """In a worker: (SVG, size, depth), at font size 1; None for what is not LaTeX we can set."""
     try:
-        ziamath = importlib.import_module("ziamath")
-        importlib.import_module("ziafont").config.svg2 = False  # plain paths: Qt's renderer knows no symbols
+        ziafont.config.svg2 = False  # plain paths: Qt's renderer knows no symbols
         svg = str(ziamath.Latex(latex, size=24, inline=inline, color="currentColor").svg())
     except Exception:  # a boundary: any text may stand between dollar signs, and the library raises what it likes
         return None
