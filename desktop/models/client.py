@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from desktop.domain.errors import ChildDied, ModelUnknown, ProtocolViolation
-from desktop.domain.lazy import Lazy
+from desktop.domain.lazy import lazy_module
 from desktop.domain.messages import ToolResultBlock
 from desktop.domain.models import Connection, ModelClient, ModelRef, ModelRequest, SecretStore, Senses, StreamItem
 from desktop.domain.processes import Child, ChildRefused, ChildStream
@@ -29,9 +29,10 @@ from desktop.models.outgoing import Change, SentWindows, parts
 from desktop.models.router import Connections, ModelRouter
 
 if TYPE_CHECKING:
-    from desktop.models.scripted import ScriptedModel
+    from desktop.models import scripted as models_scripted
+else:
+    models_scripted = lazy_module("desktop.models.scripted")
 
-SCRIPTED_MODEL: Lazy[type[ScriptedModel]] = Lazy("desktop.models.scripted", "ScriptedModel")
 OWN_GRACE = 5.0  # seconds beyond the request's limits before this side ends a stream that the host should have ended
 
 
@@ -214,7 +215,7 @@ def build(
     given only by a test or on the command line (it adds the model ``scripted/scripted``).
     """
     known = Connections(connections, addresses or providers.LocalAddresses())
-    scripted = None if script is None else SCRIPTED_MODEL.get().load(script)
+    scripted = None if script is None else models_scripted.ScriptedModel.load(script)
     catalogue = Catalogue(child, secrets, known, scripted=scripted is not None)
     client = ModelRouter(
         HostModelClient(child, secrets, known, catalogue.senses, catalogue.learn), LazyDemo(demo_pace_s), scripted

@@ -7,14 +7,15 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from desktop.domain.lazy import Lazy
+from desktop.domain.lazy import lazy_module, load
 from desktop.domain.models import ModelRequest, StreamItem
 from desktop.domain.run_meta import RunMeta
 
 if TYPE_CHECKING:
+    from desktop.models import demo as models_demo
     from desktop.models.demo import DemoModel
-
-DEMO_MODEL: Lazy[type[DemoModel]] = Lazy("desktop.models.demo", "DemoModel")
+else:
+    models_demo = lazy_module("desktop.models.demo")
 
 
 class LazyDemo:
@@ -26,8 +27,8 @@ class LazyDemo:
 
     async def stream(self, request: ModelRequest, meta: RunMeta) -> AsyncGenerator[StreamItem, None]:
         if self._model is None:
-            model = await asyncio.to_thread(DEMO_MODEL.get)
-            self._model = model(**self._options)
+            await asyncio.to_thread(load, models_demo)
+            self._model = models_demo.DemoModel(**self._options)
         async with aclosing(self._model.stream(request, meta)) as items:
             async for item in items:
                 yield item

@@ -267,27 +267,6 @@ def names_with_several_owners(files: list[Source]) -> list[str]:
     return [f"{name}: {', '.join(sorted(where))}" for name, where in sorted(owners.items()) if len(where) > 1]
 
 
-def missing_lazily(files: list[Source]) -> list[str]:
-    """A module or name that is imported late, by name alone, and is not there: nothing else notices before it runs."""
-    trees = {file.name: file for file in files}
-    found = []
-    for file in files:
-        found += [
-            file.at(node, f"{ast.unparse(node.annotation)} is {ast.unparse(node.value)} when it runs")
-            for node in file.find(ast.AnnAssign)
-            if isinstance(node, ast.AnnAssign) and _is_another(node)
-        ]
-        for node in file.find(ast.Call):
-            assert isinstance(node, ast.Call)
-            given = [one.value for one in node.args[:2] if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-            if last_name(node.func) == "Lazy" and len(given) == 2 and given[0].startswith("desktop."):
-                path = given[0].replace(".", "/")
-                of = trees.get(f"{path}.py") or trees.get(f"{path}/__init__.py")
-                if of is None or given[1] not in _names_of(of):
-                    found.append(file.at(node, f"{given[0]} has no {given[1]}"))
-    return found
-
-
 def lazy_modules_unlike_their_types(files: list[Source]) -> list[str]:
     """`lazy_module("a.b")` bound to a name that mypy takes for another module, or for none."""
     found = []
@@ -312,26 +291,6 @@ def _typed_imports(file: Source) -> Iterator[tuple[str, str]]:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 of = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
                 yield from ((alias.asname or alias.name, of + alias.name) for alias in node.names)
-
-
-def _is_another(node: ast.AnnAssign) -> bool:
-    """Whether ``X: Lazy[type[A]] = Lazy(…, "B")``."""
-    said = re.fullmatch(r"Lazy\[type\[(\w+)\]\]", ast.unparse(node.annotation))
-    call = node.value
-    if said is None or not isinstance(call, ast.Call) or len(call.args) < 2:
-        return False
-    return not isinstance(call.args[1], ast.Constant) or call.args[1].value != said[1]
-
-
-def _names_of(file: Source) -> set[str]:
-    names = set()
-    for node in file.tree.body:
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            names.add(node.name)
-        elif isinstance(node, ast.Assign | ast.AnnAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names |= {target.id for target in targets if isinstance(target, ast.Name)}
-    return names
 
 
 def modal_or_pumping(files: list[Source]) -> list[str]:

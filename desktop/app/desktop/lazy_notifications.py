@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.lazy import Lazy
+from desktop.domain.lazy import lazy_module, load
 from desktop.presenter.events.bridge import Bridge
 
 if TYPE_CHECKING:
+    from desktop.app.desktop import notifications as desktop_notifications
     from desktop.app.desktop.notifications import DesktopNotifications
-
-NOTES: Lazy[type[DesktopNotifications]] = Lazy("desktop.app.desktop.notifications", "DesktopNotifications")
+else:
+    desktop_notifications = lazy_module("desktop.app.desktop.notifications")
 
 
 class LazyNotes(QObject):
@@ -42,8 +43,8 @@ class LazyNotes(QObject):
         self.say("")
 
     async def _load(self) -> None:
-        notes_class = await self._bridge.in_thread(NOTES.get)
-        self._notes = notes = notes_class(self._bridge, self)
+        await self._bridge.in_thread(load, desktop_notifications)
+        self._notes = notes = desktop_notifications.DesktopNotifications(self._bridge, self)
         notes.pressed.connect(self.pressed)
         notes.failed.connect(self.failed)
         notes.say(self._wanted)

@@ -21,10 +21,12 @@ from PySide6.QtCore import QMessageLogContext, QObject, QtMsgType, Signal, qInst
 
 from desktop import __version__
 from desktop.domain.errors import KnownError
-from desktop.domain.lazy import Lazy
+from desktop.domain.lazy import lazy_module
 
 if TYPE_CHECKING:
-    from desktop.safety.secrets.redaction import SecretRedactor
+    from desktop.safety.secrets import redaction as secrets_redaction
+else:
+    secrets_redaction = lazy_module("desktop.safety.secrets.redaction")
 
 MAX_REPORTS = 20
 """Reports kept in the folder, and the most that one process writes."""
@@ -60,10 +62,7 @@ class CrashReport:
 
 def plain_redaction() -> Callable[[str], str]:
     """The redaction of the safety room, without the values of any keyring; loaded only when something is written."""
-    return REDACTOR.get()().redact_text
-
-
-REDACTOR: Lazy[type[SecretRedactor]] = Lazy("desktop.safety.secrets.redaction", "SecretRedactor")
+    return secrets_redaction.SecretRedactor().redact_text
 
 
 class EarlyLog(logging.Handler):

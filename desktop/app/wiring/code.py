@@ -7,26 +7,28 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from desktop.domain.code import CodeEngine, CodeSession
-from desktop.domain.lazy import Lazy
+from desktop.domain.lazy import lazy_module, load
 from desktop.domain.skills import SkillDef
 from desktop.services.skills.world import SkillWorld
 from desktop.skills.resolution.fabric import SkillFabric
 
 if TYPE_CHECKING:
     from desktop.pipeline.skill_context import Context
-    from desktop.pipeline.skills.js_worker import JavaScriptWorker
+    from desktop.pipeline.skills import js_worker as skills_js_worker
     from desktop.pipeline.skills.run import CodeWorker
-    from desktop.workers.js_code.engine import JsEngine
+    from desktop.safety.confinement import code_profile as confinement_code_profile
+    from desktop.workers.js_code import engine as js_code_engine
+    from desktop.workers.js_code import process as js_code_process
     from desktop.workers.js_code.process import WorkerSpec
-
-ENGINE: Lazy[type[JsEngine]] = Lazy("desktop.workers.js_code.engine", "JsEngine")
-SPEC: Lazy[type[WorkerSpec]] = Lazy("desktop.workers.js_code.process", "WorkerSpec")
-PROFILE: Lazy[Callable[[], tuple[str, str]]] = Lazy("desktop.safety.confinement.code_profile", "code_sandbox_profile")
-WORKER: Lazy[type[JavaScriptWorker]] = Lazy("desktop.pipeline.skills.js_worker", "JavaScriptWorker")
+else:
+    skills_js_worker = lazy_module("desktop.pipeline.skills.js_worker")
+    confinement_code_profile = lazy_module("desktop.safety.confinement.code_profile")
+    js_code_engine = lazy_module("desktop.workers.js_code.engine")
+    js_code_process = lazy_module("desktop.workers.js_code.process")
 
 
 class CodeSandbox:
@@ -48,19 +50,19 @@ class CodeSandbox:
 
     async def prewarm(self) -> None:
         """Have a worker ready."""
-        await asyncio.to_thread(ENGINE.get)
+        await asyncio.to_thread(load, js_code_engine)
         await self._made().prewarm()
 
     def _made(self) -> CodeEngine:
         if self._engine is None:
-            self._engine = ENGINE.get()(self._spec)
+            self._engine = js_code_engine.JsEngine(self._spec)
         return self._engine
 
     def _spec(self) -> WorkerSpec:
         """Blocks."""
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="assent-code-")
-        return SPEC.get()(self._folder.name, *PROFILE.get()())
+        return js_code_process.WorkerSpec(self._folder.name, *confinement_code_profile.code_sandbox_profile())
 
     async def close(self) -> None:
         """End the workers."""
@@ -79,8 +81,8 @@ class _LazyWorker:
 
     async def run(self, definition: SkillDef, context: Context, args: Mapping[str, Any]) -> Any:
         if self._worker is None:
-            worker = await asyncio.to_thread(WORKER.get)
-            self._worker = worker(self._engine, self._fabric.body)
+            await asyncio.to_thread(load, skills_js_worker)
+            self._worker = skills_js_worker.JavaScriptWorker(self._engine, self._fabric.body)
         return await self._worker.run(definition, context, args)
 
 

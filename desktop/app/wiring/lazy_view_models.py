@@ -5,60 +5,62 @@ They listen to nothing before; what they show is read from the services when the
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from desktop.app.wiring.runtime import Services, safety_of
-from desktop.domain.lazy import Lazy
+from desktop.domain.lazy import lazy_module
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
 
 if TYPE_CHECKING:
-    from desktop.domain.safety import EntryFacts, SafetySettings, SettingsProvider
+    from desktop.app.wiring import key_uses as wiring_key_uses
+    from desktop.app.wiring import reach as wiring_reach
+    from desktop.presenter.mcp import servers as mcp_servers
     from desktop.presenter.mcp.servers import McpServersViewModel
+    from desktop.presenter.schedules import page as schedules_page
     from desktop.presenter.schedules.page import JobsViewModel
+    from desktop.presenter.settings import boundaries as settings_boundaries
+    from desktop.presenter.settings import cli_tools as settings_cli_tools
+    from desktop.presenter.settings import grants as settings_grants
+    from desktop.presenter.settings import keys as settings_keys
+    from desktop.presenter.settings import middleware as settings_middleware
+    from desktop.presenter.settings import reach as settings_reach
     from desktop.presenter.settings.boundaries import BoundariesViewModel
     from desktop.presenter.settings.cli_tools import CliToolsViewModel
     from desktop.presenter.settings.grants import GrantsViewModel
-    from desktop.presenter.settings.keys import KeysViewModel, Use
+    from desktop.presenter.settings.keys import KeysViewModel
     from desktop.presenter.settings.middleware import MiddlewareViewModel
     from desktop.presenter.settings.reach import ReachViewModel
-    from desktop.presenter.skills.editing import SkillEditor
-    from desktop.presenter.skills.importing import SkillImport
+    from desktop.presenter.skills import editing as skills_editing
+    from desktop.presenter.skills import importing as skills_importing
+    from desktop.presenter.skills import models as skills_models
+    from desktop.presenter.skills import page as skills_page
+    from desktop.presenter.skills import projects as skills_projects
+    from desktop.presenter.skills import trying as skills_trying
     from desktop.presenter.skills.models import SkillsModels
-    from desktop.presenter.skills.page import SkillsViewModel
-    from desktop.presenter.skills.projects import SkillProjects
     from desktop.presenter.skills.trying import SkillTrials
-    from desktop.safety.boundary.entries import ListName
-    from desktop.services.reach.service import ReachService
-    from desktop.tools.cli.tools import CliTools
-    from desktop.tools.mcp.servers import McpServers
-
-_GRANTS_VIEW_MODEL: Lazy[type[GrantsViewModel]] = Lazy("desktop.presenter.settings.grants", "GrantsViewModel")
-_CLI_TOOLS_VIEW_MODEL: Lazy[type[CliToolsViewModel]] = Lazy("desktop.presenter.settings.cli_tools", "CliToolsViewModel")
-_MCP_SERVERS_VIEW_MODEL: Lazy[type[McpServersViewModel]] = Lazy("desktop.presenter.mcp.servers", "McpServersViewModel")
-_DESCRIBE: Lazy[Callable[[ListName, str, SafetySettings], EntryFacts]] = Lazy(
-    "desktop.safety.boundary.entries", "describe"
-)
-_FIRST_LINK: Lazy[Callable[[str, SettingsProvider], str]] = Lazy("desktop.safety.boundary.reach", "first_link")
-_BOUNDARIES_VIEW_MODEL: Lazy[type[BoundariesViewModel]] = Lazy(
-    "desktop.presenter.settings.boundaries", "BoundariesViewModel"
-)
-_REACH_SERVICE: Lazy[Callable[[Services], ReachService]] = Lazy("desktop.app.wiring.reach", "reach_service")
-_REACH_VIEW_MODEL: Lazy[type[ReachViewModel]] = Lazy("desktop.presenter.settings.reach", "ReachViewModel")
-_MIDDLEWARE_VIEW_MODEL: Lazy[type[MiddlewareViewModel]] = Lazy(
-    "desktop.presenter.settings.middleware", "MiddlewareViewModel"
-)
-_SECRET_USES: Lazy[Callable[[CliTools, McpServers], list[Use]]] = Lazy("desktop.app.wiring.key_uses", "secret_uses")
-_KEYS_VIEW_MODEL: Lazy[type[KeysViewModel]] = Lazy("desktop.presenter.settings.keys", "KeysViewModel")
-_JOBS_VIEW_MODEL: Lazy[type[JobsViewModel]] = Lazy("desktop.presenter.schedules.page", "JobsViewModel")
-_SKILLS_VIEW_MODEL: Lazy[type[SkillsViewModel]] = Lazy("desktop.presenter.skills.page", "SkillsViewModel")
-_SKILL_EDITOR: Lazy[type[SkillEditor]] = Lazy("desktop.presenter.skills.editing", "SkillEditor")
-_SKILL_PROJECTS: Lazy[type[SkillProjects]] = Lazy("desktop.presenter.skills.projects", "SkillProjects")
-_SKILL_IMPORT: Lazy[type[SkillImport]] = Lazy("desktop.presenter.skills.importing", "SkillImport")
-_SKILLS_MODELS: Lazy[type[SkillsModels]] = Lazy("desktop.presenter.skills.models", "SkillsModels")
-_SKILL_TRIALS: Lazy[type[SkillTrials]] = Lazy("desktop.presenter.skills.trying", "SkillTrials")
+    from desktop.safety.boundary import entries as boundary_entries
+    from desktop.safety.boundary import reach as boundary_reach
+else:
+    wiring_key_uses = lazy_module("desktop.app.wiring.key_uses")
+    wiring_reach = lazy_module("desktop.app.wiring.reach")
+    mcp_servers = lazy_module("desktop.presenter.mcp.servers")
+    schedules_page = lazy_module("desktop.presenter.schedules.page")
+    settings_boundaries = lazy_module("desktop.presenter.settings.boundaries")
+    settings_cli_tools = lazy_module("desktop.presenter.settings.cli_tools")
+    settings_grants = lazy_module("desktop.presenter.settings.grants")
+    settings_keys = lazy_module("desktop.presenter.settings.keys")
+    settings_middleware = lazy_module("desktop.presenter.settings.middleware")
+    settings_reach = lazy_module("desktop.presenter.settings.reach")
+    skills_editing = lazy_module("desktop.presenter.skills.editing")
+    skills_importing = lazy_module("desktop.presenter.skills.importing")
+    skills_models = lazy_module("desktop.presenter.skills.models")
+    skills_page = lazy_module("desktop.presenter.skills.page")
+    skills_projects = lazy_module("desktop.presenter.skills.projects")
+    skills_trying = lazy_module("desktop.presenter.skills.trying")
+    boundary_entries = lazy_module("desktop.safety.boundary.entries")
+    boundary_reach = lazy_module("desktop.safety.boundary.reach")
 
 
 class LazyModels:
@@ -77,51 +79,55 @@ class LazyModels:
         """Of the settings."""
         services = self.services
         safety = safety_of(services.settings, services.home, services.grants)
-        describe = _DESCRIBE.get()
-        first_link = _FIRST_LINK.get()
-        return _BOUNDARIES_VIEW_MODEL.get()(
+        return settings_boundaries.BoundariesViewModel(
             self.bridge,
-            lambda name, entry: describe(name, entry, safety()),
+            lambda name, entry: boundary_entries.describe(name, entry, safety()),
             services.policy.explain,
-            lambda path: first_link(path, safety),
+            lambda path: boundary_reach.first_link(path, safety),
             commands=lambda path: services.confinement.profile().reach(path, services.confinement.probe().kind),
         )
 
     @cached_property
     def grants(self) -> GrantsViewModel:
         """Of the settings."""
-        return _GRANTS_VIEW_MODEL.get()(self.services.grants, self.bridge)
+        return settings_grants.GrantsViewModel(self.services.grants, self.bridge)
 
     @cached_property
     def reach(self) -> ReachViewModel:
         """Of the settings."""
-        service = _REACH_SERVICE.get()(self.services)
-        return _REACH_VIEW_MODEL.get()(service, self.bridge)
+        service = wiring_reach.reach_service(self.services)
+        return settings_reach.ReachViewModel(service, self.bridge)
 
     @cached_property
     def cli(self) -> CliToolsViewModel:
         """Of the settings."""
-        return _CLI_TOOLS_VIEW_MODEL.get()(self.services.cli, self._trials(), self.bridge)
+        return settings_cli_tools.CliToolsViewModel(self.services.cli, self._trials(), self.bridge)
 
     @cached_property
     def mcp(self) -> McpServersViewModel:
         """Of the settings."""
-        return _MCP_SERVERS_VIEW_MODEL.get()(self.services.mcp, self._trials(), self.services.tool_secrets, self.bridge)
+        return mcp_servers.McpServersViewModel(
+            self.services.mcp, self._trials(), self.services.tool_secrets, self.bridge
+        )
 
     @cached_property
     def middleware(self) -> MiddlewareViewModel:
         """Of the settings."""
         services = self.services
-        return _MIDDLEWARE_VIEW_MODEL.get()(
+        return settings_middleware.MiddlewareViewModel(
             services.skills.levels, services.settings, self.bridge, services.skills.fabric.on_change
         )
 
     @cached_property
     def keys(self) -> KeysViewModel:
         """Of the settings."""
-        services, uses = self.services, _SECRET_USES.get()
-        made: KeysViewModel = _KEYS_VIEW_MODEL.get()(
-            services.tool_secrets, services.secrets, self.setup, self.bridge, lambda: uses(services.cli, services.mcp)
+        services = self.services
+        made = settings_keys.KeysViewModel(
+            services.tool_secrets,
+            services.secrets,
+            self.setup,
+            self.bridge,
+            lambda: wiring_key_uses.secret_uses(services.cli, services.mcp),
         )
         for declared in (self.cli, self.mcp):
             declared.changed.connect(made.refresh)
@@ -130,19 +136,19 @@ class LazyModels:
     @cached_property
     def jobs(self) -> JobsViewModel:
         """Of the Schedules page."""
-        return _JOBS_VIEW_MODEL.get()(self.services.jobs, self.bridge)
+        return schedules_page.JobsViewModel(self.services.jobs, self.bridge)
 
     @cached_property
     def skills(self) -> SkillsModels:
         """Of the Skills page."""
-        skills = _SKILLS_VIEW_MODEL.get()(self.services.skill_service, self.bridge)
-        editor = _SKILL_EDITOR.get()(self.services.skill_service, self.bridge, skills.wrote)
-        projects = _SKILL_PROJECTS.get()(self.services.settings, self.bridge)
-        imports = _SKILL_IMPORT.get()(self.services.skill_service, self.bridge, skills)
-        return _SKILLS_MODELS.get()(skills, editor, self._trials(self._model), projects, imports)
+        skills = skills_page.SkillsViewModel(self.services.skill_service, self.bridge)
+        editor = skills_editing.SkillEditor(self.services.skill_service, self.bridge, skills.wrote)
+        projects = skills_projects.SkillProjects(self.services.settings, self.bridge)
+        imports = skills_importing.SkillImport(self.services.skill_service, self.bridge, skills)
+        return skills_models.SkillsModels(skills, editor, self._trials(self._model), projects, imports)
 
     def _trials(self, *model: Any) -> SkillTrials:
-        return _SKILL_TRIALS.get()(self.services.skill_service, self.bridge, *model)
+        return skills_trying.SkillTrials(self.services.skill_service, self.bridge, *model)
 
     def _model(self) -> str:
         ref = self.services.settings.current.models.default

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from desktop.domain.call_facts import CallFacts
-from desktop.domain.lazy import Lazy
+from desktop.domain.lazy import lazy_module
 from desktop.domain.rules import RuleDraft, Simulation
 from desktop.domain.safety import Redactor, SettingsProvider
 from desktop.domain.tools import ToolSpec
@@ -24,12 +24,12 @@ from desktop.store import Store
 from desktop.tools.registry import ToolRegistry
 
 if TYPE_CHECKING:
+    from desktop.services.rules import simulator as rules_simulator
+    from desktop.services.rules import trial as rules_trial
     from desktop.services.rules.simulator import Simulator
-    from desktop.services.rules.trial import Judges
-
-
-JUDGES: Lazy[type[Judges]] = Lazy("desktop.services.rules.trial", "Judges")
-SIMULATOR: Lazy[type[Simulator]] = Lazy("desktop.services.rules.simulator", "Simulator")
+else:
+    rules_simulator = lazy_module("desktop.services.rules.simulator")
+    rules_trial = lazy_module("desktop.services.rules.trial")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ def _simulator(
     """Of rules before they are kept. It and its tricks (0.5 MB) are imported with the first trial."""
 
     def made() -> Simulator:
-        judges = JUDGES.get()(LazyShellReader(policy, safety).read_now, policy.explain, specs, *real)
-        return SIMULATOR.get()(store.rules, judges)
+        judges = rules_trial.Judges(LazyShellReader(policy, safety).read_now, policy.explain, specs, *real)
+        return rules_simulator.Simulator(store.rules, judges)
 
     async def simulate(rules: TrustRules, draft: RuleDraft, pattern: Pattern) -> Simulation:
         return await (await asyncio.to_thread(made)).run(rules, draft, pattern)

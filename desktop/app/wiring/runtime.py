@@ -24,7 +24,7 @@ from desktop.app.wiring.mcp import mcp_servers
 from desktop.app.wiring.rules import RuleServices, open_rules
 from desktop.app.wiring.skills import DELETED, account_of, follow_settings, keep_current, open_skills
 from desktop.domain.events import Event, RunEnded
-from desktop.domain.lazy import Lazy
+from desktop.domain.lazy import lazy_module
 from desktop.domain.limits import Limit
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.permission import Asker
@@ -83,9 +83,11 @@ from desktop.tools.registry import ToolRegistry
 from desktop.workers.model_child import model_host
 
 if TYPE_CHECKING:
+    from desktop.services.skills import editing as skills_editing
     from desktop.services.skills.editing import SkillService
+else:
+    skills_editing = lazy_module("desktop.services.skills.editing")
 
-SKILL_SERVICE: Lazy[type[SkillService]] = Lazy("desktop.services.skills.editing", "SkillService")
 ROOT = Path(__file__).resolve().parents[3]
 RESOURCES = ROOT / "resources"
 SKILLS = ROOT / "skills"
@@ -363,7 +365,7 @@ async def _jobs(
 
 
 def _skill_service(runtime: Runtime, home: Path, host: Callable[[], Host | None]) -> SkillService:
-    return SKILL_SERVICE.get()(
+    return skills_editing.SkillService(
         runtime.skills, runtime.pipeline, runtime.agents, mine=home / "skills", trash=home / "data" / DELETED, host=host
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from desktop.domain.lazy import Lazy
+from desktop.domain.lazy import lazy_module
 from desktop.presenter.settings.pages import APPROVALS, FILESYSTEM, MODELS
 from desktop.ui.settings.page_row import PageRow, SettingsFrame
 
@@ -19,23 +19,25 @@ if TYPE_CHECKING:
     from desktop.presenter.mcp.servers import McpServersViewModel
     from desktop.presenter.settings.agents_editing import AgentsViewModel
     from desktop.presenter.settings.cli_tools import CliToolsViewModel
-    from desktop.ui.settings.agents.page import AgentsPage
-    from desktop.ui.settings.boundaries.grants import GrantsCard
+    from desktop.ui.settings.agents import page as agents_page
+    from desktop.ui.settings.boundaries import grants as boundaries_grants
+    from desktop.ui.settings.boundaries import page as boundaries_page
     from desktop.ui.settings.boundaries.page import BoundariesPage
-    from desktop.ui.settings.cli_tools.page import CliPage
-    from desktop.ui.settings.keys.page import KeysPage
-    from desktop.ui.settings.mcp.page import McpPage
-    from desktop.ui.settings.middleware.page import MiddlewarePage
-    from desktop.ui.settings.models.page import ModelsPage
+    from desktop.ui.settings.cli_tools import page as cli_tools_page
+    from desktop.ui.settings.keys import page as keys_page
+    from desktop.ui.settings.mcp import page as mcp_page
+    from desktop.ui.settings.middleware import page as middleware_page
+    from desktop.ui.settings.models import page as models_page
+else:
+    agents_page = lazy_module("desktop.ui.settings.agents.page")
+    boundaries_grants = lazy_module("desktop.ui.settings.boundaries.grants")
+    boundaries_page = lazy_module("desktop.ui.settings.boundaries.page")
+    cli_tools_page = lazy_module("desktop.ui.settings.cli_tools.page")
+    keys_page = lazy_module("desktop.ui.settings.keys.page")
+    mcp_page = lazy_module("desktop.ui.settings.mcp.page")
+    middleware_page = lazy_module("desktop.ui.settings.middleware.page")
+    models_page = lazy_module("desktop.ui.settings.models.page")
 
-_MODELS_PAGE: Lazy[type[ModelsPage]] = Lazy("desktop.ui.settings.models.page", "ModelsPage")
-_KEYS_PAGE: Lazy[type[KeysPage]] = Lazy("desktop.ui.settings.keys.page", "KeysPage")
-_AGENTS_PAGE: Lazy[type[AgentsPage]] = Lazy("desktop.ui.settings.agents.page", "AgentsPage")
-_GRANTS_CARD: Lazy[type[GrantsCard]] = Lazy("desktop.ui.settings.boundaries.grants", "GrantsCard")
-_CLI_PAGE: Lazy[type[CliPage]] = Lazy("desktop.ui.settings.cli_tools.page", "CliPage")
-_MCP_PAGE: Lazy[type[McpPage]] = Lazy("desktop.ui.settings.mcp.page", "McpPage")
-_MIDDLEWARE_PAGE: Lazy[type[MiddlewarePage]] = Lazy("desktop.ui.settings.middleware.page", "MiddlewarePage")
-_BOUNDARIES_PAGE: Lazy[type[BoundariesPage]] = Lazy("desktop.ui.settings.boundaries.page", "BoundariesPage")
 
 Declared = TypeVar("Declared", "CliToolsViewModel", "McpServersViewModel")
 
@@ -65,7 +67,9 @@ def _with_undo(agents: AgentsViewModel, frame: SettingsFrame) -> AgentsViewModel
 def _boundaries(m: SettingsModels, frame: SettingsFrame) -> BoundariesPage:
     views = m.views
     views.reach.told.connect(frame.toast.say)
-    return _BOUNDARIES_PAGE.get()(frame.settings, views.boundaries, lambda: m.confinement, frame.offer, views.reach)
+    return boundaries_page.BoundariesPage(
+        frame.settings, views.boundaries, lambda: m.confinement, frame.offer, views.reach
+    )
 
 
 SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
@@ -87,14 +91,14 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
             "Anthropic",
             "local model",
         ),
-        build=lambda m, _: _MODELS_PAGE.get()(m.views.setup),
+        build=lambda m, _: models_page.ModelsPage(m.views.setup),
     ),
     PageRow(
         "Keyring",
         "Keyring",
         "lock",
         words=("API key", "secret", "password", "credential", "token"),
-        build=lambda m, _: _KEYS_PAGE.get()(m.views.keys),
+        build=lambda m, _: keys_page.KeysPage(m.views.keys),
     ),
     PageRow(
         "Appearance",
@@ -108,7 +112,7 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         "Agents",
         "agent",
         words=("prompt", "definition", "debate agent", "system text"),
-        build=lambda m, frame: _AGENTS_PAGE.get()(_with_undo(m.views.agents_editor, frame)),
+        build=lambda m, frame: agents_page.AgentsPage(_with_undo(m.views.agents_editor, frame)),
     ),
     PageRow(
         APPROVALS,
@@ -116,7 +120,7 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         "approvals",
         words=("permission", "ask", "blocklist", "request", "grant", "allow"),
         note="Admin calls always ask, whatever is set here.",
-        below=lambda m: _GRANTS_CARD.get()(m.views.grants),
+        below=lambda m: boundaries_grants.GrantsCard(m.views.grants),
     ),
     PageRow(
         "Tools",
@@ -130,14 +134,14 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         "Tools from tools.yaml",
         "file",
         words=("CLI tools", "command line tools", "program"),
-        build=lambda m, frame: _CLI_PAGE.get()(_with_requests(m.views.cli, frame)),
+        build=lambda m, frame: cli_tools_page.CliPage(_with_requests(m.views.cli, frame)),
     ),
     PageRow(
         "MCP servers",
         "MCP servers",
         "server",
         words=("mcp.yaml", "model context protocol", "plugin", "extension"),
-        build=lambda m, frame: _MCP_PAGE.get()(_with_requests(m.views.mcp, frame)),
+        build=lambda m, frame: mcp_page.McpPage(_with_requests(m.views.mcp, frame)),
     ),
     PageRow(
         "Skills",
@@ -151,7 +155,7 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         "Middleware",
         "filter",
         words=("retry", "cache", "filter", "layer"),
-        build=lambda m, frame: _MIDDLEWARE_PAGE.get()(m.views.middleware, frame.settings),
+        build=lambda m, frame: middleware_page.MiddlewarePage(m.views.middleware, frame.settings),
     ),
     PageRow(
         FILESYSTEM,

@@ -8,14 +8,15 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from desktop.domain.lazy import Lazy
+from desktop.domain.lazy import lazy_module
 from desktop.domain.safety import SettingsProvider, ShellReading
 from desktop.safety.boundary.policy import BoundaryPolicy
 
 if TYPE_CHECKING:
+    from desktop.safety.shell import reader as shell_reader
     from desktop.safety.shell.reader import BashReader
-
-READER: Lazy[type[BashReader]] = Lazy("desktop.safety.shell.reader", "BashReader")
+else:
+    shell_reader = lazy_module("desktop.safety.shell.reader")
 
 
 class LazyShellReader:
@@ -37,5 +38,5 @@ class LazyShellReader:
     def warm(self) -> BashReader:
         """Import it, if need be. Blocks."""
         if self._reader is None:
-            self._reader = READER.get()(self._policy, self._settings)
+            self._reader = shell_reader.BashReader(self._policy, self._settings)
         return self._reader

@@ -9,7 +9,7 @@ import asyncio
 import os
 import threading
 from collections import ChainMap
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from desktop.agents.middleware.sessions import SessionConfig, Sessions
 from desktop.agents.middleware.start_limits import RunLog, Starts
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BoundaryViolation, KnownError, ToolFailure
-from desktop.domain.lazy import Lazy
+from desktop.domain.lazy import lazy_module, load
 from desktop.domain.safety import Access, GuardedFiles, SettingsProvider
 from desktop.domain.scopes import Interrupt
 from desktop.domain.skills import SkillDef
@@ -40,17 +40,14 @@ from desktop.skills.resolution.fabric import SkillChanges, SkillFabric
 from desktop.supervision.topics import Topics
 
 if TYPE_CHECKING:
-    from desktop.skills.directives import DirectiveCall, Expanded, Resolver
+    from desktop.skills import directives as skills_directives
+    from desktop.skills.directives import DirectiveCall, Resolver
+else:
+    skills_directives = lazy_module("desktop.skills.directives")
 
 MAX_INLINE = 200_000
 """Bytes of one file that ``:inline[]`` puts in."""
 
-EXPAND: Lazy[Callable[[str, Mapping[str, Resolver]], Awaitable[Expanded]]] = Lazy("desktop.skills.directives", "expand")
-VALUES: Lazy[Callable[[Mapping[str, Any]], Resolver]] = Lazy("desktop.skills.directives", "value_resolver")
-ENVIRONMENT: Lazy[Callable[[Mapping[str, str], Iterable[str]], Resolver]] = Lazy(
-    "desktop.skills.directives", "env_resolver"
-)
-"""Imported with the first text that is expanded."""
 
 TIMEOUT_S = 20.0
 """Seconds for the directives of one text, all together."""
@@ -200,19 +197,23 @@ class SkillWorld:
         environment: Mapping[str, str],
     ) -> str:
         try:
-            body = await asyncio.to_thread(self.fabric.body, definition)
+            body = await asyncio.to_thread(self._body, definition)
         except KnownError as error:
             raise ToolFailure(f"{definition.name} cannot be read: {error}", next_step=error.next_step) from error
-        expand = EXPAND.get() if EXPAND.ready else await asyncio.to_thread(EXPAND.get)
         places = _marked(definition, body, args)
         resolvers = self._resolvers(definition, args, config, context, environment)
-        done = await expand(places.text, resolvers)
+        done = await skills_directives.expand(places.text, resolvers)
         failed = next((problem for problem in done.problems if problem.code in ("failed", "limit")), None)
         if failed is not None:
             raise ToolFailure(f"{definition.name}, line {failed.line} of its text: {failed.message}.")
         if not of_agent_skills(definition):
             return done.text
         return await asyncio.to_thread(self._told, definition, places.filled(done.text))
+
+    def _body(self, definition: SkillDef) -> str:
+        """What it says, and the code that expands it is there. Blocks."""
+        load(skills_directives)
+        return self.fabric.body(definition)
 
     def _told(self, definition: SkillDef, text: str) -> str:
         """The text with its folder, whose files can be read from now on. Blocks."""
@@ -229,12 +230,12 @@ class SkillWorld:
     ) -> dict[str, Resolver]:
         safety = self._safety() if self._safety is not None else None
         allowed = {*(safety.environment_allowlist if safety is not None else ()), *environment}
-        folder, values = self._folder(definition), VALUES.get()
+        folder, values = self._folder(definition), skills_directives.value_resolver
         return {
             "arg": values(args),
             "config": values(config),
             "context": values(context),
-            "env": ENVIRONMENT.get()(ChainMap(dict(environment), os.environ), allowed),
+            "env": skills_directives.env_resolver(ChainMap(dict(environment), os.environ), allowed),
             "skill": self._named,
             "tool": self._named,
             "path": lambda call: os.path.normpath(os.path.join(folder, call.arg)),
