@@ -106,6 +106,12 @@ async def test_a_file_without_a_key_keeps_its_comments(tmp_path):
     assert service.path.read_text() == "# mine\n# and this\n"
 
 
+async def test_a_reset_of_what_was_never_set_writes_nothing(tmp_path):
+    service = await loaded(tmp_path, "")
+    await service.reset("chat.max_iterations")
+    assert service.path.read_text() == ""
+
+
 async def test_a_list_has_a_line_for_each_entry(tmp_path):
     service = await loaded(tmp_path, "")
     await service.update("security.allowed_paths", ["~/work", "/srv/my data"])

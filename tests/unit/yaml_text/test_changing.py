@@ -96,6 +96,8 @@ def test_what_is_no_plain_list_of_keys_is_left_to_text(text: str) -> None:
         ("a:  # why\n  - x\n  - y\nc: 2\n", ["a"], ["z"], "a: [z]  # why\nc: 2\n"),
         ("a: {b: 1, c: 2}\n", ["a", "b"], REMOVE, "a:\n  c: 2\n"),
         ("a: {b: 1}\nc: 2\n", ["a", "b"], REMOVE, "c: 2\n"),
+        ("a: {b: 1}\nc: 2\n", ["a", "d"], REMOVE, "a: {b: 1}\nc: 2\n"),
+        ("a:\n  b: 1\nc: 2\n", ["a", "d"], REMOVE, "a:\n  b: 1\nc: 2\n"),
         ("a:\n  b:\n    c: 1\nd: 2\n", ["a", "b", "c"], REMOVE, "d: 2\n"),
         ("--- # head\na: 1\n...\n", ["b"], 2, "--- # head\na: 1\nb: 2\n...\n"),
         ("a: 1\n...\n", ["a"], REMOVE, ""),
