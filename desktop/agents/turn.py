@@ -13,12 +13,15 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from desktop.agents.loop.answer import Answerer
+from desktop.agents.loop.context import TurnContext
 from desktop.agents.loop.events import LoopListener, LoopResult, Recorder, ToolRunner
 from desktop.agents.loop.loop import LoopConfig, RoundLoop, RoundVerdict
 from desktop.agents.loop.request import ask_within
 from desktop.agents.loop.round_notes import few_left, rounds_note, with_notes
 from desktop.agents.loop.summarising import ContextKeeper
 from desktop.agents.loop.window import LAST_MESSAGES, NOTHING, PromptWindow, View
+from desktop.domain.agent import CompactionStrategy
+from desktop.domain.context import Overlay
 from desktop.domain.estimates import estimate, estimate_fixed, estimate_of
 from desktop.domain.ids import AgentId
 from desktop.domain.limits import Limit
@@ -70,6 +73,8 @@ class TurnSpec:
     """How many of the latest messages are sent (R-CTX-6)."""
     context_edit: bool = False
     """Whether the turn gives up for good what its window leaves out (S-AG-2)."""
+    strategies: Sequence[CompactionStrategy] = ()
+    """Condense the conversation, in their order, before the window leaves out its oldest messages (R-CTX-2)."""
     announces_rounds: bool = False
     """Whether the agent is told when few rounds are left (R-SES-16)."""
 
@@ -190,6 +195,8 @@ class RoundRequests:
         self._meta = meta
         self._given = given
         self._window = window_of(spec, given)
+        self._context = TurnContext(spec.agent_id, self, self._window, spec.strategies, self._overlay)
+        self._messages: Sequence[ChatMessage] = ()
         self._earlier = given.earlier
         self._number = given.begun
         self._told = False
@@ -205,16 +212,23 @@ class RoundRequests:
             await services.round_begins(self._number)
         return request_with(spec.request, view, given, self._note(limit))
 
+    async def read(self, agent_id: AgentId, session_id: str) -> Sequence[ChatMessage]:
+        """``HistoryProvider``: the messages of the turn so far, after those earlier ones that always stay."""
+        messages = self._messages
+        return [*await self._picked(messages), *messages] if self._earlier is not None else messages
+
+    async def _overlay(self, messages: Sequence[ChatMessage]) -> Overlay:
+        keeper, spec = self._given.keeper, self._spec
+        if keeper is None:
+            return NOTHING
+        model = spec.request.model
+        return await keeper.current(messages, self._window, self._beside, model, spec.context_window)
+
     async def _viewed(self, messages: Sequence[ChatMessage]) -> View:
-        """The window over them, and over those earlier ones that always stay."""
-        spec, keeper = self._spec, self._given.keeper
-        every = [*await self._picked(messages), *messages] if self._earlier is not None else messages
-        overlay = NOTHING
-        if keeper is not None:
-            model = spec.request.model
-            overlay = await keeper.current(every, self._window, self._beside, model, spec.context_window)
-        view = self._window.view(every, overlay)
-        if spec.context_edit and view.compacted and isinstance(messages, list):
+        self._messages = messages
+        await self._context.get_prompt_window(self._meta.thread_id)
+        view, keeper = self._context.view, self._given.keeper
+        if self._spec.context_edit and view.compacted and isinstance(messages, list):
             messages[:] = view.messages
             self._earlier, self._window.older = None, 0
             if keeper is not None:

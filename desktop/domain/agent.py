@@ -41,34 +41,10 @@ class AgentContextProtocol(Protocol):
 
 
 class HistoryProvider(Protocol):
-    """Keeps messages by (agent, thread), each tagged with its run (R-CTX-4). ``session_id`` is the thread's id."""
+    """Knows what was said before (R-CTX-4)."""
 
-    async def append(self, agent_id: AgentId, session_id: str, message: ChatMessage, run_id: str) -> None:
-        """One message more."""
-        ...
-
-    async def append_many(
-        self, agent_id: AgentId, session_id: str, messages: Sequence[ChatMessage], run_id: str
-    ) -> None:
-        """Several, all or none."""
-        ...
-
-    async def read(
-        self, agent_id: AgentId, session_id: str, *, limit: int | None = None, offset: int = 0
-    ) -> list[ChatMessage]:
-        """Messages in order, from ``offset``, at most ``limit``."""
-        ...
-
-    async def clear(self, agent_id: AgentId, session_id: str) -> None:
-        """Forget a thread."""
-        ...
-
-    async def clear_run(self, agent_id: AgentId, session_id: str, run_id: str) -> None:
-        """Forget what one run wrote."""
-        ...
-
-    async def count(self, agent_id: AgentId, session_id: str) -> int:
-        """How many messages there are."""
+    async def read(self, agent_id: AgentId, session_id: str) -> Sequence[ChatMessage]:
+        """What ``agent_id`` reads of the thread ``session_id``, in order. Raises KnownError."""
         ...
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from operator import is_
 
 from desktop.agents.loop.shrink import answered, cap_group, clean_message, cut, shrink_results
-from desktop.domain.agent import CompactionStrategy, HistoryProvider
 from desktop.domain.context import Account, Overlay
 from desktop.domain.errors import ModelContextTooLong
 from desktop.domain.estimates import CHARACTERS_PER_TOKEN, estimate
@@ -62,28 +61,19 @@ class PromptWindow:
     ``context_window`` is the model's, in tokens (None: unknown, no backstop); ``fixed`` is what system text and tool
     schemas take; ``task`` is the id of the message that began the work, which is never left out. Estimates are
     characters / 4 (R-CTX-8), cached per message.
-
-    It is the context of an agent (``domain.agent.AgentContextProtocol``): what ``history`` has, condensed by
-    ``strategies`` in their order, then by the window, which is a ``CompactionStrategy`` itself.
     """
-
-    name = "the latest messages"
 
     def __init__(
         self,
         agent_id: AgentId = NOBODY,
-        history: HistoryProvider | None = None,
         *,
-        strategies: Sequence[CompactionStrategy] = (),
         context_window: int | None = None,
         fixed: int = 0,
         last: int = LAST_MESSAGES,
         task: str = "",
     ) -> None:
         self.agent_id = agent_id
-        self._history = history
-        self._strategies = strategies
-        self._room = _room(context_window, fixed)
+        self.room = _room(context_window, fixed)
         self._fixed = fixed
         self._last = last
         self._task = task
@@ -93,23 +83,16 @@ class PromptWindow:
         self._groups: dict[int, tuple[tuple[ChatMessage, ...], Group, int]] = {}
         self._summary: tuple[str, tuple[ChatMessage, ...]] = ("", ())
 
-    async def get_prompt_window(self, session_id: str) -> list[ChatMessage]:
-        """History, then compaction (R-CTX-1, R-CTX-2); ``session_id`` is the thread's id as agents name it."""
-        messages = await self._history.read(self.agent_id, session_id) if self._history is not None else []
-        for strategy in self._strategies:
-            messages = await strategy.compact(messages, self._room)
-        return list(self.view(messages).messages)
-
-    async def compact(self, messages: Sequence[ChatMessage], budget_tokens: int | None) -> list[ChatMessage]:
-        """The window in so many tokens. Raises ModelContextTooLong."""
-        window = PromptWindow(self.agent_id, last=self._last, task=self._task)
-        window._room = budget_tokens
-        return list(window.view(messages).messages)
+    def fits(self, messages: Sequence[ChatMessage]) -> bool:
+        """Whether nothing has to be left out."""
+        if len(messages) > self._last:
+            return False
+        return self.room is None or sum(self._size(message) for message in messages) <= self.room
 
     def view(self, messages: Sequence[ChatMessage], overlay: Overlay = NOTHING) -> View:
         """The window over ``messages``. A summary that leaves no room for the last exchange is left out, too. Raises
         ModelContextTooLong when that exchange does not fit, or what is always sent does not."""
-        if self._room is not None and self._room <= 0:
+        if self.room is not None and self.room <= 0:
             raise _no_room(self._fixed)
         try:
             return self._built(messages, overlay)
@@ -119,7 +102,7 @@ class PromptWindow:
             return self._built(messages, Overlay(pins=overlay.pins, off=overlay.off))
 
     def _built(self, messages: Sequence[ChatMessage], overlay: Overlay) -> View:
-        told, held = _told(messages, overlay), self._held(messages, overlay)
+        told, held = _told(messages, overlay), self.held(messages, overlay)
         recent, begin, empty = self._recent(messages, told, held)
         older = self._older(messages, begin, held)
         again = sum(count for at, count in older if at < told)
@@ -145,10 +128,10 @@ class PromptWindow:
         """What a new summary should tell besides the old one, when not all fits any more, or is more than the window
         takes (S-CTX-2): whole rounds from the oldest on, also of the run at work, but never the last round nor the
         newest ``KEEP_RECENT`` tokens. Nothing where that would win little."""
-        told, room = _told(messages, overlay), self._room
+        told, room = _told(messages, overlay), self.room
         rest = messages[told:]
         sizes = [self._size(message) for message in rest]
-        again = sum(self._size(messages[at]) for at in self._held(messages, overlay) if at < told)
+        again = sum(self._size(messages[at]) for at in self.held(messages, overlay) if at < told)
         again += sum(self._size(message) for message in self._summary_message(overlay, False))
         if len(rest) <= self._last and (room is None or sum(sizes) + again <= room):
             return ()
@@ -170,7 +153,7 @@ class PromptWindow:
             end -= 1
         return end
 
-    def _held(self, messages: Sequence[ChatMessage], overlay: Overlay) -> list[int]:
+    def held(self, messages: Sequence[ChatMessage], overlay: Overlay) -> list[int]:
         """Places of what stays whatever happens: the pinned, what began the work, and the person's latest message."""
         wanted = overlay.pins | {self._task} if self._task else overlay.pins
         held = [at for at, message in enumerate(messages) if message.source_id in wanted] if wanted else []
@@ -236,7 +219,7 @@ class PromptWindow:
     def _fit(self, parts: list[_Part], overlay: Overlay, summary: Sequence[ChatMessage]) -> tuple[list[_Part], int]:
         """Drop the oldest groups until the rest fits, then shorten results, then give up (R-CTX-7). What is held and
         the last group stay. Also how many results were shortened."""
-        room = self._room
+        room = self.room
         if room is None:
             return parts, 0
         room -= self._sum(summary)
@@ -262,7 +245,7 @@ class PromptWindow:
         """The summary as the first message, or nothing; it never takes more than half of the room."""
         if not overlay.summary:
             return ()
-        maximum = len(overlay.summary) if self._room is None else self._room * CHARACTERS_PER_TOKEN // 2
+        maximum = len(overlay.summary) if self.room is None else self.room * CHARACTERS_PER_TOKEN // 2
         head = f"{SUMMARY_HEAD}\n{TASK_FOLLOWS}" if task_follows else SUMMARY_HEAD
         text = f"{head}\n\n{cut(overlay.summary, maximum)}"
         if self._summary[0] != text:

@@ -28,15 +28,7 @@ from desktop.domain.estimates import estimate_of
 from desktop.domain.ids import AgentId
 from desktop.domain.judgement import Category
 from desktop.domain.limits import Limit, positive_int
-from desktop.domain.messages import (
-    ChatMessage,
-    TextBlock,
-    ToolCallBlock,
-    ToolResultBlock,
-    Usage,
-    block_from_plain,
-    media_from_plain,
-)
+from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, ToolResultBlock, Usage, media_from_plain
 from desktop.domain.models import ModelAnswer, ModelRequest, ReasoningDelta, TextDelta
 from desktop.domain.run_meta import RunMeta
 from desktop.pipeline.context import CallContext
@@ -186,7 +178,8 @@ class _Work:
         self._numbers = MessageNumbers()
         asked = ChatMessage("user", (TextBlock(str(args.get("userMessage") or TASK)),))
         self._messages = [
-            replace(message, source_id=self._numbers.next()) for message in (*_history(args.get("history")), asked)
+            replace(message, source_id=self._numbers.next())
+            for message in (*messages_from_plain(args.get("history")), asked)
         ]
         self._task = self._messages[-1].source_id
         self._keeper = ContextKeeper(kept=KeptInMemory(), overlay=NOTHING, allowed=host.summaries)
@@ -323,35 +316,6 @@ def _schemas(given: Any) -> tuple[Mapping[str, Any], ...]:
     return tuple(one for one in given if isinstance(one, Mapping)) if isinstance(given, list) else ()
 
 
-def _history(given: Any) -> list[ChatMessage]:
-    """Messages as plain data: ``{role, text}``, of the assistant also ``calls: [{id, tool, args}]``, of a tool ``{role:
-    tool, callId, tool, text, isError}``; or ``{role, blocks}`` as the store writes them. What is none of these is left
-    out."""
-    messages = (_message(one) for one in given if isinstance(one, Mapping)) if isinstance(given, list) else ()
-    return [message for message in messages if message is not None]
-
-
-def _message(one: Mapping[str, Any]) -> ChatMessage | None:
-    role, text, blocks = one.get("role"), str(one.get("text") or ""), one.get("blocks")
-    if role not in ("user", "assistant", "tool"):
-        return None
-    if isinstance(blocks, list):
-        return ChatMessage(role, tuple(block_from_plain(block) for block in blocks if isinstance(block, Mapping)))
-    if role == "tool":
-        call_id, tool = str(one.get("callId") or ""), str(one.get("tool") or "")
-        return ChatMessage("tool", (ToolResultBlock(call_id, tool, text, one.get("isError") is True),))
-    calls = one.get("calls") if role == "assistant" else None
-    made = tuple(_call(call) for call in calls if isinstance(call, Mapping)) if isinstance(calls, list) else ()
-    said = (TextBlock(text),) if text or not made else ()
-    return ChatMessage(role, (*said, *made))
-
-
-def _call(call: Mapping[str, Any]) -> ToolCallBlock:
-    given = call.get("args")
-    arguments = given if isinstance(given, Mapping) else None
-    return ToolCallBlock(str(call.get("id") or ""), str(call.get("tool") or ""), arguments)
-
-
 async def _asked(host: Host, request: ModelRequest, meta: RunMeta) -> ModelAnswer:
     """Through the same layers as the loop's requests: a paused agent asks nothing."""
     return await ask_within(host.layers, Answerer(host.client, retry=host.retry), request, meta, lambda _event: None)
@@ -366,7 +330,7 @@ async def ask_model(ctx: Context, args: Mapping[str, Any]) -> dict[str, Any]:
         raise ToolFailure("There is no model here.")
     host.asked(False)
     host.budget.check()
-    messages = tuple(_history(args.get("messages")))
+    messages = tuple(messages_from_plain(args.get("messages")))
     request = ModelRequest(host.model, messages, str(args.get("system") or ""), _schemas(args.get("tools")))
     answer = await _asked(host, request, call.meta)
     message = answer.message

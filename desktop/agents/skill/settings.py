@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from desktop.agents.loop.context import SHRINK_RESULTS
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.limits import Limit, positive_int
 from desktop.skills.names import is_bare_name
@@ -15,6 +16,7 @@ MAX_TURNS = 30
 MAX_STEPS = 30
 PROVIDER = "agent-litellm"
 MODES = ("direct", "code", "both")
+THREAD, NO_HISTORY = "thread", "none"
 
 ToolMode = Literal["direct", "code", "both"]
 
@@ -32,6 +34,10 @@ class PolicySettings:
     context_edit: bool = False
     memory: Mapping[str, Any] = field(default_factory=dict)
     """What its code starts out knowing (R-COD-11)."""
+    history: str = THREAD
+    """What the agent reads of what was said before: the thread, nothing (``none``), or what a skill gives."""
+    compaction: tuple[str, ...] = ()
+    """Names of strategies, and of skills that are ones."""
 
     @classmethod
     def of(cls, config: Mapping[str, Any], where: str, *, returns: bool = False) -> PolicySettings:
@@ -56,7 +62,33 @@ class PolicySettings:
             raise ConfigurationError(
                 f"model.memory has to be a mapping of what code starts out with, not {memory!r:.80}."
             )
-        return cls(rounds, calls, provider, mode, persistent, _flag(config, "contextEdit"), memory)
+        history = config.get("history", THREAD)
+        if not isinstance(history, str) or not is_bare_name(history):
+            raise ConfigurationError(
+                f"model.history has to be thread, none or the name of a skill, not {history!r:.80}."
+            )
+        return cls(
+            rounds,
+            calls,
+            provider,
+            mode,
+            persistent,
+            _flag(config, "contextEdit"),
+            memory,
+            history,
+            strategy_names(config),
+        )
+
+
+def strategy_names(config: Mapping[str, Any]) -> tuple[str, ...]:
+    """What ``compaction`` names, one or a list. Raises ConfigurationError."""
+    asked = config.get("compaction") or ()
+    names = (asked,) if isinstance(asked, str) else asked
+    if not isinstance(names, (list, tuple)) or not all(isinstance(one, str) and is_bare_name(one) for one in names):
+        raise ConfigurationError(
+            f"model.compaction has to name {SHRINK_RESULTS} or skills that condense a conversation, not {asked!r:.80}."
+        )
+    return tuple(names)
 
 
 def _flag(config: Mapping[str, Any], name: str) -> bool:

@@ -1,0 +1,66 @@
+"""Skills as history providers and as compaction strategies of an agent (R-CTX-2, R-CTX-4).
+
+The prompt's skill names them in ``model.history`` and ``model.compaction``. They get plain data, and what they give is
+checked: a history is messages, a strategy only chooses among those that there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from desktop.agents.loop.context import SHRINK_RESULTS, ShrinkResults
+from desktop.agents.skill.messages import messages_from_plain
+from desktop.domain.agent import CompactionStrategy
+from desktop.domain.errors import ToolFailure
+from desktop.domain.estimates import estimate
+from desktop.domain.ids import AgentId
+from desktop.domain.messages import ChatMessage
+
+MAX_MESSAGES = 10_000
+
+CallSkill = Callable[[str, Mapping[str, Any]], Awaitable[Any]]
+"""Calls a skill that the prompt's skill names, in the agent's name; gives its value. Raises ToolFailure."""
+
+
+class SkillHistory:
+    """What the skill ``name`` gives for a thread: called with ``{agent, thread, message}``, it returns messages as
+    ``{role, text}``, oldest first. ``message`` is what is asked now."""
+
+    def __init__(self, name: str, call: CallSkill, message: str) -> None:
+        self._name = name
+        self._call = call
+        self._message = message
+
+    async def read(self, agent_id: AgentId, session_id: str) -> Sequence[ChatMessage]:
+        """Raises ToolFailure for what is no list of messages."""
+        asked = {"agent": agent_id.type, "thread": session_id, "message": self._message}
+        given = await self._call(self._name, asked)
+        if not isinstance(given, list) or len(given) > MAX_MESSAGES:
+            raise ToolFailure(f"The history {self._name} has to give at most {MAX_MESSAGES:,} messages as a list.")
+        return messages_from_plain(given)
+
+
+class SkillStrategy:
+    """The skill ``name`` as a strategy: called with ``{messages: [{index, role, text, tokens}], budgetTokens}``, it
+    returns the indexes of the messages that stay."""
+
+    def __init__(self, name: str, call: CallSkill) -> None:
+        self.name = name
+        self._call = call
+
+    async def compact(self, messages: Sequence[ChatMessage], budget_tokens: int | None) -> list[ChatMessage]:
+        """Those that the skill keeps, in their order. Raises ToolFailure for what are no indexes."""
+        rows = [
+            {"index": at, "role": one.role, "text": one.text, "tokens": estimate(one)}
+            for at, one in enumerate(messages)
+        ]
+        kept = await self._call(self.name, {"messages": rows, "budgetTokens": budget_tokens})
+        if not isinstance(kept, list) or not all(type(at) is int and 0 <= at < len(messages) for at in kept):
+            raise ToolFailure(f"The strategy {self.name} has to give the indexes of the messages that stay.")
+        return [messages[at] for at in sorted(set(kept))]
+
+
+def strategies_of(names: Sequence[str], call: CallSkill) -> tuple[CompactionStrategy, ...]:
+    """By the names that a prompt's skill gives."""
+    return tuple(ShrinkResults() if name == SHRINK_RESULTS else SkillStrategy(name, call) for name in names)
