@@ -22,7 +22,7 @@ from desktop.agents.skill.host import HOST, PERMISSIONS, Host
 from desktop.agents.skill.made_calls import Calls
 from desktop.agents.skill.nested_agent_scope import NestedAgentScope, nested_agent_scope
 from desktop.agents.skill.result_contract import DeclaredResult, ResultContract
-from desktop.agents.skill.settings import PolicySettings
+from desktop.agents.skill.settings import NO_HISTORY, THREAD, PolicySettings
 from desktop.agents.skill.trace import Delivery, TopicEvents, Trace, Whose
 from desktop.domain.errors import CancellationError, ConfigurationError, KnownError, NotFound, ToolAborted, ToolFailure
 from desktop.domain.ids import new_id
@@ -31,7 +31,7 @@ from desktop.domain.middleware import Start
 from desktop.pipeline.context import CallContext, CallRequest, CallResult
 from desktop.pipeline.names import Caller
 from desktop.pipeline.nested import NestedSink
-from desktop.pipeline.results import NestedFailure
+from desktop.pipeline.results import NestedFailure, value_of
 from desktop.pipeline.skill_context import Context
 from desktop.supervision.topics import TopicListener
 
@@ -76,6 +76,7 @@ class _Agent:
         ctx.accept = self._contract.finish
         self._provider_list = provider_call(permitted, own, None if caller.origin == "skill" else caller.allowed)
         self._host = ctx.nonlocals[HOST] = host
+        self._remembered: list[Any] = []
         self._trace = self._made_trace()
 
     async def work(self) -> Any:
@@ -113,6 +114,7 @@ class _Agent:
         invoke_ref = self._callback(held, "agent-invoke", calls.serve)
         hook_ref = self._callback(held, "agent-hook", hook.hook)
         async with calls:
+            self._remembered = await self._history()
             arguments = self._for_provider(visible) | {"invokeRef": invoke_ref, "hookRef": hook_ref}
             outcome = await self._asked(arguments)
             return self._result(outcome, hook)
@@ -136,8 +138,21 @@ class _Agent:
             "userMessage": self._task(),
             "skillName": self._served.run.tool.name,
             "tools": json.loads(json.dumps(tools, default=str)),
-            "history": [],
+            "history": self._remembered,
         }
+
+    async def _history(self) -> list[Any]:
+        """What the skill that ``model.history`` names gives; a called skill has no thread of its own otherwise."""
+        name = self._settings.history
+        if name in (THREAD, NO_HISTORY):
+            return []
+        meta = self._call.meta
+        asked = {"agent": self._name, "thread": meta.thread_id, "message": self._task()}
+        outcome = await self._called(name, asked, counted=True)
+        given = value_of(outcome.result)
+        if not isinstance(given, list):
+            raise ToolFailure(f"The history {name} has to give messages as a list.")
+        return given
 
     def _prompt(self) -> str:
         text, words = str(self._args.get("prompt") or ""), self._contract.words
@@ -153,18 +168,22 @@ class _Agent:
 
     async def _asked(self, arguments: Mapping[str, Any]) -> CallResult:
         """The provider, by its name (R-AG-3)."""
+        return await self._called(self._settings.provider, arguments, counted=False)
+
+    async def _called(self, name: str, arguments: Mapping[str, Any], *, counted: bool) -> CallResult:
+        """A skill that the file of this agent names, and no model."""
         request = self._call.request
         chain = (*request.caller.chain, AGENT)
         return await self._host.pipeline.invoke(
             CallRequest(
-                ToolCallBlock(new_id(), self._settings.provider, arguments),
+                ToolCallBlock(new_id(), name, arguments),
                 Caller("skill", chain, self._provider_list),
                 self._call.invocation,
                 NestedSink(request.sink, request.block.call_id),
                 request.message_id,
                 "",
                 None,
-                counted=False,
+                counted=counted,
             )
         )
 

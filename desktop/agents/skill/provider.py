@@ -20,7 +20,10 @@ from desktop.agents.loop.loop import RoundVerdict
 from desktop.agents.loop.request import ask_within
 from desktop.agents.loop.summarising import ContextKeeper, KeptInMemory, MessageNumbers
 from desktop.agents.loop.window import LAST_MESSAGES, NOTHING
+from desktop.agents.skill.history import strategies_of
 from desktop.agents.skill.host import HOST, Host
+from desktop.agents.skill.messages import messages_from_plain
+from desktop.agents.skill.settings import strategy_names
 from desktop.agents.skill.turn_events import DELTAS_S, joined_texts
 from desktop.agents.turn import AgentTurn, TurnInput, TurnServices, TurnSpec
 from desktop.domain.errors import CancellationError, KnownError, ModelError, ToolAborted, ToolFailure
@@ -170,6 +173,7 @@ class _Work:
     def __init__(self, host: Host, call: CallContext, ctx: Context, args: Mapping[str, Any]) -> None:
         self._host = host
         self._call = call
+        self._ctx = ctx
         config = args.get("config")
         self._config: Mapping[str, Any] = config if isinstance(config, Mapping) else {}
         self._hook = Hook(ctx, args.get("hookRef"), host.spawn)
@@ -177,10 +181,8 @@ class _Work:
         self._request = ModelRequest(host.model, (), str(args.get("prompt") or ""), _schemas(args.get("tools")))
         self._numbers = MessageNumbers()
         asked = ChatMessage("user", (TextBlock(str(args.get("userMessage") or TASK)),))
-        self._messages = [
-            replace(message, source_id=self._numbers.next())
-            for message in (*messages_from_plain(args.get("history")), asked)
-        ]
+        told = (*messages_from_plain(args.get("history")), asked)
+        self._messages = [replace(message, source_id=self._numbers.next()) for message in told]
         self._task = self._messages[-1].source_id
         self._keeper = ContextKeeper(kept=KeptInMemory(), overlay=NOTHING, allowed=host.summaries)
         self._turn = AgentTurn(self._spec(), self._services(), call.meta)
@@ -229,7 +231,12 @@ class _Work:
             context_window=self._host.context_window(self._request.model),
             last_messages=LAST_MESSAGES if edits else sys.maxsize,
             context_edit=edits,
+            strategies=strategies_of(strategy_names(self._config), self._call_skill),
         )
+
+    async def _call_skill(self, name: str, args: Mapping[str, Any]) -> Any:
+        """A skill that the file of the agent names, under the list that the provider is called by."""
+        return await self._ctx.manager.invoke(name, args, {"as_caller": True})
 
     def _services(self) -> TurnServices:
         host = self._host

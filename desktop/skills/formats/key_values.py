@@ -58,6 +58,13 @@ _MODEL: Check = (lambda value: isinstance(value, str) and value.strip().find("/"
 _SETTINGS: Check = (lambda value: _is_mapping(value) or _MODEL[0](value), "a mapping of settings, or connection/model")
 _INHERITED: Check = (lambda value: value is False or _is_names(value), "a name, a list of names, or false")
 _HINT: Check = (lambda value: not isinstance(value, (bool, int, float, Mapping)), "a text or a list")
+_HISTORY: Check = (lambda value: isinstance(value, str) and is_bare_name(value), "thread, none or the name of a skill")
+_STRATEGIES: Check = (
+    lambda value: all(
+        isinstance(one, str) and is_bare_name(one) for one in (value if isinstance(value, list) else [value])
+    ),
+    "shrink-results, or names of skills that choose the messages that stay",
+)
 _PROVIDER: Check = (lambda value: isinstance(value, str) and is_bare_name(value), "the name of a provider skill")
 
 _VALUES: Mapping[str, Mapping[str, Check]] = {
@@ -87,6 +94,8 @@ _VALUES: Mapping[str, Mapping[str, Check]] = {
         "maxSteps": _COUNT,
         "persistent": _BOOL,
         "contextEdit": _BOOL,
+        "history": _HISTORY,
+        "compaction": _STRATEGIES,
         "toolMode": _one_of("direct", "code", "both"),
         "memory": _MAPPING,
         "model": _MODEL,

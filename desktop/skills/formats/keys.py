@@ -40,6 +40,7 @@ ACTS: Mapping[Place, Mapping[str, str]] = {
     },
     "model": {
         **dict.fromkeys(("agent", "maxTurns", "maxSteps", "persistent", "contextEdit", "toolMode", "memory"), _POLICY),
+        **dict.fromkeys(("history", "compaction"), "agents/skill/settings.py"),
         "model": "services/turns/spec.py",
     },
 }
