@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 import pytest
 
+from desktop.agents.loop.context import ShrinkResults, TurnContext
 from desktop.agents.loop.shrink import NO_RESULT, shrink_results
-from desktop.agents.loop.window import PromptWindow
+from desktop.agents.loop.window import NOTHING, PromptWindow
 from desktop.domain.agent import AgentContextProtocol, CompactionStrategy
-from desktop.domain.errors import ModelContextTooLong
+from desktop.domain.context import Overlay
+from desktop.domain.errors import ModelContextTooLong, ToolFailure
 from desktop.domain.estimates import estimate
 from desktop.domain.ids import AgentId
 from desktop.domain.messages import (
@@ -138,31 +140,93 @@ ME = AgentId("assistant", "t")
 
 
 class Numbered:
-    async def read(
-        self, agent_id: AgentId, session_id: str, *, limit: int | None = None, offset: int = 0
-    ) -> list[ChatMessage]:
+    async def read(self, agent_id: AgentId, session_id: str) -> list[ChatMessage]:
         return [user_message(f"in {session_id} {n}") for n in range(300)]
+
+
+async def no_overlay(_messages: Sequence[ChatMessage]) -> Overlay:
+    return NOTHING
+
+
+def context_of(window: PromptWindow, *strategies: CompactionStrategy) -> TurnContext:
+    return TurnContext(ME, Numbered(), window, strategies, no_overlay)
+
+
+class Shout:
+    name = "shouting"
+
+    async def compact(self, messages: Sequence[ChatMessage], budget_tokens: int | None) -> list[ChatMessage]:
+        return [user_message(message.text.upper()) for message in messages]
+
+
+class Odd:
+    """Keeps each second message."""
+
+    name = "odd"
+
+    async def compact(self, messages: Sequence[ChatMessage], budget_tokens: int | None) -> list[ChatMessage]:
+        return list(messages[1::2])
+
+
+class Fails:
+    name = "fails"
+
+    async def compact(self, messages: Sequence[ChatMessage], budget_tokens: int | None) -> list[ChatMessage]:
+        raise ToolFailure("no idea")
 
 
 @pytest.mark.spec("R-CTX-1", "R-CTX-2")
 async def test_the_window_of_a_thread_is_its_history_then_compaction() -> None:
-    class Shout:
-        name = "shouting"
-
-        async def compact(self, messages: Sequence[ChatMessage], budget_tokens: int | None) -> list[ChatMessage]:
-            return [user_message(message.text.upper()) for message in messages]
-
-    context: AgentContextProtocol = PromptWindow(ME, Numbered(), strategies=(Shout(),), last=10)
+    context: AgentContextProtocol = context_of(PromptWindow(ME, last=10), Shout())
     messages = await context.get_prompt_window("thread-1")
     assert context.agent_id is ME
     assert [m.text for m in messages] == [f"IN THREAD-1 {n}" for n in range(290, 300)]
 
 
-@pytest.mark.spec("R-CTX-2", "R-CTX-5", "R-CTX-6")
-async def test_the_window_is_a_strategy_among_others_that_keeps_to_a_number_of_tokens() -> None:
-    messages = await Numbered().read(ME, "t")
-    strategy: CompactionStrategy = PromptWindow(ME, last=50)
-    assert len(await strategy.compact(messages, None)) == 50
-    assert 0 < sum(estimate(m) for m in await strategy.compact(messages, 60)) <= 60
-    whole = PromptWindow(ME, Numbered(), strategies=(strategy,), last=100)
-    assert len(await whole.get_prompt_window("t")) == 50
+@pytest.mark.spec("R-CTX-2", "R-CTX-3", "R-CTX-6")
+async def test_a_strategy_is_asked_only_where_something_has_to_be_left_out_and_what_it_leaves_out_is_counted() -> None:
+    whole = context_of(PromptWindow(ME, last=300), Odd())
+    assert len(await whole.get_prompt_window("t")) == 300
+    half = context_of(PromptWindow(ME, last=200), Odd())
+    assert [m.text for m in await half.get_prompt_window("t")][:2] == ["in t 1", "in t 3"]
+    assert (half.view.account.kept, half.view.account.dropped) == (150, 150)
+
+
+@pytest.mark.spec("R-CTX-5")
+async def test_what_no_window_leaves_out_stays_whatever_a_strategy_says() -> None:
+    class Nothing:
+        name = "nothing"
+
+        async def compact(self, messages: Sequence[ChatMessage], budget_tokens: int | None) -> list[ChatMessage]:
+            return []
+
+    context = context_of(PromptWindow(ME, last=10), Nothing())
+    assert [m.text for m in await context.get_prompt_window("t")] == ["in t 299"], "the person's latest message"
+
+
+@pytest.mark.spec("R-CTX-7")
+@pytest.mark.expects_log("fails could not condense")
+async def test_where_a_strategy_fails_the_next_one_and_the_window_go_on() -> None:
+    context = context_of(PromptWindow(ME, last=200), Fails(), Odd())
+    assert len(await context.get_prompt_window("t")) == 150
+    alone = context_of(PromptWindow(ME, last=200), Fails())
+    assert [m.text for m in await alone.get_prompt_window("t")] == [f"in t {n}" for n in range(100, 300)]
+
+
+@pytest.mark.spec("R-CTX-6")
+async def test_long_results_are_shortened_before_anything_is_left_out_but_for_those_of_the_last_round() -> None:
+    def round_of(number: int) -> list[ChatMessage]:
+        call = ToolCallBlock(f"c{number}", "look", {})
+        result = ToolResultBlock(f"c{number}", "look", "x" * 5_000)
+        return [ChatMessage("assistant", (call,)), ChatMessage("tool", (result,))]
+
+    class Rounds:
+        async def read(self, agent_id: AgentId, session_id: str) -> list[ChatMessage]:
+            return [user_message("go"), *(message for number in range(6) for message in round_of(number))]
+
+    window = PromptWindow(ME, context_window=8_000)
+    messages = await TurnContext(ME, Rounds(), window, (ShrinkResults(),), no_overlay).get_prompt_window("t")
+    sizes = [len(m.blocks[0].text) for m in messages if m.role == "tool"]
+    assert len(sizes) == 6, "nothing was left out"
+    assert sizes[-1] == 5_000
+    assert all(size < 600 for size in sizes[:-1])
