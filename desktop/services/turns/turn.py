@@ -14,12 +14,11 @@ from desktop.agents.loop.events import LoopEvent, LoopResult
 from desktop.agents.loop.loop import RoundVerdict
 from desktop.agents.loop.window import View
 from desktop.agents.skill.calls import CallPort, CodeCalls
-from desktop.agents.skill.discovery import provider_call
-from desktop.agents.skill.history import SkillHistory, strategies_of
+from desktop.agents.skill.history import strategies_of
 from desktop.agents.skill.host import HOST, PERMISSIONS
 from desktop.agents.skill.provider_turn import AGENT, SkillProvider, SkillTurn
 from desktop.agents.skill.result_contract import ResultContract
-from desktop.agents.skill.settings import NO_HISTORY, PROVIDER, THREAD
+from desktop.agents.skill.settings import PROVIDER
 from desktop.agents.skill.trace import Delivery, TopicEvents, Whose, thread_context
 from desktop.agents.skill.turn_events import TurnEvents
 from desktop.agents.turn import AgentTurn, Provider, TurnInput, TurnServices, TurnSpec
@@ -34,8 +33,6 @@ from desktop.domain.run_meta import RunMeta
 from desktop.domain.skills import SkillDef
 from desktop.domain.supervision import ExecutionBudget
 from desktop.pipeline.context import CallRequest, Invocation
-from desktop.pipeline.names import Caller
-from desktop.pipeline.results import value_of
 from desktop.recovery.resume import Unfinished
 from desktop.recovery.uncertain_calls import find_uncertain
 from desktop.services.recovery.settling import Settling
@@ -43,6 +40,7 @@ from desktop.services.skills.activation import arguments_in, named_in
 from desktop.services.skills.text import ARGUMENTS
 from desktop.services.threads.recorder import RunRecorder
 from desktop.services.turns.persistent import PersistentTurn, Place
+from desktop.services.turns.remembered import named_skills, remembered
 from desktop.services.turns.runtime import Runtime, host_of
 from desktop.services.turns.spec import ResolvedSide, SideSpec, TurnRounds, check_stops, contract_of, ready, request_of
 from desktop.services.turns.stops import SideStops
@@ -160,14 +158,14 @@ class SideTurn:
             limit=rounds,
             context_window=runtime.context_window(request.model),
             context_edit=side.settings.context_edit,
-            strategies=strategies_of(side.settings.compaction, partial(self._call_skill, side, root)),
+            strategies=strategies_of(side.settings.compaction, named_skills(runtime, side, root)),
             announces_rounds=True,
         )
         services = self._services(side, stops, events, persistent, rounds)
         unjudged = bool(given.begun) or (self.unfinished is not None and self.unfinished.cut)
         messages = await self._settled(stops, given)
         stops.recall(messages if unjudged else ())
-        given, messages = await self._remembered(side, root, given, messages)
+        given, messages = await remembered(runtime, side, root, given, messages)
         provider = await self._provider(side, root, own, services)
         result = await provider.take(replace(given, messages=messages, unjudged=unjudged))
         expected = (KnownError, CancellationError, MiddlewareTermination)
@@ -258,28 +256,6 @@ class SideTurn:
             self.runtime.live.histories.remember(self.meta.run_id, unfinished.history, unfinished.keys)
         settling = Settling(unfinished, tools, self.recorder, self.meta.cancellation)
         return [*given.messages, *await settling.settle(self.runtime.store.effects)]
-
-    async def _remembered(
-        self, side: ResolvedSide, root: Invocation, given: TurnInput, messages: Sequence[ChatMessage]
-    ) -> tuple[TurnInput, Sequence[ChatMessage]]:
-        """What the agent reads of what was said before this turn, as ``model.history`` says. Raises ToolFailure."""
-        history = side.settings.history
-        if history == THREAD:
-            return given, messages
-        begun = next((at for at, one in enumerate(messages) if one.source_id and one.source_id == given.task), None)
-        own = messages[begun:] if begun is not None else messages[-1:]
-        before: Sequence[ChatMessage] = ()
-        if history != NO_HISTORY and own:
-            provider = SkillHistory(history, partial(self._call_skill, side, root), own[0].text)
-            before = await provider.read(AgentId(self.spec.agent, self.spec.side), self.meta.thread_id)
-        return replace(given, earlier=None, keeper=None), [*before, *own]
-
-    async def _call_skill(self, side: ResolvedSide, root: Invocation, name: str, args: Mapping[str, Any]) -> Any:
-        """A skill that the prompt's skill names, under the list by which the provider is called. Its value."""
-        caller = Caller("skill", side.caller.chain, provider_call(side.allowed, side.allowed, None))
-        block = ToolCallBlock(new_id(), name, dict(args))
-        asked = CallRequest(block, caller, root, self.runtime.bus.publish, counted=False)
-        return value_of((await self.runtime.pipeline.invoke(asked)).result)
 
     def _whose(self) -> Whose:
         """Which agent this is for those who listen; its calls find the same as ``nonlocals.agent`` (R-AG-6)."""
