@@ -95,19 +95,25 @@ def test_what_does_not_fit_loses_its_oldest_first_then_long_results_are_shortene
 
 
 @pytest.mark.spec("R-CTX-7", "R-CTX-8")
-async def test_what_just_fits_is_sent_as_it_is_and_one_token_less_costs_the_oldest_then_the_results() -> None:
+def test_what_just_fits_is_sent_as_it_is_and_one_token_less_costs_the_oldest_then_the_results() -> None:
     old, recent = answer("older " * 200), [user_message("now"), *round_of(1, "y" * 3000)]
-    window, size = PromptWindow(), sum(map(estimate, recent))
+    size = sum(map(estimate, recent))
+
+    def seen(room: int) -> list[ChatMessage]:
+        window = PromptWindow()
+        window.room = room
+        return list(window.view([old, *recent]).messages)
+
     whole = size + estimate(old)
-    assert await window.compact([old, *recent], whole) == [old, *recent]
-    assert await window.compact([old, *recent], whole - 1) == recent
-    assert await window.compact([old, *recent], size) == recent
-    shorter = await window.compact([old, *recent], size - 1)
+    assert seen(whole) == [old, *recent]
+    assert seen(whole - 1) == recent
+    assert seen(size) == recent
+    shorter = seen(size - 1)
     least = sum(map(estimate, shorter))
     assert "characters left out" in shorter[-1].blocks[0].text
-    assert await window.compact([old, *recent], least) == shorter
+    assert seen(least) == shorter
     with pytest.raises(ModelContextTooLong):
-        await window.compact([old, *recent], least - 1)
+        seen(least - 1)
 
 
 @pytest.mark.spec("R-CTX-6")
