@@ -90,6 +90,19 @@ async def test_a_chats_calls_are_journaled_and_its_tree_is_told():
         await chat.runs.open(RunMeta("x", CancellationToken()), ROOT)
 
 
+@pytest.mark.spec("R-JRN-2")
+async def test_while_a_run_lives_its_agents_are_told_and_a_summary_of_its_thread_is_kept_in_its_journal():
+    chat = Chat()
+    await chat.runs.open(chat.meta, ROOT)
+    assert [facts.state for facts in chat.runs.facts("run")] == [NodeState.WORKING]
+    chat.runs.summarised(chat.meta, {"text": "In short."})
+    chat.runs.summarised(replace(chat.meta, run_id="another"), {"text": "Of no run here."})
+    await chat.runs.close("run", AgentOutcome("completed"))
+    assert chat.log.told() == ["0.1 summary t completed", ".0 end completed"]
+    with pytest.raises(NotFound):
+        chat.runs.facts("run")
+
+
 @pytest.mark.spec("R-JRN-5")
 async def test_a_run_that_is_to_be_gone_on_with_has_no_terminal_entry():
     chat = Chat(wants(), says("done"), says("and on"))
