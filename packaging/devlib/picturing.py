@@ -24,7 +24,8 @@ def save_pictures(folder: Path, names: Sequence[str]) -> int:
     saved = sum(map(int, said))
     if not saved:
         raise Stop(
-            f"No picture has {' or '.join(names)} in its name.", f"Their names are in {folder} after a run without."
+            f"No picture has {' or '.join(names)} in its name.",
+            "Run it without names: each file is called by its name.",
         )
     say(f"{saved} pictures in {folder}")
     return 0
