@@ -41,7 +41,7 @@ class EarlierMessages(Protocol):
         ...
 
     async def picked(self, wanted: frozenset[str]) -> Sequence[ChatMessage]:
-        """Those of the ids ``wanted`` that are among them, oldest first."""
+        """The messages with the ids ``wanted``, the oldest first."""
         ...
 
 
@@ -142,8 +142,8 @@ class Provider(Protocol):
 
 
 class AgentTurn:
-    """The native provider: the round loop. It takes one input after the other; what was summarised meanwhile stays
-    with their keepers."""
+    """The native provider: the round loop over one input after the other. Summaries made meanwhile are kept by their
+    keepers."""
 
     def __init__(self, spec: TurnSpec, services: TurnServices, meta: RunMeta) -> None:
         self._spec = spec

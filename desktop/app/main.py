@@ -42,7 +42,7 @@ REFUSED, FAILED, STOPPED = 2, 1, 130
 
 
 def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int:
-    """The whole program; returns its exit code. ``wiring`` names the module described in ``composition``."""
+    """Run the whole program; returns its exit code. ``wiring`` names the module described in ``composition``."""
     given = sys.argv[1:] if arguments is None else arguments
     small = _small_command(given[0]) if given else None
     if small is not None:

@@ -26,8 +26,8 @@ Stop = Callable[[], bool]
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """What to show; empty lets everything through. ``text`` is sought in what a person can read of an entry; ``since``
-    and ``until`` bound the time."""
+    """Which entries to show; an empty field lets everything through. ``text`` is searched in what a person can read of
+    an entry; ``since`` and ``until`` bound the time."""
 
     text: str = ""
     decision: AnyDecision = ""
@@ -53,7 +53,7 @@ class AuditRow:
 
 @dataclass(frozen=True, slots=True)
 class AuditPage:
-    """Rows, newest first. ``more``: there are more in the direction in which was read."""
+    """A page of rows, the newest first. ``more``: there are more rows in the direction that was asked for."""
 
     rows: tuple[AuditRow, ...] = ()
     more: bool = False
@@ -84,7 +84,8 @@ class ActivityLog(Protocol):
     def page(
         self, wanted: AuditFilter, *, before: int | None = None, after: int | None = None, limit: int = 200
     ) -> Awaitable[AuditPage]:
-        """The newest rows; or those next to a number, older (``before``) or newer (``after``)."""
+        """A page of rows that fit, the newest first: the newest ones, or those older than row ``before`` or newer than
+        row ``after``."""
         ...
 
     def count(self, wanted: AuditFilter) -> Awaitable[int]:
@@ -92,7 +93,7 @@ class ActivityLog(Protocol):
         ...
 
     def choices(self) -> Awaitable[AuditChoices]:
-        """For the filters."""
+        """The values that occur in the log, for the page's filters."""
         ...
 
     def check(self, progress: Progress, stop: Stop) -> Awaitable[ChainReport]:

@@ -43,7 +43,7 @@ def link(previous: str, content_hash: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ChainEnd:
-    """The last line: its number (0: none) and its link."""
+    """The last line of the chain: its number (0: there is none) and its link."""
 
     number: int = 0
     link: str = FIRST
@@ -100,7 +100,7 @@ class ChainWalker:
         return tuple(self._findings)
 
     def step(self, number: int, content_hash: str, claimed: str, at: float | None) -> None:
-        """The next line: its number, the hash of its content, the link that stands beside it, and its time."""
+        """Check the next line: its number, the hash of its content, the link that stands beside it, and its time."""
         expected = self.head.number + 1
         if number > expected:
             self.report(Finding("missing", expected, number - 1, self._at, at))
@@ -111,7 +111,7 @@ class ChainWalker:
         self._at = self._at if at is None else at
 
     def report(self, finding: Finding) -> None:
-        """Take a finding; neighbours of the same kind become one."""
+        """Add a finding; neighbouring lines with the same damage become one finding."""
         last = self._findings[-1] if self._findings else None
         self.damaged += finding.last - finding.first + 1
         if last is not None and last.damage == finding.damage == "altered" and last.last + 1 == finding.first:

@@ -47,7 +47,7 @@ def group_of(key: str) -> tuple[str, str]:
 
 
 def _digests(key: str) -> tuple[str, str]:
-    """Of a call made inside another, and of that one; "" for one of the thread."""
+    """The digests of a call and of the call that contains it; "" where the thread itself made it."""
     own, _, above = key.split(" ", 2)[1].partition("/")
     return own, above
 
@@ -62,7 +62,7 @@ class Names:
         self._keys: dict[str, str] = {}
 
     def add(self, key: str) -> None:
-        """It has begun."""
+        """Register a call that begins, so that calls inside it can be named."""
         if is_inside(key):
             self._keys[_digests(key)[0]] = key
 

@@ -52,7 +52,7 @@ class CancellationToken:
             waiting.extend(reversed(waiting.pop()._cancel(reason)))
 
     def _cancel(self, reason: str) -> list[CancellationToken]:
-        """This token alone; its children are still to be cancelled."""
+        """Cancel this token alone and return its children, which are still to be cancelled."""
         with self._lock:
             if self._reason is not None:
                 return []
@@ -110,7 +110,7 @@ class CancellationToken:
         return CancellationToken(deadline=deadline, parent=self)
 
     def detach(self) -> None:
-        """Leave the parent: the work this token stood for is over (R-CAN-5)."""
+        """Detach from the parent token: the work that this token stood for is over (R-CAN-5)."""
         if self._parent is not None:
             with self._parent._lock:
                 self._parent._children.discard(self)

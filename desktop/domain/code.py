@@ -93,12 +93,15 @@ class CodeSession(Protocol):
     """One engine with its ``memory``: belongs to one agent invocation and dies with it (R-COD-10)."""
 
     async def run(self, code: str, serve: ServeCode, *, args: Any = None) -> CodeOutcome:
-        """Run one piece; pieces of one session run one after another. Cancelling kills the worker and its group, and
-        the next ``run`` starts a fresh one with ``memory_lost`` (R-COD-16). Raises KnownError when no worker starts."""
+        """Run one piece of code; pieces of one session run one after another.
+
+        Cancelling kills the worker and its group, and the next ``run`` starts a fresh one with ``memory_lost``
+        (R-COD-16). Raises KnownError when no worker can be started.
+        """
         ...
 
     async def close(self) -> None:
-        """End it; the worker is not used again."""
+        """End the session; its worker is not used again."""
         ...
 
 

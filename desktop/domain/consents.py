@@ -20,7 +20,8 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """That a tool reads these resolved paths. ``version`` is the digest of its definition: another one asks anew."""
+    """A person's consent that a tool reads these resolved paths. ``version`` is the digest of the tool's definition: a
+    changed definition needs a new consent."""
 
     tool: str
     version: str

@@ -52,7 +52,7 @@ class ContextPort(Protocol):
     """What a person does with a thread's context. Raises NotFound, KnownError."""
 
     async def overlay(self, thread_id: str) -> Overlay:
-        """As it is; an empty one where nothing was ever pinned or summarised."""
+        """The thread's overlay; an empty one where nothing was ever pinned or summarised."""
         ...
 
     async def pin(self, thread_id: str, message_id: str, pinned: bool) -> Overlay:
@@ -64,7 +64,7 @@ class ContextPort(Protocol):
         ...
 
     async def allow_summaries(self, thread_id: str) -> Overlay:
-        """Take that back."""
+        """Undo ``undo_summary``: older messages may be summarised again."""
         ...
 
     async def pinned_texts(self, thread_id: str) -> Sequence[PinnedText]:

@@ -257,7 +257,7 @@ class DebatePort(Protocol):
     async def stop(self, thread_id: str) -> None: ...
 
     async def speak(self, thread_id: str, text: str) -> None:
-        """A moderator's message: both sides read it before the next turn (R-SES-23)."""
+        """Add a moderator's message, which both sides read before the next turn (R-SES-23)."""
         ...
 
     async def take_back(self, thread_id: str, text: str) -> bool:
@@ -265,7 +265,7 @@ class DebatePort(Protocol):
         ...
 
     async def debates(self) -> Sequence[DebateRow]:
-        """Newest first; deleted ones are left out."""
+        """All debates that are not deleted, the newest first."""
         ...
 
     async def search(self, text: str) -> Sequence[SearchHit]:

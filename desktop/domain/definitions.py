@@ -48,7 +48,7 @@ class DefinitionProblem:
 
     @property
     def shown(self) -> str:
-        """With its place."""
+        """The problem's text with its place in front."""
         return f"{self.path}: {self.text}" if self.path else self.text
 
 
@@ -74,7 +74,7 @@ class AgentDefinition:
     origin: str = ""
 
     def side(self, name: SideName) -> SideDefinition:
-        """One side. Raises KeyError for the other side of an agent with one."""
+        """The definition of one side. Raises KeyError for side B of an agent that has only one."""
         found = self.side_a if name == "a" else self.side_b
         if found is None:
             raise KeyError(name)
@@ -88,7 +88,7 @@ class AgentDefinition:
 
     @property
     def tool_name(self) -> str:
-        """Its name as a tool (R-AAT-1)."""
+        """The name of the tool by which others call this agent (R-AAT-1)."""
         return tool_name_of(self.name)
 
     def label_of(self, name: SideName) -> str:

@@ -40,7 +40,7 @@ class EffectRecord(NamedTuple):
 
 
 class EffectLog(Protocol):
-    """Where journals lie. ``append`` keeps the order in which it is called, also when nobody waits for it."""
+    """The store of effect journals. ``append`` keeps the order in which it is called, also when nobody waits for it."""
 
     def append(self, records: Sequence[EffectRecord]) -> asyncio.Future[None]:
         """Write all or none; done when they outlive the death of this process. Begins at once."""

@@ -56,7 +56,7 @@ def end_kind(reason: str) -> EndKind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEvent:
-    """Base: where an event belongs."""
+    """Base class: every event names the thread and the run that it belongs to."""
 
     thread_id: str
     run_id: str

@@ -72,7 +72,7 @@ class Expressions:
                 raise ValueError(f"{text!r} is no regular expression: {error}.") from error
 
     def look(self, text: str, *, whole: bool) -> ExpressionSearch:
-        """At one text; not ``whole``: more of it may come."""
+        """Start a search of one text. ``whole`` False: more text may follow."""
         return ExpressionSearch(self._compiled, text, whole)
 
 

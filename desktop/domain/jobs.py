@@ -124,7 +124,8 @@ class JobPort(Protocol):
         ...
 
     async def next_times(self, schedule: str, zone: str, count: int = 5) -> Sequence[float]:
-        """The next times. Raises ConfigurationError for what is no cron expression or no time zone."""
+        """The next times of a schedule, in seconds since the epoch. Raises ConfigurationError for what is no cron
+        expression or no time zone."""
         ...
 
     async def ahead(self, zone: str, times: Sequence[float]) -> Sequence[float]:
@@ -152,5 +153,5 @@ class JobPort(Protocol):
         ...
 
     async def runs(self, job_id: str, limit: int = 100) -> Sequence[JobRun]:
-        """Newest first."""
+        """The job's last runs, the newest first."""
         ...

@@ -41,7 +41,7 @@ class KeyringEntry:
 
     @property
     def reference(self) -> str:
-        """As it is written in tools.yaml."""
+        """The reference as it is written in tools.yaml: ``${keyring:service/user}``."""
         return f"${{keyring:{self}}}"
 
     @property
@@ -53,7 +53,7 @@ class KeyringEntry:
 
 
 def entry_of(text: str) -> KeyringEntry:
-    """From ``service/user``; without a slash the service is Assent's own."""
+    """Parse ``service/user``; without a slash the service is Assent's own."""
     service, slash, user = text.strip().partition("/")
     return KeyringEntry(service, user) if slash else KeyringEntry(OWN_SERVICE, service)
 

@@ -178,7 +178,7 @@ def media_to_plain(media: Sequence[MediaBlock]) -> list[dict[str, Any]]:
 
 
 def media_from_plain(plain: Any) -> tuple[MediaBlock, ...]:
-    """Those that can be read."""
+    """The media blocks that can be read from their JSON form; others are left out."""
     found = [block_from_plain(one) for one in plain if isinstance(one, Mapping)] if isinstance(plain, list) else []
     return tuple(block for block in found if isinstance(block, ImageBlock | AudioBlock))
 
@@ -192,7 +192,8 @@ def apart(results: Sequence[ToolResultBlock]) -> list[Block]:
 
 
 def with_media(blocks: Iterable[Block]) -> list[ToolResultBlock]:
-    """The inverse: the results among the blocks of a stored message, with what belongs to them."""
+    """The tool results among the blocks of a stored message, each with the media that belong to it; the inverse of
+    ``apart``."""
     found: list[ToolResultBlock] = []
     for block in blocks:
         if isinstance(block, ToolResultBlock):
@@ -221,14 +222,14 @@ class Usage:
 
     @classmethod
     def told(cls, inputs: Any, outputs: Any, reasoning: Any = 0, cached: Any = 0, *, cost: Any = None) -> Usage:
-        """Of numbers that a server or a skill says, which may be anything: what is no count is 0, what is no price
-        unknown, and no round has more than ``MAX_TOKENS`` or costs more than ``MAX_COST_USD``."""
+        """Usage from the numbers that a server or a skill reports, which may be anything: what is no count is 0, what
+        is no price is unknown, and no round has more than ``MAX_TOKENS`` or costs more than ``MAX_COST_USD``."""
         priced = isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < float("inf")
         known = min(float(cost), MAX_COST_USD) if priced else None
         return cls(_count(inputs), _count(outputs), _count(reasoning), _count(cached), known)
 
     def plus(self, other: Usage) -> Usage:
-        """Sum; an unknown cost on either side that used tokens makes the sum unknown."""
+        """The sum of both; an unknown cost on either side that used tokens makes the sum unknown."""
         known = self.cost_usd is not None and other.cost_usd is not None
         if not known and not (self.input_tokens or self.output_tokens):
             cost = other.cost_usd

@@ -85,5 +85,5 @@ class Middleware(Protocol[ContextT]):
     """The one shape (R-MW-1). Call ``call_next()`` once to go on, or set the result and return (R-MW-3)."""
 
     async def process(self, context: ContextT, call_next: CallNext) -> None:
-        """Wrap one operation."""
+        """Do something around one operation; ``call_next`` runs the rest of the chain."""
         ...

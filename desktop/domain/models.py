@@ -177,7 +177,7 @@ class ModelClient(Protocol):
 
 
 class ModelCatalogue(Protocol):
-    """Which models there are."""
+    """Lists the models that can be used."""
 
     def models(self) -> Awaitable[Sequence[ModelInfo]]:
         """Everything usable now: local servers, connected providers, the demo model."""
@@ -192,9 +192,9 @@ class SecretStore(Protocol):
         ...
 
     def put(self, name: str, value: str) -> Awaitable[bool]:
-        """Keep it; returns True when the keyring has it, False when only this process does (R-SEC-2)."""
+        """Store a secret; returns True when the keyring has it, False when only this process does (R-SEC-2)."""
         ...
 
     def delete(self, name: str) -> Awaitable[None]:
-        """Forget it everywhere."""
+        """Delete the secret from the keyring and from this process."""
         ...

@@ -65,7 +65,8 @@ class PermissionRequest:
 
     @property
     def choices(self) -> tuple[Choice, ...]:
-        """Admin: once or deny only, never remembered (R-PRM-3). What may have happened: skip, done, again, stop."""
+        """The answers that the dialog offers. Admin calls: once or deny, never remembered (R-PRM-3); calls that may
+        have been done already: skip, done, do it again, stop."""
         if self.unrepeatable:
             return ("deny", "done", "stop")
         if self.unknown:
@@ -110,7 +111,7 @@ class Asker(Protocol):
     """Brings a request to a person and waits for the answer. No asker means deny (R-PRM-6)."""
 
     def ask(self, request: PermissionRequest) -> Awaitable[Decision]:
-        """Suspend until answered; a cancelled run answers ``deny`` by ``cancelled`` (R-PRM-9)."""
+        """Wait for the person's answer; a cancelled run answers ``deny`` by ``cancelled`` (R-PRM-9)."""
         ...
 
 

@@ -53,7 +53,8 @@ class ChildStream(Protocol):
     def __anext__(self) -> Awaitable[Any]: ...
 
     def cancel(self) -> None:
-        """Stop at once: the child is told, what is buffered is dropped, iteration ends. Never waits; idempotent."""
+        """Stop at once: the child is told, what is buffered is dropped, iteration ends. Never waits; may be called
+        twice."""
         ...
 
 

@@ -76,8 +76,8 @@ class ReachRow:
 
 @dataclass(frozen=True, slots=True)
 class ProofLine:
-    """One attempt. ``outcome``: it was opened, refused, or not tried; ``words`` say by whom ("refused by the kernel
-    (EACCES)"), ``note`` what else there is to know."""
+    """One attempt to open a path. ``outcome``: it was opened, refused, or not tried; ``words`` say by whom ("refused by
+    the kernel (EACCES)"), ``note`` adds what else there is to know."""
 
     way: Way
     access: Literal["read", "write"]

@@ -126,13 +126,13 @@ class RulePort(Protocol):
         ...
 
     def save(self, draft: RuleDraft) -> Awaitable[RuleView]:
-        """Keep it; it counts once this returns, also for running agents. Raises KnownError."""
+        """Save a rule; it applies once this returns, also for running agents. Raises KnownError."""
         ...
 
     def revoke(self, rule_id: str) -> Awaitable[None]:
-        """It counts for nothing from now on. Raises KnownError when it is not there or not editable."""
+        """Revoke a rule; from now on it applies to nothing. Raises KnownError when it is not there or not editable."""
         ...
 
     def restore(self, rule_id: str) -> Awaitable[None]:
-        """Undo of ``revoke``."""
+        """Bring a revoked rule back."""
         ...

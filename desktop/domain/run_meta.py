@@ -39,12 +39,13 @@ class RunMeta:
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def span(self, call: str = "") -> RunMeta:
-        """A child span: same run, child token, new trace id (R-CAN-8); inside of ``call``, if that is said."""
+        """The metadata of a child span: same run, child token, new trace id (R-CAN-8); ``call``, if given, is the call
+        it runs in."""
         return replace(self, cancellation=self.cancellation.child(), trace_id=short_id(), call=call or self.call)
 
     def called(self, thread_id: str, cancellation: CancellationToken, supervision: Supervision) -> RunMeta:
-        """Of an agent that is called from here and works in ``thread_id``: the same run and permission, and what binds
-        the caller's thread binds it, too."""
+        """The metadata of an agent that is called from here and works in ``thread_id``: the same run and permission;
+        rules that bind the caller's thread bind it, too."""
         above = (*self.above, self.thread_id) if self.thread_id else self.above
         return replace(
             self,

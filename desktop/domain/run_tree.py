@@ -99,15 +99,15 @@ class KeptRun:
 
 
 def facts_to_plain(facts: NodeFacts) -> dict[str, Any]:
-    """JSON-ready form; without path, thread and start, by which it is found."""
+    """JSON-ready form of a node's facts, without path, thread and start, which are stored beside it."""
     plain = {name: value for name, value in asdict(facts).items() if name not in ("path", "thread_id", "started_at")}
     short = {name: value[:KEPT_TEXT] for name, value in plain.items() if isinstance(value, str)}
     return {**plain, **short, "state": facts.state.value, "priority": int(facts.priority)}
 
 
 def facts_from_plain(path: str, thread_id: str, started_at: float, plain: Mapping[str, Any]) -> NodeFacts:
-    """The inverse. What a later release has written besides is left out. Raises ConfigurationError for what is no
-    agent at all."""
+    """Read the facts back from ``facts_to_plain``; fields that a later release has added are left out. Raises
+    ConfigurationError for what is no agent at all."""
     known = {field.name for field in fields(NodeFacts)}
     own = {name: value for name, value in plain.items() if name in known}
     try:
@@ -140,7 +140,7 @@ class RunTreePort(Protocol):
         ...
 
     def resume(self, run_id: str, path: str) -> None:
-        """It goes on."""
+        """Resume a paused agent."""
         ...
 
     def cancel(self, run_id: str, path: str) -> None:

@@ -129,7 +129,7 @@ class EntryFacts:
 
 
 class PathPolicy(Protocol):
-    """The boundary. Blocking (a few system calls)."""
+    """The filesystem boundary. Blocks for a few system calls."""
 
     def explain(self, path: str, access: Access) -> PathVerdict:
         """Judge a path; never raises for what the path says."""
@@ -165,7 +165,7 @@ class GuardedFiles(Protocol):
     the path may not be used or is no longer what was checked, ToolFailure for what the disk says."""
 
     def explain(self, path: str, access: Access) -> PathVerdict:
-        """As ``PathPolicy.explain``."""
+        """Judge a path, as ``PathPolicy.explain`` does."""
         ...
 
     def open_read(self, path: str) -> BinaryIO:
@@ -262,8 +262,8 @@ class ProcessSpec:
 
 @dataclass(frozen=True, slots=True)
 class ProcessOutcome:
-    """How it ended. ``exit_code`` is None when we ended it; negative: a signal. ``output`` is clean text, cut with a
-    notice at its end when ``truncated``; sizes in bytes as the process wrote them."""
+    """How a process ended. ``exit_code`` is None when we ended it; negative: a signal. ``output`` is clean text, cut
+    with a notice at its end when ``truncated``; sizes are the bytes that the process wrote."""
 
     output: str
     exit_code: int | None

@@ -133,7 +133,7 @@ class SkillDef:
 
     @property
     def level(self) -> Level | None:
-        """Of middleware: what it stands around. None for any other skill, and for a level that there is not."""
+        """What a middleware skill stands around. None for any other skill, and for a level that does not exist."""
         if self.role != "middleware":
             return None
         said = self.metadata.get("level", "call")
@@ -141,7 +141,8 @@ class SkillDef:
 
     @property
     def place(self) -> str:
-        """Which one it is, whatever else has its name: a library skill by its name, any other by its file."""
+        """A key that names exactly this skill, also when others have its name: a library skill's name, any other's file
+        and entry."""
         if self.source == "library" or not self.path:
             return self.name
         return f"{self.path}#{self.entry}" if self.entry else self.path
@@ -153,7 +154,7 @@ class SkillDef:
 
     @property
     def is_code(self) -> bool:
-        """Python or JavaScript: never run in order to be listed (R-SK-6)."""
+        """Whether the skill is Python or JavaScript, which is never run only to be listed (R-SK-6)."""
         return self.kind in ("python", "javascript", "foreign")
 
 

@@ -44,7 +44,7 @@ class SpawnBudget:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> SpawnBudget:
-        """The inverse. Raises ConfigurationError."""
+        """Read the form that ``to_plain`` writes. Raises ConfigurationError."""
         return cls(positive_int(plain.get("max_agents", 50), "max_agents"), plain.get("allow_preempt", True) is True)
 
 
@@ -68,7 +68,8 @@ class ExecutionBudget:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> ExecutionBudget:
-        """The inverse; also reads what a person typed. Raises ConfigurationError for what is no limit (R-LIM-7)."""
+        """Read the form that ``to_plain`` writes, or what a person typed. Raises ConfigurationError for what is no
+        limit (R-LIM-7)."""
         return cls(
             _optional(plain, "max_tokens"),
             _amount(plain, "max_cost_usd"),
@@ -150,7 +151,7 @@ class Supervision:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Supervision:
-        """The inverse (R-SUP-17). Raises ConfigurationError for what ``to_plain`` cannot have written."""
+        """Read the form that ``to_plain`` writes (R-SUP-17). Raises ConfigurationError for anything else."""
         try:
             parent, depth = plain["parent_id"], plain["depth"]
             made = cls(

@@ -23,8 +23,8 @@ JOB_LABEL = "job"
 
 @dataclass(frozen=True, slots=True)
 class ThreadJob:
-    """Whose run a thread is. ``status`` is that of the run (``jobs.JobRunStatus``); ``deleted``: the job is. All of it
-    is empty where the job or its history is gone for good."""
+    """The job whose run a thread is. ``status`` is that of the run (``jobs.JobRunStatus``); ``deleted``: the job is
+    deleted. All fields are empty where the job or its history is gone for good."""
 
     job_id: str
     name: str
@@ -82,7 +82,7 @@ class MessageRecord:
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """One execution tree. ``ended_at`` None: running, or interrupted by a crash (closed at the next start)."""
+    """One run of a thread. ``ended_at`` None: running, or interrupted by a crash (closed at the next start)."""
 
     run_id: str
     thread_id: str

@@ -103,7 +103,7 @@ class Tool(Protocol):
 
     @property
     def spec(self) -> ToolSpec:
-        """Its description for models, the browser and the gates."""
+        """The tool's declaration for models, the browser and the gates."""
         ...
 
     def precheck(self, args: Mapping[str, Any]) -> Awaitable[PreCheck]:
@@ -111,7 +111,8 @@ class Tool(Protocol):
         ...
 
     def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> Awaitable[ToolResult]:
-        """Do it. Raises ToolFailure for what the model should read; honours ``context.meta.cancellation``."""
+        """Run the tool. Raises ToolFailure with what the model should read; stops when ``context.meta.cancellation`` is
+        cancelled."""
         ...
 
 

@@ -252,7 +252,7 @@ def entry_of(event: Event, at: float) -> TraceEntry | None:
 
 
 def _own(event: Any, at: float, kind: str, data: dict[str, Any], agent: str = "") -> TraceEntry:
-    """Of the run's own agent; what is empty is left out."""
+    """A trace entry of the run's own agent; empty values are left out."""
     return TraceEntry(at, kind, event.run_id, packed({k: v for k, v in data.items() if v not in ("", None, [])}), agent)
 
 
@@ -282,7 +282,7 @@ def _closed(event: MessageClosed, at: float) -> TraceEntry:
 
 
 def usage_data(usage: Usage | None) -> dict[str, Any]:
-    """As ``turn-end`` has it; nothing where nothing is known."""
+    """The data of a ``turn-end`` entry; empty where the usage is unknown."""
     if usage is None:
         return {}
     return {
@@ -297,12 +297,12 @@ def usage_data(usage: Usage | None) -> dict[str, Any]:
 
 
 def call_data(tool: str, call_id: str, arguments: Any, category: str = "", parent: str = "") -> dict[str, Any]:
-    """As ``tool-call`` has it."""
+    """The data of a ``tool-call`` entry."""
     return {"tool": tool, "callId": call_id, "args": bounded(arguments), "category": category, "parent": parent}
 
 
 def result_data(tool: str, call_id: str, text: str, *, is_error: bool, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """As ``tool-result`` has it; of the facts what a reader of traces can use."""
+    """The data of a ``tool-result`` entry; of the facts only what a reader of traces can use."""
     kept = {name: facts[name] for name in _FACTS if facts.get(name) not in (None, "")}
     return {
         "tool": tool,
@@ -358,7 +358,7 @@ def _finished(event: ToolCallFinished, at: float) -> TraceEntry:
 
 
 def retry_data(event: RetryScheduled) -> dict[str, Any]:
-    """As ``retry`` has it."""
+    """The data of a ``retry`` entry."""
     return {
         "attempt": event.attempt,
         "delayMs": int(event.delay_s * 1000),
@@ -379,7 +379,7 @@ def _stood(event: MiddlewareRan, at: float) -> TraceEntry:
 
 
 def ending_data(status: str, detail: str, limit: str, code: str) -> dict[str, Any]:
-    """As ``agent-complete`` has it."""
+    """The data of an ``agent-complete`` entry."""
     return {"status": status, "detail": detail[:KEPT_DATA], "limit": limit, "code": code}
 
 

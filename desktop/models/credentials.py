@@ -23,7 +23,7 @@ class Credentials:
         return tuple(value for value in (self.key, *self.more.values()) if value)
 
     def params(self) -> dict[str, Any]:
-        """As the model host takes them."""
+        """The fields of a request to the model host that carry the key."""
         return {"key": self.key, "more": dict(self.more)}
 
 

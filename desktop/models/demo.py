@@ -27,7 +27,7 @@ _LIST, _READ, _WRITE = "list_directory", "read_file", "write_file"
 
 @dataclass(frozen=True, slots=True)
 class _Scene:
-    """One answer: text, and perhaps a call."""
+    """One scripted answer: text, and perhaps a tool call."""
 
     text: str
     tool: str = ""

@@ -16,7 +16,7 @@ OVER = "I am a script, and what was written for me is over. A real model would g
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One answer: text, and perhaps a call."""
+    """One answer of a role: text, and perhaps a tool call."""
 
     text: str
     tool: str = ""
@@ -313,6 +313,6 @@ ROLES: Sequence[Role] = (
 
 
 def role_of(system: str) -> Role | None:
-    """Whose prompt a system text begins with."""
+    """The role whose prompt this system text begins with; None: it is no role of the demo."""
     head = " ".join(system[:400].split())
     return next((role for role in ROLES if head.startswith(role.mark)), None)

@@ -19,7 +19,8 @@ else:
 
 
 class LazyDemo:
-    """As ``DemoModel``, which does the work. Implements ``ModelClient``; ``pace_s`` None: its own."""
+    """A stand-in for ``DemoModel`` that imports it at the first request. Implements ``ModelClient``; ``pace_s`` None:
+    the demo's own pace."""
 
     def __init__(self, pace_s: float | None = None) -> None:
         self._options = {} if pace_s is None else {"pace_s": pace_s}

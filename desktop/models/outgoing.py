@@ -35,7 +35,7 @@ _LONG = ("text", "data", "raw")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What to send: ``window`` as the host wants it, ``added`` the messages that it lacks."""
+    """The part of a conversation to send: ``window`` as the host wants it, ``added`` the messages that it lacks."""
 
     window: dict[str, Any]
     added: tuple[ChatMessage, ...]

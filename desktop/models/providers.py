@@ -184,6 +184,6 @@ def extra(connection: Connection) -> dict[str, str]:
 
 
 def missing_fields(provider: str, fields: Mapping[str, str]) -> Sequence[str]:
-    """Which needed fields are empty; a name ending in ``?`` may be."""
+    """The required fields that are empty; a field whose name ends in ``?`` is optional."""
     needed = (name for name in provider_info(provider).needs if not name.endswith("?"))
     return [name for name in needed if not fields.get(name, "").strip()]

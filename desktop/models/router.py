@@ -19,7 +19,7 @@ class Connections:
         self.addresses = addresses
 
     def saved(self) -> tuple[Connection, ...]:
-        """As the person set them up."""
+        """The person's connections as they are now."""
         return tuple(self._saved())
 
     def find(self, connection_id: str) -> Connection | None:

@@ -37,7 +37,7 @@ class ActivityLines(Protocol):
     """The log, written without waiting; what cannot be written is its owner's to report."""
 
     def note(self, *, entry: AuditEntry) -> None:
-        """One line more."""
+        """Add one line to the activity log."""
         ...
 
     def settle(self, *, number: int, outcome: str) -> None:
@@ -46,7 +46,7 @@ class ActivityLines(Protocol):
 
 
 class ActivityJournal:
-    """A pipeline's ``Journal``."""
+    """Writes the calls of a pipeline into the activity log. Implements the pipeline's ``Journal``."""
 
     def __init__(self, lines: ActivityLines, redactor: Redactor, clock: Callable[[], float] = time.time) -> None:
         self._lines = lines

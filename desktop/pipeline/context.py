@@ -259,7 +259,7 @@ class CallAttempt:
 
 
 class Trust(Protocol):
-    """Gate 10: rules, remembered decisions, then a person."""
+    """Gate 10: rules, remembered decisions, then a person decide."""
 
     async def decide(self, call: CallContext, asking: Callable[[PermissionRequest], None]) -> Decision:
         """The decision about a call whose ``check`` and ``frozen`` arguments are set.

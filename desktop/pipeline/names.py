@@ -66,7 +66,7 @@ class AllowedTools(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ExactTools:
-    """A plain list: exact names and ``*``. None allows everything, an empty list nothing."""
+    """A plain list of exact names and ``*``. None allows everything, an empty list nothing."""
 
     entries: tuple[str, ...] | None = None
 
@@ -98,10 +98,8 @@ class ExactTools:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks. ``native``: a model's function call; ``code``: model-written code; ``skill``: a trusted skill.
-
-    ``chain`` reads agent, skill, tool from the outside in; a permission request shows it.
-    """
+    """Who makes a call. ``native``: a model's function call; ``code``: model-written code; ``skill``: a trusted skill.
+    ``chain`` lists agent, skill, tool from the outside in; a permission request shows it."""
 
     origin: Literal["native", "code", "skill"] = "native"
     chain: tuple[str, ...] = ()

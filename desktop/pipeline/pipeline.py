@@ -146,7 +146,7 @@ class Pipeline:
         return attempt.outcome
 
     async def _take(self, step: CallStep, attempt: CallAttempt) -> None:
-        """One step; what refuses the call, or fails, is its result."""
+        """Run one step; a refusal or failure becomes the call's result."""
         try:
             await step.run(attempt)
         except AssentError as error:
@@ -181,7 +181,7 @@ class Pipeline:
         self._started(request, attempt.tool)
 
     async def _place(self, attempt: CallAttempt) -> None:
-        """Step 3: where the call stands in the tree of calls."""
+        """Step 3: note where the call stands in the tree of calls."""
         request, tool = attempt.request, attempt.tool
         assert tool is not None
         block, meta, edited = request.block, request.parent.meta, edited_of(request.past)
@@ -210,7 +210,7 @@ class Pipeline:
             await call.configure()
 
     async def _execute(self, attempt: CallAttempt) -> None:
-        """Step 12."""
+        """Step 12: run the tool."""
         assert attempt.call is not None
         await self._executor.run(attempt.call)
 

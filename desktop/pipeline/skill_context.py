@@ -31,7 +31,7 @@ class SkillFailed(ToolFailure):
 
 @dataclass(slots=True)
 class Envelope:
-    """Who this is. ``target`` is the context itself, or in middleware the context that it serves."""
+    """The identity of one invocation. ``target`` is the context itself, or in middleware the context that it serves."""
 
     id: str
     target: Context
@@ -41,7 +41,8 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """What runs: ``origin`` is the definition's URI, ``frontmatter`` its effective metadata after the cascade."""
+    """The skill or tool that runs: ``origin`` is its definition's URI, ``frontmatter`` its effective metadata after the
+    cascade."""
 
     tool: ToolSpec
     definition: SkillDef | None
@@ -50,7 +51,7 @@ class RunInfo:
 
 
 class ManagerLike(Protocol):
-    """``ctx.manager`` (R-INV-9)."""
+    """What a skill can do through ``ctx.manager`` (R-INV-9)."""
 
     async def invoke(
         self, ref: str, args: Mapping[str, Any] | None = None, options: Mapping[str, Any] | None = None
@@ -118,7 +119,7 @@ class Context:
         return self.envelope.target is not self
 
     def bind(self, envelope: Envelope, manager: ManagerLike) -> None:
-        """Tie the knot; once, by the pipeline."""
+        """Set the context's envelope and manager; called once, by the pipeline."""
         self._envelope, self._manager = envelope, manager
 
 

@@ -121,7 +121,7 @@ def _limit_of(definition: SkillDef) -> float | None:
 
 
 class SkillTool:
-    """The adapter. One a definition: gates compare schemas by identity."""
+    """A skill as a tool. There is one for each definition, because gates compare schemas by identity."""
 
     def __init__(self, definition: SkillDef, runner: SkillRunner) -> None:
         self.definition = definition
@@ -156,7 +156,7 @@ class SkillTool:
         )
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
-        """Run it."""
+        """Run the skill."""
         return await self._runner.run(self.definition, args, context)
 
 

@@ -153,7 +153,7 @@ class _Compiled:
 
 
 def _sentence(error: Any) -> str:
-    """One problem: where, and what."""
+    """One schema problem as text: the field's path and what is wrong."""
     return f"{field_name(error.instance_path)}: {_cut(str(error.message))}"
 
 

@@ -105,7 +105,8 @@ def _of_others(keys: Iterable[str], key: str) -> list[str]:
 
 
 def _did_more(found: dict[str, CallOutcome], above: Iterable[str], record: EffectRecord) -> None:
-    """It was made by all these, or may have been: where nobody knows for whom, by all that were not over then."""
+    """Count a recorded effect for all calls above it; where its caller is unknown, for all calls that had not ended by
+    then."""
     for key in above:
         outcome = found.get(key)
         if outcome is not None and key != record.agent:
@@ -182,7 +183,7 @@ class CallHistory:
         return found
 
     def join(self, other: CallHistory, roots: Collection[str]) -> None:
-        """Both are known; the calls ``roots`` are gone on with now."""
+        """Merge another history into this one; the calls ``roots`` are being gone on with now."""
         self.calls |= other.calls
         self.threads |= other.threads
         self.awaited |= {key for key in other.calls if is_inside(key) and outermost(key) in roots}
@@ -235,12 +236,12 @@ class CallHistory:
         return self._question(outcome) if own or _unnamed(key, outcome) else ""
 
     def _question(self, outcome: CallOutcome) -> str:
-        """That nobody knows whether a call was done, and what is known of those that it made."""
+        """The question to a person: nobody knows whether the call was done, with what is known of the calls it made."""
         lines = list(self._lines(outcome.within))
         return f"{NOBODY_KNOWS} Inside it: {'; '.join(lines[:MAX_TOLD])}." if lines else NOBODY_KNOWS
 
     def _lines(self, keys: Iterable[str], *, failed: bool = True) -> Iterable[str]:
-        """Those that did more than call others, or may have."""
+        """Lines about those of the calls that did more than call others, or may have."""
         for key in dict.fromkeys(keys):
             outcome = self.calls.get(key)
             wanted = outcome is not None and (failed or outcome.result is None or not outcome.result.is_error)
@@ -307,7 +308,7 @@ def _answer(record: EffectRecord) -> ChatMessage | None:
 
 
 class CallHistories:
-    """Of the runs at work. ``stop`` ends a run for a reason."""
+    """The call histories of the runs at work. ``stop`` ends a run for a given reason."""
 
     def __init__(self, stop: Callable[[str, str], None]) -> None:
         self._stop = stop
@@ -322,7 +323,7 @@ class CallHistories:
         return run_id in self._runs
 
     def forget(self, run_id: str) -> None:
-        """It is over."""
+        """Drop the history of a run that has ended."""
         self._runs.pop(run_id, None)
 
     def past(self, run_id: str, key: str, asked: Mapping[str, Any] | None, spec: ToolSpec) -> Past:

@@ -93,19 +93,20 @@ class CallJournal:
         self._runs[journal.run_id] = _Open(journal)
 
     def close(self, run_id: str) -> EffectJournal | None:
-        """They are not any more; the journal is to be ended by its owner."""
+        """Forget a run that is no longer at work and return its journal, which its owner ends."""
         found = self._runs.pop(run_id, None)
         for one in [one for one in self._then if one[0] == run_id]:
             del self._then[one]
         return found.journal if found is not None else None
 
     def journal(self, run_id: str) -> EffectJournal | None:
-        """Of a run that is at work and has no terminal entry yet."""
+        """The journal of a run that is at work and has no terminal entry yet; else None."""
         found = self._runs.get(run_id)
         return found.journal if found is not None and found.journal.ended is None else None
 
     async def process(self, context: FunctionContext, call_next: CallNext) -> None:
-        """Write, do, write. What the store cannot write is not done. What is cut off has no outcome."""
+        """Write the call's beginning, make it, write its outcome. A call that the store cannot record is not made; one
+        that is cut off has no outcome."""
         journal = self.journal(context.meta.run_id)
         if journal is None:
             await call_next()

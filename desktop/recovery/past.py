@@ -33,7 +33,7 @@ class NeverBegun:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """It is over, and is not made again."""
+    """The call is over, and is not made again."""
 
     result: ToolResult
     """What came of it, or that this is not kept any more."""
@@ -42,7 +42,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """It had begun, and nobody knows whether it was done: a person is asked."""
+    """The call had begun, and nobody knows whether it was done: a person is asked."""
 
     question: str
     """What the person reads."""
@@ -55,8 +55,8 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True)
 class InProgress:
-    """It had begun, and may go on without a question: by itself it only reads, and the calls inside it each have a past
-    of their own."""
+    """The call had begun, and may go on without a question: by itself it only reads, and each call inside it has a past
+    of its own."""
 
     edited: Edited | None = None
     unrepeatable: str = ""

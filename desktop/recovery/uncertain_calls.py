@@ -36,8 +36,8 @@ class UncertainDigests:
 
 
 async def find_uncertain(store: Store, thread_id: str, messages: Iterable[ChatMessage]) -> UncertainDigests:
-    """Those that ``messages`` hold, and those in the logs of the conversation: of all its branches, and of the agents
-    that worked in it."""
+    """The digests of uncertain calls in ``messages`` and in the logs of the conversation: of all its branches, and of
+    the agents that worked in it."""
     return UncertainDigests(in_messages(messages) | in_logs(await store.uncertain_calls.lines(thread_id)))
 
 

@@ -36,7 +36,7 @@ class Evaluated:
 
 
 class Evaluation:
-    """One reading. A setting whose value does not fit keeps the value of ``fallback``."""
+    """One evaluation of the file's values. A setting whose value does not fit keeps the value of ``fallback``."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
-"""The schema. A key is a place in these classes; to add a setting, add a field.
+"""The settings' schema: a setting is a field of one of these classes, and its key is the field's place.
 
-Paths may begin with ``~``; ``{home}`` in a default stands for the app's home folder, ``~/.agent`` unless AGENT_HOME or
-``--home`` says otherwise.
+To add a setting, add a field. Paths may begin with ``~``; ``{home}`` in a default stands for the app's home folder,
+``~/.agent`` unless AGENT_HOME or ``--home`` says otherwise.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _ENVIRONMENT_WINDOWS = (
 
 @dataclass(frozen=True, slots=True)
 class Appearance:
-    """How it looks."""
+    """Settings of the app's looks."""
 
     theme: Literal["system", "light", "dark"] = setting(
         "system",
@@ -104,7 +104,7 @@ class Appearance:
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """Which models there are."""
+    """Settings of models: the default model and the connections."""
 
     default: str = setting(
         "",
@@ -124,7 +124,7 @@ class ModelSettings:
 
 @dataclass(frozen=True, slots=True)
 class BashSettings:
-    """The shell tool."""
+    """Settings of shell commands and of tool calls."""
 
     timeout_s: float = setting(
         120,
@@ -290,7 +290,7 @@ class Security:
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """How chats behave."""
+    """Settings of chats: limits of an answer, titles, context."""
 
     max_iterations: int = setting(
         20,
@@ -423,7 +423,7 @@ class Skills:
 
 @dataclass(frozen=True, slots=True)
 class RateLimit:
-    """The library's ``rate-limit``."""
+    """Settings of the library's middleware ``rate-limit``."""
 
     per_minute: int = setting(
         10,
@@ -447,7 +447,7 @@ class RateLimit:
 
 @dataclass(frozen=True, slots=True)
 class ContentFilterSettings:
-    """The library's ``content-filter``."""
+    """Settings of the library's middleware ``content-filter``."""
 
     patterns: tuple[str, ...] = setting(
         (),
@@ -472,7 +472,7 @@ class ContentFilterSettings:
 
 @dataclass(frozen=True, slots=True)
 class ResponseCacheSettings:
-    """The library's ``response-cache``."""
+    """Settings of the library's middleware ``response-cache``."""
 
     minutes: float = setting(
         60,
@@ -507,7 +507,7 @@ class MiddlewareSettings:
 
 @dataclass(frozen=True, slots=True)
 class Notifications:
-    """How Assent calls."""
+    """Settings of notifications: how Assent calls a person who looks elsewhere."""
 
     desktop: bool = setting(
         True,
@@ -520,7 +520,7 @@ class Notifications:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A snapshot: never changes; a change makes a new one."""
+    """An immutable snapshot of all settings; a change makes a new one."""
 
     appearance: Appearance = field(default_factory=Appearance)
     models: ModelSettings = field(default_factory=ModelSettings)

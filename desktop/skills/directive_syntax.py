@@ -96,7 +96,7 @@ class _Lines:
         self._after_blank = True
 
     def end(self) -> DirectiveDocument:
-        """What was read; blocks still open are text."""
+        """The document that was read; blocks that are still open become text."""
         self._flush()
         while len(self._stack) > 1:
             self._give_up()

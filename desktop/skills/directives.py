@@ -116,7 +116,7 @@ def _too_much(body: str, limits: DirectiveLimits) -> str:
 
 @dataclass(slots=True)
 class _Expansion:
-    """One expansion: what was asked and put in so far."""
+    """One expansion of a text: the texts asked for and put in so far."""
 
     resolvers: Mapping[str, Resolver]
     limits: DirectiveLimits

@@ -16,7 +16,7 @@ def is_bare_name(text: str) -> bool:
 
 
 def numbered(name: str, number: int) -> str:
-    """``name-2``: another name of the same kind, cut where it would be too long."""
+    """The name with a number, as ``name-2``, cut where it would be too long."""
     end = f"-{number}"
     return name[: MAX_NAME - len(end)].rstrip("-") + end
 

@@ -15,7 +15,8 @@ _ATTEMPTS = 5
 
 
 def python_tree(text: str) -> ast.Module:
-    """Blocks. Raises SyntaxError, ValueError, RecursionError or MemoryError for a text that cannot be read."""
+    """Parse Python source. Blocks. Raises SyntaxError, ValueError, RecursionError or MemoryError for a text that cannot
+    be read."""
     for _ in range(_ATTEMPTS - 1):
         try:
             return _parsed(text)

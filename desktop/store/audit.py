@@ -84,7 +84,8 @@ class AuditRepository:
     async def page(
         self, wanted: AuditFilter, *, before: int | None = None, after: int | None = None, limit: int = 200
     ) -> AuditPage:
-        """The newest rows; or those next to a number, older (``before``) or newer (``after``)."""
+        """A page of rows that fit, the newest first: the newest ones, or those older than row ``before`` or newer than
+        row ``after``."""
         return await self._read(lambda at: audit_reading.page(at, wanted, before, after, limit))
 
     async def count(self, wanted: AuditFilter) -> int:
@@ -92,7 +93,7 @@ class AuditRepository:
         return await self._read(lambda at: audit_reading.count(at, wanted))
 
     async def choices(self) -> AuditChoices:
-        """For the filters."""
+        """The values that occur in the log, for the page's filters."""
         return await self._read(audit_reading.choices)
 
     async def place(self, entry: AuditEntry) -> CallPlace | None:

@@ -85,7 +85,8 @@ def head_path(database: Path) -> Path:
 
 
 class AuditChain:
-    """Adds lines. ``append`` belongs into a write of the store's thread, ``committed`` is told after each commit."""
+    """Adds lines to the chain. ``append`` is called inside a write on the store's thread, ``committed`` after each
+    commit."""
 
     def __init__(self, file: HeadFile, clock: Callable[[], float] = time.time) -> None:
         self._file = file
@@ -94,7 +95,7 @@ class AuditChain:
         self._grown = False
 
     def begin(self, connection: sqlite3.Connection) -> None:
-        """At the start: compare the table with the file. What does not fit becomes a line of its own, for good."""
+        """Compare the table with the head file at the start. What does not fit becomes a line of its own, for good."""
         found = last(connection)
         kept = self._file.read()
         wrong: list[tuple[Damage, ChainEnd]] = [("unguarded", found)] if _mend(connection) else []
@@ -108,7 +109,7 @@ class AuditChain:
         self._known, self._grown = last(connection), True
 
     def append(self, connection: sqlite3.Connection, line: str, content_hash: str) -> int:
-        """One line more; its number."""
+        """Add one line and return its number."""
         known = self._known
         if known is not None and not _leads_to(connection, known, last(connection)) and not _told(connection, known):
             self._break(connection, "cut", known)

@@ -82,21 +82,21 @@ def page(
 
 
 def count(connection: sqlite3.Connection, wanted: AuditFilter) -> int:
-    """How many fit."""
+    """The number of entries that fit."""
     sql, values = conditions(wanted)
     query = f"SELECT count(*) FROM audit a LEFT JOIN audit o ON o.of = a.seq WHERE a.kind <> 'outcome'{sql}"
     return int(connection.execute(query, values).fetchone()[0])
 
 
 def numbers(connection: sqlite3.Connection, wanted: AuditFilter) -> set[int]:
-    """Of all that fit."""
+    """The numbers of all entries that fit."""
     sql, values = conditions(wanted)
     query = f"SELECT a.seq FROM audit a LEFT JOIN audit o ON o.of = a.seq WHERE a.kind <> 'outcome'{sql}"
     return {row[0] for row in connection.execute(query, values)}
 
 
 def choices(connection: sqlite3.Connection) -> AuditChoices:
-    """What occurs; of threads the latest 50."""
+    """The distinct values of the columns that can be filtered by; of threads the latest 50."""
 
     def distinct(column: str) -> tuple[str, ...]:
         query = f"SELECT DISTINCT {column} FROM audit WHERE {column} <> '' ORDER BY {column} LIMIT 200"
@@ -166,7 +166,7 @@ class _Walk:
         self._adopted = 0
 
     def take(self, rows: Sequence[tuple[Any, ...]]) -> None:
-        """The next lines. Columns beside a line must say what it says: filters go by them."""
+        """Check the next lines. Columns beside a line must say what it says, because filters go by them."""
         for number, line, claimed, at, *columns in rows:
             before, damaged = self.walker.at, self.walker.damaged
             self.walker.step(number, digest(line), claimed, at)
@@ -195,7 +195,7 @@ class _Walk:
             self.walker.report(Finding("cut", 1, 1))
 
     def report(self, *, cancelled: bool = False) -> ChainReport:
-        """What was found."""
+        """The report on what was checked so far."""
         walker = self.walker
         return ChainReport(walker.lines, walker.head, walker.findings, walker.damaged, self._adopted, cancelled)
 

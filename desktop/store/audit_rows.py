@@ -39,7 +39,7 @@ def outcome_line(number: int, outcome: str, at: float) -> str:
 
 
 def start_line(at: float, adopted: int) -> str:
-    """The chain begins; so many entries before it were taken over from a log without one."""
+    """The first line of a chain; ``adopted`` entries before it were taken over from a log without one."""
     return canonical({"kind": "start", "at": at, "adopted": adopted})
 
 

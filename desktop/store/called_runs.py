@@ -52,7 +52,7 @@ class CalledRunRepository:
         return await self._thread.read(work)
 
     async def known(self, call_keys: Iterable[str]) -> frozenset[str]:
-        """Those of these calls that an agent's run was begun for, and whose thread is there."""
+        """The calls among these that an agent's run was begun for and whose thread still exists."""
         asked = tuple(call_keys)
         query = "SELECT DISTINCT call_key FROM called_runs WHERE call_key = ?"
 
@@ -73,7 +73,7 @@ class CalledRunRepository:
         return await self._thread.read(work) if asked else {}
 
     async def callers(self, call_keys: Iterable[str]) -> Mapping[str, str]:
-        """Which call an agent works for that makes these in its own thread, by the message that asks for them."""
+        """By message: the call on whose behalf an agent made these calls in a thread of its own."""
         asked = {key.partition(":")[0] for key in call_keys if not is_inside(key)}
         query = "SELECT c.call_key FROM messages m JOIN called_runs c USING (run_id) WHERE m.message_id = ?"
 

@@ -20,7 +20,7 @@ class DraftRepository:
         self._thread = thread
 
     async def put(self, *, draft: DraftRecord) -> None:
-        """Keep a draft; an empty one is forgotten."""
+        """Store a draft; an empty one is deleted."""
 
         def work(connection: sqlite3.Connection) -> None:
             if draft.text or draft.attachments:
@@ -56,12 +56,13 @@ class DraftRepository:
         return await self._thread.read(work)
 
     async def delete(self, *, thread_id: str) -> None:
-        """Forget it."""
+        """Delete a thread's draft."""
         await self.put(draft=DraftRecord(thread_id, ""))
 
 
 class QueueRepository:
-    """Messages that wait. ``MessageRepository.add(from_queue=…)`` sends one and takes it out in one transaction."""
+    """The messages that wait to be sent. ``MessageRepository.add(from_queue=…)`` sends one and takes it out in one
+    transaction."""
 
     def __init__(self, thread: StoreThread) -> None:
         self._thread = thread
@@ -74,7 +75,7 @@ class QueueRepository:
         await self._thread.write(lambda connection: connection.execute(query, values), durable=True)
 
     async def waiting(self, *, thread_id: str) -> list[QueuedRecord]:
-        """Those of a thread, the next to be sent first."""
+        """The waiting messages of a thread, the next to be sent first."""
         query = f"SELECT {_QUEUE} FROM queue WHERE thread_id = ? ORDER BY seq"
 
         def work(connection: sqlite3.Connection) -> list[QueuedRecord]:
@@ -84,7 +85,7 @@ class QueueRepository:
         return await self._thread.read(work)
 
     async def remove(self, *, queue_id: str) -> bool:
-        """Take one back; False when it is no longer there."""
+        """Take a waiting message back; False when it is no longer there."""
         query = "DELETE FROM queue WHERE queue_id = ?"
         return await self._thread.write(lambda connection: connection.execute(query, (queue_id,)).rowcount == 1)
 
@@ -102,7 +103,7 @@ class StateRepository:
         return default if row is None else json.loads(row[0])
 
     async def put(self, *, key: str, value: Any) -> None:
-        """Keep a value."""
+        """Store a value under a key."""
         await self.put_many(values={key: value})
 
     async def put_many(self, *, values: dict[str, Any]) -> None:
@@ -112,13 +113,13 @@ class StateRepository:
         await self._thread.write(lambda connection: connection.executemany(query, rows))
 
     async def everything(self) -> dict[str, Any]:
-        """All of it: one read at the start."""
+        """All values by key, in one read at the start."""
         query = "SELECT key, value_json FROM state"
         return await self._thread.read(
             lambda connection: {key: json.loads(value) for key, value in connection.execute(query)}
         )
 
     async def delete(self, *, key: str) -> None:
-        """Forget a value."""
+        """Delete a value."""
         query = "DELETE FROM state WHERE key = ?"
         await self._thread.write(lambda connection: connection.execute(query, (key,)))

@@ -51,7 +51,7 @@ def open_database(path: Path, migrations: Path = MIGRATIONS) -> sqlite3.Connecti
 
 
 def _prepare_folder(path: Path) -> None:
-    """Conversations are private: the folder and a new file are for their owner alone."""
+    """Make the folder and the file, readable for their owner alone, because conversations are private."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not os.access(path.parent, os.W_OK | os.X_OK):
         raise failures.not_writable(path.parent, "permission denied")
@@ -93,7 +93,7 @@ def _look_inside(path: Path) -> int:
 
 
 def version(connection: sqlite3.Connection) -> int:
-    """The schema's number; 0 is an empty file."""
+    """The version number of the database's schema; 0: the file is empty."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 

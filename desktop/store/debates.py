@@ -119,7 +119,7 @@ class DebateRepository:
         return await self._thread.read(work)
 
     async def rows(self) -> list[DebateRow]:
-        """Those that are not deleted, the latest first."""
+        """All debates that are not deleted, the latest first."""
         return await self._thread.read(lambda connection: [DebateRow(*row) for row in connection.execute(_ROWS)])
 
     async def forks(self, *, thread_id: str) -> list[str]:
@@ -160,7 +160,7 @@ class DebateRepository:
         await self._set(thread_id, verdict_json=to_json(verdict) if verdict is not None else "")
 
     async def finish_turn(self, *, thread_id: str, record: TurnRecord) -> None:
-        """Store a turn; the next one begins below its last message."""
+        """Store a finished turn; the next one begins below its last message."""
 
         def work(connection: sqlite3.Connection) -> None:
             seq = tree.sequence(connection, record.last_message_id)[0]

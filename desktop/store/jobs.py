@@ -111,11 +111,11 @@ class JobRepository:
         await self._thread.write(work, durable=True)
 
     async def seen(self, *, job_id: str, at: float) -> None:
-        """Its times up to then are dealt with."""
+        """Note that the job's times up to ``at`` have been dealt with."""
         await self._one("UPDATE jobs SET seen_at = ? WHERE job_id = ?", at, job_id)
 
     async def runs(self, *, job_id: str, limit: int) -> list[JobRun]:
-        """Its history, the newest first."""
+        """The runs of a job, the newest first."""
         query = f"SELECT {_RUN} FROM job_runs WHERE job_id = ? ORDER BY seq DESC LIMIT ?"
         return await self._thread.read(lambda connection: _runs(connection.execute(query, (job_id, limit)).fetchall()))
 
@@ -129,7 +129,7 @@ class JobRepository:
         return _job(*rows[0]) if rows else None
 
     async def latest(self) -> Mapping[str, Sequence[JobRun]]:
-        """Of every job the last few runs, the newest first: enough to say how many failed in a row, up to 20."""
+        """The last runs of every job, the newest first: up to 20 each, enough to say how many failed in a row."""
         query = (
             f"SELECT {_RUN} FROM (SELECT *, row_number() OVER (PARTITION BY job_id ORDER BY seq DESC) AS place "
             "FROM job_runs) WHERE place <= 20 ORDER BY job_id, place"

@@ -79,7 +79,7 @@ class EffectRepository:
         return await self._thread.read(work)
 
     async def forget(self, run_id: str) -> None:
-        """Of a run that nobody goes on with only digests stay of what effects gave (R-JRN-2, R-SUP-13)."""
+        """Replace what effects of a run gave by digests, because nobody goes on with the run (R-JRN-2, R-SUP-13)."""
         query = "SELECT rowid, value_json FROM effects WHERE run_id = ? AND value_json <> '' AND kind <> 'summary'"
 
         def work(connection: sqlite3.Connection) -> None:

@@ -78,7 +78,7 @@ class MessageRepository:
         await self._thread.write(work)
 
     async def get(self, *, message_id: str) -> MessageRecord:
-        """One message."""
+        """One message by its id. Raises NotFound."""
 
         def work(connection: sqlite3.Connection) -> MessageRecord:
             return tree.load(connection, [tree.sequence(connection, message_id)[0]])[0]
@@ -113,7 +113,7 @@ class MessageRepository:
         return await self._thread.read(work)
 
     async def picked_above(self, *, message_id: str, wanted: Sequence[str]) -> list[MessageRecord]:
-        """Those of ``wanted`` that stand above this one on its path, calls with their results, oldest first."""
+        """The messages ``wanted`` that stand above this one on its path, calls with their results, the oldest first."""
 
         def work(connection: sqlite3.Connection) -> list[int]:
             return tree.picked_above(connection, tree.sequence(connection, message_id)[2], wanted)

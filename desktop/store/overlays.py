@@ -21,17 +21,17 @@ _IN_BRANCH = (
 
 
 class OverlayRepository:
-    """One a thread. Every change is committed when its call returns."""
+    """The context overlay of each thread. A change is committed when its call returns."""
 
     def __init__(self, thread: StoreThread) -> None:
         self._thread = thread
 
     async def get(self, *, thread_id: str) -> Overlay:
-        """As it is; an empty one where there is none."""
+        """A thread's overlay; an empty one where there is none."""
         return await self._thread.read(lambda connection: _get(connection, thread_id))
 
     async def for_branch(self, *, thread_id: str, leaf: str) -> Overlay:
-        """As it is for the branch that ends in ``leaf``: a summary of another branch is left out."""
+        """The overlay of the branch that ends in ``leaf``: a summary of another branch is left out."""
 
         def work(connection: sqlite3.Connection) -> Overlay:
             found = _get(connection, thread_id)
@@ -42,7 +42,7 @@ class OverlayRepository:
         return await self._thread.read(work)
 
     async def put(self, *, thread_id: str, overlay: Overlay) -> None:
-        """Replace it. Raises NotFound for a thread that does not exist."""
+        """Replace a thread's overlay. Raises NotFound for a thread that does not exist."""
         await self._thread.write(lambda connection: _put(connection, thread_id, overlay))
 
     async def pin(self, *, thread_id: str, message_id: str, pinned: bool) -> Overlay:

@@ -73,7 +73,7 @@ def usage_from(row: Row) -> Usage | None:
 
 
 def block_row(block: Block) -> tuple[str, str, str]:
-    """kind, text, fields_json."""
+    """A block as columns of its table: kind, text, fields as JSON."""
     plain = to_plain(block)
     kind = str(plain.pop("kind", "unknown"))
     long = plain.pop(_LONG.get(kind, ""), "")

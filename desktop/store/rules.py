@@ -34,7 +34,7 @@ class RuleRepository:
         self._recorded = 0
 
     async def add(self, *, rule: RuleRecord, replaces: str = "") -> None:
-        """Remember a decision; the rule that it ``replaces`` is revoked in the same moment."""
+        """Store a rule; the rule that it ``replaces`` is revoked in the same transaction."""
         values, at = _values(rule), rule.created_at
 
         def work(connection: sqlite3.Connection) -> None:
@@ -67,11 +67,12 @@ class RuleRepository:
         return await self._thread.read(work)
 
     async def used(self, *, rule_id: str, at: float) -> None:
-        """Count a use."""
+        """Count one use of a rule."""
         await self._one("SET uses = uses + 1, last_used_at = ? WHERE rule_id = ?", at, rule_id)
 
     def count(self, *, uses: Mapping[str, tuple[int, float]]) -> asyncio.Future[None]:
-        """Count uses: by rule, how many and when the last one was. What has no row here is built in or elsewhere."""
+        """Add uses to rules: by rule, how many and when the last one was. Rules without a row here (built in, or in a
+        file) are skipped."""
         counted = [(number, at, rule_id) for rule_id, (number, at) in uses.items()]
 
         def work(connection: sqlite3.Connection) -> None:
@@ -100,7 +101,7 @@ class RuleRepository:
         await self._one("SET revoked_at = ? WHERE rule_id = ? AND revoked_at IS NULL", at, rule_id)
 
     async def restore(self, *, rule_id: str) -> None:
-        """It applies again. Raises NotFound when it is not a revoked one."""
+        """Make a revoked rule apply again. Raises NotFound when there is no such revoked rule."""
         await self._one("SET revoked_at = ? WHERE rule_id = ? AND revoked_at IS NOT NULL", None, rule_id)
 
     async def _one(self, change: str, value: float | None, rule_id: str) -> None:

@@ -24,7 +24,7 @@ class RunRepository:
         self._thread = thread
 
     async def start(self, *, record: RunRecord) -> None:
-        """A run begins."""
+        """Store a run that begins."""
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute(f"INSERT INTO runs ({RUN}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)", run_row(record))
@@ -67,7 +67,7 @@ class RunRepository:
         return await self._thread.write(work)
 
     async def get(self, *, run_id: str) -> RunRecord:
-        """One run. Raises NotFound."""
+        """One run by its id. Raises NotFound."""
 
         def work(connection: sqlite3.Connection) -> RunRecord:
             row = connection.execute(f"SELECT {RUN} FROM runs WHERE run_id = ?", (run_id,)).fetchone()
@@ -93,7 +93,7 @@ class RunRepository:
 
 
 def _show(connection: sqlite3.Connection, thread_id: str) -> None:
-    """The thread's state: running while any of its runs is, else how the last one that was started ended."""
+    """Store the thread's state: running while any of its runs is, else how the last one that was started ended."""
     reasons = [
         row[0]
         for row in connection.execute(

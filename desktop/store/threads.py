@@ -27,7 +27,7 @@ class ThreadRepository:
         self._thread = thread
 
     async def create(self, *, record: ThreadRecord) -> None:
-        """Add a thread; its ``active_leaf`` is set by its messages."""
+        """Store a new thread; its ``active_leaf`` is set by its messages."""
         await self._thread.write(lambda connection: insert(connection, record))
 
     async def get(self, *, thread_id: str) -> ThreadRecord:
@@ -60,7 +60,7 @@ class ThreadRepository:
         return [thread_id for (thread_id,) in rows]
 
     async def rename(self, *, thread_id: str, title: str, by_person: bool) -> bool:
-        """Set the title. One that a person chose is never replaced by an automatic one: then False."""
+        """Set the title; False where the person chose one, which an automatic title never replaces."""
 
         def work(connection: sqlite3.Connection) -> bool:
             seq, titled_by = _one(connection, thread_id, "seq, titled_by")
@@ -165,7 +165,7 @@ class ThreadRepository:
 
 
 def insert(connection: sqlite3.Connection, record: ThreadRecord) -> None:
-    """Add a thread."""
+    """Insert a thread."""
     values = (
         record.thread_id,
         clean(record.title),

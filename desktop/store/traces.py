@@ -31,7 +31,7 @@ class TraceRepository:
         self._thread = thread
 
     def add(self, *, run_id: str, sequence: int, entries: Sequence[Mapping[str, Any]]) -> asyncio.Future[None]:
-        """Append a batch; nobody has to wait for the future. The data must not change any more."""
+        """Append a batch of entries; nobody has to wait for the future. The entries must not change any more."""
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute("INSERT INTO traces VALUES (?, ?, ?)", (run_id, sequence, to_json(list(entries))))

@@ -141,7 +141,8 @@ def said_above(connection: sqlite3.Connection, seq: int | None) -> int:
 
 
 def picked_above(connection: sqlite3.Connection, seq: int | None, message_ids: Sequence[str]) -> list[int]:
-    """Those of ``message_ids`` from the root down to ``seq``, calls with their results, oldest first."""
+    """The numbers of ``message_ids`` on the path from the root down to ``seq``, calls with their results, the oldest
+    first."""
     return sorted(row[0] for row in connection.execute(_UP + _PICKED, (seq, -1, json.dumps(list(message_ids)))))
 
 

@@ -42,7 +42,7 @@ class CallLine(NamedTuple):
 
 
 class UncertainCallRepository:
-    """Reads only."""
+    """Reads the stored calls whose outcome is unknown."""
 
     def __init__(self, thread: StoreThread) -> None:
         self._thread = thread

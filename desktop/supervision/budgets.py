@@ -74,7 +74,7 @@ class BudgetTracker:
         return replace(budget, max_rounds=RUN_ROUNDS)
 
     def where_of(self, name: str) -> str:
-        """Who set one of the limits (R-LIM-5)."""
+        """Who set the limit of this name (R-LIM-5)."""
         return self.changed.get(name, self.where)
 
     def consume(self, usage: Usage | None, *, rounds: int = 1, estimate: Usage | None = None) -> None:

@@ -178,7 +178,7 @@ class LiveRuns:
         return node
 
     def end(self, run_id: str, node: TreeNode, outcome: AgentOutcome) -> None:
-        """It is over; its place is free. Harmless for one of a run that is over."""
+        """Note how an agent ended and free its slot. Harmless when its run is over."""
         for key, nodes in list(self._below.items()):
             if key[0] == run_id and node in nodes:
                 nodes.remove(node)
@@ -202,7 +202,7 @@ class LiveRuns:
             self._trees.pop(run_id).close()
 
     def node_of(self, meta: RunMeta) -> TreeNode | None:
-        """Who a call counts for: the agent that it names, or that of its thread."""
+        """The tree node that a call counts for: the agent that it names, or that of its thread."""
         return self._node_in(meta.run_id, meta.thread_id, meta.node)
 
     def _node_in(self, run_id: str, thread_id: str, path: str) -> TreeNode | None:
@@ -327,7 +327,7 @@ class ModelGate:
         self._queue = queue
 
     async def process(self, context: ChatContext, call_next: CallNext) -> None:
-        """Pause, budget, queue; then the request. Raises BudgetExhausted, CancellationError."""
+        """Wait for pause, budget and queue, then make the request. Raises BudgetExhausted, CancellationError."""
         said = self._runs.histories.answered(context.meta)
         if said is not None:
             context.response = ModelAnswer(said)
@@ -388,6 +388,6 @@ def _place(meta: RunMeta) -> Supervision:
 
 
 def _grafted(facts: NodeFacts, mark: str) -> NodeFacts:
-    """As it shows with another run."""
+    """A node of a run below another, with paths marked so that both trees can be shown as one."""
     parent = facts.parent if facts.parent == ROOT else f"{mark}{facts.parent}"
     return replace(facts, path=f"{mark}{facts.path}", parent=parent)

@@ -47,7 +47,8 @@ class ModelQueue:
 
     @asynccontextmanager
     async def place(self, priority: Priority, token: CancellationToken) -> AsyncIterator[None]:
-        """Hold one place. CancellationError when the token is cancelled while waiting; the queue is as before then."""
+        """Hold one place in the queue inside the block. Raises CancellationError when the token is cancelled while
+        waiting."""
         await self.acquire(priority, token)
         try:
             yield

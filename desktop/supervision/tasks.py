@@ -84,7 +84,7 @@ class RunSlots:
 
     @asynccontextmanager
     async def slot(self, priority: Priority = Priority.NORMAL) -> AsyncIterator[None]:
-        """Hold one slot; cancelling while queued leaves the queue as it was."""
+        """Hold one slot inside the block; cancelling while queued leaves the queue as it was."""
         await self._acquire(priority)
         try:
             yield

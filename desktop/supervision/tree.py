@@ -32,8 +32,11 @@ Watched = Callable[[Collection[str]], bool]
 
 
 class TreeNode:
-    """One agent. ``budget`` is that of its branch; ``outcome`` is set when it has ended; ``stopped`` when a budget of
-    it, or of one above it, ran out in the middle of something; ``own_rounds`` is its own limit on rounds."""
+    """One agent in the tree of a run.
+
+    ``budget`` is that of its branch; ``outcome`` is set when it has ended; ``stopped`` when a budget of it, or of one
+    above it, ran out in the middle of something; ``own_rounds`` is its own limit of rounds.
+    """
 
     def __init__(
         self,
@@ -143,7 +146,7 @@ class TreeNode:
 
     @contextmanager
     def idles(self, state: NodeState, doing: str = "") -> Iterator[None]:
-        """It does nothing itself within: it waits for a child."""
+        """Inside the block the agent waits for a child, and its clock stands still."""
         self.does(state, doing)
         with self._standing(person=False):
             yield
@@ -176,12 +179,12 @@ class TreeNode:
         self.budget.check()
 
     def close_clock(self) -> None:
-        """It works no more."""
+        """Stop the clock of its working time."""
         if self._idle == 0:
             self.budget.clock.work(-1)
 
     def facts(self) -> NodeFacts:
-        """As of now."""
+        """The node's state and usage as of now."""
         used, node, own = self.budget.used, self.supervision, self.own_rounds
         elapsed, waited = self.final if self.over else (self.budget.elapsed_s, self.budget.waited_s)
         return NodeFacts(
@@ -281,7 +284,7 @@ class RunTree:
         return node
 
     def end(self, node: TreeNode, outcome: AgentOutcome) -> None:
-        """It has ended, however; its place is free."""
+        """Mark a node as ended, however it ended, and free its slot."""
         if node.over:
             return
         node.close_clock()
@@ -320,7 +323,7 @@ class RunTree:
     # -- what a person does -------------------------------------------------------------------------------------------
 
     def find(self, path: str) -> TreeNode:
-        """Raises NotFound."""
+        """The node at a path. Raises NotFound."""
         node = self.nodes.get(path)
         if node is None:
             raise NotFound("This agent has ended long ago." if "." in path else "There is no such agent.")
@@ -356,7 +359,7 @@ class RunTree:
         self.touch(node)
 
     def branch(self, node: TreeNode) -> Iterator[TreeNode]:
-        """It and everything under it."""
+        """The node and everything below it, from the top down."""
         yield node
         for child in tuple(node.children.values()):
             yield from self.branch(child)

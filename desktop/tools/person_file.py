@@ -46,14 +46,14 @@ class ToolsFile:
 
 
 class PersonFile:
-    """``max_bytes``: a longer one is not read."""
+    """A text file that a person edits, too. ``max_bytes``: a longer one is not read."""
 
     def __init__(self, path: Path, max_bytes: int) -> None:
         self.path = path
         self._max_bytes = max_bytes
 
     def read(self) -> ToolsFile:
-        """The file; an absent one is empty. Raises CannotSaveTools when it cannot be read."""
+        """The file's text; an absent one is empty. Raises CannotSaveTools when it cannot be read."""
         raw = self._bytes()
         if raw is None:
             return ToolsFile("", ABSENT)
@@ -79,8 +79,8 @@ class PersonFile:
         return raw
 
     def write(self, text: str, stamp: str, *, over: bool) -> ToolsFile:
-        """The whole file; ``stamp`` is what was read, ``over`` writes over other changes. Raises ToolsFileConflict, or
-        CannotSaveTools for a disk that says no."""
+        """Write the whole file; ``stamp`` is what was read, ``over`` writes over other changes. Raises
+        ToolsFileConflict, or CannotSaveTools for a disk that says no."""
         raw = text.encode("utf-8")
         theirs = self._bytes()
         now = ABSENT if theirs is None else _stamp(theirs)

@@ -215,7 +215,7 @@ class ChildProcess:
             link.fail_all(violation or died(how))
 
     def _ending(self, link: Link) -> list[asyncio.TimerHandle]:
-        """As ``_end``, by the clock."""
+        """End the child like ``_end``, but by timers and without waiting."""
         loop, grace = asyncio.get_running_loop(), self._spec.end_grace
         link.close()
         return [loop.call_later(grace, link.terminate), loop.call_later(grace + 0.5, link.kill)]

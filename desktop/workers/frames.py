@@ -62,7 +62,7 @@ def decode(payload: bytes) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """Who speaks, and which protocol."""
+    """The greeting of either end: its name, version and protocol."""
 
     protocol: int
     service: str
@@ -87,7 +87,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A call failed."""
+    """The child's answer that a call failed."""
 
     call_id: int
     code: str

@@ -49,8 +49,11 @@ class WorkerCall:
         self._credit.set()
 
     async def emit(self, item: Mapping[str, Any], *, join: str = "") -> None:
-        """Stream an item: at once after a pause, else batched for 16 ms. With ``join``, its text under that key is
-        appended to the item before it in the batch when all else is equal. Waits while the reader is behind."""
+        """Stream an item: at once after a pause, else batched for 16 ms.
+
+        With ``join``, its text under that key is appended to the item before it in the batch when all else is equal.
+        Waits while the reader is behind.
+        """
         text = item[join] if join else ""
         last = self._items[-1] if self._items and join else None
         if last is not None and last.keys() == item.keys() and all(last[k] == item[k] for k in item if k != join):

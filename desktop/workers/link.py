@@ -218,7 +218,7 @@ class Link:
         self._kill_group(signal.SIGTERM)
 
     def kill(self) -> None:
-        """The other one."""
+        """Kill the child's process group."""
         self._kill_group()
 
 

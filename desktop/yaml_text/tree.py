@@ -49,7 +49,7 @@ class Node:
     own_faults: list[Fault] = field(default_factory=list)
 
     def faults(self) -> Iterator[Fault]:
-        """Its own and those of everything in it."""
+        """The faults of this value and of everything in it."""
         yield from self.own_faults
         for item in self.items:
             yield from item.faults()

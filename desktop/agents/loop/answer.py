@@ -46,7 +46,7 @@ class Assembly:
         self.finished: Finished | None = None
 
     def add(self, item: StreamItem) -> None:
-        """Take one item."""
+        """Add one item of the stream."""
         if isinstance(item, (TextDelta, ReasoningDelta)):
             if not self._blocks or self._blocks[-1][0] is not type(item):
                 self._blocks.append((type(item), []))
@@ -102,10 +102,11 @@ class Answerer:
     async def ask(
         self, request: ModelRequest, meta: RunMeta, tell: LoopListener, rest: Rest | None = None
     ) -> ModelAnswer:
-        """The answer. Failures and aborts are in it, with the text that had come; what leaves this is CancelledError,
-        and what ``rest`` raises where another attempt is not allowed any more (BudgetExhausted).
+        """Ask a model once, with retries, and return its answer.
 
-        A request is repeated only while nothing of its answer has been shown; ``rest`` is how it waits for that.
+        Failures and aborts are in it, with the text that had come; what leaves this is CancelledError, and what
+        ``rest`` raises where another attempt is not allowed any more (BudgetExhausted). A request is repeated only
+        while nothing of its answer has been shown; ``rest`` is how it waits for that.
         """
         failures = 0
         while True:
@@ -190,4 +191,4 @@ class _Plain:
         return self._stream.__aiter__()
 
     async def aclose(self) -> None:
-        """Nothing to close."""
+        """Does nothing: there is nothing to close."""

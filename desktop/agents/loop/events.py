@@ -35,7 +35,7 @@ class ResultDone:
 
 @dataclass(frozen=True, slots=True)
 class Retrying:
-    """A transient failure; attempt ``attempt`` follows in ``delay_s`` seconds (R-LOOP-14)."""
+    """A transient failure: attempt ``attempt`` follows in ``delay_s`` seconds (R-LOOP-14)."""
 
     attempt: int
     delay_s: float

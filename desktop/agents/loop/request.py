@@ -22,8 +22,8 @@ async def ask_within(
     meta: RunMeta,
     tell: LoopListener,
 ) -> ModelAnswer:
-    """The answer; failures and aborts of the model are in it. Raises what a layer raises: BudgetExhausted,
-    CancellationError, MiddlewareTermination."""
+    """Ask through the chat-level layers; failures and aborts of the model are in the answer. Raises what a layer
+    raises: BudgetExhausted, CancellationError, MiddlewareTermination."""
     if not layers:
         return await answerer.ask(request, meta, tell)
     context = ChatContext(meta, request=request, tell=tell)

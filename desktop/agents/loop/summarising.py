@@ -72,7 +72,7 @@ class KeptInMemory:
         return since
 
     async def keep(self, made: Overlay) -> Overlay:
-        """As it is."""
+        """Keep nothing: return the overlay unchanged."""
         return made
 
 
@@ -83,19 +83,19 @@ class MessageNumbers:
         self._last = 0
 
     def next(self) -> str:
-        """Another one."""
+        """The next number, as text."""
         self._last += 1
         return str(self._last)
 
     async def round_started(self, number: int) -> None:
-        """Nothing to do."""
+        """Does nothing: rounds are not numbered."""
 
     async def message_finished(self, message: ChatMessage) -> str:
-        """Its number."""
+        """A new number for the message."""
         return self.next()
 
     async def results_finished(self, results: Sequence[ToolResultBlock], *, executed: bool) -> list[str]:
-        """Their numbers."""
+        """A new number for each result."""
         return [self.next() for _ in results]
 
     async def spent(self, usage: Usage) -> None:

@@ -287,7 +287,8 @@ def _told(messages: Sequence[ChatMessage], overlay: Overlay) -> int:
 
 
 def _room(context_window: int | None, fixed: int) -> int | None:
-    """Tokens for messages: the window less a reserve for the answer and what is always sent."""
+    """Tokens left for messages: the window without the reserve for the answer and what is always sent; None: the window
+    is unknown."""
     if context_window is None:
         return None
     return context_window - min(RESERVE, context_window // 4) - fixed

@@ -32,7 +32,7 @@ _NESTED = 3
 
 
 class ContentFilter:
-    """One answer: a layer's work around one request."""
+    """The filter of one answer: a layer's work around one request."""
 
     def __init__(self, expressions: Expressions, config: FilterConfig, context: ChatContext) -> None:
         self._expressions, self._config, self._context = expressions, config, context

@@ -62,7 +62,7 @@ class FilterConfig:
 
 
 class ContentRefused(Exception):
-    """Expression ``number`` fits; ``before`` is what came up to there, and may be seen."""
+    """Expression ``number`` fits. ``before``: the text up to the hit, which may be shown."""
 
     def __init__(self, number: int, before: str) -> None:
         super().__init__(number)
@@ -98,7 +98,7 @@ class Screen:
         return self._given(whole=False)
 
     def flush(self) -> str:
-        """The rest: the block is over. What was shown of it is looked at again when the next one begins."""
+        """The rest of the block, which is over; what was shown of it is looked at again when the next block begins."""
         rest = self._given(whole=True)
         shown = self._before + self._text
         self._floor = max(self._floor - len(self._text), -CONTEXT)
@@ -139,7 +139,7 @@ class Screen:
         return _Seams(read, self._expressions.look(read.text, whole=whole), len(self._before))
 
     def _forget(self) -> None:
-        """Of the block what was shown long ago."""
+        """Drop the part of the block that was shown long ago."""
         drop = max(0, self._at - CONTEXT)
         self._before = (self._before + self._text[:drop])[-2 * CONTEXT :]
         self._text, self._at, self._floor = self._text[drop:], self._at - drop, self._floor - drop

@@ -109,7 +109,7 @@ class ResponseCache:
         return await asyncio.to_thread(self._digest, request, account)
 
     def _digest(self, request: ModelRequest, account: str) -> bytes:
-        """Of the whole request: a long chat with pictures is some megabytes, so that this blocks."""
+        """Digest of the whole request. Blocks: a long chat with pictures has some megabytes."""
         asked = {
             "account": account,
             "model": str(request.model),

@@ -105,7 +105,7 @@ class Sessions:
         return Path(self.folder) / "sessions" / f"{digest}.json"
 
     def _append(self, path: Path, entry: Mapping[str, Any], maximum: int) -> None:
-        """Blocks. One after the other for each file, so that none of many at once is lost."""
+        """Append an entry to a file. Blocks. Writes to one file take turns, so that none of many at once is lost."""
         with self._locks[int(path.stem[:4], 16) % _LOCKS]:
             texts = [json.dumps(one) for one in [*_read(path), entry][-maximum:]]
             while len(texts) > 1 and sum(map(len, texts)) + 2 * len(texts) > MAX_FILE:

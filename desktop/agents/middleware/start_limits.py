@@ -49,7 +49,7 @@ class Starts:
                 context.waits("")
 
     def _wait(self, start: Start, maximum: int) -> float:
-        """Seconds; 0: it begins now, and counts."""
+        """Seconds until the agent may start; 0: it starts now, and the start is counted."""
         now = self._clock()
         begun = self._begun.setdefault((start.kind, start.name), deque())
         while begun and now - begun[0] >= self._minute:
@@ -78,7 +78,7 @@ class RunLog:
         _log.info("run %s: %s begins in thread %s", meta.run_id, self._shown(context.agent), meta.thread_id)
 
     def ended(self, context: AgentContext, seconds: float) -> None:
-        """It is over, however it ended."""
+        """Note that a run has ended, however it ended."""
         reason, detail = getattr(context.result, "reason", ""), str(getattr(context.result, "detail", ""))
         how = str(reason or ("done" if context.result is not None else "broken off"))
         said = f": {self._shown(detail)}" if detail else ""

@@ -112,11 +112,11 @@ class _Heard:
         self._pipeline, self._made = pipeline, made
 
     async def invoke(self, request: CallRequest) -> CallResult:
-        """As the pipeline does."""
+        """Make a call through the pipeline."""
         return await self._pipeline.invoke(request)
 
     async def meant(self, block: ToolCallBlock, caller: Caller) -> ToolCallBlock:
-        """As the pipeline does."""
+        """The call that a block means, as the pipeline says."""
         return await self._pipeline.meant(block, caller)
 
     def note_nested(

@@ -89,7 +89,7 @@ async def explain_key(ctx: Context, key: str, name: str) -> Mapping[str, Any]:
 
 
 async def _named(ctx: Context, name: str) -> Tool | None:
-    """By name only: describing a path would load it (C-3, Q-3)."""
+    """The tool of a bare name; None for a path, because describing a path would load it (C-3, Q-3)."""
     if not is_bare_name(name.replace("_", "-")):
         return None
     table = ctx.globals["tools"]

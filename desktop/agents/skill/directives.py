@@ -31,7 +31,7 @@ Directive = dict[str, Any]
 
 
 class ProviderHook:
-    """One agent's. ``failure`` is set when it ended without a result that counts."""
+    """The hook of one agent's provider. ``failure`` is set when the agent ended without a result that counts."""
 
     def __init__(
         self, host: Host, call: CallContext, settings: PolicySettings, calls: Calls, trace: Trace, ctx: Context
@@ -59,12 +59,12 @@ class ProviderHook:
             self._inbox = AgentInbox(topics, self._trace.context_id, self._call.meta.run_id)
 
     def close(self) -> None:
-        """It listens no more."""
+        """Stop listening to the agent's topic."""
         if self._inbox is not None:
             self._inbox.close()
 
     async def hook(self, ctx: Context, event: Mapping[str, Any]) -> Directive:
-        """One event. What is no event of the table is ignored."""
+        """Take one event of the provider and answer with a directive. An event of unknown kind is ignored."""
         kind = event.get("type")
         if not isinstance(kind, str) or kind not in TRACED:
             return {}
@@ -103,7 +103,7 @@ class ProviderHook:
 
     @property
     def _rounds(self) -> int:
-        """As many as show: providers may leave out what they tell."""
+        """The number of rounds that the events show; a provider may leave some events out."""
         return max(self._round, self._ended, self._asked)
 
     def _begin(self) -> None:
@@ -125,7 +125,8 @@ class ProviderHook:
         return self._text or f"Stopped: {self._limit}."
 
     def summary(self) -> dict[str, Any]:
-        """For ``agent-complete``: status, rounds, calls, and the limit that ended it with its place (R-LIM-5)."""
+        """The data of ``agent-complete``: status, rounds, calls, and the limit that ended the agent with its place
+        (R-LIM-5)."""
         found: dict[str, Any] = {"status": "done", "rounds": self._rounds, "toolCalls": self._calls.count}
         if self.failure is not None:
             found["status"] = "failed"

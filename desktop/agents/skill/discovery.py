@@ -135,7 +135,7 @@ class _OwnCalls:
         return self._not_itself(spec) and self.allowed.permits(spec, arguments, parts)
 
     def names(self, name: str) -> bool:
-        """As the lists have it; of itself and of agents only its own list."""
+        """Whether the lists name a tool; the skill itself and agents have to be named by its own list."""
         return self.own.names(name) if name == self.serving or is_agent(name) else self.allowed.names(name)
 
     def _not_itself(self, spec: ToolSpec) -> bool:

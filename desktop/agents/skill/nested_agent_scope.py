@@ -71,7 +71,7 @@ def nested_agent_scope(host: Host, call: CallContext, name: str) -> Iterator[Nes
 
 
 def _joined(node: TreeNode, name: str) -> AbstractContextManager[None]:
-    """Its caller does nothing itself meanwhile."""
+    """Mark the calling agent as waiting while this one works."""
     return node.parent.idles(NodeState.JOINING, name) if node.parent is not None else nullcontext()
 
 

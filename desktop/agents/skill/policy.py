@@ -57,7 +57,7 @@ async def run_agent(ctx: Context, args: Mapping[str, Any]) -> Any:
 
 
 class _Agent:
-    """One invocation."""
+    """One invocation of the library's skill ``agent``."""
 
     def __init__(self, scope: NestedAgentScope, ctx: Context, args: Mapping[str, Any], name: str) -> None:
         config, host = args.get("config"), scope.host
@@ -159,7 +159,8 @@ class _Agent:
         return f"{text}\n\n{words}" if words else text
 
     def _task(self) -> str:
-        """The first message: what the caller said, or the default, and what the skill was called with (R-AG-10)."""
+        """The agent's first message: what the caller said, or the default, and the arguments that the skill was called
+        with (R-AG-10)."""
         said = str(self._args.get("userMessage") or TASK)
         given = dict(self._served.args) if self._served is not self._ctx else {}
         if not given:
@@ -235,7 +236,8 @@ class _Agent:
         return ref
 
     def _made_trace(self) -> Trace:
-        """Its trace, kept where middleware and skills look for it, and the scope that its calls inherit (R-AG-6)."""
+        """Make the agent's trace, kept where middleware and skills look for it, and the ``nonlocals.agent`` that its
+        calls inherit (R-AG-6)."""
         ctx, served, call = self._ctx, self._served, self._call
         above = ctx.nonlocals.get(AGENT)
         above = above if isinstance(above, Mapping) else {}

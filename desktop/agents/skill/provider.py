@@ -99,7 +99,7 @@ class Hook:
             await asyncio.wait((self._soon,))
 
     async def flush(self) -> None:
-        """Tell what waits."""
+        """Tell the hook all events that wait."""
         async with self._telling:
             while self._waiting:
                 await self._told(self._waiting.popleft())
@@ -293,7 +293,7 @@ class _Work:
         return RoundVerdict(nudge=str(nudge or "") or ("" if message.tool_calls else CONTINUE))
 
     def _trim(self) -> None:
-        """Before a repetition: what the failed round left is no part of the conversation."""
+        """Drop what a failed round left, before it is tried again."""
         while self._messages and self._messages[-1].role == "assistant":
             self._messages.pop()
 
@@ -305,7 +305,7 @@ def _error_event(error: Exception, attempt: int) -> dict[str, Any]:
 
 
 def _usage_of(message: ChatMessage) -> dict[str, Any]:
-    """For the trace; the budget has it already (``counted``)."""
+    """The usage in the form of the trace; ``counted`` because the budget has it already."""
     usage = message.usage
     if usage is None:
         return {}

@@ -106,8 +106,8 @@ class ResultContract:
         return self.declared is not None and tool == FINISH
 
     async def finish(self, value: Any) -> None:
-        """Accept the value. Raises Denied where there is one already or the list denies it, ValidationFailure for what
-        is not what was promised (R-COD-13, R-RET-3)."""
+        """Accept the value as the result. Raises Denied where there is one already or the list denies it,
+        ValidationFailure for a value that does not fit the declared schema (R-COD-13, R-RET-3)."""
         check_operation(self.allowed, FINISH)
         await self._accept(value)
 

@@ -36,7 +36,7 @@ class FileReport:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """0: whole; 1: damaged; 2: cannot be read."""
+    """Check an activity log. Exit codes: 0 whole, 1 damaged, 2 cannot be read."""
     say = sys.stdout.write
     if len(arguments) != 1 or arguments[0].startswith("-"):
         say(USAGE)

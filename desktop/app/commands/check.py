@@ -36,14 +36,14 @@ State = Literal["ok", "notice", "broken"]
 
 
 class Health(NamedTuple):
-    """``notice``: worth knowing, and Assent works without it."""
+    """What a probe found. ``notice``: worth knowing, but Assent works."""
 
     state: State
     sentence: str
 
 
 class Probe(NamedTuple):
-    """``run`` blocks; what it raises means broken."""
+    """One probe. ``run`` blocks; an exception from it means broken."""
 
     name: str
     run: Callable[[], Health]
@@ -67,7 +67,7 @@ def probes(home: Path) -> tuple[Probe, ...]:
 
 
 def run_checks(chosen: Sequence[Probe], write: Callable[[str], object], *, timeout: float = TIMEOUT) -> int:
-    """Print ``name: state: sentence`` for each; 1 when one is broken, else 0."""
+    """Run the probes and print ``name: state: sentence`` for each; returns 1 when one is broken, else 0."""
     broken = False
     for probe in chosen:
         health = _health(probe, timeout)

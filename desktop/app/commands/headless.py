@@ -52,7 +52,7 @@ _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The whole command; returns its exit code."""
+    """Run the whole command; returns its exit code."""
     options = _parser().parse_args(arguments)
     if sys.stdout is None:
         return _refused(ConfigurationError("stdout is closed, so there is no place for an answer."))
@@ -141,7 +141,7 @@ async def _follow_log(services: Services) -> None:
 
 
 def _rule(text: str) -> Pattern:
-    """Raises ConfigurationError. A tool may be named as models and events name it (``write_file``)."""
+    """Parse a rule; a tool may be named as models and events name it (``write_file``). Raises ConfigurationError."""
     name, bracket, rest = text.partition("(")
     canonical = (name if "/" in name else name.replace("_", "-")) + bracket + rest
     problem = problem_of(canonical, "allow")

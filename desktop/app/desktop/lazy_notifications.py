@@ -17,7 +17,7 @@ else:
 
 
 class LazyNotes(QObject):
-    """As ``DesktopNotifications``, which does the work."""
+    """A stand-in for ``DesktopNotifications`` that imports it with the first notification."""
 
     pressed = Signal()
     failed = Signal()
@@ -39,7 +39,7 @@ class LazyNotes(QObject):
             self._bridge.spawn(self._load(), name="desktop notifications: code")
 
     def withdraw(self) -> None:
-        """Take it back."""
+        """Withdraw the notification."""
         self.say("")
 
     async def _load(self) -> None:

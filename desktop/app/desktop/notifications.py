@@ -56,7 +56,7 @@ class DesktopNotifications(QObject):
         self._want(sentence)
 
     def withdraw(self) -> None:
-        """Take it back."""
+        """Withdraw the notification."""
         self._want("")
 
     def _want(self, sentence: str) -> None:

@@ -48,7 +48,7 @@ class SystemReducedMotion(QObject):
         self.destroyed.connect(partial(QDBusConnection.disconnectFromBus, self._name))
 
     def start(self) -> None:
-        """Ask, and follow."""
+        """Ask for the system's setting and follow its changes."""
         self._bridge.spawn(self._follow(), name="follow motion")
 
     async def _follow(self) -> None:
@@ -101,7 +101,7 @@ def _value(answer: QDBusMessage) -> Any:
 
 
 def _connected(name: str) -> QDBusConnection | None:
-    """By address: Qt's library reads it from the environment once and for all."""
+    """A connection to the session bus by its address: Qt's library reads the address from the environment only once."""
     address = bus_address()
     if not _speaks(address):
         return None

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 
 def bus_address() -> str:
-    """Its address from the environment, or ""."""
+    """The session bus's address from the environment, or ""."""
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     return os.environ.get("DBUS_SESSION_BUS_ADDRESS", "") or (f"unix:path={runtime}/bus" if runtime else "")
 

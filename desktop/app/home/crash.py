@@ -132,7 +132,7 @@ class CrashReporter(QObject):
             faulthandler.dump_traceback_later(seconds, exit=True, file=self._fault_log)
 
     def loop_handler(self, loop: Any, context: dict[str, Any]) -> None:
-        """For ``loop.set_exception_handler``."""
+        """Report what the event loop could not handle. For ``loop.set_exception_handler``."""
         error = context.get("exception")
         where = str(context.get("message") or "event loop")
         if isinstance(error, BaseException):

@@ -15,7 +15,8 @@ LIMIT = 100_000
 
 
 class WindowState:
-    """``data/window.json``. Reading and writing take well under a millisecond; odd contents count as none."""
+    """The window's state in ``data/window.json``. Reading and writing take well under a millisecond; unreadable
+    contents count as none."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -37,7 +38,7 @@ class WindowState:
         return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else default
 
     def put(self, key: str, value: Any) -> None:
-        """Keep a value; written at once, whole or not at all. A disk that refuses costs only the memory of it."""
+        """Store a value; written at once, whole or not at all. When the disk refuses, only the stored value is lost."""
         if self.values.get(key) == value:
             return
         self.values[key] = value

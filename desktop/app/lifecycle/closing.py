@@ -66,7 +66,7 @@ class Closing(QObject):
         bring_to_front(self._window)
 
     def _quit(self) -> None:
-        """From the tray: back first, for what is not saved is asked about in the window."""
+        """Quit from the tray: the window comes back first, because it asks about what is not saved."""
         bring_to_front(self._window)
         self._shell.close_requested()
 

@@ -33,7 +33,8 @@ async def ask(window: MainWindow, home: Home, error: KnownError) -> bool:
 
 
 async def _choose(window: MainWindow, text: str, *, movable: bool) -> str:
-    """``movable``: the file itself is why; it can be copied, and set aside for an empty one."""
+    """Ask what to do about a database that cannot be used. ``movable``: the file itself is the reason, so it can be
+    copied, and set aside for an empty one."""
     answers = [DialogAnswer("quit", "Quit", key="Esc"), DialogAnswer("again", "Try again")]
     if movable:
         answers += [

@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 
 class Measure:
-    """For `--settle`: the memory of the app once it is idle."""
+    """Measures the app's memory once it is idle, for `--settle`."""
 
     def __init__(self, seconds: float, report: Callable[[], None]) -> None:
         self._seconds = seconds

@@ -56,7 +56,8 @@ logger = logging.getLogger(__name__)
 
 
 class Startup(QObject):
-    """One start. ``start`` is awaited once; what it made is ended by the other methods, in the order of ``App``."""
+    """The start of the app. ``start`` is awaited once; what it made is ended by the other methods, in the order of
+    ``App``."""
 
     def __init__(
         self,
@@ -219,7 +220,7 @@ class Startup(QObject):
             self._shell.banner.emit("failed", f"{error} {error.next_step}".strip())
 
     def _crashed(self, report: CrashReport) -> None:
-        """Our fault: a report that the person can copy."""
+        """Show that something failed that is our fault, with a report that the person can copy."""
         self._shell.error.emit(
             "Something in Assent went wrong",
             "What you wrote and what agents answered is kept. You can go on; if it happens again, restart Assent.",
@@ -244,7 +245,7 @@ class Startup(QObject):
             await self._services.chats.close()
 
     async def end_children(self) -> None:
-        """The model host."""
+        """End the model host and the other child processes."""
         if self._services is not None:
             await self._services.stop_children()
 

@@ -105,7 +105,7 @@ class AssentEventLoop(Deadlines, Descriptors):
             self._arm()
 
     def close(self) -> None:
-        """Release everything. RuntimeError while it runs; closing twice does nothing."""
+        """Release everything. Raises RuntimeError while the loop runs; closing twice does nothing."""
         if self.is_closed() or self.is_running():
             super().close()
             return
@@ -129,7 +129,7 @@ class AssentEventLoop(Deadlines, Descriptors):
     def call_soon_threadsafe(
         self, callback: Callable[..., Any], *args: Any, context: Context | None = None
     ) -> asyncio.Handle:
-        """As ``call_soon``, from any thread. RuntimeError once the loop is closed."""
+        """Schedule a callback from any thread, like ``call_soon``. Raises RuntimeError once the loop is closed."""
         if self._closed:
             self._check_closed()
         handle = self._handle(callback, args, context)
@@ -206,7 +206,7 @@ class AssentEventLoop(Deadlines, Descriptors):
                 return
 
     def _run_watched(self, handle: asyncio.Handle) -> None:
-        """Debug mode: name the callbacks that hold up the window."""
+        """Run a callback in debug mode and log it when it holds up the window."""
         started = time.monotonic()
         self._current_handle = handle
         try:

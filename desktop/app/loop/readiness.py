@@ -89,7 +89,7 @@ class WatchTable:
             watch.replace(handle)
 
     def remove(self, source: Any) -> bool:
-        """Stop; False when it was not watched. Finds a file object also after it was closed."""
+        """Stop watching a source; False when it was not watched. Finds a file object also after it was closed."""
         try:
             number = number_of(source)
         except ValueError:
@@ -101,14 +101,14 @@ class WatchTable:
         return True
 
     def clear(self) -> None:
-        """Stop all."""
+        """Stop watching everything."""
         for watch in self._watches.values():
             watch.drop()
         self._watches.clear()
 
 
 def number_of(source: Any) -> int:
-    """The descriptor's number; ValueError when it has none (any more)."""
+    """The descriptor's number. Raises ValueError when there is none (any more)."""
     try:
         number = source if isinstance(source, int) else int(source.fileno())
     except (AttributeError, TypeError, ValueError):

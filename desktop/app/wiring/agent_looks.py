@@ -15,7 +15,7 @@ from desktop.ui.theme.agent_looks import AgentLook, bundled_icon, first_letter
 
 
 def shown_agents(rows: Sequence[AgentRow]) -> list[AgentDefinition]:
-    """Those whose file was looked at and that name an icon, the person's own first."""
+    """The agents whose file was looked at and that name an icon, the person's own first."""
     return [row.agent for row in rows if row.agent is not None and row.agent.icon and not row.unseen]
 
 

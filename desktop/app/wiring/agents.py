@@ -79,7 +79,7 @@ class AgentServices:
 
     @property
     def service(self) -> AgentService:
-        """For the editor. After ``open``."""
+        """The service behind the Agents page. Raises BugError before ``open``."""
         if self._service is None:
             raise BugError("the agents are not open yet")
         return self._service
@@ -152,7 +152,7 @@ class AgentServices:
         self._changed(None)  # what came before anybody watched
 
     def close(self) -> None:
-        """Stop watching. Blocks for a moment."""
+        """Stop watching the folders. Blocks for a moment."""
         self._closed = True
         for end in self._ends:
             end()

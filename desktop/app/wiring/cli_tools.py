@@ -20,7 +20,7 @@ _OWN = ("agent", "finish", "invoke", "context-manager")
 def cli_tools(
     home: Path, registry: ToolRegistry, services: CliServices, skills: SkillWorld, owner: TaskOwner
 ) -> CliTools:
-    """The service; the file is read in the background."""
+    """The service of tools.yaml; the file is read in the background."""
     found = CliTools(
         home / TOOLS,
         registry,
@@ -37,7 +37,7 @@ def cli_tools(
 
 
 def reserved_by(skills: SkillWorld, name: str) -> str:
-    """Who of Assent has a name that models and skills know as its own, or "". Blocks."""
+    """The owner within Assent of a name that models and skills know as its own, as words, or "". Blocks."""
     if name in _OWN or name.startswith("agent-"):
         return "Assent's own"
     found = skills.fabric.find_tool(name)

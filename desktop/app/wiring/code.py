@@ -41,11 +41,11 @@ class CodeSandbox:
 
     @property
     def engine(self) -> CodeEngine:
-        """As it is wired."""
+        """The engine: this object itself."""
         return self
 
     def session(self, memory: Mapping[str, Any] | None = None) -> CodeSession:
-        """Of the real engine."""
+        """A session of the real engine."""
         return self._made().session(memory)
 
     async def prewarm(self) -> None:
@@ -59,13 +59,13 @@ class CodeSandbox:
         return self._engine
 
     def _spec(self) -> WorkerSpec:
-        """Blocks."""
+        """What a worker is started with, in an empty folder. Blocks."""
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="assent-code-")
         return js_code_process.WorkerSpec(self._folder.name, *confinement_code_profile.code_sandbox_profile())
 
     async def close(self) -> None:
-        """End the workers."""
+        """End the workers and remove the folder."""
         if self._engine is not None:
             await self._engine.close()
         if self._folder is not None:
@@ -73,7 +73,7 @@ class CodeSandbox:
 
 
 class _LazyWorker:
-    """As ``JavaScriptWorker``, which does the work."""
+    """A stand-in for ``JavaScriptWorker`` that imports it with the first call."""
 
     def __init__(self, engine: CodeEngine, fabric: SkillFabric) -> None:
         self._engine, self._fabric = engine, fabric

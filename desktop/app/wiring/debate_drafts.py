@@ -33,12 +33,12 @@ class DebateDrafts:
         return draft_of(self._file().values.get(KEY))
 
     def keep(self, setup: DebateSetup) -> None:
-        """As it is now; one that is too long is not kept."""
+        """Keep the set-up as it is now; one that is too long is not kept."""
         plain = self._mask(json.loads(json.dumps(to_plain(setup))))
         self._file().put(KEY, plain if len(json.dumps(plain)) <= MAXIMUM else None)
 
     def drop(self) -> None:
-        """It was started."""
+        """Forget the draft, because the debate was started."""
         self._file().put(KEY, None)
 
 

@@ -69,7 +69,7 @@ class DebatePages:
         return made
 
     def toggle_agents(self, elsewhere: Callable[[], None]) -> None:
-        """Those of the open debate, if its page is the one that is shown."""
+        """Show or hide the agents of the open debate, if its page is the one that is shown; else call ``elsewhere``."""
         if self._shell.page == "debates":
             self._act("toggle_agents")
         else:
@@ -85,7 +85,7 @@ class DebatePages:
         setup.created.connect(lambda _: self._drafts.drop())
 
     def title(self, thread_id: str) -> str:
-        """Of a debate or of any other thread."""
+        """The title of a debate or of any other thread."""
         row = self._models.debates.debates.rows.get(thread_id)
         return row.title if row is not None else self._thread_title(thread_id)
 

@@ -16,7 +16,7 @@ from desktop.workers.keyring_child import keyring_host
 
 @dataclass(frozen=True, slots=True)
 class KeyServices:
-    """Made once; ``redactor`` hears every value that passes through ``secrets``."""
+    """The services for secrets, made once; ``redactor`` hears every value that passes through ``secrets``."""
 
     redactor: SecretRedactor
     secrets: KeyringSecrets
@@ -24,7 +24,7 @@ class KeyServices:
 
 
 async def open_keys(kept: SmallValues, connections: Callable[[], Sequence[Connection]]) -> KeyServices:
-    """Everything about secrets. Asks the keyring nothing yet."""
+    """Make the services for secrets. The keyring is not asked for anything yet."""
     redactor = SecretRedactor()
     redactor.remember_environment(os.environ)
     secrets = KeyringSecrets(keyring_host(secrets=redactor.values), on_value=redactor.remember)

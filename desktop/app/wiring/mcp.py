@@ -39,7 +39,7 @@ def mcp_servers(
     settings: SettingsService,
     redactor: Redactor,
 ) -> McpServers:
-    """The service; the file is read in the background, and no server starts before ``begin``."""
+    """The service of MCP servers; the file is read in the background, and no server starts before ``begin``."""
     services = McpServices(
         child=mcp_host(),
         policy=cli.policy,
@@ -63,7 +63,8 @@ def mcp_servers(
 
 
 def _taken(skills: SkillWorld) -> Callable[[str], str]:
-    """Whose name it is among Assent's own and the person's skills: no server's tool stands in their place."""
+    """A function that says who has a name among Assent's own and the person's skills: no server's tool takes their
+    place."""
 
     def taken(name: str) -> str:
         found = find_on_disk(name, skills.fabric.globals)

@@ -190,7 +190,7 @@ class Pages(QObject):
         return wanted if wanted in known else ""
 
     def keep(self) -> None:
-        """Before the end: the draft that is being typed; and nothing is begun any more."""
+        """Prepare for the end: keep the draft that is being typed, and begin nothing any more."""
         QGuiApplication.instance().applicationStateChanged.disconnect(self._state_changed)  # type: ignore[union-attr]
         if self._chat is not None:
             self._chat.pane.foot.keep_draft()

@@ -70,7 +70,7 @@ async def open_rules(
 def _simulator(
     store: Store, policy: BoundaryPolicy, safety: SettingsProvider, specs: Callable[[], list[ToolSpec]], real: list[str]
 ) -> Callable[[TrustRules, RuleDraft, Pattern], Awaitable[Simulation]]:
-    """Of rules before they are kept. It and its tricks (0.5 MB) are imported with the first trial."""
+    """The simulator of rules that are not saved yet. It and its tricks (0.5 MB) are imported with the first trial."""
 
     def made() -> Simulator:
         judges = rules_trial.Judges(LazyShellReader(policy, safety).read_now, policy.explain, specs, *real)

@@ -396,7 +396,8 @@ def _pipeline(
 
 
 def _live(store: Store, bus: Bus, redactor: SecretRedactor, skills: SkillWorld) -> LiveRuns:
-    """Runs at work: their trees, and their calls written down before they are made; of middleware it is told."""
+    """The runs at work: their trees, and their calls, which are recorded before they are made. Middleware events go to
+    the bus."""
     skills.levels.told = bus.publish
     live = LiveRuns(store.effects, call_journal(), bus.publish, redact=redactor.redact_text, mask=redactor.mask_known)
     bus.listen(live.hear)
@@ -410,14 +411,14 @@ def _host(runtime: Runtime, model: str) -> Host | None:
 
 
 def _usual_rounds(settings: SettingsService) -> Limit:
-    """Of an answer whose agent says nothing of it."""
+    """The limit on the rounds of an answer whose agent sets none."""
     key = "chat.max_iterations"
     chosen = Limit(DEFAULT_LIMIT.name, settings.current.chat.max_iterations, BOUNDS_ARE)
     return chosen if settings.is_changed(key) else DEFAULT_LIMIT
 
 
 def _thread_rounds(settings: SettingsService) -> Limit:
-    """Of a chat with all of its answers."""
+    """The limit on the rounds of a chat with all of its answers."""
     where = BOUNDS_ARE if settings.is_changed("limits.thread_rounds") else THREAD_LIMIT.where
     return Limit(THREAD_LIMIT.name, settings.current.limits.thread_rounds, where)
 

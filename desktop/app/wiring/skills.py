@@ -95,7 +95,8 @@ def open_skills(
     account: Account = nobody,
     mask: Callable[[str], str] = lambda text: text,
 ) -> SkillWorld:
-    """Read the index. Blocks for some 30 ms: use a thread; then ``keep_current`` goes on in the background."""
+    """Open the skills from their index. Blocks for some 30 ms: use a thread; then ``keep_current`` goes on in the
+    background."""
     SkillFiles(home / "data" / DELETED, lambda: (), lambda _path: None).bring_back_unfinished()
     roots = roots_of(settings, home, library)
     fabric = SkillFabric.open(

@@ -31,7 +31,7 @@ def _tool(context: FunctionContext) -> str:
 
 
 def _call_id(context: FunctionContext) -> str:
-    """As the pipeline named it (domain/call_keys.py)."""
+    """The id that the pipeline gave the call (domain/call_keys.py), or "" for another kind of request."""
     return key_of(context.request) if isinstance(context, CallContext) else ""
 
 

@@ -34,7 +34,7 @@ class GoneTool:
         return PreCheck(self.spec.category)
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
-        """It cannot run. Raises Denied."""
+        """Always raises Denied: the tool is no longer there."""
         raise Denied(_GONE, code="denied.permission")
 
 

@@ -93,7 +93,7 @@ class CodeTool:
         return PreCheck(Category.READ, preview={"kind": "code", "language": "javascript"})
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
-        """Run it; what goes wrong in it is content (R-COD-12)."""
+        """Run the code; an error in it becomes the result (R-COD-12)."""
         call = context.scope
         if not isinstance(call, CallContext):
             raise BugError("code was run outside the pipeline")

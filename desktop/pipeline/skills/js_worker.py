@@ -68,7 +68,7 @@ class JavaScriptWorker:
             await session.close()
 
     def _code(self, definition: SkillDef, context: Context) -> str:
-        """What runs. Blocks; raises ToolFailure."""
+        """The JavaScript to run for a skill. Blocks; raises ToolFailure."""
         source = approved(self._source, definition, context)
         try:
             return _as_code(runnable(source), definition)

@@ -173,7 +173,7 @@ class _Own:
 
 
 class _LayerRun:
-    """One way through: hands the work between the skill's task and the asker's."""
+    """One request on its way through the layer: hands control between the skill's task and the asker's."""
 
     def __init__(self, name: str, context: Any, shared: dict[str, Any]) -> None:
         self._name = name

@@ -60,5 +60,6 @@ def kept_out(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """JSON data; what is none is left out or named."""
+    """The value as JSON data; what has no JSON form becomes its type's name in brackets, and keys that are no text are
+    left out."""
     return json.loads(json.dumps(value, default=lambda odd: f"[{type(odd).__name__}]", skipkeys=True))

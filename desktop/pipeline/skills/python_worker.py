@@ -70,7 +70,8 @@ class PythonWorker:
             await child.stop()
 
     def _spec(self, definition: SkillDef, context: Context) -> ChildSpec:
-        """The confined command. Blocks. Raises ToolFailure where nothing on this machine can confine it."""
+        """The command of the confined worker. Blocks. Raises ToolFailure where nothing on this machine can confine
+        it."""
         if self._confinement.probe().kind == "none":
             raise ToolFailure(
                 f"{definition.name} is Python code, and nothing on this computer can confine it.",
@@ -201,7 +202,7 @@ def _taken(value: Any) -> Any:
 
 
 def _text_of(value: Any) -> str:
-    """For the process. As ``_taken``, for a thread."""
+    """JSON text of a value for the worker process. Called in a thread, like ``_taken``."""
     return json.dumps(plain(value))
 
 

@@ -61,7 +61,8 @@ class LibraryCode:
         self._modules: dict[str, tuple[str, Any]] = {}
 
     def function(self, definition: SkillDef) -> SkillFunction:
-        """The entry point. Blocks; raises ToolFailure when the file raises or has no such function."""
+        """The entry function of a library skill. Blocks; raises ToolFailure when the file raises or has no such
+        function."""
         with self._lock:
             known = self._modules.get(definition.path)
             if known is None or known[0] != definition.stamp:
@@ -77,7 +78,7 @@ class _Unwritten(importlib.machinery.SourceFileLoader):
     """Leaves no bytecode beside the skills: the folder may not be ours to write, and is one of skills only."""
 
     def set_data(self, path: str, data: Any, *, _mode: int = 0o666) -> None:
-        """Not kept."""
+        """Does nothing: compiled library code is not written to disk."""
 
 
 def _load(definition: SkillDef) -> Any:
@@ -154,7 +155,7 @@ class SkillRuns:
         return ctx, manager
 
     def _caller_of(self, definition: SkillDef, above: tuple[str, ...]) -> Caller:
-        """Who the calls of a skill's code come from: its own list governs them (R-INV-3)."""
+        """The caller that the calls of a skill's code are made for: the skill, with its own list of tools (R-INV-3)."""
         trusted = definition.source in ("library", "mine", "program")
         return Caller("skill" if trusted else "code", (*above, definition.name), self.allowed_of(definition))
 

@@ -86,7 +86,8 @@ class _Onion:
         return await enter(0)
 
     async def _execute(self) -> Any:
-        """The core. A second time only for reading: a repeated write or command needs a new assent (R-PRM-5)."""
+        """The innermost layer: the call itself. It runs a second time only for reading; a repeated write or command
+        needs a new assent (R-PRM-5)."""
         call = self._call
         self._ran += 1
         if self._ran > 1 and call.category is not Category.READ:

@@ -92,7 +92,7 @@ class ActivityTask(QObject):
         self._look.timeout.connect(self.moved)
 
     def begin(self) -> Gauge:
-        """From the beginning; what its thread is given."""
+        """Start the task; returns the gauge that its thread is given."""
         self.gauge, self.running = Gauge(), True
         self._look.start()
         self.moved.emit()
@@ -105,14 +105,17 @@ class ActivityTask(QObject):
         self.moved.emit()
 
     def cancel(self) -> None:
-        """Stop it."""
+        """Stop the task."""
         self.gauge.stop()
 
 
 class ActivityViewModel(QObject):
-    """For the list: ``replaced`` (rows), ``older`` and ``newer`` (rows, how many at the other end go), ``counted`` how
-    many fit, ``choices_changed`` for the filters, ``grown`` after calls. ``checked`` (ChainReport), ``exported`` (path,
-    rows), ``said`` a sentence, ``thread_wanted`` (thread, call)."""
+    """The view-model of the activity log.
+
+    Its signals: ``replaced`` (rows), ``older`` and ``newer`` (rows, how many at the other end go), ``counted`` how many
+    fit, ``choices_changed`` for the filters, ``grown`` after calls, ``checked`` (ChainReport), ``exported`` (path,
+    rows), ``said`` a sentence, ``thread_wanted`` (thread, call).
+    """
 
     replaced = Signal(object)
     older = Signal(object, int)
@@ -151,7 +154,7 @@ class ActivityViewModel(QObject):
     # -- the list -----------------------------------------------------------------------------------------------------
 
     def choose(self, **changes: str) -> None:
-        """Another filter: fields of ``ActivityChoice``."""
+        """Change the filter: fields of ``ActivityChoice``."""
         wanted = replace(self.chosen, **changes)
         if wanted != self.chosen:
             self.chosen = wanted
@@ -251,7 +254,7 @@ class ActivityViewModel(QObject):
     # -- the whole log ------------------------------------------------------------------------------------------------
 
     def check(self) -> None:
-        """Follow the chain; ``checked`` tells what was found."""
+        """Check the chain of the log; ``checked`` follows with the report."""
         if self.checking.running:
             return
         gauge = self.checking.begin()

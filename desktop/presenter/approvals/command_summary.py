@@ -18,8 +18,8 @@ NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class CommandSummary:
-    """``kinds``: what it does, the gravest first, mere reading only where there is nothing else. ``outside``: what its
-    parts that do more than read name outside the folder it runs in."""
+    """What a command does in a few words. ``kinds``: what it does, the gravest first, mere reading only where there is
+    nothing else. ``outside``: what its parts that do more than read name outside the folder it runs in."""
 
     count: str
     kinds: tuple[str, ...] = ()

@@ -43,7 +43,7 @@ class RuleFilter:
         return bool(self.text.strip() or self.decision or self.origin)
 
     def of(self, rules: tuple[RuleView, ...]) -> list[RuleView]:
-        """Those that fit: every word of the text is in the pattern or in the project's name."""
+        """The rules that fit: every word of the text is in the pattern or in the project's name."""
         words = self.text.casefold().split()
         found = (
             [
@@ -107,7 +107,7 @@ class RulesViewModel(QObject):
             self._list()
 
     def choose(self, **changes: str) -> None:
-        """Another filter: ``text``, ``decision``, ``origin``."""
+        """Change the filter: ``text``, ``decision``, ``origin``."""
         wanted = replace(self.chosen, **changes)
         if wanted != self.chosen:
             self.chosen = wanted
@@ -118,7 +118,7 @@ class RulesViewModel(QObject):
         self.choose(text="", decision="", origin="")
 
     def take(self, events: object) -> None:
-        """Calls were made: their rules were used. For the bridge's ``events``."""
+        """Note that calls were made, so that the uses of rules are read again. For the bridge's ``events``."""
         if isinstance(events, list | tuple) and any(isinstance(event, ToolCallFinished) for event in events):
             self.used.emit()
 
@@ -157,7 +157,7 @@ class RulesViewModel(QObject):
     # -- acting -------------------------------------------------------------------------------------------------------
 
     def revoke(self, rule_id: str) -> None:
-        """It counts for nothing from now on; can be taken back."""
+        """Revoke a rule; from now on it applies to nothing. Can be undone."""
         rule = self.rule(rule_id)
         if rule is not None and rule.editable:
             self._spawn(self._revoke(rule), "revoke a rule")

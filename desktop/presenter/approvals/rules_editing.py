@@ -67,11 +67,11 @@ class RuleEditor(QObject):
     # -- opening ------------------------------------------------------------------------------------------------------
 
     def new(self, thread_id: str = "") -> None:
-        """An empty rule."""
+        """Begin an empty rule."""
         self._open(RuleDraft("", "allow", thread_id))
 
     def edit(self, rule: RuleView, decision: RuleDecision | None = None) -> None:
-        """Change a rule; saving puts another in its place. ``decision``: begin with this one."""
+        """Change a rule; saving puts another in its place. ``decision``: the one to begin with."""
         origin = "request" if rule.origin == "request" else "you"
         saved = RuleDraft(rule.pattern, rule.decision, rule.thread_id, rule.rule_id, origin)  # type: ignore[arg-type]
         self._open(replace(saved, decision=decision or rule.decision), begun=saved)

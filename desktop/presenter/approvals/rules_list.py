@@ -45,7 +45,7 @@ class RuleListModel(QAbstractListModel):
         return self._draft
 
     def show(self, rows: Sequence[RuleView]) -> None:
-        """Other rows. Rows of the same rules in the same order keep the view where it is."""
+        """Show other rows. Rows of the same rules in the same order keep the view where it is."""
         before, self._rows = self._rows, tuple(rows)
         if [rule.rule_id for rule in before] == [rule.rule_id for rule in self._rows]:
             self.redrawn.emit()

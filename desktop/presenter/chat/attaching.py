@@ -41,7 +41,7 @@ class AttachingViewModel(QObject):
                 self.ready.emit(block)
 
     def image(self, encoded: Callable[[], bytes]) -> None:
-        """A pasted image: what makes its PNG bytes, which is called in a thread."""
+        """Attach a pasted image; ``encoded`` makes its PNG bytes and is called in a thread."""
         self._bridge.spawn(self._image(encoded), name="read pasted image")
 
     async def _image(self, encoded: Callable[[], bytes]) -> None:

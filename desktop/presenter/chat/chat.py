@@ -125,13 +125,13 @@ class ChatViewModel(OpenThread):
         return self._made[1]
 
     def stop(self) -> None:
-        """Stop the run; the window shows it at once (100 ms at the surface)."""
+        """Stop the run; the window shows it at once (within 100 ms)."""
         self._board.mark_stopping(self._thread_id)
         thread_id = self._thread_id
         self._act(lambda: self._service.stop(thread_id), "stop run", reload=False)
 
     def edit(self, message_id: str, text: str) -> None:
-        """Say it differently: a sibling of the message, and a new answer. The old branch stays reachable."""
+        """Edit a message: a sibling of it with a new answer is made. The old branch stays reachable."""
         thread_id = self._thread_id
         self.drafts.keep(thread_id, Edit(message_id, text))
 

@@ -20,7 +20,7 @@ UNPINNED = "No longer pinned."
 
 
 class ContextViewModel(QObject):
-    """``changed``: anything of the open thread; ``said`` is a sentence for the person."""
+    """The context of the open thread. ``changed``: anything of it; ``said`` is a sentence for the person."""
 
     changed = Signal()
     said = Signal(str)
@@ -43,7 +43,7 @@ class ContextViewModel(QObject):
 
     @property
     def account(self) -> Account | None:
-        """Of the last request since the app started, or None."""
+        """How the window was used by the thread's last request since the app started, or None."""
         return self._accounts.get(self.thread_id)
 
     @property
@@ -67,13 +67,13 @@ class ContextViewModel(QObject):
                 self.look()
 
     def open_thread(self, thread_id: str) -> None:
-        """Another thread."""
+        """Show the context of another thread."""
         self.thread_id, self.overlay, self.pinned = thread_id, Overlay(), ()
         self.changed.emit()
         self.look()
 
     def look(self) -> None:
-        """Read it again."""
+        """Read the thread's context again."""
         thread_id = self.thread_id
 
         async def work() -> None:

@@ -102,7 +102,7 @@ class Drafts(QObject):
         return waiting if isinstance(waiting, Edit) else Edit(*await self._service.edited(thread_id))
 
     async def flush(self) -> None:
-        """Before the end: one last try for all that is unsaved. Raises what the store raises."""
+        """Save all that is unsaved, before the end. Raises what the store raises."""
         self._again.stop()
         while self._unsaved:
             await self._save_one()

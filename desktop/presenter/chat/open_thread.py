@@ -107,7 +107,7 @@ class OpenThread(QObject):
     # -- opening ----------------------------------------------------------------------------------------------------
 
     def open_thread(self, thread_id: str) -> None:
-        """Show a thread: its last screen first, older messages as they are read."""
+        """Show a thread: its last screen first, older messages as they are scrolled to."""
         self._opening += 1
         self._thread_id, self._record = thread_id, None
         self._waiting.clear()
@@ -115,7 +115,7 @@ class OpenThread(QObject):
         self._showing = self._spawn(self._open(thread_id, self._opening), "open thread")
 
     def new_thread(self) -> None:
-        """An empty chat; nothing is stored before its first message."""
+        """Show an empty chat; nothing is stored before its first message."""
         self.open_thread("")
 
     async def _open(self, thread_id: str, opening: int) -> None:
@@ -135,7 +135,8 @@ class OpenThread(QObject):
             self.loaded.emit()
 
     async def _load(self, thread_id: str, opening: int) -> None:
-        """All pages. A run that ends meanwhile costs another look: what was read of it may be half of its answer."""
+        """Load all pages. A run that ends meanwhile makes it read again: what was read of it may be half of its
+        answer."""
         ends = -1
         while ends != self._ends and opening == self._opening:
             ends, self._live_id = self._ends, ""

@@ -9,7 +9,7 @@ from desktop.presenter.transcript.items import TranscriptItem
 
 
 class ShownIds(set[str]):
-    """Message ids."""
+    """The ids of the messages that are shown."""
 
     last: TranscriptItem | None = None
 

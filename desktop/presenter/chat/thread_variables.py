@@ -47,7 +47,7 @@ class ThreadVariables(QObject):
         self._saved = 0
 
     def look(self, thread_id: str) -> None:
-        """Read them; ``read`` follows."""
+        """Read the thread's variables; the signal ``read`` follows."""
 
         async def work() -> None:
             thread = await self._service.thread(thread_id)

@@ -191,7 +191,7 @@ class ThreadsViewModel(QObject):
             self.refresh()
 
     def refresh(self) -> None:
-        """Read the list; while one reading is under way, another one is remembered, not started."""
+        """Read the list; while one reading is under way, another one follows it."""
         if self._reading:
             self._read_again = True
             return
@@ -219,7 +219,7 @@ class ThreadsViewModel(QObject):
         self._show()
 
     def job_of(self, thread_id: str) -> ThreadJob | None:
-        """Whose run a thread is."""
+        """The job whose run a thread is, or None."""
         record = self._threads.get(thread_id)
         return record.job if record is not None else None
 
@@ -244,7 +244,7 @@ class ThreadsViewModel(QObject):
         self.open_requested.emit(thread_id)
 
     def rename(self, thread_id: str, title: str) -> None:
-        """A person's title; never replaced by an automatic one."""
+        """Set the title that a person chose; it is never replaced by an automatic one."""
         clean = " ".join(without_hidden(title).split())[:200]
         if clean and thread_id in self._threads:
             self._change(replace(self._threads[thread_id], title=clean))

@@ -78,7 +78,7 @@ class ToolModesViewModel(QObject):
         self._bridge.spawn(work(), name="tool mode of the skill")
 
     def choose(self, agent: str, mode: str) -> None:
-        """Keep a choice; "" leaves it to the skill."""
+        """Store a choice; "" leaves it to the skill."""
 
         async def work() -> None:
             try:

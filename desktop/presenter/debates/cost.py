@@ -49,7 +49,7 @@ def in_all_words(setup: DebateSetup, infos: Infos) -> str:
 
 
 def about(cost: float) -> str:
-    """``about $0.009``; too small for a figure says less than."""
+    """The cost in words: ``about $0.009``, or less than the smallest figure."""
     if cost == 0:
         return "$0"
     return f"less than ${SMALLEST}" if cost < SMALLEST else f"about {human_cost(cost)}"

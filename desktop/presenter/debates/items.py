@@ -35,7 +35,8 @@ BROKEN = "This turn broke off. What had arrived is kept here; no side reads it."
 
 @dataclass(frozen=True, slots=True)
 class TurnItem(TranscriptItem):
-    """A side turn. ``number`` from 1 over both sides; ``started_at`` seconds since the epoch, for its clock."""
+    """One turn of a side. ``number`` counts from 1 over both sides; ``started_at`` is in seconds since the epoch, for
+    its clock."""
 
     number: int = 0
     started_at: float = 0.0

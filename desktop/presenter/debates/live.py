@@ -87,5 +87,5 @@ class LiveTurns:
         return broken
 
     def items(self) -> list[TurnItem]:
-        """Of all turns that have begun to speak."""
+        """The items of all turns that have begun to speak."""
         return [turn.item() for turn in self._turns.values() if turn.answer.message_id]

@@ -28,7 +28,7 @@ FIRST, PAGE = 24, 4_000
 
 
 class OpenDebate(QObject):
-    """Shows one debate; what a person does with it is in ``debates``. Also each half of a comparison is one."""
+    """Shows one debate; each half of a comparison is one, too. What a person does with it is in ``debates``."""
 
     opened = Signal(str)
     state_changed = Signal(object)
@@ -137,7 +137,7 @@ class OpenDebate(QObject):
         self._lives.setdefault(event.thread_id, LiveTurns()).begin(event, limit)
 
     def _aside(self, event: Event) -> None:
-        """Of a debate that is not shown: what it says now is there when it is opened in the middle of a turn."""
+        """Take an event of a debate that is not shown, so that its turn is complete when it is opened in the middle."""
         live = self._lives.get(event.thread_id)
         if isinstance(event, SideTurnStarted):
             self._begin(event)

@@ -144,7 +144,7 @@ class DebatesViewModel(QObject):
             self.refresh()
 
     def rename(self, thread_id: str, title: str) -> None:
-        """A person's title."""
+        """Set the title that a person chose."""
         clean = " ".join(title.split())[:200]
         if clean:
             self._do(self._renamed(thread_id, clean), "rename debate")
@@ -168,7 +168,7 @@ class DebatesViewModel(QObject):
             self.deleted.emit(thread_id, row.title)
 
     def undo_delete(self, thread_id: str) -> None:
-        """Bring it back."""
+        """Undo a deletion."""
         self._gone.discard(thread_id)
 
         async def work() -> None:
@@ -181,7 +181,7 @@ class DebatesViewModel(QObject):
 
     @property
     def state(self) -> DebateState | None:
-        """Of the open debate, once it is read."""
+        """The state of the open debate, once it is read."""
         return self.open.state
 
     def go_on(self) -> None:

@@ -143,7 +143,7 @@ class DebateSetupViewModel(QObject):
             self.set_side(side, end_session_tool=tool if has else "")
 
     def tools_of(self, side: SideName) -> tuple[str, ...]:
-        """What is chosen: all that is offered, or the part of it that is named."""
+        """The tools that are chosen for a side: all that are offered, or those that are named."""
         chosen = self.setup.side(side).tools
         return tuple(offer.name for offer in self.offers[side]) if chosen is None else chosen
 
@@ -188,7 +188,7 @@ class DebateSetupViewModel(QObject):
         return tuple(problem for problem in self.problems if not problem.warning)
 
     def preview(self) -> None:
-        """The dry run: ``previewed`` with both sides as they would run."""
+        """Preview both sides as they would run; ``previewed`` follows."""
         setup = self.setup
 
         async def work() -> None:

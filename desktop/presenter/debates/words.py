@@ -36,7 +36,7 @@ def seconds_words(seconds: float) -> str:
 
 
 def end_words(state: DebateState) -> str:
-    """Which condition fired, in a sentence: the runtime's where it has one."""
+    """Which condition ended the debate, in a sentence: the runtime's where it has one."""
     if state.end_detail and state.end_reason not in ("cancelled", "interrupted"):
         return state.end_detail
     side = label_of(state.setup.side(state.side), state.side)

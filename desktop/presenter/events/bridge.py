@@ -208,7 +208,7 @@ class Bridge(QObject):
         return self._questions.deny_run(run_id)
 
     def deny_all(self) -> int:
-        """The app closes: deny what waits, and from now on whatever is asked (R-PRM-9)."""
+        """Deny all open questions, and every later one, because the app closes (R-PRM-9)."""
         return self._questions.refuse_all()
 
     def _closed(self, request_id: str, decision: Decision) -> None:

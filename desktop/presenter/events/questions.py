@@ -58,7 +58,8 @@ class Questions:
             self._close(request.request_id, Decision("deny", request.digest, by="cancelled"))
 
     def answer(self, request_id: str, decision: Decision) -> bool:
-        """A person's answer. False, and nothing happens, unless it fits a waiting question (R-PRM-3, R-PRM-5)."""
+        """Pass on a person's answer. False, and nothing happens, unless it fits a waiting question (R-PRM-3,
+        R-PRM-5)."""
         question = self._waiting.get(request_id)
         if question is None or not _fits(question.request, decision):
             return False
@@ -73,7 +74,7 @@ class Questions:
         return self._deny([q.request for q in self._waiting.values() if q.request.run_id == run_id], answer)
 
     def refuse_all(self) -> int:
-        """The app closes: deny what waits and whatever is still asked (R-PRM-9); returns how many waited."""
+        """Deny all open questions, and every later one, because the app closes (R-PRM-9); returns how many waited."""
         self._refusing = True
         return self._deny(self.waiting, Decision("deny", "", by="closed"))
 

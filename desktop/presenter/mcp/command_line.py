@@ -72,7 +72,7 @@ class CommandLine:
 
 
 def read_line(text: str) -> CommandLine:
-    """Raises NotOneCommand."""
+    """Parse one command line. Raises NotOneCommand."""
     if len(text) > MAX_LINE:
         raise NotOneCommand("This is too long for a command line.")
     joined = _JOINED.sub(" ", _PROMPT.sub("", text.strip()))
@@ -103,7 +103,7 @@ def argument_list(command: str, args: list[str]) -> tuple[str, tuple[str, ...]]:
 
 
 def _words(text: str) -> list[str]:
-    """As a shell would take it apart; in paths of Windows a backslash is a backslash."""
+    """The words of a command line as a shell splits it; in paths of Windows a backslash is a backslash."""
     try:
         if _WINDOWS.search(text):
             return [_bare(word) for word in shlex.split(text, posix=False)]

@@ -252,7 +252,8 @@ def _server(name: str, entry: Mapping[str, object]) -> PastedServer:
 
 
 def _program(entry: Mapping[str, object]) -> tuple[str, tuple[str, ...], dict[str, str]]:
-    """(command, args, env): some apps have the program and its arguments in one list, text, or block."""
+    """The program of an entry as (command, args, env): some apps have the program and its arguments in one list, text,
+    or block."""
     given = entry.get("command", entry.get("cmd"))
     if isinstance(given, dict):
         return _program({"command": given.get("path"), "args": given.get("args"), "env": given.get("env")})
@@ -364,7 +365,7 @@ def typed_secrets(entry: Mapping[str, object]) -> tuple[PastedSecret, ...]:
 
 
 def named(text: str, maximum: int = MAX_NAME) -> str:
-    """As the name of a server is written, or ""."""
+    """The text in the form of a server's name, or ""."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:maximum].rstrip("-")
 
 

@@ -91,7 +91,8 @@ def _names_secret(name: str) -> bool:
 
 
 def _holds_secret(text: str) -> bool:
-    """Capped before: each of these takes time in proportion to the text."""
+    """Whether the text holds a secret. Its length is limited before: each check takes time in proportion to the
+    text."""
     bare = _STANDS_IN.sub("$x", text)
     if looks_secret("", bare) or any(not harmless(found[1]) for found in _BEARER.finditer(bare)):
         return True

@@ -63,7 +63,8 @@ class McpInstructions:
 
 @dataclass(frozen=True, slots=True)
 class McpRow:
-    """One server. ``state``: off | starting | running | waiting | failed; ``says`` what it says about itself."""
+    """The row of one server. ``state``: off | starting | running | waiting | failed; ``says`` what the server says
+    about itself."""
 
     name: str
     state: str
@@ -186,7 +187,8 @@ class McpServersViewModel(DeclaredViewModel):
         self.opened.emit()
 
     def keep_secrets(self, secrets: Sequence[PastedSecret]) -> None:
-        """Into the keyring. ``secrets_kept`` follows, (secret, entry) of each, or ``secrets_refused`` with why not."""
+        """Store the secrets in the keyring. ``secrets_kept`` follows, (secret, entry) of each, or ``secrets_refused``
+        with why not."""
         self._bridge.spawn(self._keep_secrets(secrets), name="keyring")
 
     async def _keep_secrets(self, secrets: Sequence[PastedSecret]) -> None:

@@ -31,7 +31,7 @@ _PART = re.compile(r"(\d+(?:\.\d+)?)\s*(h|min|m|sec|s)")
 
 @dataclass(frozen=True, slots=True)
 class LimitLine:
-    """A limit: what stands in its field, what is used, and who set it or what holds instead."""
+    """One limit: the text in its field, what is used, and who set it or which limit holds instead."""
 
     name: str
     label: str
@@ -42,7 +42,7 @@ class LimitLine:
 
 
 def limit_lines(facts: NodeFacts, above: Iterable[NodeFacts] = ()) -> tuple[LimitLine, ...]:
-    """All four. ``above``: the agents over it, the nearest first."""
+    """The lines of all four limits. ``above``: the agents over it, the nearest first."""
     over = tuple(above)
     return tuple(_line(name, label, facts, over) for name, label in LIMITS)
 

@@ -41,7 +41,7 @@ class AgentTree:
         self._folded: set[str] = set()
 
     def apply(self, nodes: Iterable[NodeFacts]) -> None:
-        """What changed. A run that tells something goes on."""
+        """Take changed nodes. A run with news is a run that goes on."""
         for facts in nodes:
             if facts.path not in self._nodes:
                 self._below.setdefault(facts.parent, {})[facts.path] = None
@@ -146,7 +146,7 @@ class AgentTree:
         return found
 
     def _tops(self) -> list[str]:
-        """The root; and whoever's parent was forgotten."""
+        """The root, and agents whose parent was forgotten."""
         return [path for parent, paths in self._below.items() if parent not in self._nodes for path in paths]
 
     def _line(self, facts: NodeFacts, level: int, paused_by: str) -> AgentLine:

@@ -36,9 +36,12 @@ Requests = Callable[[], Sequence[PermissionRequest]]
 
 
 class RunTreeViewModel(QObject):
-    """``shown``: another run, or none; ``moved``: the same run has news; ``said`` a sentence for the person;
+    """The view-model of the Run panel.
+
+    ``shown``: another run, or none; ``moved``: the same run has news; ``said`` a sentence for the person;
     ``request_wanted`` and ``thread_wanted`` lead elsewhere. With a ``bridge`` a thread whose runs were all before this
-    start shows the last of them as it is kept."""
+    start shows the last of them as it is kept.
+    """
 
     shown = Signal()
     moved = Signal()
@@ -278,7 +281,7 @@ class RunTreeViewModel(QObject):
         return facts.thread_id if facts is not None and facts.thread_id != self.thread_id else ""
 
     def go(self, path: str) -> None:
-        """Return: to the request that it waits with, or else to its thread."""
+        """Go where an agent's row leads: to the request that it waits with, or else to its thread."""
         request = self.request_of(path)
         if request is not None:
             self.request_wanted.emit(request)

@@ -84,7 +84,7 @@ def state_word(facts: NodeFacts) -> str:
 
 
 def word_of(line: AgentLine) -> str:
-    """Its state in a few words; what it does, and whom it waits for."""
+    """The agent's state in a few words: what it does, and whom it waits for."""
     facts = line.facts
     if facts.stopping:
         return STOPPING
@@ -109,12 +109,12 @@ def _name(address: str) -> str:
 
 
 def side_word(facts: NodeFacts) -> str:
-    """``Side A``; any other name as it is."""
+    """``Side A`` for a known side; any other name as it is."""
     return SIDES.get(facts.side.lower(), facts.side)
 
 
 def tokens_of(facts: NodeFacts) -> int:
-    """Read and written."""
+    """The tokens read and written."""
     return facts.input_tokens + facts.output_tokens
 
 
@@ -140,7 +140,7 @@ def time_words(seconds: float) -> str:
 
 
 def when(at: float) -> str:
-    """``14:02``; of another day ``19 Nov 14:02``: what was kept may be old."""
+    """The time as ``14:02``, or ``19 Nov 14:02`` for another day."""
     then, now = time.localtime(at), time.localtime()
     same = then[:3] == now[:3]
     return clock(at) if same else f"{then.tm_mday} {time.strftime('%b', then)} {clock(at)}"

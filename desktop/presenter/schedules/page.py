@@ -61,7 +61,7 @@ class Readings(QObject):
             self.now()
 
     def told(self) -> None:
-        """Something changed."""
+        """Note that something changed, so that it is read again."""
         self._stale = True
         if self._watched and not self._reading and not self._later.isActive():
             self._later.start()
@@ -82,9 +82,12 @@ class Readings(QObject):
 
 
 class JobsViewModel(QObject):
-    """``changed``: the list; ``opened``: another draft; ``checked``: its problems and next times; ``history_changed``.
+    """The view-model of the Schedules page.
+
+    ``changed``: the list; ``opened``: another draft; ``checked``: its problems and next times; ``history_changed``.
     ``refused``: it was not saved, and ``problems`` say why. ``said`` is a sentence for the person and the token of what
-    ``undo_delete`` takes back, or ""; ``restored`` the job that is in the list again after that."""
+    ``undo_delete`` takes back, or ""; ``restored`` the job that is in the list again after that.
+    """
 
     changed = Signal()
     opened = Signal()
@@ -175,7 +178,7 @@ class JobsViewModel(QObject):
         return self.draft != self.kept or bool(self.unread)
 
     def open(self, job_id: str) -> None:
-        """Edit this job; "" is a new one. What was not saved of another is forgotten: ask first where ``dirty``."""
+        """Edit this job; "" is a new one. Unsaved changes of another job are lost: ask first where ``dirty``."""
         row = self.row(job_id)
         self.kept = self.draft = row.job if row is not None else NEW
         self.problems, self.next_times, self.runs = (), (), ()
@@ -185,7 +188,7 @@ class JobsViewModel(QObject):
         self._spawn(self._history(), "read a job's history")
 
     def edit(self, **changes: Any) -> None:
-        """Change the draft; it is looked at a moment later."""
+        """Change the draft; it is checked a moment later."""
         self.draft = replace(self.draft, **changes)
         self._timer.start()
 
@@ -230,7 +233,7 @@ class JobsViewModel(QObject):
         return "" if path in self.unread else _said_of(self.problems, path, warning=True)
 
     def save(self) -> None:
-        """Keep the draft."""
+        """Save the draft."""
         self._timer.stop()
         draft = self.draft
         if self.unread:
@@ -274,7 +277,7 @@ class JobsViewModel(QObject):
         self._spawn(work(), "try a job")
 
     def stop(self, job_id: str) -> None:
-        """Stop its run."""
+        """Stop the job's run."""
         self._do(self._service.stop(job_id), "stop a job")
 
     def set_enabled(self, job_id: str, enabled: bool) -> None:
@@ -285,7 +288,7 @@ class JobsViewModel(QObject):
         self._do(self._service.set_enabled(job_id, enabled), "pause a job")
 
     def delete(self, job_id: str) -> None:
-        """Delete it; the sentence that says so undoes it."""
+        """Delete a job; the sentence that says so offers the undo."""
         row = self.row(job_id)
         if row is None:
             return
@@ -339,7 +342,7 @@ def _beside(rows: Sequence[JobRow], job_id: str) -> str:
 
 
 def _said_of(problems: Sequence[DefinitionProblem], path: str, *, warning: bool) -> str:
-    """Of one field, or of the entries of its list."""
+    """The problems of one field, or of the entries of its list, as one text."""
     found = [one for one in problems if one.path == path or one.path.startswith(f"{path}[")]
     return " ".join(one.text for one in found if one.warning is warning)
 

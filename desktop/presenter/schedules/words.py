@@ -123,7 +123,7 @@ def short_word(status: str) -> str:
 
 
 def thread_words(job: ThreadJob) -> str:
-    """Whose run a thread is, and under whose rules what a person does in it runs."""
+    """The job whose run a thread is, and under whose rules a person's messages in it run."""
     of = f"of {short(job.name)}" if job.name else "of a job that is gone"
     of += ", which was deleted" if job.name and job.deleted else ""
     if job.status == "running":

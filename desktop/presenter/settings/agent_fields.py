@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class AgentFields:
-    """Of one file. A field that was only just ``begun`` has no problem yet: not before it is left."""
+    """The fields of one file. A field that was only just ``begun`` shows no problem before it is left."""
 
     def __init__(self) -> None:
         self._said: AgentCheck | None = None
@@ -49,7 +49,7 @@ class AgentFields:
 
     @property
     def values(self) -> Mapping[str, Any]:
-        """As the text has them; sides as mappings."""
+        """The values of the text; sides as mappings."""
         return self._said.said.data if self._said is not None else {}
 
     @property
@@ -61,7 +61,7 @@ class AgentFields:
         return str(title or "").strip() or str(name or "").strip().replace("_", " ").capitalize()
 
     def shown(self, problems: Sequence[SkillProblem]) -> tuple[SkillProblem, ...]:
-        """Those of a checked text, in its order, that count now."""
+        """The problems of the checked text that are shown now, in its order."""
         said = self._said.said.problems if self._said is not None else ()
         paths = chain((one.path for one in said), repeat(""))
         return tuple(one for one, path in zip(problems, paths, strict=False) if path not in self.begun)

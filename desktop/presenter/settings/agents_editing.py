@@ -142,7 +142,7 @@ class AgentsViewModel(YamlFileViewModel):
         super().save(over=over)
 
     def choose(self, path: str) -> None:
-        """Open a file; what was not saved of another is let go."""
+        """Open a file; unsaved changes of another one are lost."""
         self._begin(path)
         self._spawn(self._choose(path), "open an agent")
 
@@ -252,7 +252,7 @@ class AgentsViewModel(YamlFileViewModel):
         self.choose(path)
 
     def delete(self, path: str) -> None:
-        """Put it away; ``told`` says so, with the undo."""
+        """Delete a file; ``told`` says so, with the undo."""
         self._spawn(self._delete(path), "delete an agent")
 
     async def _delete(self, path: str) -> None:
@@ -282,6 +282,6 @@ class AgentsViewModel(YamlFileViewModel):
 
 
 def cycle_words(row: AgentRow) -> str:
-    """That an agent can end up calling itself."""
+    """A sentence saying that an agent can end up calling itself."""
     tool = tool_name_of(row.agent.name) if row.agent is not None else ""
     return f"It can call itself {calls_itself(tool, row.cycle, MAX_AGENTS_DEEP)}."

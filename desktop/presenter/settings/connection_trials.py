@@ -70,7 +70,7 @@ class ConnectionTrials:
         return found + self._unkept(kept), connection, models
 
     async def replace_key(self, info: ProviderInfo, connection: Connection, secrets: Mapping[str, str]) -> str:
-        """Test other secrets; the old ones stay until they work."""
+        """Test other secrets; the old ones stay until the new ones work."""
         models = await self._ask(info, connection, secrets)
         kept = await self._keep(info, connection, secrets)
         await self._catalogue.forget(connection.connection_id)

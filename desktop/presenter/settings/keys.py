@@ -57,7 +57,7 @@ class ToolSecretRow:
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """Who uses it."""
+        """The tools that use the secret."""
         return tuple(dict.fromkeys(use.tool for use in self.uses))
 
 
@@ -217,7 +217,7 @@ class KeysViewModel(QObject):
         self._setup.test_connection(connection_id)
 
     def replace_provider(self, connection_id: str, secrets: dict[str, str]) -> None:
-        """Test another key; the old one stays until it works."""
+        """Test another key; the old one stays until the new one works."""
         self._setup.replace_key(connection_id, secrets)
 
     def delete_provider(self, connection_id: str) -> None:

@@ -83,7 +83,7 @@ class ModelSetupViewModel(QObject):
 
     @property
     def providers(self) -> tuple[ProviderInfo, ...]:
-        """Kinds of connections."""
+        """The kinds of connections."""
         return self._catalogue.providers()
 
     def info(self, connection: Connection) -> ProviderInfo:
@@ -167,7 +167,7 @@ class ModelSetupViewModel(QObject):
         self.changed.emit()
 
     def keyring_answered(self) -> None:
-        """It did so late, perhaps once the person had unlocked it: take up what it knows."""
+        """The keyring answered late, perhaps once the person had unlocked it: read its entries again."""
         self.keys_moved.emit()
         self._read_again()
 

@@ -15,8 +15,8 @@ MODELS, APPROVALS, FILESYSTEM = "Models and keys", "Approvals", "Filesystem"
 
 @dataclass(frozen=True, slots=True)
 class SettingsPlace:
-    """One page. ``name`` is its name in the schema; ``words`` are what a person may look for and the page does not
-    say in its title or in those of its settings."""
+    """A page of Settings in the list. ``name`` is its name in the schema; ``words`` are what a person may look for and
+    the page does not say in its title or in those of its settings."""
 
     name: str
     title: str

@@ -9,7 +9,7 @@ _IN_STRING = re.compile(r'["\\]')
 
 
 def plain_json(text: str) -> str:
-    """As a reader of JSON takes it; strings stay as they are. Goes over the text once, whatever it says."""
+    """The text as strict JSON: comments and trailing commas removed, strings unchanged. Goes over the text once."""
     kept: list[str] = []
     comma, at = -1, 0
     while at < len(text):

@@ -53,7 +53,7 @@ class ReachViewModel(QObject):
         return [("any agent", ANY_AGENT), *((title, name) for name, title in self._service.agents())]
 
     def begin(self) -> None:
-        """The first look; later ones do nothing."""
+        """Read the tree for the first time; later calls do nothing."""
         if self._begun:
             return
         self._begun = True
@@ -100,7 +100,7 @@ class ReachViewModel(QObject):
         self._bridge.spawn(self._open(self.tree.place(row)), name="read a folder", on_error=self._failed)
 
     def close(self, row: int) -> None:
-        """Put it away."""
+        """Close a folder of the tree."""
         self.tree.close(self.tree.place(row))
 
     def again(self, row: int) -> None:
@@ -199,7 +199,7 @@ class ReachViewModel(QObject):
     # -- proving ------------------------------------------------------------------------------------------------------
 
     def prove(self, path: str) -> None:
-        """Really try it. One at a time."""
+        """Prove what can be reached at a path by trying it. One proof at a time."""
         if self.proving or not path:
             return
         self.proving = path

@@ -29,7 +29,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class ShownRow(NamedTuple):
-    """One row. ``note`` stands instead of a path ("Reading…"); ``opened`` None: nothing to look into."""
+    """One row as it is drawn. ``note`` stands instead of a path ("Reading…"); ``opened`` None: it cannot be opened."""
 
     name: str
     path: str
@@ -68,14 +68,14 @@ class Folder:
 
 
 class RowPlace(NamedTuple):
-    """A row: the ``at``-th of a folder; as many as there are names is the note."""
+    """The place of a row: the ``at``-th of a folder; ``at`` equal to the number of names is the note."""
 
     folder: Folder
     at: int
 
 
 class ReachTree(QAbstractListModel):
-    """The flat list. Opening and filling are told by whoever reads folders; nothing here touches a disk."""
+    """The tree as a flat list of rows. It touches no disk: whoever reads folders tells it what to open and fill."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -122,7 +122,7 @@ class ReachTree(QAbstractListModel):
         self._tell(row)
 
     def fill(self, folder: Folder, level: Level) -> None:
-        """What was read. A folder that was closed meanwhile is left alone."""
+        """Fill a folder with what was read. A folder that was closed meanwhile is left alone."""
         if not self.holds(folder):
             return
         first = self._first_row(folder)
@@ -222,7 +222,7 @@ class ReachTree(QAbstractListModel):
         return 0 if parent.isValid() else self.root.size
 
     def shown(self, row: int) -> ShownRow:
-        """One row."""
+        """The row at this place."""
         folder, at = self.place(row)
         depth = folder.depth + 1
         if at >= len(folder.names):
@@ -277,7 +277,7 @@ def spoken(row: ShownRow) -> str:
 
 
 def why(row: ShownRow) -> str:
-    """The reasons."""
+    """The reasons for the judgement of a row."""
     if row.judged is None:
         return row.note
     found = row.judged

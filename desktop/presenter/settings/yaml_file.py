@@ -126,7 +126,7 @@ class YamlFileViewModel(QObject):
         self.dirty_changed.emit(False)
 
     def edited(self, text: str) -> None:
-        """A person typed: this is the text now."""
+        """Take the text that a person typed."""
         if text != self._text:
             self._text = text
             self.dirty_changed.emit(self.dirty)

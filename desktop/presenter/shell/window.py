@@ -180,7 +180,7 @@ class ShellViewModel(QObject):
         return dict(self._window)
 
     def save_window(self, state: Mapping[str, Any]) -> None:
-        """Remember the geometry."""
+        """Store the window's geometry."""
         self._window = dict(state)
         self._save_state("shell.window", self._window)
 
@@ -213,7 +213,7 @@ class ShellViewModel(QObject):
             self.close_requested()
 
     def close_requested(self) -> None:
-        """The person quits: the app decides how to end."""
+        """Ask the app to close, because the person quits."""
         if self.on_close is not None:
             self.on_close()
 
@@ -224,7 +224,7 @@ class ShellViewModel(QObject):
         self._sources.append(rows)
 
     def palette_query(self, text: str) -> None:
-        """Find rows; the best of all sources, then by group."""
+        """Find rows for a query: the best of all sources first, then by group."""
         found: list[tuple[int, int, PaletteRow]] = []
         own = (PaletteRow(c.id, c.title, c.shortcut, c.group, c.icon) for c in COMMANDS)
         for order, row in enumerate((*own, *(r for source in self._sources for r in source()))):

@@ -140,7 +140,7 @@ class SkillEditor(QObject):
     # -- typing and filling in ----------------------------------------------------------------------------------------
 
     def edited(self, text: str) -> None:
-        """A person typed: this is the text now."""
+        """Take the text that a person typed."""
         if self._file is None or text == self._text:
             return
         self._text = text
@@ -148,7 +148,7 @@ class SkillEditor(QObject):
         self._later.start()
 
     def set_key(self, key: str, value: Any) -> None:
-        """The form: one of ``FORM_KEYS`` has another value; None takes it out. In the order given, each in a thread."""
+        """Set one of ``FORM_KEYS`` from the form; None removes it. Changes are applied in order, each in a thread."""
         where = (key,) if key in _OUTSIDE_METADATA or key in self._flat() else ("metadata", key)
         self._changes.append((where, REMOVE if value is None else value))
         if not self._changing:
@@ -215,7 +215,7 @@ class SkillEditor(QObject):
     # -- saving -------------------------------------------------------------------------------------------------------
 
     def save(self, *, over: bool = False) -> None:
-        """Write it; ``saved``, ``conflict`` or ``failed`` follows."""
+        """Write the file; ``saved``, ``conflict`` or ``failed`` follows."""
         if self._file is not None:
             self._bridge.spawn(self._save(over), name="save skill", on_error=self._told)
 
@@ -312,7 +312,7 @@ def written(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def values_of(definition: SkillDef) -> dict[str, Any]:
-    """The form's values."""
+    """The values of the form."""
     metadata = definition.metadata
     return {
         "name": definition.name,

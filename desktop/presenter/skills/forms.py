@@ -202,7 +202,7 @@ def _number(kind: str, text: str, field: FormField) -> int | float:
 
 
 def parse_json(text: str) -> Any:
-    """A JSON value. Raises ValueError with a sentence that names the place."""
+    """Parse a JSON value. Raises ValueError with a sentence that names the place."""
     try:
         return json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:

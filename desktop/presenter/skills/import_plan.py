@@ -26,7 +26,7 @@ class Planned:
 
 
 def planned(candidates: Mapping[int, Candidate], fits: Mapping[int, Fits], choice: Choice) -> dict[int, Planned]:
-    """Of the ticked ones, in order: the next one sees the names that those before it took."""
+    """The plan for the ticked skills, in order: each sees the names that those before it took."""
     found: dict[int, Planned] = {}
     used: set[str] = set()
     for at, candidate in sorted(candidates.items()):
@@ -53,7 +53,7 @@ def _planned(name: str, fits: Fits | None, choice: Choice, used: set[str]) -> Pl
 
 
 def _free(name: str, fits: Fits, used: set[str]) -> str:
-    """As it will be named when those before it are there."""
+    """The name that the skill gets once those before it are there."""
     tries: Iterable[str] = (fits.free, *(numbered(name, number) for number in range(2, 1000)))
     return next((one for one in tries if one not in used and (one != name or not fits.taken)), fits.free)
 

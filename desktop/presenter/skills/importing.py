@@ -101,7 +101,7 @@ class SkillImport(QObject):
             self.fitted.emit()
 
     def cancel(self) -> None:
-        """Leave nothing behind."""
+        """Cancel the import and leave nothing behind."""
         self._number += 1
         self.busy = False
         if self._work is not None and not self._work.done():

@@ -94,7 +94,7 @@ class SkillListing(QObject):
             self._reload()
 
     def choose(self, **changes: Any) -> None:
-        """Another filter: ``query``, ``tags``, ``visibility``, ``source``, ``kind``, ``look``."""
+        """Change the filter: ``query``, ``tags``, ``visibility``, ``source``, ``kind``, ``look``."""
         wanted = replace(self.chosen, **changes)
         if wanted != self.chosen:
             self.chosen = wanted
@@ -202,8 +202,8 @@ class SkillListing(QObject):
 
 
 def _catalogue(service: SkillService) -> tuple[SkillCatalog, frozenset[int]]:
-    """In a thread: everything, and the rows that are off until the person has looked. Only folders from elsewhere can
-    hold such, so the others are not gone through."""
+    """The catalogue, and the rows that are off until the person has looked at them; called in a thread. Only folders
+    from elsewhere can hold such, so the others are not gone through."""
     catalog = service.catalog()
     elsewhere = catalog.filter(SkillFilter(visibility="all", sources=frozenset({"project", "shared"})))
     return catalog, frozenset(row for row in elsewhere if catalog.row(row).state in ("changed", "untrusted"))

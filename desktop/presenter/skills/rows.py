@@ -44,7 +44,7 @@ class SkillListModel(QStringListModel):
         self._read: dict[int, SkillRow] = {}
 
     def show(self, catalog: SkillCatalog, rows: Sequence[int], changed: Collection[str]) -> None:
-        """Other rows. ``changed``: paths with the badge "changed on disk"."""
+        """Show other rows. ``changed``: paths with the badge "changed on disk"."""
         self._catalog, self._rows, self._changed = catalog, rows, changed
         self._read.clear()
         self.setStringList([""] * len(rows))

@@ -1,4 +1,4 @@
-"""Trying a skill: one call as a person makes it, through every gate, with what it does on the way and what came."""
+"""Trying a skill: one call as a person makes it, through every gate, with its events and its result."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class SkillTrials(QObject):
         return definition.kind in ("markdown", "folder")
 
     def run(self, name: str, args: Mapping[str, Any]) -> None:
-        """Call it; refused while another try is under way."""
+        """Call the skill; refused while another try is under way."""
         if self.running:
             return
         self.trial = SkillTry(name, started_at=time.monotonic())
@@ -160,7 +160,7 @@ class SkillTrials(QObject):
             self.changed.emit()
 
     def _take(self, event: Event) -> None:
-        """What happens inside: calls, questions, output."""
+        """Take an event of the try: calls, questions, output."""
         trial = self.trial
         if trial is None or trial.over or getattr(event, "run_id", "") != self._run_id:
             return

@@ -57,7 +57,7 @@ EMPTY: Mapping[str, tuple[str, str]] = {
 
 
 def count_of(shown: int, all_: int, hidden: int) -> str:
-    """Above the list. ``all_`` is what *Everything* has, without those that are ``hidden``."""
+    """The number above the list. ``all_`` is what *Everything* has, without those that are ``hidden``."""
     part = "" if shown == all_ else f"{shown:,} of "
     more = f", {hidden:,} hidden" if hidden else ""
     return f"{part}{all_:,} {'skill' if all_ == 1 else 'skills'}{more}"

@@ -42,7 +42,7 @@ def budget_lines(tree: TraceTree, limits: Sequence[Limit], elapsed: float) -> tu
 
 
 def _tokens(count: int, unmeasured: int) -> str:
-    """What is known; rounds whose provider told nothing are not counted as nothing."""
+    """The tokens that are known; rounds whose provider reported none are not counted as zero."""
     if not unmeasured:
         return human_count(count)
     return f"{human_count(count)} and more" if count else "unknown"

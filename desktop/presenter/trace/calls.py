@@ -50,7 +50,7 @@ class TraceCalls:
         return list(self._running.get(context, ()))
 
     def called(self, entry: TraceEntry) -> TraceNode | None:
-        """A new call; None when it was told before, by its agent."""
+        """The node of a new call; None when its agent reported it before."""
         call_id, parent_id = str(entry.data.get("callId") or ""), str(entry.data.get("parent") or "")
         host = self._known.get(parent_id) if parent_id else None
         if host is not None and (same := self._same(entry, host)) is not None:

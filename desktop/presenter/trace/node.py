@@ -134,7 +134,7 @@ class Axis:
         self._length = max(0.001, end - start - self._saved[-1])
 
     def place(self, at: float) -> float:
-        """0 to 1."""
+        """The place of a time on the axis, from 0 to 1."""
         at = min(max(at, self._start), self._end)
         return min(1.0, max(0.0, (at - self._start - self._until(at, self._saved)) / self._length))
 

@@ -46,8 +46,11 @@ class RunChoice:
 
 
 class TraceViewModel(QObject):
-    """``shown``: another run, or none, or how loading went; ``moved``: the same run has more; ``events_changed``: the
-    filtered events; ``matched`` (nodes): what a search found; ``copied`` (text) and ``said`` a sentence."""
+    """The view-model of the trace panel.
+
+    ``shown``: another run, or none, or how loading went; ``moved``: the same run has more; ``events_changed``: the
+    filtered events; ``matched`` (nodes): what a search found; ``copied`` (text) and ``said`` a sentence.
+    """
 
     shown = Signal()
     moved = Signal()
@@ -235,7 +238,7 @@ class TraceViewModel(QObject):
         self._spawn(work(), "search trace")
 
     def filter_events(self, *, text: str | None = None, kind: str | None = None) -> None:
-        """Which events show: those that hold a text, and of one type."""
+        """Filter the events by a text in them and by type."""
         self._text = self._text if text is None else text.strip().casefold()
         self._type = self._type if kind is None else kind
         self._filter()
@@ -245,7 +248,7 @@ class TraceViewModel(QObject):
         self._grow_events()
 
     def _grow_events(self) -> None:
-        """What came since; looked through in a thread where texts are searched."""
+        """Show the events that came since; they are searched in a thread where there is a text to find."""
         entries = self.tree.log.entries if self.tree is not None else []
         fresh, self._seen = entries[self._seen :], len(entries)
         if self._type:
@@ -267,7 +270,7 @@ class TraceViewModel(QObject):
     # -- copies and export --------------------------------------------------------------------------------------------
 
     def copy(self, entries: Sequence[TraceEntry], what: str) -> None:
-        """As JSON Lines without secrets; ``copied`` has the text and ``what`` it is."""
+        """Copy entries as JSON Lines without secrets; ``copied`` has the text and says ``what`` it is."""
         run_id, some = self.run_id, list(entries)
 
         async def work() -> None:

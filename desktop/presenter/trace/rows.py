@@ -17,7 +17,7 @@ class Folding:
         self._chosen: dict[TraceNode, bool] = {}
 
     def clear(self) -> None:
-        """Another run."""
+        """Forget what was opened and folded, for another run."""
         self._chosen.clear()
 
     def choose(self, node: TraceNode, is_open: bool) -> None:

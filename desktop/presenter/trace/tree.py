@@ -84,7 +84,7 @@ class TraceTree:
         return Axis(root.started, root.ended if root.ended is not None else max(now, last), self._work.stills)
 
     def add(self, entry: TraceEntry) -> None:
-        """Take one entry."""
+        """Add one entry."""
         self.changes += 1
         kept = self.log.add(entry)
         if kept is None:
@@ -244,7 +244,7 @@ class TraceTree:
 
 
 def usage_of(told: Any) -> Usage | None:
-    """As an entry tells it; what is no number counts as none."""
+    """The usage in an entry; a value that is no number counts as none."""
     if not isinstance(told, Mapping):
         return None
     names = ("inputTokens", "outputTokens", "reasoningTokens", "cachedTokens")

@@ -90,7 +90,7 @@ def seconds_words(seconds: float) -> str:
 
 
 def duration(node: TraceNode, axis: Axis, now: float) -> float:
-    """Seconds that count: without the time in which a person was asked."""
+    """The seconds that count for a node: without the time in which a person was asked."""
     if node.elapsed_ms is not None and node.over:
         return node.elapsed_ms / 1000
     end = now if node.ended is None else node.ended

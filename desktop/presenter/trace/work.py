@@ -24,7 +24,7 @@ class AtWork:
             self.work(node)
 
     def end(self, node: TraceNode, at: float) -> None:
-        """It is over, if it was not before."""
+        """Note that a node has ended, if it had not before."""
         node.ended = at if node.ended is None else node.ended
         self.rest(node)
         if not node.live:
@@ -63,7 +63,7 @@ class AtWork:
             self._waiting -= 1
 
     def look(self, at: float) -> None:
-        """After each entry: whether everything stands still now."""
+        """Note whether everything stands still now; called after each entry."""
         still = self._waiting > 0 and not self._active
         stands = bool(self.stills) and self.stills[-1][1] is None
         if still and not stands:

@@ -134,7 +134,7 @@ NOT_AGAIN = "Skipped; nobody knows whether it was done"
 
 
 def decision_words(facts: Mapping[str, Any], asked: Mapping[str, Any] | None) -> str:
-    """Who decided what about a call, and what the model had asked for where a person changed it (R-PRM-13)."""
+    """A sentence on who decided about a call, and what the model had asked for where a person changed it (R-PRM-13)."""
     decision, by = str(facts.get("decision") or ""), str(facts.get("by") or "")
     if facts.get("category") == "read" and by == "setting":
         return ""  # reading needs no decision
@@ -165,7 +165,7 @@ def result_facts(result: ToolResultBlock | None) -> tuple[str, ...]:
 
 
 def card_facts(facts: Mapping[str, Any], *, is_error: bool) -> tuple[str, ...]:
-    """That a person edited the call, and the size of what came back."""
+    """The facts on a card: that a person edited the call, and the size of the result."""
     size = _whole(facts.get("bytes"))
     edited = ("edited by you",) if facts.get("edited") else ()
     return (*edited, size_words(size)) if size and not is_error else edited

@@ -37,7 +37,7 @@ def summary_of(code: CodeText | None, otherwise: str) -> str:
 
 
 def code_summary(source: str) -> str:
-    """Its first line that does something; of nothing but remarks the first of these."""
+    """The first line of code that does something; where there are only comments, the first of these."""
     lines = [line.strip() for line in source[:20_000].splitlines()]
     said = [line for line in lines if line]
     doing = next((line for line in said if not line.startswith(_REMARKS) and line.strip("{}();")), "")

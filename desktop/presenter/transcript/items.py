@@ -24,7 +24,7 @@ def call_state(told: object, otherwise: CallState = "failed") -> CallState:
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """Markdown. ``live``: still streaming."""
+    """A part of a message in Markdown. ``live``: still streaming."""
 
     part_id: str
     markdown: str
@@ -90,7 +90,7 @@ class MediaPart:
 
     @property
     def whole(self) -> bytes:
-        """Its bytes; none of what is no base64. Slow for a large one: call it in a thread."""
+        """The decoded bytes; empty for what is no base64. Slow for a large one: call it in a thread."""
         return _unpacked(self.data)
 
 

@@ -21,7 +21,8 @@ class LastAnswer(QObject):
         return bool(self.request_id)
 
     def note(self, request_id: str, at: QPointF | None = None) -> None:
-        """It was answered now, by a press at this point of the screen or (None) by a key or in a dialog."""
+        """Note that a request was answered now, by a press at this point of the screen or (None) by a key or in a
+        dialog."""
         self.request_id, self.at = request_id, at
         self.changed.emit()
 

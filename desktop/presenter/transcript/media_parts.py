@@ -21,7 +21,7 @@ _ENDINGS = {
 
 
 def media_parts(part_id: str, media: Sequence[MediaBlock]) -> tuple[MediaPart, ...]:
-    """Those of the card ``part_id``, in their order."""
+    """The media parts of the card ``part_id``, in their order."""
     return tuple(_part(f"{part_id}:{number}", block) for number, block in enumerate(media))
 
 

@@ -50,7 +50,7 @@ class Consents:
         return found.paths if found is not None and found.version == version else ()
 
     async def agree(self, consent: Consent) -> None:
-        """A person agreed."""
+        """Store a person's consent."""
         await self._change(consent.tool, consent)
 
     async def take_back(self, tool: str) -> None:

@@ -38,7 +38,7 @@ class StatCache:
         self._lines: dict[str, frozenset[Identity]] = {}
 
     def status(self, path: str) -> os.stat_result | None:
-        """Of the name itself, no link followed; None where nothing is to be seen."""
+        """The state of the name itself, no link followed; None where nothing can be seen."""
         found = self._states.get(path, _UNSEEN)
         if found is _UNSEEN:
             found = self._states[path] = None if path.startswith(self._gone) else _status(path)
@@ -50,14 +50,14 @@ class StatCache:
         return self._gone
 
     def resolve(self, path: str, base: str) -> str:
-        """As ``paths.resolve``. Raises PathProblem."""
+        """The path resolved as ``paths.resolve`` does. Raises PathProblem."""
         if self._is_plain(path, base):
             return f"{base}/{path}"
         bare = _bare(path, base)
         return bare if bare and self._without_links(bare) else paths.resolve(path, base)
 
     def real(self, path: str) -> str:
-        """As ``paths.real``, of an absolute path."""
+        """The absolute path with links resolved, as ``paths.real`` gives it."""
         bare = _bare(path, os.sep)
         return bare if bare and self._without_links(bare) else paths.real(path)
 
@@ -117,7 +117,7 @@ def _bare(path: str, base: str) -> str:
 
 @lru_cache(maxsize=256)
 def _written(path: str, base: str, home: str) -> str:  # noqa: ARG001 - what ``~`` stands for
-    """Text alone: the entries of the lists are the same each time."""
+    """The path made absolute by text alone, for entries of the lists, which are the same each time."""
     full = paths.absolute(path, base)
     bare = full.rstrip("/")
     plain = _PLATFORM == "linux" and not StatCache.is_deep(bare) and not _UNPLAIN.search(full)

@@ -37,7 +37,7 @@ class MountIds:
         self._statx = getattr(libc, "statx", None)
 
     def of_path(self, path: str) -> int | None:
-        """Of the nearest existing ancestor, links not followed."""
+        """The mount of the nearest existing ancestor, links not followed."""
         here = path
         while True:
             found = self._ask(_AT_FDCWD, os.fsencode(here), _SYMLINK_NOFOLLOW)
@@ -47,7 +47,7 @@ class MountIds:
             here = above
 
     def of_handle(self, descriptor: int) -> int | None:
-        """Of what is open."""
+        """The mount of an open file."""
         return self._ask(descriptor, b"", _EMPTY_PATH)
 
     def _ask(self, folder: int, path: bytes, flags: int) -> int | None:
@@ -124,7 +124,8 @@ def _plain(text: str) -> str:
 
 
 def _within(path: str, folder: str) -> bool:
-    """As ``paths.is_within``, for paths that are resolved and clean: computers can have hundreds of mounts."""
+    """``paths.is_within`` for paths that are resolved and clean; faster, because computers can have hundreds of
+    mounts."""
     return path == folder or folder == "/" or path.startswith(folder + "/")
 
 

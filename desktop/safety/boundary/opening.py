@@ -122,7 +122,7 @@ class BoundaryFiles:
         self._walker = walker or PathWalker()
 
     def explain(self, path: str, access: Access) -> PathVerdict:
-        """As the policy."""
+        """Judge a path, as the policy does."""
         return self._policy.explain(path, access)
 
     def open_read(self, path: str) -> BinaryIO:

@@ -150,7 +150,7 @@ class ProvenFiles(BoundaryFiles):
     """The handle of the file tools, which can also open a file for writing and leave it as it is."""
 
     def touch_for_writing(self, path: str) -> None:
-        """As far as a write gets before the first byte. Raises what ``write_atomic`` raises."""
+        """Do everything that a write does before its first byte. Raises what ``write_atomic`` raises."""
         verdict = self._policy.require(path, Access.WRITE)
         descriptor = self._open(verdict, os.O_WRONLY | _QUIETLY)
         try:
@@ -194,7 +194,7 @@ class Prover:
             await asyncio.to_thread(_take_away, os.path.join(real, probe))
 
     def by_file_tools(self, path: str) -> Attempts:
-        """Through the handle. Blocks; never raises for what the disk or the boundary says."""
+        """Try the path as the file tools would open it. Blocks; never raises for what the disk or the boundary says."""
         real, status = _really(path)
         if isinstance(status, str):
             return _both("untried", status)
@@ -203,7 +203,7 @@ class Prover:
         )
 
     def _spec(self, wish: str) -> ProcessSpec:
-        """Confined like ``bash``: the same sandbox, the same place."""
+        """The probe's process, confined like ``bash``: the same sandbox, the same place."""
         place = self._policy.require(self._settings().workspace, Access.LIST)
         argv = (sys.executable, "-I", "-S", str(_PROBE), wish)
         plain = ProcessSpec(argv, place.resolved, {"PATH": os.defpath, "LC_ALL": "C"}, TIMEOUT_S, 10_000)

@@ -45,13 +45,13 @@ RIGHTS_BY_ABI = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 
 
 
 class Ruleset(ctypes.Structure):
-    """struct landlock_ruleset_attr"""
+    """The kernel's ``struct landlock_ruleset_attr``."""
 
     _fields_ = [("fs", ctypes.c_uint64), ("net", ctypes.c_uint64), ("scoped", ctypes.c_uint64)]
 
 
 class PathBeneath(ctypes.Structure):
-    """struct landlock_path_beneath_attr"""
+    """The kernel's ``struct landlock_path_beneath_attr``."""
 
     _pack_ = 1
     _layout_ = "ms"
@@ -59,7 +59,7 @@ class PathBeneath(ctypes.Structure):
 
 
 class Port(ctypes.Structure):
-    """struct landlock_net_port_attr"""
+    """The kernel's ``struct landlock_net_port_attr``."""
 
     _fields_ = [("access", ctypes.c_uint64), ("port", ctypes.c_uint64)]
 
@@ -328,7 +328,7 @@ def become(argv: list[str]) -> int:
 
 
 def orphaned(*_: object) -> None:
-    """Who is above has died, or wants this ended: so is everything below."""
+    """Signal handler: the process above has died or wants this ended, so end everything below."""
     say_left(end_all(HASTE_S))
     os._exit(1)
 

@@ -36,7 +36,7 @@ File = tuple[int, int]
 
 
 def limit_of(gigabytes: float) -> int:
-    """Bytes; 0 means half of what the computer has, and nothing at all where that is not known."""
+    """The limit in bytes; 0 gigabytes means half of what the computer has, and no limit (0) where that is not known."""
     if gigabytes > 0:
         return int(gigabytes * GIGABYTE)
     names = getattr(os, "sysconf_names", {})
@@ -57,7 +57,10 @@ async def outgrown(root: int, limit: int, folders: Iterable[str] = ()) -> None:
 
 
 def is_over(root: int, limit: int, folders: Iterable[str] = ()) -> bool:
-    """One look. Every process is told to go first when memory runs out, each time: it can take that back itself."""
+    """Whether the processes below ``root`` hold more memory than the limit.
+
+    Each time, every one of them is told to go first when memory runs out: a process can take that back itself.
+    """
     tree = [root, *descendants(root)]
     for process in tree:
         with contextlib.suppress(OSError), open(f"/proc/{process}/oom_score_adj", "w") as file:

@@ -56,7 +56,8 @@ class GroupRunner:
     async def run(
         self, spec: ProcessSpec, token: CancellationToken, progress: Callable[[str], None] | None = None
     ) -> ProcessOutcome:
-        """Start, wait, collect. On cancellation of the task, too, everything is ended first."""
+        """Start the process, wait for it, collect its output. On cancellation of the task, too, everything is ended
+        first."""
         began = time.monotonic()
         process = await self._start(spec)
         output = OutputCollector(spec.output_limit, spec.keep, self._mask)
@@ -147,8 +148,8 @@ async def end_process(process: asyncio.subprocess.Process, exiting: asyncio.Task
 
 
 def _kill_tree(root: int) -> None:
-    """KILL to everything; but on Linux to the launcher or bubblewrap itself only TERM, upon which it leaves nothing
-    behind: killed, it could no longer end what was started while we looked."""
+    """Send KILL to everything; but on Linux only TERM to the launcher or bubblewrap itself, upon which it leaves
+    nothing behind: killed, it could no longer end what was started while we looked."""
     signal_tree(root, signal.SIGKILL, group=_PLATFORM != "linux")
     if _PLATFORM == "linux":
         with contextlib.suppress(OSError):
@@ -180,7 +181,7 @@ def signal_tree(root: int, number: int, *, group: bool = False) -> None:
 
 
 def _is_supervisor(process: int) -> bool:
-    """bubblewrap's own processes: they end by themselves when what they hold has ended."""
+    """Whether it is bubblewrap's own process, which ends by itself when what it holds has ended."""
     try:
         return Path(f"/proc/{process}/comm").read_text().strip() in _SUPERVISORS
     except OSError:

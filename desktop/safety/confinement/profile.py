@@ -203,7 +203,7 @@ def _second_names(lists: Lists, writable: set[str]) -> list[tuple[str, bool]]:
 
 
 def _linked(files: Iterator[tuple[str, os.stat_result]]) -> Iterator[Identity]:
-    """Those that have several names, as far as the first 500 go."""
+    """The identities of files with several names, among the first 500."""
     for seen, (_, status) in enumerate(files):
         if seen >= MAX_OWN:
             return

@@ -64,7 +64,8 @@ def remove_others(root: str, prefix: str, kept: Iterable[str]) -> list[str]:
 
 
 def _removed(root: str, name: str) -> bool:
-    """Renamed first: who needs a cache of that name meanwhile gets a new one."""
+    """Remove a cache; whether that worked. It is renamed first, so that a process that needs one of this name meanwhile
+    gets a new one."""
     going = os.path.join(root, name if name.endswith(_GOING) else name + _GOING)
     try:
         if not name.endswith(_GOING):

@@ -20,7 +20,8 @@ _SCREENS = "a screen that listens on TCP (ports 6000 to 6063, as ssh -X does), w
 
 
 def bubblewrap(*, filtered: bool, ports: bool) -> ConfinementReport:
-    """``filtered``: with a filter of system calls besides. ``ports``: those of screens are closed."""
+    """The report for bubblewrap. ``filtered``: with a filter of system calls besides. ``ports``: the ports of screens
+    are closed."""
     return ConfinementReport(
         "bubblewrap",
         "Confined by bubblewrap: commands write only in allowed folders and do not see the denied ones.",
@@ -86,7 +87,7 @@ def landlock(abi: int) -> ConfinementReport:
 
 
 def seatbelt() -> ConfinementReport:
-    """macOS."""
+    """The report for ``sandbox-exec`` (macOS)."""
     return ConfinementReport(
         "sandbox-exec",
         "Confined by sandbox-exec: commands write only in allowed folders and do not see the denied ones.",
@@ -109,7 +110,7 @@ def seatbelt() -> ConfinementReport:
 
 
 def nothing(platform: str) -> ConfinementReport:
-    """No kind works."""
+    """The report where no kind of confinement works."""
     remedy = " Installing bubblewrap would change that." if platform == "linux" else ""
     return ConfinementReport(
         "none",

@@ -53,7 +53,7 @@ class Machine:
 
     @classmethod
     def here(cls) -> Machine:
-        """This one. Blocks for some system calls."""
+        """The facts of this machine. Blocks for some system calls."""
         linux = _PLATFORM == "linux"
         return cls(
             bwrap=shutil.which("bwrap") if linux else None,
@@ -245,7 +245,8 @@ def _sealed_file(name: str, content: bytes) -> int:
 def refuses_outside(
     wrap: Callable[[ProcessSpec, SandboxProfile], ProcessSpec], *, hidden_inside: bool = True, network: bool = False
 ) -> bool:
-    """Prove it: a command inside may write in its folder, and neither write beside it nor read what is hidden."""
+    """Prove that a kind of confinement works: a command inside may write in its folder, and can neither write beside it
+    nor read what is hidden."""
     with tempfile.TemporaryDirectory(prefix="assent-probe-") as name:
         top = Path(os.path.realpath(name))
         inside, outside, hidden = (

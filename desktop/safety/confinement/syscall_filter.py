@@ -110,8 +110,11 @@ class Held:
 
 
 def in_bubblewrap() -> Held:
-    """Never Unix sockets: a namespace of one's own holds abstract names, but a path leads to a service in any of them.
-    Never vsock, which no namespace holds."""
+    """The filter for a process inside bubblewrap.
+
+    Never Unix sockets: a namespace of one's own holds abstract names, but a path leads to a service in any of them.
+    Never vsock, which no namespace holds.
+    """
     return Held((_INET, _INET6, _NETLINK), apart=True)
 
 

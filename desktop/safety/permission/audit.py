@@ -19,7 +19,7 @@ class ActivityStore(Protocol):
     """The store's side of it."""
 
     def add(self, *, entry: AuditEntry) -> Awaitable[int | None]:
-        """Write a line; its number."""
+        """Write a line; returns its number."""
         ...
 
     def note(self, *, entry: AuditEntry) -> None:
@@ -39,11 +39,11 @@ class RedactedLog:
         self._redactor = redactor
 
     async def add(self, entry: AuditEntry) -> int | None:
-        """As an ``AuditSink``."""
+        """Add a redacted line and return its number. Implements ``AuditSink``."""
         return await self._log.add(entry=self._clean(entry))
 
     def note(self, *, entry: AuditEntry) -> None:
-        """One line more."""
+        """Add a redacted line."""
         self._log.note(entry=self._clean(entry))
 
     def settle(self, *, number: int, outcome: str) -> None:

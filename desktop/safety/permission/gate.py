@@ -46,7 +46,7 @@ class BlockLike(Protocol):
 
 
 class CallerLike(Protocol):
-    """Who calls."""
+    """The caller of a call, as far as the gate needs it."""
 
     @property
     def chain(self) -> tuple[str, ...]: ...
@@ -176,7 +176,7 @@ class PermissionGate:
         self._memory.forget(run_id)
 
     def close(self) -> None:
-        """The app closes: every open question is denied, and every later one (R-PRM-9)."""
+        """Deny every open question, and every later one: the app closes (R-PRM-9)."""
         self._closed = True
         for _, end in list(self._waiting.values()):
             end("closed", "Assent is closing")

@@ -165,7 +165,7 @@ class StreamMasker:
         return "".join(out)
 
     def flush(self) -> str:
-        """The rest."""
+        """The masked rest of the stream."""
         text, told = self._held, bool(self._covered)
         spans = self._spans(text)
         self._held, self._covered = "", 0

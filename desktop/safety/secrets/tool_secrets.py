@@ -34,7 +34,7 @@ class SmallValues(Protocol):
         ...
 
     def put(self, *, key: str, value: Any) -> Awaitable[None]:
-        """Keep it."""
+        """Store a small value under a key."""
         ...
 
 

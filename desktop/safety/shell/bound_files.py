@@ -91,7 +91,7 @@ class Binder:
         self._unknown_search = False
 
     def look_in(self, path: Word | None) -> None:
-        """``PATH=...``: programs may be found there from now on; None: nobody knows where."""
+        """Note a ``PATH=...``: programs may be found there from now on; ``path`` None: nobody knows where."""
         if path is None:
             self._unknown_search = True
             return

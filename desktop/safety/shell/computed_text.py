@@ -66,10 +66,13 @@ _WITH_INDEX = re.compile(r"[A-Za-z_]\w*\[(.*)\]", re.DOTALL)
 
 @dataclass(slots=True)
 class Sums:
-    """Of a whole command, nested texts included, while it is read. ``passing``: what loops and ``${X:=Y}`` set;
-    ``values``: what each variable is given; ``assigned``: those that are given something for certain; ``outside``:
-    those that hold what only running shows; ``integers``: those that compute what they are given; ``maps``: arrays
-    whose indexes are texts; ``renamed``: programs may be others than their names say."""
+    """The computed texts of a whole command, nested texts included, while it is read.
+
+    ``passing``: what loops and ``${X:=Y}`` set; ``values``: what each variable is given; ``assigned``: those that are
+    given something for certain; ``outside``: those that hold what only running shows; ``integers``: those that compute
+    what they are given; ``maps``: arrays whose indexes are texts; ``renamed``: programs may be others than their names
+    say.
+    """
 
     sums: list[Sum] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
@@ -83,7 +86,7 @@ class Sums:
 
     @classmethod
     def met(cls, environment: Mapping[str, str]) -> Sums:
-        """Of a command that finds these variables."""
+        """The computed texts of a command that is started with these variables."""
         found = cls()
         for name, value in environment.items():
             if _PLAIN_NUMBER.fullmatch(value):
@@ -93,7 +96,7 @@ class Sums:
         return found
 
     def take(self, parsed: Parsed) -> None:
-        """One more text."""
+        """Add the computed texts of one more parsed text."""
         self.sums += parsed.computed.sums
         self.names += parsed.computed.names
         self.renamed = self.renamed or bool(parsed.functions)

@@ -20,7 +20,7 @@ else:
 
 
 class LazyShellReader:
-    """As ``BashReader``, which does the work. Implements ``domain.safety.ShellReader``."""
+    """A stand-in for ``BashReader`` that imports it when first used. Implements ``domain.safety.ShellReader``."""
 
     def __init__(self, policy: BoundaryPolicy, settings: SettingsProvider) -> None:
         self._policy = policy
@@ -32,7 +32,7 @@ class LazyShellReader:
         return await asyncio.to_thread(self.read_now, command)
 
     def read_now(self, command: str) -> ShellReading:
-        """The same, blocking."""
+        """Read a command. Blocks."""
         return self.warm().read_now(command)
 
     def warm(self) -> BashReader:

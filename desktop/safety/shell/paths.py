@@ -55,7 +55,7 @@ class PathReader:
         self.disk = Disk(rules)
 
     def enter(self, word: Word | None) -> None:
-        """``cd``: later relative paths may start there, too; the folders before stay possible."""
+        """Note a ``cd``: later relative paths may start there, too; the folders before stay possible."""
         target = word.known if word is not None else self.home
         if word is not None and (word.glob or word.text == "-" or (word.dynamic and "$" in word.known)):
             self.folder_unknown = True
@@ -189,7 +189,7 @@ class Disk:
         self.status = self._moment.status
 
     def resolve(self, text: str, base: str) -> str:
-        """As ``paths.resolve``; "" for what is no path."""
+        """The path resolved as ``paths.resolve`` does; "" for what is no path."""
         key = (text, base)
         found = self._resolved.get(key)
         if found is None:

@@ -66,7 +66,7 @@ class BashReader:
         return await asyncio.to_thread(self.read_now, command)
 
     def read_now(self, command: str) -> ShellReading:
-        """The same, blocking."""
+        """Read a command. Blocks."""
         settings = self._settings()
         try:
             patterns = blocklist.compile_patterns(settings.blocked_patterns)
@@ -110,11 +110,11 @@ class _Reading:
         self._talk, self._sums, self._scripts = Talk(own), Sums.met(own.environment), 0
 
     def let_go(self) -> None:
-        """Of those that note through it: they hold each other, and 500 objects, until Python collects its garbage."""
+        """Drop the readers: they hold each other, and 500 objects, until Python collects its garbage."""
         del self._targets, self._binder
 
     def raise_for(self, reason: str) -> None:
-        """Admin, because."""
+        """Note a reason why the command is admin; "" is none."""
         if reason:
             self._reasons[reason] = None
 
@@ -124,7 +124,7 @@ class _Reading:
             self.raise_for(why)
 
     def result(self, blocked: Blocked | None) -> ShellReading:
-        """The finished reading."""
+        """The finished reading of the command."""
         self.raise_for(BECAUSE if self._sums.work_out() else "")
         for assigned in sorted(self._sums.set_in_passing):
             self.raise_for(_meaning_of(assigned))

@@ -12,7 +12,7 @@ from desktop.skills.resolution.peers import components
 def agent_cycles(
     world: SkillWorld, agents: Mapping[str, Sequence[SkillDef]], skills: Iterable[SkillDef]
 ) -> dict[str, tuple[str, ...]]:
-    """Of each agent on such a way, by its name as a tool: the others on it; itself alone where its own list names it.
+    """For each agent in a cycle, by its name as a tool: the others in it; itself alone where its own list names it.
     ``agents`` are those that can be called, with their prompts. Blocks."""
     edges = {skill.name: _named(world, (skill,)) for skill in skills if skill.allowed_tools is not None}
     edges |= {tool: _named(world, prompts) for tool, prompts in agents.items()}

@@ -164,7 +164,7 @@ class AgentService:
         return self._files.book.on_change(listener)
 
     def file(self, path: str) -> AgentFileService:
-        """For the editor."""
+        """The agent's file, for the editor."""
         return AgentFileService(Path(path), self._reload, self._taken, self._runtime().mask)
 
     def _taken(self, name: str, path: str) -> str:
@@ -231,7 +231,7 @@ class AgentService:
         return str(kept)
 
     def restore(self, kept: str, path: str) -> None:
-        """Undo ``delete``. Raises CannotSaveTools when another file stands there now."""
+        """Undo ``delete``. Raises CannotSaveTools when another file has the name now."""
         if os.path.lexists(path):
             raise CannotSaveTools(f"There is another {Path(path).name} now.", next_step="Rename that one first.")
         try:
@@ -286,7 +286,8 @@ class AgentService:
         return found
 
     def _nothing_matched(self, spec: SideSpec, path: str) -> list[DefinitionProblem]:
-        """Of the list beside a prompt that is written in place: patterns that select no tool there is. Blocks."""
+        """Problems of the list beside a prompt that is written in place: patterns that select no existing tool.
+        Blocks."""
         text = spec.in_place.allowed_tools if spec.in_place is not None else None
         if not text:
             return []

@@ -40,7 +40,8 @@ class ActiveRun:
         self.handed = True
 
     def carry_budget(self, used: BudgetTracker | None) -> None:
-        """It has an successor, under the same terms and in the same budget. Not where it was stopped meanwhile."""
+        """Hand the remaining budget to a successor run, under the same terms. There is no successor where this run was
+        stopped meanwhile."""
         if self.handed and not self.token.cancelled:
             self.successor = ActiveRun(self.thread_id, terms=self.terms, before=used, handovers=self.handovers + 1)
 
@@ -60,7 +61,7 @@ class RunPlaces:
         self._taken: dict[str, ActiveRun] = {}
 
     def get(self, thread_id: str) -> ActiveRun | None:
-        """Who has it."""
+        """The active run of a thread, or None."""
         return self._taken.get(thread_id)
 
     def taken(self) -> list[ActiveRun]:

@@ -34,14 +34,14 @@ def answer_of(result: SideResult | None, ending: Ending) -> AgentAnswer:
 
 
 def kept(answer: AgentAnswer) -> Mapping[str, Any]:
-    """For ``RunRecord.extra``; nothing of one that was cut off, which is gone on with."""
+    """The form of an answer for ``RunRecord.extra``; empty for one that was cut off, which is gone on with."""
     if answer.ending.reason in ("interrupted", "cancelled"):
         return {}
     return {KEPT: {"ending": asdict(answer.ending), "text": answer.text, "value": answer.value}}
 
 
 def found(extra: Mapping[str, Any]) -> AgentAnswer | None:
-    """The inverse. None: it has not ended, or cannot be read."""
+    """Read an answer back from ``RunRecord.extra``. None: the agent has not ended, or the answer cannot be read."""
     plain = extra.get(KEPT)
     try:
         return None if plain is None else AgentAnswer(Ending(**plain["ending"]), plain["text"], plain["value"])

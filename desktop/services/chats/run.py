@@ -45,11 +45,11 @@ _TWO = "Choose another agent here, or start this one on the Debates page."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOrder:
-    """What to run: answer below ``parent_id``; ``nudge`` asks to go on with an answer that is already there.
+    """What to run: an answer below ``parent_id``; ``nudge`` asks to go on with an answer that is already there.
 
-    With ``called_by`` the run is a part of the caller's: it takes no slot of its own, for the caller holds one. A
-    run that nobody attends is bound by its ``terms``. ``before`` is what a run used that handed the conversation over
-    to this one: the same budget holds for both.
+    With ``called_by`` the run is a part of the caller's: it takes no slot of its own, for the caller holds one. A run
+    that nobody attends is bound by its ``terms``. ``before`` is what a run used that handed the conversation over to
+    this one: the same budget holds for both.
     """
 
     thread: ThreadRecord
@@ -111,7 +111,7 @@ class RunExecution:
         return ending
 
     def tell_end(self, ending: Ending) -> None:
-        """It is over, and so is all that its thread had to wait for."""
+        """Publish that the run has ended, and with it everything that its thread had to wait for."""
         self.frame.tell_end(ending, self.recorder.usage)
 
     async def _left_open(self, ending: Ending) -> bool:
@@ -332,13 +332,13 @@ def _at_budget(limit: Limit) -> Ending:
 
 
 def _handed(shown: str) -> NoticeBlock:
-    """That this agent has given the conversation away (S-AAT-1)."""
+    """The notice that this agent has handed the conversation over (S-AAT-1)."""
     back = f"To give it back, choose {shown} again below the message field."
     return NoticeBlock(f"{shown} has handed this conversation over.", "agent.handoff", back, "info")
 
 
 def _starter(order: RunOrder) -> StartedBy:
-    """Who has it begin."""
+    """Who or what started the run: a person, a job, or a model that called the agent."""
     if order.called_by is not None:
         return "model"
     return "job" if order.terms is not None else "person"

@@ -63,10 +63,10 @@ _log = logging.getLogger(__name__)
 
 
 class Batches(Protocol):
-    """Where batches go; the future is looked at only to report what could not be written."""
+    """Stores batches of trace entries; the future is looked at only to report what could not be written."""
 
     def add(self, *, run_id: str, sequence: int, entries: Sequence[Mapping[str, Any]]) -> asyncio.Future[None]:
-        """Append one."""
+        """Append one batch."""
         ...
 
 
@@ -148,7 +148,7 @@ def _wanted(event: Event, run: _Open) -> bool:
 
 
 def _complain(done: asyncio.Future[None], run_id: str, run: _Open) -> None:
-    """Once a run: a full disk costs the trace, not the run."""
+    """Log a failed write of the trace, once a run: a full disk costs the trace, not the run."""
     problem = None if done.cancelled() else done.exception()
     if problem is not None and not run.failed:
         run.failed = True

@@ -43,7 +43,7 @@ class RunTreeService:
         tree.pause(node.path)
 
     def resume(self, run_id: str, path: str) -> None:
-        """Raises NotFound."""
+        """Resume a paused agent. Raises NotFound."""
         tree, node = self._living(run_id, path)
         tree.resume(node.path)
 

@@ -35,7 +35,7 @@ class Keeps(Protocol):
 
 @dataclass(slots=True)
 class _Known:
-    """Of a run under way: when each agent was written, and which have ended, the oldest first."""
+    """The agents of a run under way: when each was written, and which have ended, the oldest first."""
 
     written: dict[str, float] = field(default_factory=dict)
     ended: dict[str, None] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class TreeKeeper:
 
 
 def _note(run: _Known, due: Sequence[NodeFacts], now: float) -> list[str]:
-    """Which of those that have ended are too many by now."""
+    """Note what is written; returns the paths of ended agents that are too many by now."""
     for facts in due:
         run.written[facts.path] = now
         if facts.state.over:
@@ -89,7 +89,7 @@ def _note(run: _Known, due: Sequence[NodeFacts], now: float) -> list[str]:
 
 
 def _complain(done: asyncio.Future[None], run_id: str, run: _Known) -> None:
-    """Once a run: a full disk costs the picture, not the run."""
+    """Log a failed write of the run's agents, once a run: a full disk costs the picture, not the run."""
     problem = None if done.cancelled() else done.exception()
     if problem is not None and not run.failed:
         run.failed = True

@@ -20,8 +20,9 @@ from desktop.services.turns.runtime import Runtime
 
 
 class CalledDebates:
-    """Implements ``agent_calls.TwoSides``: the child's thread becomes a debate, a side with the model that its prompt's
-    skill names, else the caller's. The answer is the last finished turn's outcome and why it ended."""
+    """Debates that agents call. Implements ``agent_calls.TwoSides``: the child's thread becomes a debate, a side with
+    the model that its prompt's skill names, else the caller's. The answer is the last finished turn's outcome and why
+    it ended."""
 
     def __init__(self, runtime: Callable[[], Runtime]) -> None:
         self._runtime = runtime
@@ -53,5 +54,5 @@ class CalledDebates:
 
 
 def _ending(debate: Debate) -> Ending:
-    """Of one that was over when the process died, before its caller had heard."""
+    """The ending of a debate that was over when the process died, before its caller had heard."""
     return Ending(debate.end_reason or "response", debate.end_detail)  # type: ignore[arg-type]  # it was one

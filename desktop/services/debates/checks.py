@@ -57,7 +57,7 @@ _ANY_TEXT = "(not written yet)"
 
 
 class DebateChecks:
-    """Looks at set-ups. Raises only what the skills raise when they cannot be read."""
+    """Checks set-ups of debates. Raises only what the skills raise when they cannot be read."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
@@ -78,7 +78,8 @@ class DebateChecks:
         return _offers(await ready(self._runtime, spec))
 
     async def modelled(self, setup: DebateSetup, usual: str = "") -> DebateSetup:
-        """The same; a side without a model has the one that its prompt's skill names, else the ``usual`` one."""
+        """The set-up with a model for each side: its own, else the one that its prompt's skill names, else the
+        ``usual`` one."""
         for name in SIDES:
             side = setup.side(name)
             if side.model:
@@ -181,7 +182,7 @@ def _can_speak(skill: SkillDef) -> bool:
 
 
 def _spec(setup: DebateSetup, name: SideName) -> SideSpec:
-    """As it would run; a model that is none yet does not matter where nobody is asked."""
+    """The spec of a side as it would run; a missing model does not matter here, because nobody is asked."""
     side = setup.side(name)
     known = side if ModelRef.parse(side.model).model else replace(side, model="none/none")
     spec = spec_of(setup.with_side(name, known), name)

@@ -30,7 +30,7 @@ async def side_overlays(runtime: Runtime, thread_id: str, path: Sequence[Message
 
 
 class SideContexts:
-    """Of one run of a debate."""
+    """The contexts of both sides in one run of a debate."""
 
     def __init__(self, runtime: Runtime, meta: RunMeta) -> None:
         self._runtime = runtime

@@ -40,7 +40,7 @@ class DebateStop:
 
 
 def paused(number: int) -> DebateStop:
-    """As the person wanted it."""
+    """The stop of a debate that a person paused after a turn."""
     return DebateStop("paused", Ending("interrupted", f"Paused after turn {number}."), wanted=True)
 
 

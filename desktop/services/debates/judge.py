@@ -33,8 +33,8 @@ JUDGE = "judge"
 
 
 async def judge(runtime: Runtime, debate: Debate, model: str, token: CancellationToken) -> JudgeVerdict:
-    """Ask it. Raises KnownError when there is no model or no valid verdict came, BudgetExhausted when the debate has
-    used what it may."""
+    """Ask the judge for a verdict. Raises KnownError when there is no model or no valid verdict came, BudgetExhausted
+    when the debate has used what it may."""
     ref, thread_id = model_from(model), debate.thread.thread_id
     if not debate.turns:
         raise KnownError("There is nothing to judge yet.", next_step="Let both sides speak.", code="debate.empty")

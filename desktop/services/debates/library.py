@@ -115,7 +115,7 @@ class DebateLibrary:
         return await self._store.search.messages(text=text, debates=True, limit=FOUND)
 
     async def state(self, thread_id: str) -> DebateState:
-        """How it stands."""
+        """The state of a debate."""
         return (await self._newest(thread_id)).state()
 
     async def turns(self, thread_id: str) -> Sequence[TurnRecord]:
@@ -136,7 +136,7 @@ class DebateLibrary:
         return request.system, request.messages
 
     async def export(self, thread_id: str, path: Path, form: Literal["md", "html", "json"]) -> None:
-        """Write the file. Raises KnownError when it cannot be written."""
+        """Export a debate to a file. Raises KnownError when it cannot be written."""
         if form not in ("md", "html", "json"):
             raise ConfigurationError(f"There is no export format {form!r}.", next_step="Choose md, json or html.")
         debate = await load(self._store, thread_id)
@@ -178,7 +178,7 @@ class DebateLibrary:
         return record.thread_id
 
     async def rename(self, thread_id: str, title: str) -> None:
-        """A person's title."""
+        """Set the title that a person chose."""
         await self._store.threads.rename(thread_id=thread_id, title=self._runtime.mask(title), by_person=True)
         run = self._active.get(thread_id)
         if run is not None:
@@ -193,7 +193,7 @@ class DebateLibrary:
     # -- inside -------------------------------------------------------------------------------------------------------
 
     async def _newest(self, thread_id: str) -> Debate:
-        """As it stands: of one that runs, what the run knows. Raises NotFound."""
+        """The debate as it is now; while it runs, as its run has it. Raises NotFound."""
         run = self._active.get(thread_id)
         debate = run.debate if run is not None else await load(self._store, thread_id)
         debate.judging = thread_id in self._judging
@@ -207,7 +207,7 @@ class DebateLibrary:
             raise ConfigurationError(f"This debate cannot start: {told.rstrip('.')}.", next_step="Correct the set-up.")
 
     def _clean(self, setup: DebateSetup) -> DebateSetup:
-        """Without known secrets: it is stored and sent (R-SEC-1)."""
+        """The set-up without known secrets, since it is stored and sent (R-SEC-1)."""
         setup = clean(setup, self._runtime.mask)
         sides = [replace(side, label=side.label.strip()[:80]) for side in (setup.a, setup.b)]
         return replace(setup, title=setup.title[:200], a=sides[0], b=sides[1])

@@ -112,7 +112,8 @@ class DebatePlace:
         return stop if ending is stop.ending else DebateStop("ended", ending)
 
     async def close(self, stop: DebateStop) -> None:
-        """It is over. A run that the closing app cut off keeps its journal open: its turn is gone on with."""
+        """Close the debate's tree. A run that the closing app cut off keeps its journal open: its turn is gone on
+        with."""
         self._end_sides()
         await self._frame.close_tree(stop.ending, cut_off=stop.ending.reason == "interrupted" and not stop.wanted)
 

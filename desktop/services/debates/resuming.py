@@ -31,7 +31,7 @@ class CutTurn:
 
     @property
     def first(self) -> str:
-        """Its first message."""
+        """The id of the turn's first message."""
         return self.records[0].message_id
 
     @property

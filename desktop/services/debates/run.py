@@ -105,7 +105,7 @@ class DebateRun:
 
     @property
     def ending(self) -> Ending:
-        """How it ended."""
+        """How the run ended."""
         return self._stop.ending
 
     def changed(self) -> None:
@@ -160,7 +160,7 @@ class DebateRun:
         await self._frame.store_end(ending, self._used)
 
     def tell_end(self) -> None:
-        """It is over, however it ended, and another one may begin."""
+        """Publish that the run has ended, however it ended; another one may begin."""
         debate, ending = self.debate, self._stop.ending
         debate.run_id, debate.now = "", None
         if debate.status in ("running", "pausing"):  # the store refused the end: it is recovered at the next start
@@ -266,7 +266,7 @@ class DebateRun:
         return Ending("response"), over
 
     async def _finish(self, recorder: RunRecorder, over: TurnOver, number: int, started: float, used: Usage) -> None:
-        """Store the turn; from then on it counts."""
+        """Store a finished turn, which counts from then on."""
         debate, store = self.debate, self._runtime.store
         now = debate.now or SideMeter()
         record = TurnRecord(

@@ -77,7 +77,7 @@ class DebateService(DebateLibrary):
         max_cost: float | None = None,
         max_tokens: int | None = None,
     ) -> None:
-        """New bounds; one that ended by the old ones is paused again."""
+        """Set new bounds; a debate that ended by the old ones is paused again."""
         debate = await self._idle(thread_id)
         old = debate.setup
         setup = replace(
@@ -96,7 +96,7 @@ class DebateService(DebateLibrary):
         await self._changed(thread_id)
 
     async def speak(self, thread_id: str, text: str) -> None:
-        """A moderator's message: both sides read it before the next turn."""
+        """Add a moderator's message, which both sides read before the next turn."""
         text = self._runtime.mask(text).strip()
         if not text:
             raise KnownError("The message is empty.", next_step="Write something.", code="message.empty")
@@ -161,7 +161,7 @@ class DebateService(DebateLibrary):
         return True
 
     async def close(self) -> list[str]:
-        """Stop all runs; they are paused at their last finished turn. Threads that would not stop."""
+        """Stop all runs; they are paused at their last finished turn. Returns the threads whose runs would not stop."""
         self._closing = True
         waiting = list(self._active.items())
         for _, run in waiting:

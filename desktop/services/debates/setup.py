@@ -19,12 +19,13 @@ DEBATE = "debate"
 
 
 def to_plain(setup: DebateSetup) -> dict[str, Any]:
-    """JSON values."""
+    """The set-up as JSON values."""
     return asdict(setup)
 
 
 def from_plain(data: Mapping[str, Any]) -> DebateSetup:
-    """The inverse; what another version wrote beside, or what does not fit, is left at its default."""
+    """Read a set-up back from JSON; unknown fields are dropped, and values that do not fit are left at their
+    default."""
     known = {name: data[name] for name in DebateSetup.__dataclass_fields__ if name in data}
     environment = known.get("environment")
     pairs = environment.items() if isinstance(environment, Mapping) else ()

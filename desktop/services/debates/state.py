@@ -43,7 +43,7 @@ class Debate:
 
     @property
     def side(self) -> SideName:
-        """Whose turn it is, or is next: A begins (R-SES-3)."""
+        """The side whose turn it is, or is next: A begins (R-SES-3)."""
         return "b" if len(self.turns) % 2 else "a"
 
     def count(self, turn: TurnRecord) -> None:
@@ -64,7 +64,7 @@ class Debate:
         self.now, self.head, self.updated_at = None, turn.last_message_id, at
 
     def state(self) -> DebateState:
-        """For whoever looks."""
+        """The state as others see it."""
         side, meters = self.side, {name: self._meter(name) for name in SIDES}
         number = len(self.turns) + (1 if self.now is not None else 0)
         return DebateState(
@@ -119,7 +119,7 @@ def moderated(waiting: QueuedRecord, *, parent_id: str, run_id: str, mask: Mask)
 
 
 async def load(store: Store, thread_id: str) -> Debate:
-    """From the store. Raises NotFound."""
+    """Load a debate from the store. Raises NotFound."""
     record = await store.debates.get(thread_id=thread_id)
     waiting = await store.queue.waiting(thread_id=thread_id)
     debate = Debate(
@@ -143,7 +143,7 @@ async def load(store: Store, thread_id: str) -> Debate:
 
 
 def verdict_to_plain(verdict: JudgeVerdict) -> dict[str, Any]:
-    """JSON values."""
+    """The verdict as JSON values."""
     scores = {side: dict(marks) for side, marks in verdict.scores.items()}
     return {
         "winner": verdict.winner,

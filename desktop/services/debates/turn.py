@@ -99,7 +99,7 @@ def meta_of(
 
 
 def start_of(runtime: Runtime, debate: Debate, meta: RunMeta, above: CalledBy | None) -> AgentContext:
-    """That a whole debate begins; its turns are no starts."""
+    """The start of a whole debate for the agent-level middleware; its turns are no starts."""
     agent = debate.setup.agent or DEBATE
     by: StartedBy = "person"
     if above is not None:

@@ -83,7 +83,7 @@ class AgentBook:
         return found.priority if found is not None and found.priority is not None else usual
 
     def chat(self) -> tuple[AgentDefinition, ...]:
-        """Those that a person can talk to, in order of their names."""
+        """The agents that a person can talk to, in order of their names."""
         return tuple(one for _, one in sorted(self.agents.items()) if one.type == "ai_human")
 
     def put(self, files: Sequence[AgentFile]) -> None:
@@ -124,7 +124,7 @@ class AgentFiles:
 
     @property
     def folders(self) -> tuple[AgentFolder, ...]:
-        """In order: the earlier counts."""
+        """The folders in order: an earlier one wins."""
         return self._folders
 
     def set_folders(self, folders: Sequence[AgentFolder]) -> None:
@@ -155,7 +155,7 @@ class AgentFiles:
         self.reload()
 
     def reload(self) -> AgentBook:
-        """Read everything anew; the last good version of a file that is broken now stays in force."""
+        """Read all files again; the last good version of a file that is broken now stays in force."""
         with self._lock:
             files = [file for folder in self._folders for file in self._files_of(folder)]
             self._good = {file.path: file.definition for file in files if file.definition is not None}
@@ -213,7 +213,7 @@ def _paths(folder: AgentFolder) -> list[str]:
 
 
 def _without_doubles(files: Sequence[AgentFile]) -> list[AgentFile]:
-    """Of two with one name only the first counts; the other has an error more (R-DEF-17)."""
+    """Of files with the same name only the first counts; the others get an error (R-DEF-17)."""
     taken: dict[str, str] = {}
     found = []
     for file in files:
@@ -229,5 +229,5 @@ def _without_doubles(files: Sequence[AgentFile]) -> list[AgentFile]:
 
 
 def load_agents(folder: Path) -> AgentBook:
-    """Read one folder. Blocks and imports PyYAML: use a thread."""
+    """Read the definitions in one folder. Blocks and imports PyYAML: use a thread."""
     return AgentFiles([AgentFolder(str(folder), "library")]).reload()

@@ -188,7 +188,8 @@ def _type(at: _Reader) -> AgentType:
 
 
 def _side(above: _Reader, key: str, *, needed: str) -> SideDefinition | None:
-    """One side. An unneeded one is read all the same: its mistakes count when the type changes."""
+    """Read one side. A side that the type does not need is read all the same: its mistakes count when the type
+    changes."""
     data = above.data.get(key)
     if data is None:
         if needed:
@@ -288,7 +289,7 @@ def _references(data: Mapping[str, Any], path: str) -> Iterator[DefinitionProble
 
 
 def _icon(at: _Reader) -> str:
-    """R-DEF-9."""
+    """Read the icon of a definition (R-DEF-9)."""
     given = at.text("icon", MAX_TEXT)
     icon, problem = cleaned_icon(given)
     if problem:
@@ -297,7 +298,7 @@ def _icon(at: _Reader) -> str:
 
 
 def _environment(at: _Reader) -> dict[str, str]:
-    """R-DEF-15."""
+    """Read the chat variables of a definition (R-DEF-15)."""
     given = at.data.get("tenvs")
     if given is None:
         return {}

@@ -18,8 +18,10 @@ from desktop.yaml_text.change import change_key
 
 
 def definition_text(definition: AgentDefinition) -> str:
-    """The file's text; what is at its default is left out. Values are JSON, which YAML reads as it is, but for prompts
-    that are written in place: they stay to be read. Blocks."""
+    """The definition as the text of its file, without what is at its default.
+
+    Values are JSON, which YAML reads as it is, but for prompts that are written in place: they stay readable. Blocks.
+    """
     text = "\n".join(_lines(_fields(definition), "")) + "\n"
     for key, side in (("sideA", definition.side_a), ("sideB", definition.side_b)):
         if side is not None and side.prompt_text:

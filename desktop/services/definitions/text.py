@@ -34,14 +34,14 @@ class AgentText:
     data: Mapping[str, Any] = field(default_factory=dict)
 
     def place(self, path: str) -> Place:
-        """Of a field, or of the nearest one around it."""
+        """The place (line, column) of a field, or of the nearest one around it."""
         while path and path not in self.places:
             path = path.rpartition(".")[0]
         return self.places.get(path, (1, 1))
 
 
 def read_text(text: str, origin: str, *, json_text: bool | None = None, places: bool = True) -> AgentText:
-    """Read a definition. Never raises for what the text says. ``json_text`` None: as the origin's name says. Without
+    """Parse a definition; never raises for what the text says. ``json_text`` None: as the origin's name says. Without
     ``places`` most texts need no YAML library (1.4 MB)."""
     as_json = origin.endswith(".json") if json_text is None else json_text
     if len(text.encode("utf-8", "replace")) > MAX_BYTES:
@@ -113,7 +113,7 @@ def read_raw(path: str) -> bytes:
 
 
 def text_of(raw: bytes) -> str:
-    """It as text. Raises ValueError."""
+    """Decode a file. Raises ValueError."""
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:

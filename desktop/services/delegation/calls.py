@@ -169,7 +169,7 @@ class AgentCalls:
         place: AgentPlace,
         begun: Begun | None,
     ) -> CalledAgent:
-        """Its thread, and who it works for: the run's id, a child token, the caller's list (R-AAT-4)."""
+        """The called agent: its thread, its run's id, a child token, the caller's list (R-AAT-4)."""
         message, prompt_text = await self._asked(agent, args, call)
         thread_id, model = place.thread_id, await self._model(agent, host, place)
         if begun is None:

@@ -20,7 +20,7 @@ from desktop.supervision.tree import TreeNode
 
 @dataclass(frozen=True, slots=True)
 class AgentPlace:
-    """Of one called agent; ``kept``: how long its thread is. Without ``live`` nobody counts or shows it."""
+    """Where one called agent works; ``kept``: how long its thread is. Without ``live`` nobody counts or shows it."""
 
     thread_id: str
     supervision: Supervision

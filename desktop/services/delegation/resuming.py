@@ -33,7 +33,8 @@ class Begun:
 
 
 async def begun_by(store: Store, call_key: str) -> Begun | None:
-    """None: the call has not come so far, and is made as any other."""
+    """The run that was begun for a call, with its thread; None: the call did not come so far, and is made as any
+    other."""
     run = await store.called.latest(call_key=call_key)
     if run is None:
         return None
@@ -74,8 +75,10 @@ async def _written(store: Store, begun: Begun) -> MessageRecord | None:
 
 
 async def ended_before(store: Store, begun: Begun, end: MessageRecord, *, by_text: bool) -> AgentAnswer | None:
-    """Its answer, if it had one already, which ends with ``end``; None: it goes on. One that a person ended alone stays
-    ended. ``by_text``: a text without calls is its answer."""
+    """The agent's answer, where it had answered before the process ended with the message ``end``; None: it goes on.
+
+    An agent that a person ended alone stays ended. ``by_text``: a text without calls is its answer.
+    """
     known = found(begun.run.extra)
     if known is not None:
         return known

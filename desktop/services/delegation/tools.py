@@ -38,7 +38,7 @@ Carry = Callable[[AgentDefinition, Mapping[str, Any], ToolCallContext], Awaitabl
 
 
 class Registry(Protocol):
-    """``tools.registry.ToolRegistry``."""
+    """The part of ``tools.registry.ToolRegistry`` that is used."""
 
     def find(self, name: str) -> Tool | None: ...
 
@@ -48,7 +48,7 @@ class Registry(Protocol):
 
 
 class AgentTool:
-    """One exposed agent. ``carry`` runs it."""
+    """An exposed agent as a tool. ``carry`` runs it."""
 
     def __init__(self, definition: AgentDefinition, spec: ToolSpec, carry: Carry) -> None:
         self.definition = definition
@@ -56,7 +56,7 @@ class AgentTool:
         self._carry = carry
 
     async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
-        """Gate 9: as much as the agent itself may do."""
+        """Gate 9: the call is as grave as anything that the agent itself may do."""
         return PreCheck(self.spec.category)
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
@@ -154,7 +154,8 @@ class AgentTools:
     # -- how much it may do (R-AAT-7) ---------------------------------------------------------------------------------
 
     def _categories(self, agents: list[AgentDefinition]) -> dict[str, Category]:
-        """Of each, by its name. Agents may call each other: worked out until nothing rises any more."""
+        """The category of each agent, by its name. Agents may call each other: worked out until nothing rises any
+        more."""
         specs = [tool.spec for tool in self._world.table.tools() if tool.spec.source != SOURCE]
         found = {agent.name: Category.READ for agent in agents}
         for _ in range(_PASSES):

@@ -48,7 +48,7 @@ class Judge:
     kind: ConfinementKind = "none"
 
     def row(self, path: str) -> ReachRow:
-        """One path. Never raises for what is there."""
+        """The judgement of one path. Never raises, whatever is there."""
         kind: NodeKind = kind_of(path) or "file"
         opens = kind == "dir" or (kind == "link" and os.path.isdir(path))
         first, reading = self._asked(LIST_DIRECTORY if opens else READ_FILE, path)
@@ -168,5 +168,5 @@ def _target(path: str) -> str:
 
 
 def rows(judge: Judge, paths: Sequence[str]) -> tuple[ReachRow, ...]:
-    """Several. Blocks."""
+    """The judgement of several paths. Blocks."""
     return tuple(judge.row(path) for path in paths)

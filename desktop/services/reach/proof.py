@@ -42,7 +42,7 @@ def _line(way: Way, access: Literal["read", "write"], tried: Attempt, verdict: P
 
 
 def _too_open(way: Way, access: str, verdict: PathVerdict, kind: str) -> tuple[Agreement, str]:
-    """It could be opened, though the lists say no."""
+    """The disagreement where a path could be opened though the lists say no."""
     if way == "command" and kind == "none":
         return "unconfined", _UNCONFINED
     if way == "command" and access == "read" and verdict.rule == "outside":
@@ -51,7 +51,7 @@ def _too_open(way: Way, access: str, verdict: PathVerdict, kind: str) -> tuple[A
 
 
 def words_of(way: Way, tried: Attempt, kind: str) -> str:
-    """How it ended."""
+    """The outcome of an attempt in words."""
     if tried.outcome == "opened":
         return "opened"
     if tried.outcome == "untried":

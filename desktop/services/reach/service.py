@@ -78,7 +78,7 @@ class ReachService:
     # -- looking ------------------------------------------------------------------------------------------------------
 
     def agents(self) -> Sequence[tuple[str, str]]:
-        """(name, title)."""
+        """The agents as (name, title)."""
         return tuple((name, agent.shown) for name, agent in self._s.agents.agents.items())
 
     def roots(self) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ class ReachService:
         return tuple(dict.fromkeys(rule.resolved for rule in (*lists.allowed, *lists.granted)))
 
     async def level(self, path: str) -> Level:
-        """One folder's content."""
+        """The content of one folder."""
         return await asyncio.to_thread(level, path)
 
     async def judge(self, agent: str, paths: Sequence[str]) -> tuple[ReachRow, ...]:
@@ -127,7 +127,7 @@ class ReachService:
         return not_itself(self._s.skills.allowed_of(skill), skill.name)
 
     def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Lists and rules."""
+        """Call ``listener`` when lists or rules change; returns a function that detaches it."""
 
         def changed() -> None:
             self._profile = None
@@ -144,7 +144,8 @@ class ReachService:
     # -- proving ------------------------------------------------------------------------------------------------------
 
     async def prove(self, agent: str, path: str) -> Proof:
-        """It is written down first, and how it ended afterwards. The person asked for it, so nobody else is."""
+        """Prove what an agent reaches at a path. The proof is logged before and after; as the person asked for it, no
+        request is made."""
         judge = await self._judge(agent)
         at = self._clock()
         number = await self._s.log.add(self._entry(path, at))

@@ -46,7 +46,7 @@ class CallMaker(Protocol):
     """Makes calls: the toolbox of a turn."""
 
     async def run(self, call: ToolCallBlock, past: Past = NEVER_BEGUN) -> ToolResultBlock:
-        """Through every gate."""
+        """Make a call through every gate."""
         ...
 
 
@@ -97,7 +97,8 @@ class Settling:
         self._token = token
 
     async def settle(self, effects: Effects) -> list[ChatMessage]:
-        """The results. Raises CancellationError when the person ends the run instead; then what is open stays so."""
+        """Settle the open calls and return their results. Raises CancellationError when the person ends the run
+        instead; then they stay open."""
         self._recorder.message_id = self._left.message.message_id
         refused = _refused(self._left)
         found = [await self._result(call) for call in self._left.calls if call.call_id not in refused]

@@ -50,8 +50,8 @@ class RuleService:
     # -- seeing -------------------------------------------------------------------------------------------------------
 
     def rules(self) -> tuple[RuleView, ...]:
-        """All in force. No library, project or setting can bring rules along: those of the person, then what is built
-        in, tool by tool."""
+        """All rules in force: those of the person, then what is built in, tool by tool. No library, project or setting
+        can bring rules along."""
         return (*map(_view, self._rules.kept), *map(self._built_in, self._tools()))
 
     def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
@@ -110,7 +110,7 @@ class RuleService:
         return self._simulate(self._rules, draft, self._pattern(draft))
 
     async def save(self, draft: RuleDraft) -> RuleView:
-        """Keep it; it counts once this returns, also for running agents. Raises KnownError."""
+        """Save a rule; it applies once this returns, also for running agents. Raises KnownError."""
         pattern = self._pattern(draft)
         origin = ORIGIN if draft.origin == "request" else YOU
         record = RuleRecord(
@@ -134,12 +134,12 @@ class RuleService:
     # -- revoking -----------------------------------------------------------------------------------------------------
 
     async def revoke(self, rule_id: str) -> None:
-        """It counts for nothing from now on. Raises KnownError when it is not there or not editable."""
+        """Revoke a rule; from now on it applies to nothing. Raises KnownError when it is not there or not editable."""
         _editable(rule_id)
         await self._rules.revoke(rule_id)
 
     async def restore(self, rule_id: str) -> None:
-        """Undo of ``revoke``."""
+        """Bring a revoked rule back."""
         _editable(rule_id)
         await self._rules.restore(rule_id)
 

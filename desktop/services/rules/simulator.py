@@ -36,7 +36,7 @@ LOOKED_AT = 1_000
 
 
 class RecordedCalls(Protocol):
-    """``store.RuleRepository``."""
+    """The part of ``store.RuleRepository`` that is used."""
 
     def recorded(self, *, limit: int) -> Awaitable[list[RecordedCall]]: ...
 
@@ -70,7 +70,7 @@ class Tally:
     count: int = 0
 
     def add(self, call: SimulatedCall, times: int = 1) -> None:
-        """One more."""
+        """Count a call, and keep the first few as examples."""
         self.count += times
         if len(self.shown) < SHOWN:
             self.shown.append(call)
@@ -82,14 +82,14 @@ def outcome(rules: RuleSet, facts: CallFacts) -> Outcome:
 
 
 class Simulator:
-    """Tries drafts. One per app; each trial stands by itself."""
+    """Tries drafts of rules. There is one per app; each trial is independent."""
 
     def __init__(self, calls: RecordedCalls, judges: Judges) -> None:
         self._calls = calls
         self._judges = judges
 
     async def run(self, rules: TrustRules, draft: RuleDraft, pattern: Pattern) -> Simulation:
-        """What would change. Cancelling it ends its thread within a slice."""
+        """Find what a draft would change. Cancelling ends the simulator's thread within a slice."""
         attempt = _Attempt(rules, draft, pattern, self._judges, Slices())
         calls = await self._calls.recorded(limit=MAX_RECORDED)
         try:

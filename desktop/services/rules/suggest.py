@@ -107,7 +107,7 @@ def _exact(constraint: Constraint, passing: Sequence[CallFacts], _workspace: str
 
 
 def _short(path: str, workspace: str) -> str:
-    """As a person would write it: relative in the workspace."""
+    """The path as a person would write it: relative inside the workspace."""
     return path[len(workspace) + 1 :] if path.startswith(f"{workspace}/") else path
 
 
@@ -124,5 +124,5 @@ def _braced(texts: Sequence[str]) -> str:
 
 
 def literally_head(text: str) -> str:
-    """As ``literally``, for a piece that is no value by itself: its blanks stay as they are."""
+    """Escape a piece of a value, like ``literally``; blanks at its ends stay as they are."""
     return re.sub(r"[*?\[\]{},()\\]", r"\\\g<0>", text)

@@ -55,7 +55,7 @@ class Sample:
 
 
 def samples(glob: str) -> list[Sample]:
-    """Of the first few alternatives of a glob that can be read."""
+    """Sample texts that the first few alternatives of a glob match."""
     return [_sample(one) for one in islice(alternatives(glob), MAX_SAMPLES)]
 
 

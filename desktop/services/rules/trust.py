@@ -50,7 +50,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class KeptRules(Protocol):
-    """``store.RuleRepository``."""
+    """The part of ``store.RuleRepository`` that is used."""
 
     def add(self, *, rule: RuleRecord, replaces: str = "") -> Awaitable[None]: ...
 
@@ -101,8 +101,11 @@ def binds(pattern: Pattern) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RememberedRule:
-    """A remembered rule: its record, how it is shown, and why it counts for nothing, if so. ``entries`` are it as it is
-    written and, for one that asks or denies below a link, with the place where that leads."""
+    """A rule that was stored: its record, how it is shown, and why it applies to nothing, if so.
+
+    ``entries`` are its pattern as written and, for one that asks or denies below a link, with the place where that
+    leads.
+    """
 
     record: RuleRecord
     shown: str
@@ -120,11 +123,11 @@ class FrozenRules:
 
     @property
     def all(self) -> RuleSet:
-        """As they are."""
+        """The rules as they are."""
         return self._made()
 
     def with_rule(self, pattern: Pattern, thread_id: str = "", replaces: str = "") -> RuleSet:
-        """As they would be with one more, or with one in the place of another."""
+        """The rules as they would be with one more, or with one in the place of another."""
         return self._made([Entry(pattern, Owner("draft", thread_id))], without=replaces)
 
     def _made(self, more: Sequence[Entry] = (), without: str = "") -> RuleSet:
@@ -237,7 +240,7 @@ class TrustRules:
         return place_of_key(pattern, self._mask)
 
     async def revoke(self, rule_id: str) -> None:
-        """It counts for nothing from now on, also while that is still being written down. Raises NotFound."""
+        """Revoke a rule; it applies to nothing from now on, also while that is still being stored. Raises NotFound."""
         found = self._kept.pop(rule_id, None)
         if found is None or self._store is None:
             raise NotFound("That rule no longer exists.")
@@ -250,7 +253,7 @@ class TrustRules:
             raise
 
     async def restore(self, rule_id: str) -> None:
-        """Undo of ``revoke``. Raises NotFound."""
+        """Bring a revoked rule back. Raises NotFound."""
         if self._store is None or rule_id in self._kept:
             raise NotFound("That rule was not revoked.")
         await self._store.restore(rule_id=rule_id)
@@ -323,7 +326,7 @@ def _same(one: RuleRecord, other: RuleRecord) -> bool:
 
 
 def _read(record: RuleRecord, where: Where) -> RememberedRule:
-    """Blocking: it looks where folders lead."""
+    """Read a stored rule. Blocks: it looks where folders lead."""
     try:
         pattern = record_pattern(record)
         shown = shown_of(record, pattern)

@@ -67,14 +67,14 @@ class SkillLibrary(Protocol):
 
 
 class ScheduleCreate:
-    """Implements ``Tool``."""
+    """The tool ``schedule-create``: makes a scheduled job that only reads."""
 
     def __init__(self, jobs: JobService) -> None:
         self._jobs = jobs
 
     @property
     def spec(self) -> ToolSpec:
-        """What models see."""
+        """The tool's declaration."""
         return SCHEDULE_CREATE
 
     async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
@@ -96,14 +96,14 @@ class ScheduleCreate:
 
 
 class SkillRegister:
-    """Implements ``Tool``."""
+    """The tool ``skill-register``: saves a new skill."""
 
     def __init__(self, service: Callable[[], SkillLibrary]) -> None:
         self._service = service
 
     @property
     def spec(self) -> ToolSpec:
-        """What models see."""
+        """The tool's declaration."""
         return SKILL_REGISTER
 
     async def precheck(self, args: Mapping[str, Any]) -> PreCheck:

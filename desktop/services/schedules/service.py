@@ -94,7 +94,7 @@ class JobService:
         return await job_problems(self._runtime, self._around.default_model, job)
 
     async def next_times(self, schedule: str, zone: str, count: int = 5) -> Sequence[float]:
-        """The next times. Raises ConfigurationError."""
+        """The next times of a schedule, in seconds since the epoch. Raises ConfigurationError."""
         times = await times_of(schedule, zone)
         return await asyncio.to_thread(times.between, self._around.clock(), 1e12, min(count, 50))
 
@@ -137,13 +137,13 @@ class JobService:
         self._tell()
 
     async def restore(self, job: Job) -> None:
-        """Undo of ``delete``."""
+        """Undo ``delete``."""
         await self._store.put(job=clean(replace(job, seen_at=self._around.clock()), self._runtime.mask))
         self._runs.deleted(job.job_id, False)
         self._tell()
 
     async def runs(self, job_id: str, limit: int = 100) -> Sequence[JobRun]:
-        """Its history, the newest first."""
+        """The job's runs, the newest first."""
         return await self._store.runs(job_id=job_id, limit=limit)
 
     async def try_once(self, job_id: str) -> str:
@@ -161,7 +161,7 @@ class JobService:
         return run.thread_id
 
     async def stop(self, job_id: str) -> bool:
-        """Stop its run; False when there is none."""
+        """Stop the job's run; False when there is none."""
         return await self._runs.stop(job_id)
 
     # -- time ---------------------------------------------------------------------------------------------------------

@@ -141,7 +141,7 @@ class SkillService:
     # -- what there is ------------------------------------------------------------------------------------------------
 
     def catalog(self) -> SkillCatalog:
-        """Everything, from memory: ``filter``, ``counts``, ``row``; see ``SkillCatalog``."""
+        """The catalogue of all skills, from memory; see ``SkillCatalog``."""
         return self._world.fabric.catalog()
 
     def on_change(self, listener: Callable[[SkillChanges], None]) -> Callable[[], None]:
@@ -224,7 +224,7 @@ class SkillService:
     # -- checking and changing ----------------------------------------------------------------------------------------
 
     async def open(self, path: str) -> OpenFile:
-        """For editing. Raises KnownError for a file that is no text or cannot be read."""
+        """Open a file for editing. Raises KnownError for a file that is no text or cannot be read."""
         return await asyncio.to_thread(self._files.open, path)
 
     async def check(self, path: str, text: str, name: str = "") -> CheckedText:
@@ -259,7 +259,7 @@ class SkillService:
         return self._files.create(self.mine, name, _MARKDOWN.format(name=name), folder=kind == "folder")
 
     def holder(self, name: str) -> str:
-        """Whose this name is now, in any folder or as a tool's name with providers; "" where it is free."""
+        """The owner of this name now, in any folder or as a tool's name with providers; "" where it is free."""
         catalog, tools = self._world.fabric.catalog(), self._world.table
         for row in catalog.named(name):
             return catalog.row(row).path or f"the skill {name}"
@@ -308,7 +308,7 @@ class SkillService:
             return
 
     async def delete(self, path: str, name: str) -> Deleted:
-        """Put aside; ``undo`` brings it back."""
+        """Put a skill aside; ``undo`` brings it back."""
         return await asyncio.to_thread(self._files.delete, path, name)
 
     async def undo(self, deleted: Deleted) -> str:

@@ -64,7 +64,7 @@ class FilesWithSkills:
         self.skills: SkillsInUse | None = None
 
     def explain(self, path: str, access: Access) -> PathVerdict:
-        """As the boundary; reading in the folder of a skill in use is allowed beside."""
+        """Judge a path as the boundary does; reading in the folder of a skill in use is allowed besides."""
         verdict = self._files.explain(path, access)
         if access is Access.WRITE or self.skills is None or self._is_there(verdict):
             return verdict

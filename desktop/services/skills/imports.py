@@ -59,7 +59,7 @@ class Fits:
 
 @dataclass(frozen=True, slots=True)
 class KeptImport:
-    """What importing did: ``token`` takes it back. ``paths`` and ``names`` of the new skills, in order."""
+    """The result of an import: ``token`` takes it back. ``paths`` and ``names`` of the new skills, in order."""
 
     token: str
     names: tuple[str, ...]

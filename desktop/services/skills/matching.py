@@ -47,7 +47,7 @@ class _Fit(NamedTuple):
 
 
 class SkillMatch:
-    """Of some skills. Blocks for a moment where they are many: use a thread."""
+    """Finds the skills that a message means among some. Blocks for a moment where they are many: use a thread."""
 
     def __init__(self, skills: Iterable[SkillDef]) -> None:
         self._words = [(skill, words(skill.name), words(skill.description)) for skill in skills]

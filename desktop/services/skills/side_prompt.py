@@ -23,7 +23,7 @@ def in_place(text: str, shown: str, tools: str | None = None) -> SkillDef | None
 
 
 def in_place_of(agent: AgentDefinition, side: SideDefinition) -> SkillDef | None:
-    """That of a side; None where it names a skill."""
+    """The skill made of a prompt that is written in place; None where the side names a skill."""
     return None if side.prompt else in_place(side.prompt_text, agent.shown, side.allowed_tools)
 
 
@@ -33,7 +33,7 @@ async def prompt_skill(skills: SkillWorld, agent: AgentDefinition, side: SideDef
 
 
 def prompt_skill_now(skills: SkillWorld, agent: AgentDefinition, side: SideDefinition) -> SkillDef | None:
-    """The same. Blocks."""
+    """The skill that is a side's prompt: the one written in place, or the one it names. Blocks."""
     return in_place_of(agent, side) or skills.fabric.find_tool(side.prompt)
 
 

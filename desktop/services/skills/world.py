@@ -108,7 +108,7 @@ class SkillWorld:
         self._end = fabric.on_change(self._changed)
 
     def close(self) -> None:
-        """Stop watching. Blocks for a moment."""
+        """Stop watching the folders. Blocks for a moment."""
         self._end()
         self.fabric.close()
 
@@ -144,7 +144,7 @@ class SkillWorld:
     # -- prompts ------------------------------------------------------------------------------------------------------
 
     async def find(self, name: str) -> SkillDef | None:
-        """By reference; off the loop where files have to be read."""
+        """The skill of this name or reference; off the loop where files have to be read."""
         known, found = self.fabric.find_cached(name)
         return found if known else await asyncio.to_thread(self.fabric.find_tool, name)
 
@@ -257,7 +257,7 @@ class SkillWorld:
         return f"`{tool.spec.provider_name}` ({tool.spec.description})" if tool is not None else None
 
     async def _inline(self, definition: SkillDef, given: str) -> str:
-        """A file's text: of a folder skill's own folder, or anywhere that read_file may read (S-SK-1)."""
+        """The text of a file: in a folder skill's own folder, or anywhere that read_file may read (S-SK-1)."""
         data = await asyncio.to_thread(self._read, definition, given)
         if len(data) > MAX_INLINE:
             raise ToolFailure(f"{given} is larger than {MAX_INLINE} bytes")
@@ -292,7 +292,7 @@ class SkillWorld:
     # -- promotions ---------------------------------------------------------------------------------------------------
 
     def _promoted(self) -> Promotions:
-        """Of the project's main skill; from memory, worked out by ``promote`` (R-INV-13)."""
+        """The promotions of the project's main skill; from memory, worked out by ``promote`` (R-INV-13)."""
         found = self.fabric.globals.cache.promotions
         return found if isinstance(found, Promotions) else Promotions()
 

@@ -33,7 +33,7 @@ class ContextService:
         self._backoff: dict[str, SummaryBackoff] = {}
 
     async def overlay(self, thread_id: str) -> Overlay:
-        """As it is for what the thread shows."""
+        """The overlay of the branch that the thread shows."""
         try:
             leaf = (await self._store.threads.get(thread_id=thread_id)).active_leaf
         except NotFound:
@@ -41,7 +41,7 @@ class ContextService:
         return await self.of_branch(thread_id, leaf) if leaf else await self._store.overlays.get(thread_id=thread_id)
 
     async def of_branch(self, thread_id: str, leaf: str) -> Overlay:
-        """As it is for the branch that ends in ``leaf``."""
+        """The overlay of the branch that ends in ``leaf``."""
         return await self._store.overlays.for_branch(thread_id=thread_id, leaf=leaf)
 
     def now(self, thread_id: str, since: Overlay, undone: int) -> tuple[Overlay, int]:
@@ -86,7 +86,7 @@ class ContextService:
         return [PinnedText(one.message_id, " ".join(one.text.split())[:SHOWN], one.message_id in here) for one in found]
 
     async def _shown(self, thread_id: str, pins: Iterable[str]) -> set[str]:
-        """Which of them are on the branch that is shown, and maybe others."""
+        """The pins on the branch that is shown, and maybe others."""
         leaf = (await self._store.threads.get(thread_id=thread_id)).active_leaf
         if not leaf:
             return set()
@@ -108,14 +108,14 @@ class ContextService:
 
 @dataclass(slots=True)
 class _OfThread:
-    """A chat's overlay."""
+    """The overlay of a chat, as a run uses it."""
 
     service: ContextService
     thread_id: str
     undone: int
 
     def now(self, since: Overlay) -> Overlay:
-        """As the person has it."""
+        """The overlay as the person has it now."""
         since, self.undone = self.service.now(self.thread_id, since, self.undone)
         return since
 

@@ -40,7 +40,7 @@ details pre { border: 0; padding: .5rem 0; } .note { border-left: 3px solid #c80
 
 
 def as_html(thread: ThreadRecord, messages: Sequence[MessageRecord]) -> str:
-    """One self-contained page."""
+    """The thread as one self-contained HTML page."""
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(thread.created_at))
     body: list[str] = [f'<p class="quiet">{when}, {escape(thread.model or "no model")}</p>']
     speaker = ""

@@ -32,7 +32,7 @@ class Above:
 
     @staticmethod
     async def of(store: Store, messages: Sequence[ChatMessage]) -> Above | None:
-        """Of the thread of ``messages``; None where that begins with them."""
+        """The messages above those of a thread that are loaded; None where the thread begins with them."""
         if not messages or not messages[0].source_id:
             return None
         first = messages[0].source_id
@@ -40,7 +40,8 @@ class Above:
         return Above(store, first, count) if count else None
 
     async def picked(self, wanted: frozenset[str]) -> Sequence[ChatMessage]:
-        """Those of ``wanted`` that are among them, oldest first; the same objects as long as the same are wanted."""
+        """The earlier messages with the ids ``wanted``, the oldest first; the same objects as long as the same are
+        wanted."""
         if wanted != self._wanted:
             records = await self.store.messages.picked_above(message_id=self.first, wanted=sorted(wanted))
             self._wanted, self._found = wanted, chat_messages(records)

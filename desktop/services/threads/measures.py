@@ -27,7 +27,7 @@ class ContextMeasures:
             self._measured.pop(event.thread_id, None)
 
     async def keep(self, thread_id: str, leaf: str) -> None:
-        """Write it down; ``leaf`` is the message that it goes up to."""
+        """Store how much of the window is used; ``leaf`` is the message that it goes up to."""
         used = self._measured.get(thread_id)
         if used is None:
             return

@@ -168,7 +168,7 @@ class RunRecorder:
         return [message_id] * len(results)
 
     def listen(self, event: LoopEvent) -> None:
-        """The loop's listener: deltas into the open message and onto the bus."""
+        """Listen to the loop: deltas go into the open message and onto the bus."""
         if self._open is None:
             return
         if isinstance(event, TextDelta):

@@ -67,7 +67,7 @@ class ThreadService:
         return record
 
     async def thread(self, thread_id: str) -> ThreadRecord:
-        """One thread. Raises NotFound."""
+        """One thread by its id. Raises NotFound."""
         return await self._store.threads.get(thread_id=thread_id)
 
     async def threads(self) -> list[ThreadRecord]:
@@ -75,7 +75,7 @@ class ThreadService:
         return await self._store.threads.list_all()
 
     async def rename(self, thread_id: str, title: str) -> None:
-        """A person's title; it is never replaced by an automatic one."""
+        """Set the title that a person chose; it is never replaced by an automatic one."""
         await self._store.threads.rename(thread_id=thread_id, title=self._mask(without_hidden(title)), by_person=True)
         self._changed(thread_id, "title")
 
@@ -122,7 +122,8 @@ class ThreadService:
         return {str(name): str(value) for name, value in kept.items()} if isinstance(kept, Mapping) else {}
 
     async def set_environment(self, thread_id: str, values: Mapping[str, str]) -> None:
-        """Replace them. Raises ConfigurationError with all problems, for what looks like a secret too."""
+        """Replace the thread's variables. Raises ConfigurationError with all problems, for what looks like a secret
+        too."""
         if problems := environment_problems(values):
             said = "; ".join(problem.shown for problem in problems)
             words = f"This cannot be saved with the chat: {said}."
@@ -138,7 +139,7 @@ class ThreadService:
         return await self._store.drafts.get(thread_id=thread_id) or DraftRecord(thread_id, "")
 
     async def save_draft(self, thread_id: str, text: str, attachments: Sequence[Block] | None = ()) -> None:
-        """Keep it; an empty one is forgotten. ``attachments`` None: those that are kept stay."""
+        """Save the thread's draft; an empty one is deleted. ``attachments`` None: the stored ones stay."""
         text = self._mask(text)
         if attachments is None:
             await self._store.drafts.put_text(thread_id=thread_id, text=text, at=time.time())
@@ -153,7 +154,7 @@ class ThreadService:
         return str(found.get("message") or ""), str(found.get("text") or "")
 
     async def keep_edited(self, thread_id: str, message_id: str, text: str) -> None:
-        """Keep it; without a message it is forgotten."""
+        """Keep the text of a message that is being edited; without a message it is deleted."""
         key = f"edit:{thread_id}"
         if message_id:
             await self._store.state.put(key=key, value={"message": message_id, "text": self._mask(text)})
@@ -169,7 +170,7 @@ class ThreadService:
     # -- messages and branches ----------------------------------------------------------------------------------------
 
     async def message(self, message_id: str) -> MessageRecord:
-        """One message. Raises NotFound."""
+        """One message by its id. Raises NotFound."""
         return await self._store.messages.get(message_id=message_id)
 
     async def path(self, thread_id: str, *, before: str | None = None, limit: int | None = None) -> list[MessageRecord]:

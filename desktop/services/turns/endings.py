@@ -69,7 +69,8 @@ def ending_of(result: LoopResult, cancelled_because: str | None, by: TurnEnd | N
 
 
 def reason_of(limit: Limit | None) -> EndReason:
-    """Of a run whose budget is used up: the rounds of all its agents, or anything else (R-SES-18)."""
+    """The reason for the end of a run whose budget is used up: the rounds of all its agents, or anything else
+    (R-SES-18)."""
     return "global_limit" if limit is not None and limit.name == ROUNDS else "budget"
 
 

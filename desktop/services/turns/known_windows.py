@@ -37,7 +37,7 @@ class KnownWindows:
         return made
 
     def __call__(self, ref: ModelRef) -> int | None:
-        """Of one model."""
+        """The window of one model."""
         told, key = self._ask(ref), str(ref)
         if told is None:
             return self._kept.get(key)

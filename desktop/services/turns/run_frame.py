@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalledBy:
-    """Who an agent works for that was called as a tool (R-AAT-4)."""
+    """The call that an agent was called by as a tool (R-AAT-4)."""
 
     meta: RunMeta
     """A span of the caller's, with the child's place in the run tree and the child token."""
@@ -52,8 +52,8 @@ class CalledBy:
 
 
 class RunFrame:
-    """Of one run: ``begin``, ``open_tree``, then the work, ``close_tree``, ``store_end`` and ``tell_end``; ``forget``
-    whatever happens. A run with ``called_by`` is a part of its caller's, in whose tree it stands."""
+    """The frame of one run: ``begin``, ``open_tree``, then the work, ``close_tree``, ``store_end`` and ``tell_end``;
+    ``forget`` whatever happens. A run with ``called_by`` is a part of its caller's, in whose tree it stands."""
 
     def __init__(self, runtime: Runtime, *, thread_id: str, run_id: str, called_by: CalledBy | None = None) -> None:
         self._runtime = runtime
@@ -89,7 +89,7 @@ class RunFrame:
         return self.tree.root.budget
 
     def judged(self, ending: Ending, nodes: Iterable[TreeNode | None]) -> Ending:
-        """The ending; of one whose time ran out, or that of one of ``nodes``, it is that limit (R-SUP-11)."""
+        """The ending; where the time of the run or of one of ``nodes`` ran out, an ending by that limit (R-SUP-11)."""
         limit = next((node.stopped for node in nodes if node is not None and node.stopped is not None), None)
         if limit is None or ending.reason != "cancelled":
             return ending
@@ -125,7 +125,7 @@ class RunFrame:
         )
 
     def tell_end(self, ending: Ending, usage: Usage) -> None:
-        """It is over, and its thread is free for another."""
+        """Publish that the run has ended; its thread is free for another."""
         tell_end(self._runtime.bus, self._thread_id, self._run_id, ending, usage)
 
 

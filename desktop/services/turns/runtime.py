@@ -84,7 +84,7 @@ class Runtime:
 
     @property
     def budget(self) -> ExecutionBudget:
-        """That of a run tree that begins now."""
+        """The budget of a run tree that begins now."""
         return self.bounds()
 
     def tracker(self, parent: BudgetTracker | None = None) -> BudgetTracker:

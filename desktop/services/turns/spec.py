@@ -283,12 +283,13 @@ class TurnRounds:
         thread: Limit | None = None,
         prompts: Limit | None = None,
     ) -> TurnRounds:
-        """Of a side's turn; ``who`` has the limit that the side sets, ``prompts`` is what its prompt's skill does."""
+        """The limits on rounds of a side's turn; ``who`` has the limit that the side sets, ``prompts`` is that of its
+        prompt's skill."""
         side = Limit("maxSteps", spec.max_rounds, who) if spec.max_rounds else None
         return TurnRounds(tightest(side, prompts) or spec.usual_rounds, budget, begun, thread)
 
     def __call__(self, done: int) -> Limit:
-        """As of now."""
+        """The limit on rounds as of now."""
         left = self.budget.rounds_left(done - self.begun)
         left = replace(left, value=left.value + self.begun, kind="budget") if left is not None else None
         by_hand = self.budget.budget.max_rounds is not None and self.budget.where_of("max_rounds") == BY_HAND
@@ -296,5 +297,5 @@ class TurnRounds:
 
 
 def round_limit(own: int | None, who: str, budget: BudgetTracker, usual: Limit = DEFAULT_LIMIT) -> Limit:
-    """Of a turn that has not begun."""
+    """The limit on rounds of a turn that has not begun."""
     return TurnRounds(Limit("maxSteps", own, who) if own else usual, budget)(0)

@@ -12,7 +12,7 @@ KEY = "tool_modes"
 
 
 class State(Protocol):
-    """``store.StateRepository``."""
+    """The part of ``store.StateRepository`` that is used."""
 
     def get(self, *, key: str, default: Any = None) -> Awaitable[Any]: ...
 
@@ -20,7 +20,8 @@ class State(Protocol):
 
 
 class ToolModes:
-    """Kept over restarts. Used on the loop; a change holds from an agent's next run on."""
+    """How each agent calls its tools, where a person chose it; kept over restarts. Used on the loop; a change holds
+    from an agent's next run on."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -44,7 +45,7 @@ class ToolModes:
         return self._chosen.get(agent, "")
 
     async def choose(self, agent: str, mode: str) -> None:
-        """Keep a choice; "" takes it back. Raises ConfigurationError for what is none, and what the store raises."""
+        """Store a choice; "" removes it. Raises ConfigurationError for what is none, and what the store raises."""
         if mode and mode not in MODES:
             words = f"How an agent calls its tools has to be one of {', '.join(MODES)}, not {mode!r:.40}."
             raise ConfigurationError(words)

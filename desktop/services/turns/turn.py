@@ -215,8 +215,8 @@ class SideTurn:
         )
 
     async def _provider(self, side: ResolvedSide, root: Invocation, spec: TurnSpec, services: TurnServices) -> Provider:
-        """Who has the agent work (R-AG-3): the round loop, unless ``model.agent`` names another or a person's own
-        skill stands in the place of the bundled one."""
+        """The provider that has the agent work (R-AG-3): the round loop, unless ``model.agent`` names another or a
+        person's own skill stands in the place of the bundled one."""
         runtime, name = self.runtime, side.settings.provider
         await runtime.skills.table.bring(name)
         found = runtime.pipeline.table.find(name)
@@ -360,7 +360,7 @@ class SideTurn:
         )
 
     def summarising(self) -> None:
-        """That older messages are summarised is told, too."""
+        """Publish that older messages are summarised."""
         self.runtime.bus.publish(ContextSummarising(thread_id=self.meta.thread_id, run_id=self.meta.run_id))
 
 

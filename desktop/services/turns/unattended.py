@@ -160,16 +160,16 @@ class _AsListed:
     listed: AllowedTools
 
     def denies(self, spec: ToolSpec) -> bool:
-        """As the list has it."""
+        """Whether the list denies a tool."""
         return self.listed.denies(spec)
 
     def names(self, name: str) -> bool:
-        """As the list has it."""
+        """Whether the list names a tool."""
         return self.listed.names(name)
 
     @property
     def exact_names(self) -> Sequence[str]:
-        """As the list has it."""
+        """The exact names in the list."""
         return self.listed.exact_names
 
 
@@ -182,16 +182,16 @@ class ReadOnly(_AsListed):
         return spec.category is Category.READ and self.listed.offers(spec)
 
     def permits(self, spec: ToolSpec, arguments: Mapping[str, Any], parts: Sequence[CommandPart] = ()) -> bool:
-        """As ``offers``; what a call comes to is judged later."""
+        """Whether the list permits the call, as in ``offers``; its real category is judged later."""
         return spec.category is Category.READ and self.listed.permits(spec, arguments, parts)
 
     def constraints(self, spec: ToolSpec) -> Sequence[str]:
-        """As the list has it."""
+        """The list's constraints on a tool."""
         return self.listed.constraints(spec)
 
     @property
     def discovers(self) -> bool:
-        """As the list has it."""
+        """Whether the list lets tools be discovered."""
         return self.listed.discovers
 
 
@@ -206,7 +206,7 @@ class ListedOrReading(_AsListed):
         return self.listed.offers(spec) or self._may_read(spec)
 
     def permits(self, spec: ToolSpec, arguments: Mapping[str, Any], parts: Sequence[CommandPart] = ()) -> bool:
-        """As ``offers``; what a call comes to is judged later."""
+        """Whether the lists permit the call, as in ``offers``; its real category is judged later."""
         reads = spec.category is Category.READ and self.undenied.permits(spec, arguments, parts)
         return reads or self.listed.permits(spec, arguments, parts)
 

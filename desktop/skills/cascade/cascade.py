@@ -159,7 +159,7 @@ class Cascades:
         return (definition.name, definition.path, definition.entry, definition.stamp, self._choice())
 
     def once(self, definition: SkillDef, args: Mapping[str, Any]) -> Cascade:
-        """As ``of``, and not kept: for a definition changed for a single call."""
+        """The cascade of a definition, not cached: for one that was changed for a single call."""
         return self._compute(definition, args)
 
     def _compute(self, definition: SkillDef, args: Mapping[str, Any]) -> Cascade:

@@ -56,7 +56,7 @@ def ordered(entries: Iterable[Placement]) -> tuple[str, ...]:
 
 
 def _edges(places: Mapping[str, Placement]) -> dict[str, list[str]]:
-    """Who has to come later, by name."""
+    """The names that have to come later, by name."""
     followers: dict[str, list[str]] = {name: [] for name in (*SENTINELS, *places)}
     for first, second in itertools.pairwise(SENTINELS):
         followers[first].append(second)

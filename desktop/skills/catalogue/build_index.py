@@ -39,7 +39,7 @@ def read_build_index(folder: str) -> dict[str, str] | None:
 
 
 def _digest(path: str) -> str:
-    """Of a file's content; "absent" where it cannot be read."""
+    """Digest of a file's content; "absent" where it cannot be read."""
     try:
         return hashlib.sha256(read_bytes(path)[0]).hexdigest()
     except FormatError:
@@ -54,7 +54,8 @@ def _is_inside(rel: object) -> bool:
 
 
 def write_build_index(folder: str, names: Mapping[str, str]) -> None:
-    """Write it, atomically; ``names`` are of a checked folder (``Snapshot.names``). Raises OSError."""
+    """Write the index file of a folder atomically; ``names`` are of a checked folder (``Snapshot.names``). Raises
+    OSError."""
     found = {name: os.path.relpath(path, folder).replace(os.sep, "/") for name, path in sorted(names.items())}
     files = {rel: _digest(below(folder, rel)) for rel in sorted(set(found.values()))}
     part = os.path.join(folder, f"{BUILD_INDEX}.{os.urandom(4).hex()}.part")

@@ -29,14 +29,14 @@ Key = tuple[str, tuple[str, ...]]
 
 
 class Loader(Protocol):
-    """``formats.load_skills_from_file``."""
+    """Loads the skills of a file: the signature of ``formats.load_skills_from_file``."""
 
     def __call__(self, path: str, *, source: SkillSource, root: str) -> LoadedFile: ...
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedFolder:
-    """A folder now. ``files`` (absolute) and ``names`` are what changed since it was found before."""
+    """The state of a checked folder. ``files`` (absolute) and ``names`` are what changed since it was found before."""
 
     snapshot: Snapshot
     files: frozenset[str] = frozenset()

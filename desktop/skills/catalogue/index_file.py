@@ -57,7 +57,7 @@ def _remove(path: str) -> None:
 
 
 def load_index(path: str) -> list[Snapshot]:
-    """What ``save_index`` wrote; empty when there is nothing, or nothing that can be trusted. Never raises."""
+    """The snapshots that ``save_index`` wrote; empty when there are none, or none that can be trusted. Never raises."""
     try:
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)

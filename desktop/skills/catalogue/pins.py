@@ -81,8 +81,8 @@ class Difference:
 
 
 def fingerprints(snapshot: Snapshot) -> dict[str, Fingerprint]:
-    """Of every skill file of a pinned folder, by ``rel``. A file beside or below a ``SKILL.md`` belongs to the nearest
-    one."""
+    """The fingerprint of every skill file of a pinned folder, by ``rel``. A file beside or below a ``SKILL.md`` belongs
+    to the nearest one."""
     if snapshot.prints is not None:
         return snapshot.prints
     owned: dict[str, dict[str, str]] = {}
@@ -206,7 +206,8 @@ def _place(folder: str) -> str:
 
 
 def fingerprint_of_file(path: str) -> Fingerprint:
-    """Of a file that stands for itself, in no folder that is searched; of no files when it cannot be read. Blocks."""
+    """The fingerprint of a file outside of all searched folders; it has no files when the file cannot be read.
+    Blocks."""
     try:
         data, _ = read_bytes(path)
     except FormatError:

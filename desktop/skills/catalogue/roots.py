@@ -29,12 +29,13 @@ class SearchRoot:
 
     @property
     def pinned(self) -> bool:
-        """Installed from elsewhere: skills are off once they change, until the person has seen the difference."""
+        """Whether the folder's skills come from elsewhere: then they are off once they change, until the person has
+        seen the difference."""
         return self.source == "shared" or (self.source == "project" and bool(self.project))
 
     @property
     def has_authority(self) -> bool:
-        """Whether ``role: main`` means anything here (R-SK-10)."""
+        """Whether ``role: main`` has a meaning in this folder (R-SK-10)."""
         return self.trusted and self.source in ("library", "project")
 
 

@@ -68,7 +68,7 @@ class Shadowing:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One folder. ``rows`` maps its snapshot's rows to the catalogue's."""
+    """The rows of one folder. ``rows`` maps its snapshot's rows to the catalogue's."""
 
     root: SearchRoot
     snapshot: Snapshot
@@ -189,7 +189,7 @@ class Rows:
         return found is None or bool(found[0].snapshot.columns[NAMES][found[1]])
 
     def definition(self, row: int) -> SkillDef | None:
-        """As resolution would give it, with its state; None for a file without a skill."""
+        """The definition of a row as resolution would give it, with its state; None for a file without a skill."""
         found = self._where(row)
         if found is None:
             return self.registered[self._number[row]]
@@ -221,7 +221,7 @@ class Rows:
         return [_Registered(registered), *(part for part in self.parts if part.root.trusted)]
 
     def shadowing(self, row: int) -> Shadowing:
-        """Which of all rows with this row's name counts, by the function that ``find_tool`` decides with."""
+        """All rows of this row's name in the order in which ``find_tool`` prefers them."""
         name = self.names[row]
         if not self.is_skill(row):
             return Shadowing(-1, (), (row,))

@@ -213,7 +213,7 @@ class Scan:
     # -- entries ------------------------------------------------------------------------------------------------------
 
     def _entry(self, folder: str, entry: os.DirEntry[str], known: FolderListing | None) -> str:
-        """Note a file; of a folder to search, its path."""
+        """Note a file; for a folder that is to be searched, return its path."""
         name = entry.name
         rel = f"{folder}/{name}" if folder else name
         if self._rules.ignored(rel, name):

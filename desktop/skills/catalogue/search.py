@@ -111,7 +111,7 @@ class SkillCatalog:
         return next((row for row in self._rows.named(key[1]) if self._rows.path(row) == key[0]), None)
 
     def definition(self, row: int) -> SkillDef | None:
-        """As resolution gives it; None for a file without a skill in it."""
+        """The definition of a row as resolution gives it; None for a file without a skill in it."""
         return self._rows.definition(row)
 
     def problems(self, row: int) -> list[SkillProblem]:
@@ -123,7 +123,7 @@ class SkillCatalog:
         return self._rows.root(row)
 
     def shadowing(self, row: int) -> Shadowing:
-        """Which entry of its name wins, and what that shadows."""
+        """All entries of a row's name: the one that counts and those that it shadows."""
         return self._rows.shadowing(row)
 
     def folder_problems(self) -> list[SkillProblem]:

@@ -36,7 +36,7 @@ Changed = Callable[[frozenset[str] | None], None]
 
 
 class Notify(Protocol):
-    """``watchfiles.RustNotify``."""
+    """The part of ``watchfiles.RustNotify`` that is used."""
 
     def watch(self, debounce_ms: int, step_ms: int, timeout_ms: int, stop_event: Any) -> Any: ...
 
@@ -65,7 +65,7 @@ def _watchfiles() -> Any:
 
 
 def open_notify(folders: list[str], *, recursive: bool) -> Notify:
-    """The real thing; ends its own thread at ``close``."""
+    """Start watching folders with ``watchfiles``; the watcher ends its own thread at ``close``."""
     notify: Notify = _watchfiles().RustNotify(folders, False, False, 0, recursive, True)
     return notify
 

@@ -72,7 +72,7 @@ class Deleted:
 
 
 def digest_of(data: bytes) -> str:
-    """sha256, hex."""
+    """The sha256 of the data in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
 
 
@@ -434,7 +434,7 @@ def _name(fresh: Path, target: Path) -> None:
 
 
 def _remove(path: Path) -> None:
-    """As far as it can be."""
+    """Remove a file or folder, as far as that is possible."""
     shutil.rmtree(path, ignore_errors=True)
     with contextlib.suppress(OSError):
         path.unlink(missing_ok=True)

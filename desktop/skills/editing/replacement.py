@@ -62,7 +62,7 @@ class TakenBack:
 
 
 class Replacement:
-    """One import. Every method blocks; callers use a thread."""
+    """The replacement of skills by imported ones. Every method blocks; callers use a thread."""
 
     def __init__(self, files: SkillFiles) -> None:
         self._files = files
@@ -86,7 +86,7 @@ class Replacement:
         return path
 
     def finish(self) -> None:
-        """All are there."""
+        """Note that all new skills are in place, and let go of the old ones."""
         for new in self._new:
             new.stamp = _stamp(new.place)
         for aside in self._aside:

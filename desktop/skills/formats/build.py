@@ -65,7 +65,7 @@ class Origin(NamedTuple):
 
 
 class FilePart(NamedTuple):
-    """Which part of the file it is; see SkillDef. ``several``: the file holds more than one skill."""
+    """The part of a file that a skill is made of; see SkillDef. ``several``: the file holds more than one skill."""
 
     entry: str = ""
     body_at: int = -1
@@ -323,8 +323,8 @@ class _Builder:
 
     @property
     def _is_hint(self) -> bool:
-        """Of every skill in words the list is a hint (agentskills.io: experimental): without it the skill still runs,
-        and may call nothing."""
+        """Whether the list of tools is only a hint, as in every skill in words (agentskills.io: experimental): without
+        it the skill still runs, and may call nothing."""
         return self._origin.kind in ("folder", "markdown") and self._origin.source != "library"
 
     def _fits(self, text: str, keys: Keys) -> bool:
@@ -404,7 +404,7 @@ class _Builder:
         return "hidden" if hidden else ""
 
     def category(self, metadata: dict[str, Any]) -> str:
-        """As declared; what cannot be read is taken for the strictest."""
+        """The declared category; a value that cannot be read is taken for the strictest."""
         value = metadata.get("category")
         if value in _CATEGORIES:
             return str(value)

@@ -70,7 +70,8 @@ def read(text: str, *, typed: bool = False) -> CodeFile:
 
 
 class Module:
-    """The reader: ``js_module`` rewrites what it finds. ``words`` and ``word`` are what its statements begin with."""
+    """Reads the statements of a module; ``js_module`` rewrites what it finds. ``words`` and ``word`` are what the
+    statements that it looks for begin with."""
 
     words: tuple[str, ...] = ("export",)
     word = re.compile(r"(?<![\w$.])export\b")

@@ -144,7 +144,7 @@ class _Reader:
         return line, len(before.decode("utf-8", "replace")) + 1
 
     def _start(self, node: ast.expr) -> tuple[int, int]:
-        """As ``place``, but of a text inside of its quotes."""
+        """The place where a node begins, inside the quotes where it is a text."""
         line, column = self.place(node)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and self._lines is not None:
             quotes = _QUOTES.match(self._lines[line - 1], column - 1)

@@ -95,7 +95,7 @@ class StagedFiles:
         return () if LEFT_OUT.intersection(parts) or (parts and parts[-1].startswith("._")) else parts
 
     def write(self, parts: tuple[str, ...], source: Chunks, *, runnable: bool = False) -> None:
-        """One file. Raises ImportRefused at a limit, or where a file of this name came before."""
+        """Write one file. Raises ImportRefused at a limit, or where a file of this name came before."""
         self._files += 1
         if self._files > MAX_FILES:
             raise ImportRefused(f"It holds more than {MAX_FILES:,} files.", next_step="Choose the folder of one skill.")

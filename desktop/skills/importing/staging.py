@@ -48,7 +48,7 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        """As its file says, or as its file is called."""
+        """The skill's name as its file says, or as its file is called."""
         if self.definition is not None:
             return self.definition.name
         return os.path.basename(os.path.dirname(self.rel)) or os.path.basename(self.rel)
@@ -132,7 +132,7 @@ class Staging:
 
 
 def _copy_file(path: Path, into: StagedFiles) -> None:
-    """A single file: any other ``.md`` is taken for a SKILL.md."""
+    """Copy a single file: any ``.md`` that is no skill file becomes a SKILL.md."""
     name = path.name if is_skill_file(path.name) else "SKILL.md"
     try:
         with open_plain(path) as source:

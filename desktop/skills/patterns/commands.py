@@ -79,7 +79,7 @@ class CommandGlob:
 
 @lru_cache(maxsize=4096)
 def command_glob(text: str) -> CommandGlob:
-    """Ready for use. The text has been checked when its pattern was read."""
+    """Compile the glob of a command. The text has been checked when its pattern was read."""
     return CommandGlob(text)
 
 

@@ -39,7 +39,7 @@ _NAME = re.compile(r"[^\W\d][\w-]*(?:\.[\w-]+|\[[0-9]+\])*")
 
 
 class Selector(NamedTuple):
-    """Which tools: a normalised ``tag`` (R-PAT-15), or a ``glob`` as it was written."""
+    """The tools that a pattern is about: a normalised ``tag`` (R-PAT-15), or a ``glob`` as it was written."""
 
     kind: Literal["tag", "glob"]
     text: str
@@ -61,7 +61,7 @@ class Meta(NamedTuple):
 
 
 class Pattern(NamedTuple):
-    """One entry. ``text`` is as written, ``column`` where it begins, from 1."""
+    """One pattern of a list. ``text`` is as written, ``column`` where it begins, from 1."""
 
     selector: Selector
     text: str
@@ -80,14 +80,15 @@ class Pattern(NamedTuple):
 
 
 class PatternList(NamedTuple):
-    """A whole list. ``text`` is what the columns count in: a list of texts is joined with single spaces."""
+    """A parsed list of patterns. ``text`` is what the columns count in: a list of texts is joined with single
+    spaces."""
 
     patterns: tuple[Pattern, ...]
     text: str
 
 
 def parse_patterns(text: str | Sequence[str]) -> PatternList:
-    """Read a list. Raises PatternError with the column of the first mistake."""
+    """Parse a list of patterns. Raises PatternError with the column of the first mistake."""
     whole = text if isinstance(text, str) else _joined(text)
     if len(whole) > MAX_LIST:
         raise PatternError(f"A pattern list may be {MAX_LIST:,} characters long, not {len(whole):,}", MAX_LIST + 1)
@@ -249,7 +250,7 @@ class _Reader:
 
 
 def _expanded_size(glob: str) -> int:
-    """As ``expanded_size``, without reading it where an estimate does; 0 for a glob without braces and classes."""
+    """``expanded_size``, estimated where that does; 0 for a glob without braces and classes."""
     check_text(glob)
     if "[" not in glob and "{" not in glob:
         return 0

@@ -50,7 +50,8 @@ class Sieve:
             self._heads.setdefault(name, {}).setdefault(head, []).append(rule)
 
     def likely(self, facts: CallFacts, resolved: Mapping[str, Any]) -> Sequence[PatternRule]:
-        """Those that may fit, in their order. ``resolved``: the arguments with paths where they really lead."""
+        """The rules that may fit a call, in their order. ``resolved``: the arguments with paths where they really
+        lead."""
         if len(self._rules) <= FEW:
             return self._rules
         found = {rule.order: rule for rule in self._always}

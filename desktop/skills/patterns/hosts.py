@@ -22,7 +22,8 @@ _PLACE = re.compile(r"(?:(?<=://)|(?<=[ @=,:'\"\0]))(\[[^\]\0 ]*\]|[^ /@=,:?#'\"
 
 
 class NamedHosts:
-    """Of one alternative of a constraint. ``said`` is what it says literally, a NUL where a wildcard stands."""
+    """The hosts that one alternative of a constraint names. ``said`` is its literal text, with a NUL where a wildcard
+    stands."""
 
     __slots__ = ("_any", "_below", "_ends", "_full", "_said", "_starts")
 

@@ -53,8 +53,8 @@ class RuleIndex:
                 self._globs.append(rule)
 
     def sides(self, name: str, tags: tuple[str, ...]) -> Sides:
-        """Of the rules that select a tool, those that allow it, only the most specific (R-PAT-9), and those that deny
-        it, both in their order."""
+        """The rules that select a tool: those that allow it, only the most specific (R-PAT-9), and those that deny it,
+        both in their order."""
         return self._found(name, tags)[1]
 
     def about(self, name: str, tags: tuple[str, ...]) -> tuple[PatternRule, ...]:

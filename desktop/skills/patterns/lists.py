@@ -258,7 +258,7 @@ class Intersection:
         return self.parent.denies(spec) or self.child.denies(spec)
 
     def constraints(self, spec: Named) -> tuple[str, ...]:
-        """Those of both: each has to hold."""
+        """The constraints of both lists: each has to hold."""
         return tuple(dict.fromkeys((*self.parent.constraints(spec), *self.child.constraints(spec))))
 
     def offers(self, spec: Named) -> bool:

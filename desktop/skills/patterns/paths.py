@@ -38,7 +38,7 @@ class PathKind(Enum):
 
 
 class Where(NamedTuple):
-    """Absolute folders: where relative paths start, and what ``~`` is. Empty: not known."""
+    """The absolute folders that relative paths and ``~`` stand for. Empty: not known."""
 
     cwd: str = ""
     home: str = ""

@@ -35,8 +35,8 @@ from desktop.skills.patterns.paths import Where
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose a rule is: its id and how it is shown, both empty for one that is only text; it counts in one thread only
-    when it names one."""
+    """The owner of a rule: its id and how it is shown, both empty for one that is only text. A rule that names a thread
+    counts in that one only."""
 
     rule_id: str = ""
     thread_id: str = ""
@@ -64,7 +64,7 @@ class PolicyRules:
 
     @classmethod
     def parse(cls, text: str | Sequence[str], *, cwd: str = "", home: str = "") -> PolicyRules:
-        """Read rules; ``cwd`` and ``home`` as for ``AllowedList.of``. Raises PatternError naming the column."""
+        """Parse rules; ``cwd`` and ``home`` as for ``AllowedList.of``. Raises PatternError naming the column."""
         return cls(parse_patterns(text), Where(cwd, home))
 
     def decide(self, facts: CallFacts) -> RuleMatch | None:

@@ -64,7 +64,7 @@ class Caches:
         return value
 
     def keep_peers(self, began: int, peers: Mapping[str, frozenset[str]]) -> Mapping[str, frozenset[str]]:
-        """As ``keep``, for the one cache that is made as a whole."""
+        """Keep the cyclic peers, which are worked out as a whole, unless something changed since ``began``."""
         with self.lock:
             if began == self.generation:
                 self.cyclic_peers = peers

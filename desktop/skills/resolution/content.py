@@ -41,8 +41,8 @@ def body(globals: Globals, definition: SkillDef) -> str:
 
 
 def _owner_of(globals: Globals, definition: SkillDef) -> tuple[SearchRoot, str]:
-    """Whose the skill is, and the path under which its content was seen: of a link to a file that is no skill by
-    itself, that of the link."""
+    """The root that owns a skill, and the path under which its content was seen: for a link to a file that is no skill
+    by itself, the link's."""
     root, path = owner_of(globals, definition.path)
     pins = globals.pins
     by_link = pins is not None and not pins.knows(path) and pins.knows(definition.path)

@@ -43,7 +43,7 @@ MAX_HINTED = 500
 
 @dataclass(frozen=True, slots=True)
 class SkillChanges:
-    """What is different: names of skills, and absolute paths of files."""
+    """The differences between two states: names of skills, and absolute paths of files."""
 
     names: frozenset[str] = frozenset()
     files: frozenset[str] = frozenset()
@@ -56,7 +56,7 @@ Listener = Callable[[SkillChanges], None]
 
 
 class SkillFabric(Resolver):
-    """Everything together. Made by ``open``, ended by ``close``."""
+    """All parts of finding skills together. Made by ``open``, ended by ``close``."""
 
     def __init__(self, globals: Globals, roots: Iterable[SearchRoot], index_path: str = "") -> None:
         super().__init__(globals)
@@ -260,7 +260,7 @@ class SkillFabric(Resolver):
         return refresh_folder(self.globals, root, self._ignores, hint=self._hint_at(root, path)).names
 
     def _forget(self, path: str, names: frozenset[str]) -> None:
-        """Its state changed, although its file did not."""
+        """Drop what the caches hold of a file whose state changed although its content did not."""
         names |= {one.name for one in self.globals.cache.file.get(path, ())}
         self.globals.cache.forget_folders([], [path], names)
         self._pin_changes += 1
@@ -313,7 +313,7 @@ def _same(now: list[Snapshot], then: list[Snapshot]) -> bool:
 
 
 def _below(root: SearchRoot, paths: Iterable[str]) -> set[str]:
-    """Those of the paths that lie in the folder, relative to it; "" is the folder itself."""
+    """The paths that lie in the folder, relative to it; "" is the folder itself."""
     tops = {top.rstrip(os.sep) for top in (root.path, os.path.realpath(root.path))}
     found = set()
     for path in paths:

@@ -57,7 +57,7 @@ def find_on_disk(name: str, globals: Globals) -> SkillDef | None:
 
 
 class _Unknown:
-    """Not asked yet; None is a known miss (R-RES-8)."""
+    """Marks a name that was not looked up yet; None is a known miss (R-RES-8)."""
 
 
 _UNKNOWN = _Unknown()

@@ -82,7 +82,8 @@ def find_in_folder(
 
 
 def _hinted(globals: Globals, root: SearchRoot, ignore: Ignore) -> NameIndex | None:
-    """The build-time index. Not for pinned folders, of which every file has to be looked at."""
+    """The names of the build-time index, where it may be used. Not for pinned folders, of which every file has to be
+    looked at."""
     if root.pinned or globals.index.was_checked(root.path, ignore):
         return None
     names = read_build_index(root.path)
@@ -160,8 +161,11 @@ def _is_late(pins: Pins, root: SearchRoot, path: str) -> bool:
 
 
 def owner_of(globals: Globals, path: str) -> tuple[SearchRoot, str]:
-    """Whose a file is, links resolved, and its path below that root. A file that lies nowhere we know is nobody's: not
-    trusted unless the person chose it (Q-3) or it lies in a project that the person trusts."""
+    """The root that a file belongs to, links resolved, and its path below that root.
+
+    A file that lies nowhere we know is nobody's: not trusted unless the person chose it (Q-3) or it lies in a project
+    that the person trusts.
+    """
     config = globals.config
     real = os.path.realpath(path)
     roots = {os.path.realpath(root.path): root for root in (*search_path(globals).roots, *config.roots)}

@@ -71,7 +71,8 @@ def empty_globals(paths: Iterable[PathEntry] = (), *, cwd: str = "") -> Globals:
 
 
 def search_path(globals: Globals, paths: Iterable[PathEntry] | None = None) -> SearchPath:
-    """Of these entries, or of the configured ones. Folders of projects that are not trusted are not searched."""
+    """The search path of these entries, or of the configured ones. Folders of projects that are not trusted are not
+    searched."""
     config = globals.config
     if paths is not None:
         return _worked_out(config, tuple(paths))

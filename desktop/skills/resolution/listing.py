@@ -22,7 +22,7 @@ def list_tools(globals: Globals, *, paths: Iterable[PathEntry] | None = None) ->
 
 
 def list_on_disk(globals: Globals, *, paths: Iterable[PathEntry] | None = None) -> tuple[SkillDef, ...]:
-    """Those of files alone. Blocks where the caches do not know."""
+    """All tools that come from files. Blocks where the caches do not know."""
     path = search_path(globals, paths)
     found = globals.cache.list.get(path.key)
     if found is None:

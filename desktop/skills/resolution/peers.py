@@ -18,7 +18,7 @@ Peers = Mapping[str, frozenset[str]]
 
 
 def cyclic_peers(globals: Globals) -> Peers:
-    """Of each skill that can come to call itself: all that lie on such a way, itself among them. Worked out when it is
+    """For each skill that can come to call itself: all skills on such a way, itself among them. Worked out when it is
     first asked for after a change. Blocks where the caches do not know."""
     caches = globals.cache
     if caches.cyclic_peers is not None:

@@ -20,7 +20,7 @@ class Resolver:
         self.globals = globals
 
     def find_tool(self, ref: str, *, cwd: str | None = None) -> SkillDef | None:
-        """For trusted callers; see ``find.find_tool``."""
+        """Find a tool by reference, for trusted callers; see ``find.find_tool``."""
         return find.find_tool(ref, self.globals, cwd=cwd)
 
     def find_cached(self, ref: str) -> tuple[bool, SkillDef | None]:
@@ -57,15 +57,15 @@ class Resolver:
         return suggestions.suggest_names(ref, self.globals, count)
 
     def register_tool(self, options: RegisterToolOptions) -> SkillDef:
-        """Does not block."""
+        """Register a tool from code. Does not block."""
         return programmatic.register_tool(self.globals, options)
 
     def unregister_tool(self, name: str) -> bool:
-        """Does not block."""
+        """Remove a tool that code registered; whether there was one. Does not block."""
         return programmatic.unregister_tool(self.globals, name)
 
     def hand_out(self, label: str, fn: SkillFunction | None = None, tool: Tool | None = None) -> str:
-        """Does not block; see ``programmatic.hand_out``."""
+        """Make a reference to a function or tool; see ``programmatic.hand_out``. Does not block."""
         return programmatic.hand_out(self.globals, label, fn, tool)
 
     def handed(self, ref: str) -> SkillDef | None:
@@ -74,11 +74,11 @@ class Resolver:
         return found if found is not None and found.fn is not None else None
 
     def take_back(self, ref: str) -> None:
-        """Does not block."""
+        """Make a reference that was handed out invalid. Does not block."""
         programmatic.take_back(self.globals, ref)
 
     def create_callback_ref(self, label: str, fn: SkillFunction, **options: Any) -> str:
-        """Does not block; see ``programmatic.create_callback_ref``."""
+        """Make a reference to a function; see ``programmatic.create_callback_ref``. Does not block."""
         return programmatic.create_callback_ref(self.globals, label, fn, **options)
 
     def body(self, definition: SkillDef) -> str:

@@ -34,7 +34,8 @@ _AGAIN = ("unevaluatedProperties", "unevaluatedItems")
 
 @dataclass(slots=True)
 class _Node:
-    """One schema: what it costs itself, what else applies to the same value, and what to which part of it."""
+    """One schema of the tree: its own cost, the schemas that apply to the same value, and those that apply to parts of
+    it."""
 
     own: int
     factor: int = 1
@@ -44,7 +45,7 @@ class _Node:
 
 
 class SchemaCost:
-    """Of one schema; works out more levels as deeper values come."""
+    """The cost of validating against one schema; works out more levels as deeper values come."""
 
     def __init__(self, schema: Any) -> None:
         self._names = _Names(schema)
@@ -120,7 +121,7 @@ class SchemaCost:
 
 
 class _Names:
-    """Where references lead. One that cannot be told leads to every schema with a name of its own."""
+    """Resolves references inside a schema. One that cannot be told leads to every schema with a name of its own."""
 
     def __init__(self, schema: Any) -> None:
         id_key = (draft_of(schema) or LATEST).id_key

@@ -45,7 +45,7 @@ class SchemaProblem:
 
     @property
     def pointer(self) -> str:
-        """RFC 6901: ``/properties/a~1b/type``."""
+        """The place of the problem as an RFC 6901 pointer: ``/properties/a~1b/type``."""
         return "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in self.keys)
 
 

@@ -77,7 +77,7 @@ class _Reader(Scanner):
     # -- segments and selectors ---------------------------------------------------------------------------------------
 
     def segments(self) -> tuple[Segment, ...]:
-        """All that follow; white space behind the last one is left unread."""
+        """Read all segments that follow; white space behind the last one is left unread."""
         found = []
         while True:
             before = self.at

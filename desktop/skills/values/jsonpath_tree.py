@@ -31,7 +31,7 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Wildcard:
-    """Every child."""
+    """Selects every child."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class PatternTest:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The opposite."""
+    """A test that holds where another one does not."""
 
     test: Test
 

@@ -52,7 +52,7 @@ def find(query: Query, root: Any) -> list[ValuePlace]:
 
 
 class _Walk:
-    """One evaluation: the root, and how much work is left."""
+    """One evaluation of an expression: the root, and how much work is left."""
 
     def __init__(self, root: Any) -> None:
         self._root = root

@@ -84,7 +84,7 @@ class _Frame:
 
 
 class _Plain:
-    """One conversion: the open containers, and how much room is left."""
+    """One conversion to plain data: the open containers, and how much room is left."""
 
     def __init__(self, rules: PlainRules) -> None:
         self._rules = rules
@@ -162,7 +162,8 @@ class _Plain:
     # -- one value ----------------------------------------------------------------------------------------------------
 
     def _convert(self, value: object) -> Any:
-        """A plain scalar; or ``_OPENED`` with a new frame; or that there is no room, or nothing to show."""
+        """Convert one value: a plain scalar; or ``_OPENED`` with a new frame; or the mark that there is no room, or
+        nothing to show."""
         value = enum_value(value)
         known = self._rules.known.get(id(value))
         if known is not None:
@@ -225,7 +226,7 @@ class _Plain:
 
 
 def _cut(text: str, limit: int) -> str:
-    """As much of a text as fits with an ellipsis into ``limit`` bytes of JSON."""
+    """As much of a text as fits, with an ellipsis, into ``limit`` bytes of JSON."""
     text = clean(text[:limit])
     while text and text_size(text) > limit - 3:
         text = text[: min(len(text) - 1, len(text) * (limit - 3) // text_size(text))]

@@ -74,7 +74,7 @@ def _moment(value: Any) -> str:
 
 
 def _zones() -> tuple[type, ...]:
-    """Whose code may run."""
+    """The time zone classes whose code may be run."""
     zone = _late_kind("zoneinfo", "ZoneInfo")
     return (NoneType, timezone) if zone is None else (NoneType, timezone, zone)
 
@@ -148,7 +148,7 @@ def describe(value: object) -> str:
 
 
 def _function(value: Any) -> str:
-    """A function's name; of a method the function's, as others hand the question on to what they wrap."""
+    """A function's name; for a method that of its function, because wrappers hand the question on to what they wrap."""
     inner = value.__func__ if type(value) is types.MethodType else value
     if type(inner) not in (types.FunctionType, types.BuiltinFunctionType):
         return "[Function]"

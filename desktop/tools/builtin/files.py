@@ -98,7 +98,7 @@ def judged(verdict: PathVerdict, declared: Category, *, preview: Mapping[str, An
 
 
 class ReadFile:
-    """Implements ``Tool``: a part of a text file."""
+    """The tool ``read-file``: gives a part of a text file."""
 
     def __init__(self, files: GuardedFiles, settings: SettingsProvider) -> None:
         self._files = files
@@ -106,11 +106,11 @@ class ReadFile:
 
     @property
     def spec(self) -> ToolSpec:
-        """What models see."""
+        """The tool's declaration."""
         return READ_FILE
 
     async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
-        """Inside the boundary?"""
+        """Judge the path against the boundary."""
         verdict = await asyncio.to_thread(self._files.explain, args["path"], Access.READ)
         return judged(verdict, Category.READ)
 
@@ -148,18 +148,18 @@ def _notice(part: FileLines, offset: int, size: int) -> str:
 
 
 class ListDirectory:
-    """Implements ``Tool``: what is in a folder."""
+    """The tool ``list-directory``: lists what is in a folder."""
 
     def __init__(self, files: GuardedFiles) -> None:
         self._files = files
 
     @property
     def spec(self) -> ToolSpec:
-        """What models see."""
+        """The tool's declaration."""
         return LIST_DIRECTORY
 
     async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
-        """Inside the boundary?"""
+        """Judge the folder against the boundary."""
         verdict = await asyncio.to_thread(self._files.explain, args.get("path", "."), Access.LIST)
         return judged(verdict, Category.READ)
 
@@ -174,7 +174,7 @@ class ListDirectory:
 
 
 def _line(entry: ListedEntry) -> str:
-    """One entry; names are escaped, so that none can pass for two lines."""
+    """One entry as a line; names are escaped, so that none can pass for two lines."""
     name = entry.name.encode("utf-8", "backslashreplace").decode()
     if not name.isprintable():
         name = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
@@ -187,14 +187,14 @@ def _line(entry: ListedEntry) -> str:
 
 
 class WriteFile:
-    """Implements ``Tool``: replace a file at once (R-BLT-4)."""
+    """The tool ``write-file``: replaces a file at once (R-BLT-4)."""
 
     def __init__(self, files: GuardedFiles) -> None:
         self._files = files
 
     @property
     def spec(self) -> ToolSpec:
-        """What models see."""
+        """The tool's declaration."""
         return WRITE_FILE
 
     async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
@@ -239,7 +239,7 @@ class WriteFile:
         return text, cut
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
-        """Write it; what was approved must still be there (R-PRM-5)."""
+        """Write the file; the file that was approved must still be there (R-PRM-5)."""
         context.meta.cancellation.check()
         return await asyncio.to_thread(self._write, args["path"], args["content"], context.identity)
 

@@ -51,8 +51,11 @@ def closed_memory(output: str, confined_by: ConfinementKind) -> str:
 def result_of(
     outcome: ProcessOutcome, spec: ProcessSpec, hint: str = "", confined_by: ConfinementKind = "none"
 ) -> ToolResult:
-    """Text and facts; ``hint``, and what its sandbox explains, stand above the output of one that failed. Raises
-    ToolTimeout, ToolAborted or, where it outgrew its memory, ToolFailure, with what it had written."""
+    """The result of a finished process: its text and facts.
+
+    ``hint``, and what its sandbox explains, stand above the output of one that failed. Raises ToolTimeout, ToolAborted
+    or, where it outgrew its memory, ToolFailure, with what it had written.
+    """
     wrote = f" It had written:\n{outcome.output}" if outcome.output else " It had written nothing."
     if outcome.ended == "timeout":
         after = f"Stopped after the time limit of {spec.timeout_s:g} s, with everything it had started."

@@ -74,7 +74,7 @@ def why_absent(settings: SafetySettings) -> str:
 
 
 class Bash:
-    """Implements ``Tool``."""
+    """The tool ``bash``: runs a shell command in the workspace."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class Bash:
         return replace(BASH, timeout_s=self._settings().timeout_of("bash") + _AHEAD_OF_US_S)
 
     async def parts_of(self, args: Mapping[str, Any], environment: Mapping[str, str]) -> tuple[CommandPart, ...]:
-        """Its commands for patterns. Implements ``CommandTool``: no argument has been checked yet."""
+        """The commands that patterns compare. Implements ``CommandTool``: no argument has been checked yet."""
         command = args.get("command")
         if not isinstance(command, str) or len(command) > MAX_COMMAND or "\0" in command or _has_surrogates(command):
             return (_UNREAD,)
@@ -106,7 +106,7 @@ class Bash:
         return _parts(await self._reader.read(command), variables)
 
     async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
-        """Read the command: blocked, or what it does and why it may be admin."""
+        """Read the command: whether it is blocked, what it does, and why it may be admin."""
         return await self.precheck_within(args, {})
 
     async def precheck_within(self, args: Mapping[str, Any], environment: Mapping[str, str]) -> PreCheck:
@@ -128,8 +128,8 @@ class Bash:
     async def _with_variables(
         self, command: str, reading: ShellReading, environment: Mapping[str, str]
     ) -> ShellReading:
-        """As grave as if its own text set them: ``echo $X; let X`` runs what X holds, and computes where that is a
-        number."""
+        """The reading with the environment's variables as if the command's own text set them: ``echo $X; let X`` runs
+        what X holds, and computes where that is a number."""
         variables = assigned(self._environment.for_commands(command, environment))
         if not variables:
             return reading
@@ -171,7 +171,7 @@ class Bash:
         )
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
-        """Run it. Raises ToolTimeout, ToolAborted or ToolFailure with what it wrote so far."""
+        """Run the command. Raises ToolTimeout, ToolAborted or ToolFailure with what it wrote so far."""
         token = context.meta.cancellation
         token.check()
         settings = self._settings()
@@ -230,7 +230,7 @@ class Bash:
 
 
 def _parts(reading: ShellReading, variables: list[str]) -> tuple[CommandPart, ...]:
-    """Its commands as patterns compare them, with the variables that all of them get."""
+    """The commands that patterns compare, each with the variables that all of them get."""
     return tuple(part.behind(variables) for part in reading.parts or (_UNREAD,))
 
 

@@ -90,7 +90,7 @@ class ToolReads:
         return self.places.known(self.tool, self.version) if self.places is not None else ()
 
     async def take_back(self) -> None:
-        """Its next call asks a person again."""
+        """Take the consent back: the tool's next call asks a person again."""
         if self.places is not None:
             await self.places.take_back(self.tool)
 

@@ -27,7 +27,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """One argument: texts and slots in order."""
+    """One argument of a declared tool: texts and slots in order."""
 
     parts: tuple[str | Slot, ...]
 
@@ -38,11 +38,11 @@ class Template:
 
     @property
     def fixed(self) -> str | None:
-        """Its text where it has no slots."""
+        """The argument's text where it has no slots; else None."""
         return None if self.names else "".join(map(str, self.parts))
 
     def __str__(self) -> str:
-        """As a person reads it, with its placeholders."""
+        """The argument as a person reads it, with its placeholders."""
         return "".join(f"{{{{{part.name}}}}}" if isinstance(part, Slot) else part for part in self.parts)
 
     def filled(self, values: Mapping[str, str]) -> str:
@@ -51,7 +51,7 @@ class Template:
 
 
 def template(text: str) -> Template:
-    """Read one argument. Raises NotATemplate."""
+    """Parse one argument. Raises NotATemplate."""
     parts: list[str | Slot] = []
     at = 0
     for found in _PIECE.finditer(text):

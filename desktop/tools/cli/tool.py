@@ -79,7 +79,7 @@ class _Readings:
 
 
 class CliTool:
-    """Implements ``Tool``. Made in a thread: compiling the schema loads jsonschema_rs."""
+    """A tool of tools.yaml. Made in a thread: compiling the schema loads jsonschema_rs."""
 
     def __init__(self, definition: CliDefinition, services: CliServices) -> None:
         self.definition = definition
@@ -301,8 +301,8 @@ class CliTool:
     # -- running ------------------------------------------------------------------------------------------------------
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
-        """Run it. Raises ToolFailure, ToolTimeout or ToolAborted with what it wrote so far; a non-zero exit is an
-        error result (R-CLI-13)."""
+        """Run the program. Raises ToolFailure, ToolTimeout or ToolAborted with what it wrote so far; a non-zero exit is
+        an error result (R-CLI-13)."""
         token = context.meta.cancellation
         token.check()
         services, settings = self._services, self._services.settings()

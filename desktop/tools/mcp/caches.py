@@ -15,7 +15,7 @@ class ServerCaches:
         self._services, self._needed = services, needed
 
     async def tidy(self) -> None:
-        """Remove all others."""
+        """Remove the caches of servers that are no longer declared."""
         needed = self._needed()
         if needed is not None:
             await asyncio.to_thread(self._services.confinement.drop_caches, CACHE, needed)

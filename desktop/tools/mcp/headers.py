@@ -43,7 +43,7 @@ _SECRET = re.compile(r"key|token|secret|password|passwd|credential|auth|cookie",
 
 
 def read_headers(node: Node | None, url: str, insecure: bool, notes: EntryProblems) -> dict[str, str]:
-    """Those that can be sent, as written. ``insecure``: the address would carry a secret in the open."""
+    """The headers that can be sent, as written. ``insecure``: the address would carry a secret in the open."""
     if node is None or node.empty:
         return {}
     if not url:

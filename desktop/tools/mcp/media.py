@@ -42,7 +42,7 @@ class MediaPieces:
         return True
 
     def blocks(self, tool: str) -> tuple[tuple[MediaBlock, ...], list[str]]:
-        """Those that are what they should be, and half a sentence for each that is not."""
+        """The media whose data is what it should be, and half a sentence for each that is not."""
         found: list[MediaBlock] = []
         wrong: list[str] = []
         for number, pieces in sorted(self._pieces.items()):

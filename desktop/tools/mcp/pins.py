@@ -30,7 +30,7 @@ class McpPinStore(Protocol):
 
 
 class McpPins:
-    """Thread-safe; blocks where the store does."""
+    """The pins of MCP servers' tools: what a person has seen. Thread-safe; blocks where the store does."""
 
     def __init__(self, store: McpPinStore) -> None:
         self._store = store
@@ -44,7 +44,7 @@ class McpPins:
         return tools if isinstance(tools, dict) else {}
 
     def standings(self, server: str, identity: str, offered: Iterable[Offered]) -> dict[str, tuple[Standing, str]]:
-        """Of each tool that has no problem, by the server's name: how it stands, and the text that was seen."""
+        """For each tool without a problem, by the server's name for it: how it stands, and the text that was seen."""
         seen = self._of(server, identity)
         found: dict[str, tuple[Standing, str]] = {}
         for one in offered:

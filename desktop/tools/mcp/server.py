@@ -122,7 +122,7 @@ class McpServer:
     # -- its life -----------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin; does nothing while it runs already."""
+        """Start the server; does nothing while it runs already."""
         if self._task is None or self._task.done():
             self._set("starting")
             self._task = self._services.spawn(self._live(), f"MCP server {self.definition.name}")
@@ -240,7 +240,8 @@ class McpServer:
 
     @property
     def cache(self) -> str:
-        """Its name, by what it runs, too: another program under its name does not find what this one fetched."""
+        """The name of the server's cache. It names the command, too: another program under the server's name does not
+        find what this one fetched."""
         definition = self.definition
         return f"{CACHE}{definition.name} {definition.command} {' '.join(definition.args)}"
 
@@ -290,7 +291,7 @@ class McpServer:
 
     @property
     def guidance(self) -> str:
-        """Its instructions, if a person has looked at just these."""
+        """The server's instructions, if a person has looked at exactly these; else ""."""
         seen = self.standings.get(INSTRUCTIONS, ("new", ""))[0] == "seen"
         return self.instructions.text if self.instructions is not None and seen else ""
 

@@ -30,7 +30,7 @@ _AHEAD_OF_US_S = 10.0  # the pipeline's own limit comes after ours, which has wh
 
 
 class McpTool:
-    """Implements ``Tool``. ``slots`` bounds the calls of all servers together."""
+    """A tool of an MCP server. ``slots`` bounds the calls of all servers together."""
 
     def __init__(self, server: McpServer, offered: Offered, rule: ToolRule, slots: asyncio.Semaphore) -> None:
         self._server = server
@@ -53,12 +53,13 @@ class McpTool:
 
     @property
     def uri(self) -> str:
-        """Its reference (R-RES-1)."""
+        """The tool's reference (R-RES-1)."""
         return f"mcp://{self._server.definition.name}/{self.offered.raw}"
 
     @property
     def guidance(self) -> tuple[str, str]:
-        """Implements ``GuidedTool``: the instructions of its server, "" for what nobody has looked at."""
+        """The server's name and instructions, "" for instructions that nobody has looked at. Implements
+        ``GuidedTool``."""
         return self._server.definition.name, self._server.guidance
 
     @property
@@ -83,7 +84,7 @@ class McpTool:
     # -- judging ------------------------------------------------------------------------------------------------------
 
     async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
-        """Who has to agree, and to what; a server that is not there asks nobody."""
+        """Who has to agree to the call, and to what; when the server is not there, nobody is asked."""
         server = self._server
         refusal = self._outdated() or (None if server.condition in ("running", "starting") else server.absent())
         definition = server.definition
@@ -124,7 +125,8 @@ class McpTool:
     # -- running ------------------------------------------------------------------------------------------------------
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
-        """Call it. Raises ToolFailure, ToolTimeout or ToolAborted; an error of the tool is an error result."""
+        """Call the server's tool. Raises ToolFailure, ToolTimeout or ToolAborted; an error of the tool is an error
+        result."""
         token = context.meta.cancellation
         token.check()
         async with self._own, self._slots:
@@ -193,7 +195,7 @@ class _Answer:
     dropped: int = 0
 
     def take(self, item: Any) -> str:
-        """One piece; returns what is to be shown at once."""
+        """Take one piece of the answer; returns the text that is to be shown at once."""
         if not isinstance(item, Mapping) or self.media.add(item):
             return ""
         text = item.get("text")
@@ -227,7 +229,7 @@ class _Answer:
         return ToolResult(text or "[No output.]", is_error, None if is_error else value, code, facts, media)
 
     def _value(self) -> Any:
-        """A structured result; only an object is one."""
+        """The structured result; None where it is no object."""
         try:
             found = json.loads("".join(self.structured))
             return _cleaned(found, self.clean) if isinstance(found, dict) else None

@@ -78,7 +78,7 @@ class Worker:
                 self._work()
 
     def _take(self, line: bytes) -> str:
-        """Its kind."""
+        """Handle one message from the app and return its kind."""
         message = json.loads(line)
         kind = str(message["t"])
         if kind == "seed":

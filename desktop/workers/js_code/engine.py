@@ -82,12 +82,12 @@ class JsEngine:
                 return worker
 
     async def drop(self, worker: CodeProcess) -> None:
-        """End a worker; cancelling the caller does not leave it alive."""
+        """End a worker, also when the caller is cancelled meanwhile."""
         self._live.discard(worker)
         await asyncio.shield(worker.end())
 
     async def _give_back(self, ready: asyncio.Task[CodeProcess]) -> None:
-        """It is for the next who asks; where there is another one for that, it ends."""
+        """Keep a started worker for the next session; end it where one is kept already."""
         if self._ready is None and not self._closed:
             self._ready = ready
             return
@@ -152,7 +152,8 @@ class JsSession:
         await self._drop()
 
     async def _at_hand(self) -> CodeProcess:
-        """The session's worker. Raises ToolFailure when it is closed or its memory cannot be given to a worker."""
+        """The session's worker, started if needed. Raises ToolFailure when the session is closed or its memory cannot
+        be given to a worker."""
         if self._worker is not None and self._worker.ended:
             await self._drop()
         if self._worker is None:

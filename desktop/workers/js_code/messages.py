@@ -34,7 +34,7 @@ class Violation(Exception):
 
 
 def read(line: bytes) -> Mapping[str, Any]:
-    """One message. Raises Violation for what is no JSON object."""
+    """Parse one message. Raises Violation for what is no JSON object."""
     try:
         text = line.decode("utf-8")
         message = json.loads(text, parse_constant=_no_number)

@@ -80,7 +80,7 @@ class _Clock:
         self._elapsed = 0.0
 
     def look(self, *, waits: bool) -> None:
-        """Raises OutOfTime."""
+        """Count the time since the last look. Raises OutOfTime."""
         now = time.monotonic()
         self._elapsed += 0 if waits else now - self._last
         self._last = now
@@ -91,7 +91,7 @@ class _Clock:
 
 
 class RunningCode:
-    """Used once."""
+    """One run of one piece of code; an object is used once."""
 
     def __init__(self, worker: CodeProcess, limits: CodeLimits, serve: ServeCode, pace: Pace) -> None:
         self._worker = worker
@@ -128,14 +128,14 @@ class RunningCode:
         return self._told(failure=CodeFailure("Error", f"The code's process was ended: {why}.", code="code.died"))
 
     async def _watch(self) -> None:
-        """Raises OutOfTime."""
+        """Watch the clock while the code runs. Raises OutOfTime."""
         clock, pause = _Clock(self._worker, self._limits.cpu_s), min(LOOK_S, self._limits.cpu_s / 4)
         while True:
             await asyncio.sleep(pause)
             clock.look(waits=self._said.open > 0)
 
     async def _follow(self, group: asyncio.TaskGroup) -> Mapping[str, Any]:
-        """Its last message."""
+        """Serve the worker's messages until the last one, which is returned."""
         began = time.perf_counter()
         while True:
             message = await self._worker.hear()

@@ -39,14 +39,14 @@ class WorkerSpec:
 
 
 class CodeProcess:
-    """One process."""
+    """One worker process with its pipe."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
 
     @classmethod
     async def start(cls, spec: WorkerSpec, limits: CodeLimits) -> CodeProcess:
-        """Ready for code. Raises ChildDied."""
+        """Start a worker and wait until it is ready for code. Raises ChildDied."""
         given = json.dumps(
             {
                 "heap": limits.heap_bytes,
@@ -115,11 +115,11 @@ class CodeProcess:
             return None
 
     def say(self, message: Mapping[str, Any]) -> None:
-        """Queue a message."""
+        """Queue a message for the worker."""
         self.write(json.dumps(message).encode())
 
     def write(self, line: bytes) -> None:
-        """Queue a line."""
+        """Queue a line for the worker's stdin."""
         stdin = self._process.stdin
         if stdin is not None and not stdin.is_closing():
             stdin.write(line + b"\n")
@@ -132,7 +132,8 @@ class CodeProcess:
                 await stdin.drain()
 
     async def hear(self) -> Mapping[str, Any]:
-        """The next message. Raises Violation for the end and for what is no JSON object of a fair size."""
+        """The next message from the worker. Raises Violation at the end of the pipe and for what is no JSON object of a
+        fair size."""
         stdout = self._process.stdout
         assert stdout is not None
         try:

@@ -61,18 +61,18 @@ class KeyringHost:
         return await self._ask(lambda backend: str(getattr(backend, "name", type(backend).__name__)))
 
     async def get(self, call: WorkerCall) -> str | None:
-        """``service``, ``user``: the entry, or None."""
+        """The value of the entry ``service``, ``user``, or None."""
         service, user = _entry(call)
         value = await self._ask(lambda backend: None if _is_empty(backend) else backend.get_password(service, user))
         return value if isinstance(value, str) else None
 
     async def put(self, call: WorkerCall) -> None:
-        """``service``, ``user``, ``value``: keep it."""
+        """Store ``value`` under ``service``, ``user``."""
         (service, user), value = _entry(call), str(call.params["value"])
         await self._ask(lambda backend: backend.set_password(service, user, value), changes=True)
 
     async def delete(self, call: WorkerCall) -> None:
-        """``service``, ``user``: forget it; no error when there is none."""
+        """Delete the entry ``service``, ``user``; no error when there is none."""
         service, user = _entry(call)
         await self._ask(lambda backend: _delete(backend, service, user), changes=True)
 
@@ -164,6 +164,6 @@ async def serve(host: KeyringHost, idle: float) -> None:
 
 
 def main(load: Callable[[], Any] = _library, idle: float = IDLE) -> None:
-    """The process's life."""
+    """Run the process until it is idle or its parent is gone."""
     harden()
     run(lambda: serve(KeyringHost(load), idle), SERVICE)

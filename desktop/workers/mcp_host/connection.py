@@ -178,7 +178,8 @@ class McpConnection:
             await asyncio.sleep(limits.LIST_PAUSE)
 
     async def _list(self) -> None:
-        """All pages; each tool as the JSON text that came, so that the app judges exactly that."""
+        """Read all pages of the server's tools; each tool is passed on as the JSON text that came, so that the app
+        judges exactly that."""
         tools: list[Any] = []
         cursor, note = None, ""
         for _ in range(limits.PAGES_MAX):
@@ -201,7 +202,8 @@ class McpConnection:
     # -- calls --------------------------------------------------------------------------------------------------------
 
     async def call(self, call: WorkerCall, tool: str, arguments: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-        """Call a tool: progress and result are emitted. Raises CallError. Cancelled, it tells the server so."""
+        """Call a tool, emitting its progress and its result. A cancelled call is told to the server. Raises
+        CallError."""
 
         async def progress(done: float, total: float | None, message: str | None) -> None:
             of = f" of {total:g}" if total is not None else ""

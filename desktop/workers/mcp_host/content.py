@@ -66,7 +66,7 @@ def _block(block: Any, media: list[str]) -> str:
 
 
 def _medium(what: str, mime: Any, data: Any, media: list[str]) -> str:
-    """Its place in the text, and the bytes among ``media`` while there is room."""
+    """The placeholder of an image or sound in the text; its bytes join ``media`` while there is room."""
     about = f"{_word(mime)}, {_size(data)}"
     if not isinstance(data, str) or not data:
         return f"[{what}, {about}: not shown]"

@@ -111,7 +111,7 @@ class ServerProcess:
                     return
 
     async def _write(self, process: asyncio.subprocess.Process, outward: Any) -> None:
-        """Messages to lines. One that does not read holds its own calls only."""
+        """Write messages to the server as lines. A server that does not read holds up its own calls only."""
         assert process.stdin is not None
         async with outward:
             async for message in outward:

@@ -23,7 +23,7 @@ class ServerLog:
         self._come = asyncio.Event()
 
     def add(self, params: Any) -> None:
-        """One notification; never raises for what a server says."""
+        """Add one notification; never raises, whatever the server says."""
         self._waiting.append(_line(params if isinstance(params, Mapping) else {}))
         self._count += 1
         self._come.set()

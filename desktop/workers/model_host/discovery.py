@@ -150,7 +150,8 @@ async def _llamacpp_routed(base: str, row: Mapping[str, Any], gate: asyncio.Sema
 
 
 def _llamacpp_model(row: Mapping[str, Any], props: HttpAnswer | None = None) -> Record:
-    """``props``: of this very model. Its id can be the whole path of a file, of which the title shows the name."""
+    """A model of llama.cpp's list; ``props`` are this very model's. Its id can be the whole path of a file, of which
+    the title shows the name."""
     settings = (_settings(props) if props else None) or {}
     name, meta, kinds = str(row["id"]), row.get("meta"), row.get("architecture")
     meta = meta if isinstance(meta, dict) else {}

@@ -35,8 +35,8 @@ class ModelHost:
         self._streamer = Streamer(self._library)
 
     async def ping(self, call: WorkerCall) -> dict[str, Any]:
-        """``loading``: that has begun; ``ready``: litellm is loaded; ``load_s``: how long that took. With ``wait``,
-        answers when it is."""
+        """The state of the model library: ``loading``, ``ready``, and ``load_s`` seconds that loading took. With
+        ``wait``, answers when it is loaded."""
         if call.params.get("wait"):
             await self._library.ready()
         return {"loading": self._library.begun, "ready": self._library.loaded, "load_s": self._library.seconds}

@@ -28,7 +28,7 @@ _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 class Unreachable(Exception):
-    """No answer; the text is a short reason."""
+    """The server gave no answer; the text is a short reason."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,8 @@ CLIENTS_KEPT_S = 30.0  # idle connections, and the keys inside them, are forgott
 
 
 class Library:
-    """Loads once: at ``load``, or when ``ready`` is first awaited. ``seconds`` is how long it took, or None."""
+    """Loads the model library once: at ``load``, or when ``ready`` is first awaited. ``seconds`` is how long it took,
+    or None."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -73,12 +74,12 @@ class Library:
         return self.seconds is not None
 
     async def ready(self) -> Any:
-        """The module. Raises CallError when it cannot be loaded."""
+        """Wait for the loaded module. Raises CallError when it cannot be loaded."""
         self.load()
         return await asyncio.shield(self._module)
 
     def enter(self) -> None:
-        """A request begins."""
+        """Count a request that begins, so that the library is not unloaded."""
         self._users += 1
         if self._forget is not None:
             self._forget.cancel()

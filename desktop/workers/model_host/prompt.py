@@ -22,7 +22,7 @@ _GOOD_ID = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
 
 def to_wire(messages: Sequence[Message], system: str, provider: str) -> list[Wire]:
-    """The whole prompt."""
+    """The whole prompt in the library's format."""
     opening = [_text(m["blocks"]) for m in _leading_system(messages)]
     instructions = "\n\n".join(text for text in (system, *opening) if text)
     body: list[Wire] = []

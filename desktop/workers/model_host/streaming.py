@@ -237,7 +237,7 @@ async def _emit_calls(call: WorkerCall, answer: StreamedAnswer) -> None:
 
 
 def _stop_reason(response: Any, answer: StreamedAnswer) -> str:
-    """How it ended. Raises CallError when the stream just ended: the library would call that a normal stop."""
+    """Why the answer ended. Raises CallError when the stream just ended, which the library would call a normal stop."""
     if answer.full:
         return "tool_calls" if answer.calls.full else "length"
     reason = _reason(response) or answer.reason

@@ -26,7 +26,8 @@ class Collected:
 
 
 class Collector:
-    """``add`` each delta; ``full`` says that the model wants more than we take and the stream should be ended."""
+    """Collects tool calls from the deltas of a stream: ``add`` each delta. ``full``: the model wants more than we take,
+    and the stream should be ended."""
 
     def __init__(self) -> None:
         self._calls: list[Collected] = []

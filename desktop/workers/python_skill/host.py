@@ -1,4 +1,4 @@
-"""Inside the worker: runs the one skill it was started for, and carries its calls to the app."""
+"""Runs, inside its own process, the one skill that the process was started for, and carries its calls to the app."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _view(given: Mapping[str, Any]) -> ProxyContext:
 
 
 def _loaded(source: str, path: str, entry: str) -> Any:
-    """The entry point; the file runs here for the first time."""
+    """Run the skill's file for the first time and return its entry function."""
     module = types.ModuleType("skill")
     module.__file__ = path
     sys.modules["skill"] = module

@@ -19,7 +19,7 @@ class SkillError(Exception):
 
 @dataclass
 class ProxyEnvelope:
-    """Who this is; ``target`` is the served context in middleware, else the context itself."""
+    """The identity of the invocation; ``target`` is the served context in middleware, else the context itself."""
 
     id: str
     target: Any = None
@@ -28,7 +28,7 @@ class ProxyEnvelope:
 
 @dataclass
 class Run:
-    """What runs."""
+    """The tool or skill that runs, with its origin and frontmatter."""
 
     tool: Mapping[str, Any]
     origin: str
@@ -75,11 +75,11 @@ class ProxyManager:
     async def invoke(
         self, ref: str, args: Mapping[str, Any] | None = None, options: Mapping[str, Any] | None = None
     ) -> Any:
-        """Call a tool; its value. Raises SkillError."""
+        """Call a tool and return its value. Raises SkillError."""
         return await self._ask("invoke", ref=ref, args=dict(args or {}), options=dict(options or {}))
 
     async def next(self) -> Any:
-        """Middleware only: go on with the served call."""
+        """Middleware only: run the served call and return its result."""
         return await self._ask("next")
 
     def finish(self, value: Any = None) -> None:
@@ -87,7 +87,7 @@ class ProxyManager:
         self.finished, self.value = True, value
 
     def fail(self, reason: str) -> None:
-        """End with failure."""
+        """End the skill with a failure: raises SkillError."""
         self.failed = str(reason)
         raise SkillError(self.failed, "skill.failed")
 

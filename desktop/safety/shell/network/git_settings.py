@@ -43,7 +43,8 @@ _ABOVE = 64
 
 @dataclass(slots=True)
 class Said:
-    """Of one file: the first setting that can lead elsewhere, what it says of redirects, which files it takes in."""
+    """What one file of git's settings says: the first setting that can lead elsewhere, its redirects, the files that it
+    includes."""
 
     leads: str = ""
     redirects: list[str] = field(default_factory=list)
@@ -51,8 +52,8 @@ class Said:
 
 
 def said_in(text: str) -> Said:
-    """Read one file. What follows a line that ends with a backslash may belong to its value or be a setting, depending
-    on where git saw a comment: both are kept in mind."""
+    """Read one file of git's settings. What follows a line that ends with a backslash may belong to its value or be a
+    setting, depending on where git saw a comment: both are kept in mind."""
     said, sections, goes_on = Said(), [("", "")], False
     for line in text.split("\n"):
         rest, continued = line.rstrip("\r"), goes_on
@@ -94,7 +95,7 @@ def _look(section: tuple[str, str], key: str, value: str | None, said: Said) -> 
 
 @dataclass(frozen=True, slots=True)
 class GitFiles:
-    """Finds them. ``text`` reads one, None where it is not there."""
+    """Finds and reads the files with git's settings. ``text`` reads one; None where it does not exist."""
 
     text: Callable[[str], str | None]
     environment: Mapping[str, str]

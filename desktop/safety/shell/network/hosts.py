@@ -47,9 +47,10 @@ _METHOD = re.compile(r"[A-Z]+")
 
 @dataclass(slots=True)
 class Hosts:
-    """``complete``: whether the words name every host that it talks with; ``leads``: options that send it on to others,
-    or would have to say that it does not; ``because``: why it may reach others, as sentences; ``astray``: those of them
-    that no rule can say, since they are about what does not stand in the command."""
+    """The hosts of a command. ``complete``: whether the words name every host that it talks with; ``leads``: options
+    that send it on to others, or would have to say that it does not; ``because``: why it may reach others, as
+    sentences; ``astray``: those of them that no rule can say, since they are about what does not stand in the command.
+    """
 
     names: dict[str, None] = field(default_factory=dict)
     complete: bool = True
@@ -64,13 +65,13 @@ class Hosts:
         self.complete = self.complete and not sentences
 
     def follows(self, option: str, sentence: str) -> None:
-        """It follows redirects, and a rule has to say this."""
+        """Note that the command follows redirects, which a rule has to say."""
         self.leads.append(option)
         self.because.append(sentence)
         self.complete = False
 
     def add(self, names: Iterable[str]) -> None:
-        """More of them; what only running shows is not named."""
+        """Add hosts; a text whose value only running would show is not named."""
         for long_name in names:
             name = long_name[:_MAX_NAME]
             self.complete = self.complete and _PLAIN_HOST.fullmatch(name) is not None
@@ -90,7 +91,8 @@ def hosts_in(word: Word) -> list[str]:
 
 
 def hosts_of_command(words: Sequence[Word], own: OwnSettings) -> Hosts:
-    """Those that a command names; ``words`` are its program and what it is given, ``own`` what its program reads."""
+    """The hosts that a command names; ``words`` are its program and arguments, ``own`` the settings that the program
+    reads."""
     found = Hosts()
     if not words:
         return found
@@ -135,7 +137,7 @@ def _glued_address(text: str) -> list[str]:
 
 
 def _address(text: str) -> list[str]:
-    """Of an address, with or without its scheme. Where readers disagree what the host is, both."""
+    """The host in an address, with or without its scheme. Where readers disagree about the host, all candidates."""
     scheme = _SCHEME.match(text)
     rest = text[scheme.end() :] if scheme else text
     plain, widest = re.split(r"[/?#\\]", rest, maxsplit=1)[0], rest.partition("/")[0]
@@ -161,7 +163,7 @@ def _list_of(read: Callable[[str], list[str]]) -> Callable[[str], list[str]]:
 
 
 def _field(*places: int) -> Callable[[str], list[str]]:
-    """Of what colons separate, as ``--connect-to HOST:PORT:TO:PORT``."""
+    """A reader of hosts that stand between colons, as in ``--connect-to HOST:PORT:TO:PORT``."""
 
     def read(text: str) -> list[str]:
         parts = re.findall(r"\[[^\]]*\]|[^:]+|(?<=:)(?=:)|^(?=:)", text)
@@ -178,20 +180,20 @@ def _resolved(text: str) -> list[str]:
 
 
 def _ssh_option(text: str) -> list[str]:
-    """``-o HostName=x``."""
+    """The hosts in ``-o HostName=x`` of ssh."""
     name, value = (re.split(r"\s*=\s*|\s+", text.strip(), maxsplit=1) + [""])[:2]
     wanted = name.casefold()
     return _list_of(_address)(value) if wanted in ("hostname", "proxyjump") else []
 
 
 def _header(text: str) -> list[str]:
-    """``-H 'Host: x'``: behind one address many computers may answer, by this name."""
+    """The host in ``-H 'Host: x'``: behind one address many computers may answer, by this name."""
     name, _, value = text.partition(":")
     return _address(value.strip()) if name.strip().casefold() == "host" else []
 
 
 def _wget_order(text: str) -> list[str]:
-    """``-e https_proxy=HOST``."""
+    """The host in wget's ``-e https_proxy=HOST``."""
     found = _PROXY.fullmatch(text.strip())
     return _address(found[2]) if found else []
 
@@ -208,12 +210,12 @@ def _first(read: Callable[[str], list[str]]) -> _Operands:
 
 
 def _asked_of_names(texts: list[str]) -> list[str]:
-    """dig: a server behind @, names, and words that say what is asked for."""
+    """The hosts in dig's arguments: a server behind @, and names; words that say what is asked for are left out."""
     return [text.lstrip("@") for text in texts if not text.startswith("+") and text.upper() not in DIG_TYPES]
 
 
 def _by_method(texts: list[str]) -> list[str]:
-    """httpie: the address may stand behind the method."""
+    """The hosts in httpie's arguments: the address may stand behind the method."""
     return _first(_address)(texts[1:] if texts and _METHOD.fullmatch(texts[0]) else texts)
 
 

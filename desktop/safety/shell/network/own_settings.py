@@ -197,21 +197,23 @@ _GIT_OVER_SSH = _Table(_SSH_TABLE.files, _ssh)
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where programs look: a person's homes (by ``HOME`` and by the system), and the folders of the system."""
+    """The folders in which programs look for settings: a person's homes (by ``HOME`` and by the system), and the
+    system's."""
 
     homes: tuple[str, ...]
     system: tuple[str, ...] = ("/etc", "/usr/local/etc", "/opt/homebrew/etc")
 
 
 def places_here(environment: Mapping[str, str]) -> Places:
-    """On this computer."""
+    """The places of this computer and the person who runs the app."""
     homes = (environment.get("HOME", ""), os.path.expanduser(f"~{getpass.getuser()}"), os.path.expanduser("~"))
     return Places(tuple(dict.fromkeys(home for home in homes if os.path.isabs(home))))
 
 
 @dataclass(slots=True)
 class OwnSettings:
-    """Of the programs of one command, which finds ``environment``; ``folders``: where it may be by then. Blocking."""
+    """The settings files of the programs of one command, which finds ``environment``; ``folders``: where it may be by
+    then. Blocks."""
 
     environment: Mapping[str, str]
     places: Places
@@ -274,7 +276,7 @@ class OwnSettings:
                 yield from self._by_file(program, more, table, below, depth + 1)
 
     def _included(self, text: str, below: str) -> list[str]:
-        """``Include`` of ssh: patterns, from its own folder on."""
+        """The files that ssh's ``Include`` lines name: patterns, relative to the folder of its settings."""
         found: list[str] = []
         for line in text.split("\n"):
             said = _SSH_LINE.fullmatch(line.strip())
@@ -299,7 +301,8 @@ class OwnSettings:
         return [place]
 
     def _text(self, path: str) -> str | None:
-        """None: there is no such file. Of what is no plain file, or too long, a text that leads elsewhere."""
+        """The text of a settings file; None: there is no such file. For what is no plain file, or too long, a text that
+        leads elsewhere."""
         if path not in self._texts:
             self._texts[path] = _read(path)
         return self._texts[path]

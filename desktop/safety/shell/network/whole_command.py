@@ -35,7 +35,7 @@ class Talk:
     hosts: Hosts = field(default_factory=Hosts)
 
     def take(self, command: SimpleCommand, unwrapped: Unwrapped, kind: str) -> None:
-        """One more part. ``kind`` as in Judgement."""
+        """Add one more part of the command. ``kind`` as in Judgement."""
         network = kind == "network" or any(hosts_in(word) for word in command.words)
         for words in (unwrapped.innermost, *(nested.innermost for _, nested in unwrapped.below())):
             found = hosts_of_command(words, self.own)

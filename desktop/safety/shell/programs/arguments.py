@@ -57,7 +57,7 @@ def _git(words: Sequence[Word], found: Found) -> None:
 
 
 def _values(words: Sequence[Word], found: Found) -> None:
-    """``-o ProxyCommand=x``."""
+    """Find options of the form ``-o ProxyCommand=x``, which start a program."""
     if any(_VALUE_STARTS.match(word.text) for word in words):
         found.starts.append("-o")
 

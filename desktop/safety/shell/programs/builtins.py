@@ -169,7 +169,7 @@ def _modes(known: frozenset[str]) -> Callable[[Sequence[Word], Found], None]:
 
 
 def _fc(words: Sequence[Word], found: Found) -> None:
-    """It runs what was run before, unless it only lists."""
+    """Note that ``fc`` runs earlier commands again, unless it only lists them."""
     short_options = {letter for word in words if word.text.startswith("-") for letter in word.text[1:]}
     if "l" not in short_options or short_options - set("lnr0123456789"):
         found.because = ["fc runs again what was run before"]

@@ -318,13 +318,14 @@ def _network_copy(name: str, words: list[Word]) -> Effect:
 
 
 def _name_of_host(_: str, words: list[Word]) -> Effect:
-    """It shows the name; with one, or a file of one, it sets it."""
+    """The effect of ``hostname``: it shows the name; with an argument, or a file, it sets it."""
     shows = _only_shows("hostname", words) and all(word.text.startswith("-") for word in words)
     return Effect("reads") if shows else Effect("privileged", reasons=["it changes the name of this computer"])
 
 
 def _clock_of_board(_: str, words: list[Word]) -> Effect:
-    """It shows what the computer's own clock says; with nearly all its options it sets that clock or the system's."""
+    """The effect of ``hwclock``: it shows the computer's own clock; with nearly all its options it sets that clock or
+    the system's."""
     shows = all(_has_flag(word.text, "rVhv", "--show", "--get", "--version", "--help", "--verbose") for word in words)
     shows = shows and not any(set(word.text[1:]) - set("rVhv") for word in words if not word.text.startswith("--"))
     return Effect("reads") if shows else Effect("privileged", reasons=["it sets the clock of this computer"])
@@ -351,7 +352,7 @@ def _only_shows(name: str, words: list[Word]) -> bool:
 
 
 def _shows(name: str, words: list[Word]) -> Effect:
-    """Of programs that show something of the machine, and with other options change it."""
+    """The effect of programs that show something of the machine and with other options change it."""
     return Effect(_kind(name) if _only_shows(name, words) else "privileged")
 
 

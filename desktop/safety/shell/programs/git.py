@@ -117,7 +117,7 @@ class GitSettings:
 
 
 def settings_in(words: Sequence[Word]) -> GitSettings:
-    """Of ``git -c KEY=VALUE``, ``git config KEY VALUE`` and ``git clone --config KEY=VALUE``."""
+    """The settings in ``git -c KEY=VALUE``, ``git config KEY VALUE`` and ``git clone --config KEY=VALUE``."""
     found = GitSettings([], [])
     subcommand, rest = git_command(words)
     before = words[: len(words) - len(rest)]

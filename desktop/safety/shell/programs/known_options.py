@@ -22,8 +22,8 @@ _NUMBER = re.compile(r"-\d+")
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Of one program: its letters, and the names of other options with their dashes. ``negated``: each may also begin
-    with ``--no-``."""
+    """The options of one program: single letters, and the names of others with their dashes. ``negated``: each may also
+    begin with ``--no-``."""
 
     short_options: ShortOptions
     names: frozenset[str]

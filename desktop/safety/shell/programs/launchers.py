@@ -27,7 +27,8 @@ _LASTS = "what it starts goes on after this call, beyond its time limit"
 
 @dataclass(slots=True)
 class LaunchedCommands:
-    """``scripts``: texts that a shell, or something like one, will read; ``reasons`` why the call is admin."""
+    """The commands that a launcher starts. ``scripts``: texts that a shell, or something like one, will read;
+    ``reasons``: why the call is admin."""
 
     scripts: list[Word] = field(default_factory=list)
     executed: list[tuple[Word, ...]] = field(default_factory=list)

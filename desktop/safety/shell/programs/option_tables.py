@@ -10,10 +10,13 @@ from desktop.safety.shell.syntax.words import Word
 
 @dataclass(slots=True)
 class Found:
-    """``starts``: options that start another program; ``writes``: the files that others write; ``changes``: it changes
+    """The effects of a command's options.
+
+    ``starts``: options that start another program; ``writes``: the files that others write; ``changes``: it changes
     files that stand elsewhere among its arguments; ``obeys``: what it does stands in a file; ``sends``: it sends data
     away; ``said``: words that only a rule which says them covers; ``hidden``: why no rule covers it at all;
-    ``because``: other reasons why it is admin; ``unlisted``: it has options and there is no table of them."""
+    ``because``: other reasons why it is admin; ``unlisted``: it has options and there is no table of them.
+    """
 
     starts: list[str] = field(default_factory=list)
     writes: list[Word] = field(default_factory=list)
@@ -52,7 +55,7 @@ class Options:
 
     @cached_property
     def long(self) -> tuple[str, ...]:
-        """Those with two dashes."""
+        """The options with two dashes."""
         return tuple(option for option in self.all if option.startswith("--"))
 
     @cached_property
@@ -62,7 +65,7 @@ class Options:
 
     @cached_property
     def short(self) -> frozenset[str]:
-        """Single letters."""
+        """The options of a single letter."""
         return frozenset(option for option in self.all if len(option) == 2)
 
 

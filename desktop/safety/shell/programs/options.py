@@ -50,7 +50,7 @@ def options_of(name: str, words: Sequence[Word]) -> Found:
 
 
 def module_of(name: str, words: Sequence[Word]) -> tuple[Word, Sequence[Word]] | None:
-    """``python3 -m NAME``: the module and its arguments."""
+    """The module in ``python3 -m NAME`` and its arguments; None where there is none."""
     if name not in ("python", "pypy"):
         return None
     for at, word in enumerate(words):

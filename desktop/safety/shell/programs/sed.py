@@ -66,7 +66,7 @@ class _Program:
         return True
 
     def _skip(self, marks: str) -> bool:
-        """Go over these; whether anything is left."""
+        """Skip these characters; whether any text is left."""
         while self._at < len(self._text) and self._text[self._at] in marks:
             self._at += 1
         return self._at < len(self._text)

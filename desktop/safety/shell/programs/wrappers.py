@@ -161,9 +161,12 @@ TOO_MANY = "it runs more commands in commands than are read"
 
 @dataclass(slots=True)
 class Unwrapped:
-    """``layers``: the commands found one inside the other, outermost first; ``scripts``: texts that a shell will read;
-    ``executed`` commands that ``find -exec`` runs; ``reasons`` why this is admin; ``unsure``: layers of which it is not
-    known with which word the command behind them begins."""
+    """The commands inside a command.
+
+    ``layers``: the commands found one inside the other, outermost first; ``scripts``: texts that a shell will read;
+    ``executed``: commands that ``find -exec`` runs; ``reasons``: why this is admin; ``unsure``: layers of which it is
+    not known with which word the command behind them begins.
+    """
 
     layers: list[tuple[Word, ...]] = field(default_factory=list)
     scripts: list[Word] = field(default_factory=list)
@@ -316,7 +319,7 @@ def _starts_none(name: str, words: tuple[Word, ...], found: Unwrapped) -> bool:
 
 
 def _only_looks(words: tuple[Word, ...]) -> bool:
-    """``command -v NAME``: its own options only, which stand before the name."""
+    """Whether ``command -v NAME`` only looks a name up: its own options stand before the name."""
     for word in words:
         if not re.fullmatch(r"-[pvV]+", word.text):
             return False
@@ -337,7 +340,7 @@ def _listed(text: str, spec: Wrapper, table: Known | None) -> bool:
 
 
 def _run_by_runner(name: str, words: tuple[Word, ...], found: Unwrapped) -> tuple[Word, ...]:
-    """``uv run ls``: what stands behind the sub-command, if it is the one that starts others."""
+    """The command in ``uv run ls``: the words behind the sub-command, if it is the one that starts others."""
     at = next((at for at, word in enumerate(words) if not word.text.startswith("-")), len(words))
     if at >= len(words) or words[at].text != _RUNNERS.get(name):
         return ()
@@ -404,7 +407,7 @@ def _fd(words: tuple[Word, ...], found: Unwrapped) -> None:
 
 
 def _fed_shell(found: Unwrapped) -> None:
-    """``xargs sh -c``: what comes in becomes a part of the text that the shell runs."""
+    """Judge ``xargs sh -c``: the input becomes a part of the text that the shell runs."""
     names = [base_name(layer[0].text) for layer in found.layers]
     if names and names[-1] in SHELLS and {"xargs", "parallel"} & set(names[:-1]):
         found.reasons.append("it runs text that is only known when it runs")
@@ -428,7 +431,7 @@ def _names_more(words: tuple[Word, ...]) -> bool:
 
 
 def _fed_wrapper(found: Unwrapped) -> None:
-    """``xargs env``: what comes in says which program runs."""
+    """Judge ``xargs env``: the input says which program runs."""
     names = [base_name(layer[0].text) for layer in found.layers]
     feeding = {"xargs", "parallel"} & set(names[:-1])
     if feeding and (names[-1] in WRAPPERS or names[-1] in _RUNNERS) and not found.lookup_only:
@@ -473,7 +476,7 @@ def _source(words: tuple[Word, ...], found: Unwrapped) -> None:
 
 
 def _coproc(words: tuple[Word, ...], found: Unwrapped) -> None:
-    """``coproc [NAME] command``: the grammar does not know it, so both readings are read."""
+    """Read ``coproc [NAME] command``: the grammar does not know it, so both readings are taken."""
     for part in (words, words[1:]):
         found.scripts.append(joined(tuple(word for word in part if word.text not in ("{", "}", ";"))))
 

@@ -140,7 +140,8 @@ class Computed:
             self.sums.append(Sum(text))  # the tree does not show which are compared
 
     def _tested(self, children: list[Any]) -> None:
-        """``[ $X ]``: without quotes it may become ``-v`` and a name, and so may two that follow each other."""
+        """Note the words of ``[ $X ]``: without quotes one may become ``-v`` and a name, and so may two that follow
+        each other."""
         tokens = [token for child in children for token in (_flat(child) or [child])]
         for at, token in enumerate(tokens):
             text = _text(token)
@@ -152,7 +153,7 @@ class Computed:
 
 
 def _index(text: str) -> str:
-    """Of ``[x]=1`` the x, and rather too much."""
+    """The index ``x`` in ``[x]=1``; rather too much text than too little."""
     return text[1:].rpartition("]")[0] if text.startswith("[") else ""
 
 

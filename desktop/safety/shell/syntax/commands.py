@@ -77,7 +77,8 @@ _LEAVES = ("heredoc_content", "heredoc_body", "regex", "extglob_pattern", "test_
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """``operator`` is > >> >| &> &>> < <> <<< or <<; ``target`` the file, or the text fed in for the last two."""
+    """A redirection. ``operator`` is > >> >| &> &>> < <> <<< or <<; ``target`` the file, or the text fed in for the
+    last two."""
 
     operator: str
     target: Word
@@ -96,10 +97,8 @@ class Redirect:
 
 @dataclass(slots=True)
 class SimpleCommand:
-    """One command. ``words[0]`` is the command word; empty when there are only assignments or redirections.
-
-    ``feeds`` is the command whose output it reads through a pipe.
-    """
+    """A simple command. ``words[0]`` is the command word; empty when there are only assignments or redirections.
+    ``feeds`` is the command whose output it reads through a pipe."""
 
     text: str
     words: tuple[Word, ...]
@@ -111,9 +110,11 @@ class SimpleCommand:
 
 @dataclass(slots=True)
 class Parsed:
-    """Everything found. ``problems`` are reasons why the reading may be incomplete; ``unread`` texts to read again;
-    ``kinds`` the kinds of all named nodes of the grammar, and its double brackets;
-    ``computed`` what bash computes."""
+    """Everything found in a text of shell commands.
+
+    ``problems`` are reasons why the reading may be incomplete; ``unread`` texts to read again; ``kinds`` the kinds of
+    all named nodes of the grammar, and its double brackets; ``computed`` what bash computes.
+    """
 
     commands: list[SimpleCommand] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -304,7 +305,7 @@ class _Walker:
             self._inside(child, depth)
 
     def _heredoc(self, node: Any, owner: SimpleCommand, depth: int) -> None:
-        """A here-document: its text is input; what follows on the same line belongs to the pipeline around it."""
+        """Read a here-document: its text is input; what follows on the same line belongs to the pipeline around it."""
         mark = next((child for child in node.children if child.type == "heredoc_start"), None)
         start, row = _text(mark) if mark is not None else "", node.start_point[0]
         glued = mark is not None and self._source[mark.end_byte : mark.end_byte + 1] not in _ENDS_WORD
@@ -436,7 +437,7 @@ def _operands(node: Any) -> list[Any]:
 
 
 def _computed_in(body: str, computed: Computed) -> None:
-    """Of a here-document, which is like a text in quotes; a quote in it means nothing there."""
+    """Find computed texts in a here-document, which is like a text in quotes; a quote in it means nothing there."""
     if "$" not in body:
         return
     root = load_parser().parse(('"' + body.replace('"', "§") + '"').encode("utf-8", "replace")).root_node

@@ -22,11 +22,12 @@ class ShortOptions:
 
     @classmethod
     def of(cls, flags: str, valued: str = "", optional: str = "") -> ShortOptions:
-        """From letters; blanks between them mean nothing."""
+        """A table from strings of letters; blanks between them mean nothing."""
         return cls(frozenset(flags) - {" "}, frozenset(valued) - {" "}, frozenset(optional) - {" "})
 
     def split(self, text: str) -> Iterator[tuple[str, str, bool]]:
-        """Of ``-abVALUE``: each letter, the value glued to it, and whether the table has it. Digits are numbers."""
+        """Split a word like ``-abVALUE``: each letter, the value glued to it, and whether the table has it. Digits are
+        numbers."""
         for at in range(1, len(text)):
             letter = text[at]
             takes = letter in self.valued or letter in self.optional
@@ -42,7 +43,8 @@ class ShortOptions:
 
 @dataclass(slots=True)
 class ReadOptions:
-    """Arguments taken apart; the value of an option is None where it should have one and does not."""
+    """A command's arguments as options and operands; the value of an option is None where it should have one and does
+    not."""
 
     options: list[tuple[str, str | None]] = field(default_factory=list)
     operands: list[Word] = field(default_factory=list)

@@ -109,7 +109,7 @@ def _collect(node: Any, part: _Part, variables: Mapping[str, str]) -> None:
 
 
 def _collect_plain(raw: str, part: _Part) -> None:
-    """Text outside quotes."""
+    """Collect text outside quotes."""
     part.glob = part.glob or _GLOB.search(raw) is not None
     part.dynamic = part.dynamic or _BRACES.search(raw) is not None
     if UNREAD.search(raw):
@@ -128,7 +128,8 @@ def _collect_pieces(node: Any, part: _Part, variables: Mapping[str, str]) -> Non
 
 
 def _collect_string(node: Any, part: _Part, variables: Mapping[str, str]) -> None:
-    """A double-quoted string. The grammar drops some of the text between expansions, so it is cut from the source."""
+    """Collect a double-quoted string. The grammar drops some of the text between expansions, so it is cut from the
+    source."""
     source: bytes = node.text
     position = source.index(b'"') + 1
     end = len(source) - (1 if source.endswith(b'"') and len(source) > position else 0)
