@@ -33,7 +33,7 @@ class Chooser(Combo):
         return QSize(min(words + px(LEFT + RIGHT), px(self._widest)), px(24))
 
     def minimumSizeHint(self) -> QSize:
-        """A few letters."""
+        """The width of a few letters."""
         return QSize(min(self.sizeHint().width(), theme().px(72)), theme().px(24))
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -48,7 +48,7 @@ class InboxModel(QAbstractListModel):
         self.clock = clock
 
     def set_requests(self, requests: Sequence[PermissionRequest]) -> None:
-        """Replace all."""
+        """Show other requests."""
         self.beginResetModel()
         self._requests = tuple(requests)
         self.endResetModel()
@@ -58,7 +58,7 @@ class InboxModel(QAbstractListModel):
         return next((i for i, r in enumerate(self._requests) if r.request_id == request_id), -1)
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
-        """How many wait."""
+        """The number of waiting requests."""
         return 0 if parent.isValid() else len(self._requests)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -76,7 +76,7 @@ class InboxModel(QAbstractListModel):
         return None
 
     def origin(self, request: PermissionRequest) -> str:
-        """Agent and thread."""
+        """The agent and the thread that a request comes from."""
         agent = request.chain[0] if request.chain else ""
         code = f"code {request.place.partition(':')[0]}" if request.place else ""
         return shown_line(", ".join(part for part in (agent, code, self._thread_title(request.seen_in)) if part))
@@ -102,7 +102,7 @@ class InboxDelegate(RowDelegate):
         super().paint(painter, option, index)
 
     def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
-        """Three lines."""
+        """Draw one request in three lines."""
         t = theme()
         request: PermissionRequest = index.data(REQUEST)
         line, left, right = t.px(20), box.x() + t.px(35), box.right() - t.px(9)
@@ -131,7 +131,7 @@ class InboxDelegate(RowDelegate):
 
 
 class Inbox(QFrame):
-    """The pane. ``picked`` carries the request the person went to."""
+    """The list of waiting requests. ``picked`` carries the request that the person went to."""
 
     picked = Signal(object)
 
@@ -178,7 +178,7 @@ class Inbox(QFrame):
         self._clock.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Stop."""
+        """Stop the clock while the list is hidden."""
         self._clock.stop()
 
 

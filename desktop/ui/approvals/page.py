@@ -104,7 +104,7 @@ class ApprovalsPage(QFrame):
         self.rules.panel.leaving(go_on)
 
     def begin_find(self) -> None:
-        """Ctrl+F: the search of what is shown."""
+        """Move the keys to the search field of the tab that is shown (Ctrl+F)."""
         if self.tabs.value == "activity":
             self.activity.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
         else:
@@ -121,7 +121,7 @@ class ApprovalsPage(QFrame):
                 return
 
     def refresh(self) -> None:
-        """Follow the view-model; the request on screen stays unless it is over."""
+        """Show what the view-model has now; the request on screen stays unless it is over."""
         requests = self._approvals.requests
         self.tabs.set_count("waiting", len(requests))
         shown = self.view.request

@@ -27,7 +27,8 @@ NAMES = 160
 
 
 class ContextCard(ScrolledDialog):
-    """Opened, never executed; follows the view-model while it is open. What does not fit the window is scrolled."""
+    """The card of a thread's context. Opened, never executed; follows the view-model while it is open. What does not
+    fit the window is scrolled."""
 
     jump_wanted = Signal(str)
 
@@ -40,7 +41,7 @@ class ContextCard(ScrolledDialog):
         self.refresh()
 
     def refresh(self) -> None:
-        """Follow the view-model. What did not change stays as it is: a person may be reading it."""
+        """Show what the view-model has now. Unchanged parts stay: a person may be reading them."""
         context, overlay = self._context, self._context.overlay
         rows = account_words(context.account)
         told = (rows, overlay.summary, overlay.off, context.writing, context.summaries, tuple(context.pinned))
@@ -57,7 +58,8 @@ class ContextCard(ScrolledDialog):
             to.setFocus()
 
     def _keys_at(self) -> int | None:
-        """Which of the pins has the keys; -1: something else in the scrolled part has them."""
+        """The number of the pin that has the keys; -1: another control in the scrolled part has them; None: the keys
+        are elsewhere."""
         focus = self.window().focusWidget()
         if focus is None or not self.scroller.isAncestorOf(focus):
             return None

@@ -28,7 +28,7 @@ class TitleText(Text):
     edit_wanted = Signal()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Edit."""
+        """Start editing on a double click."""
         self.edit_wanted.emit()
 
 
@@ -45,14 +45,14 @@ class TitleField(QLineEdit):
         self._over = True
 
     def begin(self, text: str) -> None:
-        """Start editing."""
+        """Start editing the title."""
         self._over = False
         self.setText(text)
         self.selectAll()
         self.setFocus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape gives up."""
+        """Give up on Escape."""
         if event.key() == Qt.Key.Key_Escape:
             self._over = True
             self.done.emit("")
@@ -66,7 +66,7 @@ class TitleField(QLineEdit):
 
 
 class ThreadHeader(QFrame):
-    """48 pixels; says what was pressed."""
+    """The head of a thread, 48 pixels high; its signals say what was pressed."""
 
     renamed = Signal(str)
     context_wanted = Signal()
@@ -118,7 +118,7 @@ class ThreadHeader(QFrame):
         self.title.update()
 
     def show_job(self, job: ThreadJob | None) -> None:
-        """Whose run this is and how it ended; the way to the job, while there is one."""
+        """Show the job whose run this is, how it ended, and the way to the job, while there is one."""
         self.job.setVisible(job is not None)
         if job is not None:
             icon = STATUS[job.status][0] if job.status in STATUS else "schedules"

@@ -43,7 +43,7 @@ class ContextText(Text):
         QLabel.resizeEvent(self, event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Tell."""
+        """Emit ``pressed``."""
         self.pressed.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -154,21 +154,21 @@ class ChatPage(QWidget):
         self.pane.foot.composer.text.setFocus()
 
     def begin_find(self) -> None:
-        """Ctrl+F: in the trace while the keys are there."""
+        """Search the page, or the trace while the keys are there (Ctrl+F)."""
         if self.side.shown == TRACE and self.trace is not None and self.side.has_keys:
             self.trace.begin_find()
         else:
             self.pane.find_bar.begin()
 
     def toggle_trace(self) -> None:
-        """Ctrl+Shift+T; on an answer that the keys are at, its run shows."""
+        """Show or hide the trace (Ctrl+Shift+T); on an answer that has the keys, its run is shown."""
         answer = self.pane.current_message
         self.side.toggle(TRACE)
         if answer and self.side.shown == TRACE:
             self._models.trace.choose_message(answer)
 
     def toggle_agents(self) -> None:
-        """Ctrl+Shift+A."""
+        """Show or hide the agents of the run (Ctrl+Shift+A)."""
         self.side.toggle(AGENTS)
 
     def show_trace(self, is_open: bool) -> None:
@@ -195,14 +195,14 @@ class ChatPage(QWidget):
         (self.request_wanted if own else self.inbox_wanted).emit(request.request_id)
 
     def search_threads(self) -> None:
-        """Ctrl+Shift+F."""
+        """Move the keys to the search of the threads (Ctrl+Shift+F)."""
         self.threads.setVisible(True)
         if not self.threads.searching:
             self.threads.toggle_search()
         self.threads.field.setFocus()
 
     def choose_model(self) -> None:
-        """Ctrl+M."""
+        """Open the picker of models (Ctrl+M)."""
         self.pane.foot.choose_model()
 
     def choose_tool_mode(self) -> None:
@@ -231,7 +231,7 @@ class ChatPage(QWidget):
             self._show(self._was_open[0])
 
     def _show(self, thread_id: str) -> None:
-        """Another chat; what is typed stays with the one it was typed in."""
+        """Open another chat; the draft stays with the one it was typed in."""
         self.pane.foot.keep_draft()
         self._models.chat.open_thread(thread_id)
 

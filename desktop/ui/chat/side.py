@@ -57,7 +57,7 @@ class SidePanels(QObject):
 
     @property
     def shown(self) -> str:
-        """Which of them shows."""
+        """The name of the panel that is shown, or ""."""
         panels = ((TRACE, self.trace), (AGENTS, self.agents))
         return next((name for name, panel in panels if panel is not None and not panel.isHidden()), "")
 

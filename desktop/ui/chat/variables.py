@@ -19,7 +19,7 @@ else:
 
 
 class Variables(QObject):
-    """Of ``page``, in whose window the dialog opens."""
+    """Opens the dialog of a thread's variables in the window of ``page``."""
 
     def __init__(self, page: QWidget, models: ChatModels, toast: Toast) -> None:
         super().__init__(page)

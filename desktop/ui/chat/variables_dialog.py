@@ -21,7 +21,7 @@ ROWS = 6
 
 
 class VariablesDialog(ScrolledDialog):
-    """Opened, never executed. ``given`` is what stands in it."""
+    """The dialog of a thread's variables. Opened, never executed. ``given`` is the text in it."""
 
     def __init__(self, window: QWidget, variables: ChatVariables) -> None:
         answers = (DialogAnswer("no", "Cancel", key="Esc"), DialogAnswer("yes", "Save", "primary"))
@@ -40,7 +40,7 @@ class VariablesDialog(ScrolledDialog):
 
     @property
     def given(self) -> str:
-        """The lines."""
+        """The text of the field."""
         return self.area.toPlainText()
 
     def _check(self) -> None:

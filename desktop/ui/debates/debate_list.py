@@ -67,7 +67,7 @@ class DebateDelegate(ThreadRowDelegate):
 
 
 class DebateList(QFrame):
-    """264 pixels."""
+    """The list of debates, 264 pixels wide."""
 
     new_debate = Signal()
     opened = Signal(str, str)

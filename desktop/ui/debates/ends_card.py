@@ -113,7 +113,7 @@ class EndsCard(QFrame):
         self._enable()
 
     def show_problems(self) -> None:
-        """Below the conditions."""
+        """Show the problems of the conditions below them."""
         wrong = [p.text for p in self._setup.problems if p.path in PATHS and not p.warning]
         self._wrong.set_pieces(" ".join(wrong))
         self._wrong.setVisible(bool(wrong))

@@ -44,7 +44,7 @@ class DebateFinding(QObject):
         opened.loaded.connect(self._loaded)
 
     def begin(self) -> None:
-        """Ctrl+F."""
+        """Open the find bar (Ctrl+F)."""
         self.bar.begin()
 
     def _find(self, text: str, forward: bool) -> None:

@@ -24,7 +24,7 @@ _LOOKS = {"running": "running", "pausing": "running", "paused": "queued", "ended
 
 
 class DebateHeader(QFrame):
-    """48 pixels; says what was pressed."""
+    """The head of a debate, 48 pixels high; its signals say what was pressed."""
 
     renamed = Signal(str)
 

@@ -35,7 +35,8 @@ NARROWEST = 720
 
 
 class LanePage(Page):
-    """``lanes``: the turns of a row stand beside each other. ``wide`` is the width of what is said to both sides."""
+    """A page on which the turns of a row stand beside each other (``lanes``). ``wide`` is the width of what is said to
+    both sides."""
 
     def __init__(self, frame: Frame) -> None:
         super().__init__(frame)
@@ -90,7 +91,7 @@ class LanePage(Page):
 
 
 class TurnBar(MessageBar):
-    """Fork and copy."""
+    """The buttons of a turn: fork and copy."""
 
     def show_for(self, item: TranscriptItem, pinned: bool = False) -> None:
         self.message_id = item.message_id
@@ -231,7 +232,7 @@ class DebateView(TranscriptView):
         self.hold(anchor)
 
     def set_items(self, items: Sequence[TranscriptItem]) -> None:
-        """Other turns; the spine follows."""
+        """Show other turns; the spine follows."""
         super().set_items(items)
         self._watch()
 

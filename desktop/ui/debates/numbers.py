@@ -40,6 +40,6 @@ class NumberField(Field):
         return min(self._high, max(self._low, value)) if value == value else None
 
     def show_number(self, value: float | None) -> None:
-        """Without a signal; what a person types at the moment stays when it means the same."""
+        """Show a number without a signal; what a person types at the moment stays when it means the same."""
         if value != self.number or value is None:
             self.setText("" if value is None else f"{self._prefix}{value:.{self._decimals}f}")

@@ -147,7 +147,7 @@ class DebatesPage(QWidget):
         self._models.setup.choose_agent(agent)
 
     def export(self, form: str) -> None:
-        """Ask where to; the dialog does not block."""
+        """Ask where to save the export; the dialog does not block."""
         state = self._models.debates.state
         if state is None or self._stack.currentWidget() is not self.running:
             self.toast.say("Open a debate first.")
@@ -160,7 +160,7 @@ class DebatesPage(QWidget):
         dialog.open()
 
     def begin_find(self) -> None:
-        """Ctrl+F: in the turns of the open debate, else in the list."""
+        """Search the turns of the open debate, else the list (Ctrl+F)."""
         if self._stack.currentWidget() is self.running:
             self.running.finding.begin()
             return
@@ -190,7 +190,7 @@ class DebatesPage(QWidget):
     # -- the agents of the open debate --------------------------------------------------------------------------------
 
     def toggle_agents(self) -> None:
-        """Ctrl+Shift+A."""
+        """Show or hide the agents of the open debate (Ctrl+Shift+A)."""
         if self._stack.currentWidget() is not self.running:
             self.toast.say("Open a debate first.")
             return

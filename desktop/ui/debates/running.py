@@ -180,7 +180,7 @@ class RunningPage(QFrame):
             self.command_wanted.emit(action)
 
     def ask_judge(self, message_id: str = "") -> None:
-        """Which model judges; beside the button that was pressed."""
+        """Ask which model judges, in a menu beside the button that was pressed."""
         state, setup = self._debates.state, self._models.models
         if state is None or not state.turn or state.judging:
             self.said.emit("A judge needs at least one finished turn.")
@@ -251,7 +251,7 @@ class RunningPage(QFrame):
         menu.popup(corner - QPoint(menu.sizeHint().width(), 0))
 
     def toggle_pause(self) -> None:
-        """Space: pause after this turn, or go on."""
+        """Pause after this turn, or go on (Space)."""
         state = self._debates.state
         if (
             state is None

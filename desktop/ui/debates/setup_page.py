@@ -38,7 +38,7 @@ TEMPLATE = 205
 
 
 class TemplateCard(Ringed, QAbstractButton):
-    """Icon, title, hint; the chosen one has an ink outline."""
+    """A template: icon, title, hint; the chosen one has an ink outline."""
 
     spoken_role = "radio button"
 
@@ -52,11 +52,11 @@ class TemplateCard(Ringed, QAbstractButton):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        """60 high."""
+        """A card 60 pixels high."""
         return QSize(theme().px(120), theme().px(60))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw it."""
+        """Draw the template."""
         t, painter, px = theme(), QPainter(self), theme().px
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         box = QRectF(self.rect())
@@ -77,7 +77,7 @@ class TemplateCard(Ringed, QAbstractButton):
 
 
 class SetupPage(QFrame):
-    """Ctrl+Enter starts."""
+    """The page on which a debate is set up; Ctrl+Enter starts it."""
 
     def __init__(self, setup: DebateSetupViewModel, models: ModelSetupViewModel) -> None:
         super().__init__()
@@ -173,7 +173,7 @@ class SetupPage(QFrame):
         self._show_cost()
 
     def _show_cost(self) -> None:
-        """Of a turn of each side, and in all."""
+        """Show the cost of a turn of each side, and of the whole debate."""
         for card in self.sides.values():
             card.show_hint()
         self.cost.setText(in_all_words(self._setup.setup, {side: card.info for side, card in self.sides.items()}))
@@ -236,7 +236,7 @@ class SetupPage(QFrame):
         self.start_button.setToolTip(plain_tip(errors[0].text if wrong else "Ctrl+Enter"))
 
     def _asking_words(self, asking: Sequence[tuple[SideName, str]]) -> list[tuple[str, str]]:
-        """Who may use what that waits for the person: each side with all of its tools."""
+        """Sentences on the tools whose calls wait for the person: each side with all of its tools."""
         pieces: list[tuple[str, str]] = []
         for side in SIDES:
             names = [name for who, name in asking if who == side]
@@ -295,7 +295,7 @@ class SetupPage(QFrame):
         dialog.open(name)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Ctrl+Enter starts."""
+        """Start on Ctrl+Enter."""
         keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if event.key() in keys and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.start()

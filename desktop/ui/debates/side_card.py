@@ -43,16 +43,16 @@ class ToolChip(Ringed, QAbstractButton):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def sizeHint(self) -> QSize:
-        """Glyph, name, cross."""
+        """The size of glyph, name and cross."""
         t = theme()
         return QSize(QFontMetrics(t.font("code")).horizontalAdvance(self._offer.name) + t.px(58), t.metric("chip"))
 
     def minimumSizeHint(self) -> QSize:
-        """Never cut."""
+        """As wide as ``sizeHint``: a chip is never cut."""
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw it."""
+        """Draw the chip."""
         t, painter = theme(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         box, look = QRectF(self.rect()), BADGES.get(self._offer.category, BADGES["unknown"])

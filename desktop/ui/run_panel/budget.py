@@ -21,7 +21,7 @@ ENDED = "It has ended, so its budget can no longer be changed."
 
 
 class LimitRow(QFrame):
-    """One limit. What a person has typed stays while the figures beside it go on."""
+    """The row of one limit. What a person has typed stays while the figures beside it change."""
 
     def __init__(self, line: LimitLine) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class LimitRow(QFrame):
         return self.field.text().strip() != self._base
 
     def show_line(self, line: LimitLine, *, anew: bool) -> None:
-        """Follow the agent; ``anew``: of another agent, or after what was typed counts."""
+        """Show the limit as it is now. ``anew``: it is another agent's, or the typed text was taken over."""
         if anew or not self.dirty:
             if self.field.text() != line.text:
                 self.field.setText(line.text)
@@ -125,7 +125,7 @@ class BudgetForm(QFrame):
         return any(row.dirty for row in self._rows.values())
 
     def show_limits(self, path: str, lines: Sequence[LimitLine], *, ended: bool, below: bool) -> None:
-        """Of an agent; what was typed about another one is gone."""
+        """Show the limits of an agent; text typed about another agent is dropped."""
         anew, self._path, self._lines = path != self._path, path, lines
         if not self._rows:
             self._build(lines)

@@ -21,7 +21,7 @@ NAME_SHOWN = 200
 
 
 class AgentDetail(QFrame):
-    """``show_line`` fills it; what only changed in its words is not built anew."""
+    """One agent in detail. ``show_line`` fills it; a change of words alone builds nothing anew."""
 
     pause_wanted = Signal()
     cancel_wanted = Signal()
@@ -63,7 +63,7 @@ class AgentDetail(QFrame):
         return row
 
     def show_line(self, line: AgentLine, *, asks: bool, thread: bool) -> None:
-        """``asks``: a request of it waits; ``thread``: it has a thread of its own."""
+        """Show an agent. ``asks``: a request of it waits; ``thread``: it has a thread of its own."""
         facts = line.facts
         name = shown_line(facts.agent[:NAME_SHOWN])
         if self.title.text() != name:

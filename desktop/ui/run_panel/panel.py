@@ -122,7 +122,7 @@ class RunPanel(QFrame):
         self._agents.watch(True)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nobody looks."""
+        """Stop following the run while the panel is hidden."""
         super().hideEvent(event)
         self._agents.watch(False)
 
@@ -181,7 +181,7 @@ class RunPanel(QFrame):
     # -- what is done -------------------------------------------------------------------------------------------------
 
     def ask_cancel(self, path: str) -> None:
-        """End a branch; asked first where others would end with it."""
+        """End a branch; asks first where other agents would end with it."""
         line = self._agents.line(path)
         if line is None or line.facts.state.over or line.facts.stopping:
             return

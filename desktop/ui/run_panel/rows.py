@@ -55,7 +55,7 @@ class AgentModel(QAbstractListModel):
         self.endResetModel()
 
     def refresh(self, lines: Sequence[AgentLine]) -> None:
-        """Of the same run, as it is now."""
+        """Show the agents of the same run as they are now."""
         fresh, old = list(lines), self.lines
         head = _alike(old, fresh)
         tail = _alike(old[head:][::-1], fresh[head:][::-1])
@@ -114,7 +114,7 @@ class AgentDelegate(RowDelegate):
         self.angle = 0.0
 
     def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
-        """One agent; one that has ended is quiet."""
+        """Draw one agent; one that has ended is quiet."""
         px = theme().px
         line: AgentLine = index.data(LINE)
         x, half = box.x() + px(INDENT) * min(line.level, INDENTED), px(20)
@@ -238,12 +238,12 @@ class AgentRows(FixedRows):
                 self.viewport().update(QRect(width // 3, place.y(), width - width // 3, theme().px(26)))
 
     def showEvent(self, event: QShowEvent) -> None:
-        """It moves only while it is seen."""
+        """Start the movement, which runs only while the list is seen."""
         super().showEvent(event)
         self.turn()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """And stops."""
+        """Stop the movement."""
         super().hideEvent(event)
         self._clock.stop()
 
@@ -254,7 +254,7 @@ class AgentRows(FixedRows):
     # -- keys and clicks ----------------------------------------------------------------------------------------------
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """As in a tree; and what can be done with an agent."""
+        """Move as in a tree, and act on the agent by its keys."""
         line, key = self.current, event.key()
         if line is None:
             super().keyPressEvent(event)

@@ -203,7 +203,7 @@ class JobForm(QWidget):
         self.next.setVisible(bool(times))
 
     def ask_to_save(self) -> None:
-        """Save; from now on empty fields are wrong, too."""
+        """Save the job; from now on empty fields are shown as wrong."""
         self._asked_to_save = True
         self.show_problems()
         self._jobs.save()
@@ -231,7 +231,8 @@ class JobForm(QWidget):
         self._edit(schedule=text)
 
     def _choose(self, value: str) -> None:
-        """Who only reads makes no admin calls; what was written comes back with the list."""
+        """Choose what the job may do. A job that only reads makes no admin calls; the lists that were written come back
+        with the list."""
         if value == READS:
             self._edit_policy(allowed_tools=None, allow_admin=())
         else:

@@ -43,7 +43,7 @@ class JobHistory(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Follow the view-model; the keys stay at the run that they are at."""
+        """Show what the view-model has now; the keys stay at the run that they are at."""
         at = next((run for run, button in self._opens.items() if button.hasFocus()), "")
         self._opens.clear()
         clear(self._column)

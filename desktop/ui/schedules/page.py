@@ -63,7 +63,7 @@ class JobDelegate(RowDelegate):
 
 
 def _icon_of(row: JobRow) -> str:
-    """Of what runs, cannot run, is paused, or failed the last time."""
+    """The icon of a job that runs, cannot run, is paused, or failed the last time."""
     if row.running or row.problem:
         return "running" if row.running else "failed"
     failed = row.last is not None and row.last.status in BAD
@@ -236,7 +236,7 @@ class SchedulesPage(QFrame):
         self._jobs.watch(True)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nobody looks."""
+        """Stop following the jobs while the page is hidden."""
         super().hideEvent(event)
         self._jobs.watch(False)
 

@@ -10,7 +10,8 @@ from desktop.ui.widgets.scaling import Row
 
 
 class Turning(QWidget):
-    """``minimum``: pixels at 100 % from which on its widgets stand beside each other."""
+    """Widgets beside each other where there is room, else below each other. ``minimum``: pixels at 100 % from which on
+    they stand beside each other."""
 
     def __init__(self, *widgets: QWidget, minimum: int) -> None:
         super().__init__()
@@ -20,7 +21,7 @@ class Turning(QWidget):
             self._row.addWidget(widget, 1)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Turn."""
+        """Choose the direction for the new width."""
         super().resizeEvent(event)
         beside = self.width() >= theme().px(self._minimum)
         wanted = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom

@@ -42,7 +42,7 @@ class ListEditor(QWidget):
         column.addLayout(row)
 
     def set_entries(self, entries: tuple[str, ...]) -> None:
-        """Show these."""
+        """Show other entries."""
         if entries == self._entries and self._rows.count():
             return
         self._entries = entries

@@ -26,14 +26,14 @@ from desktop.ui.widgets.text import Paragraph, Selectable, Text
 
 
 class NavDelegate(RowDelegate):
-    """Icon and title. ``icons``: by title."""
+    """Draws an icon and a title. ``icons``: by title."""
 
     def __init__(self, icons: Mapping[str, str]) -> None:
         super().__init__()
         self._icons = icons
 
     def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
-        """One line."""
+        """Draw one page of the list."""
         t = theme()
         title = str(index.data())
         side = t.px(16)

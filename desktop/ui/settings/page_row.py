@@ -30,8 +30,8 @@ class SettingsFrame(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRow(SettingsPlace, Generic[Models]):
-    """One page. Everything that makes a view-model or a widget is called when the page is first shown, so that is
-    where its code is loaded. A page without ``build`` shows the settings of the schema that name it."""
+    """A page of Settings. Its functions that make a view-model or a widget are called when the page is first shown, so
+    that its code is loaded then. A page without ``build`` shows the settings of the schema that name it."""
 
     head: str = ""
     """Stands at the right of the title."""

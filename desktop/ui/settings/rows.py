@@ -141,9 +141,12 @@ def parsed(kind: str, text: str) -> Any:
 
 
 class SettingRow(QFrame):
-    """Follows the view-model; a refused value goes back and says why. A value of one's own can be reset; ``resetting``
-    says so before. ``control`` instead of the one that fits the kind. With a ``heading`` it is no row of a card but a
-    part of the page: the heading, ``tools`` at its right, the control below."""
+    """The row of one setting.
+
+    It follows the view-model; a refused value goes back, with the reason. A changed value can be reset; ``resetting``
+    announces that. ``control`` takes the place of the one that fits the kind. With a ``heading`` it is no row of a card
+    but a part of the page: the heading, ``tools`` at its right, the control below.
+    """
 
     resetting = Signal()
 

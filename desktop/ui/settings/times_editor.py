@@ -41,7 +41,7 @@ class TimesEditor(QWidget):
         column.addLayout(row)
 
     def set_entries(self, entries: tuple[tuple[str, float], ...]) -> None:
-        """Show these."""
+        """Show other entries."""
         self._entries = entries
         clear(self._rows)
         for at, (name, seconds) in enumerate(entries):

@@ -19,7 +19,8 @@ from desktop.ui.widgets.text import Paragraph, Text
 
 
 class ToolTry(QFrame):
-    """``back``: the person is done here. A page puts the arguments into ``fields`` and says in ``run`` what to call."""
+    """The view in which one tool is tried. ``back``: the person is done here. A page puts the arguments into ``fields``
+    and says in ``run`` what to call."""
 
     back = Signal()
 
@@ -44,7 +45,7 @@ class ToolTry(QFrame):
         self.inside.addStretch(1)
 
     def show_head(self, name: str, category: str, description: str) -> None:
-        """Another tool; the last result and the last arguments go."""
+        """Show another tool; the last result and the last arguments are dropped."""
         self.name = name
         self.result.follow(name)
         clear(self._head)

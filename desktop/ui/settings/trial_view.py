@@ -47,7 +47,7 @@ class TrialView(QWidget):
         trials.changed.connect(self.refresh)
 
     def follow(self, name: str) -> None:
-        """Another tool; the last result goes."""
+        """Show another tool; the last result is dropped."""
         self._name = name
         self._trials.forget()
         self.refresh()

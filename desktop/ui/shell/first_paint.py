@@ -16,7 +16,8 @@ PAUSE_MS = 25
 
 
 class FirstPaint(QObject):
-    """``painted`` comes once. Make it before the window is shown; it lives as long as the window."""
+    """Tells when a window has painted first: ``painted`` comes once. Make it before the window is shown; it lives as
+    long as the window."""
 
     painted = Signal()
 

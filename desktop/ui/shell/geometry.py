@@ -17,7 +17,7 @@ FRAME = (8, 40, -8, -8)
 
 
 def state_of(window: QMainWindow) -> dict[str, Any]:
-    """What to remember."""
+    """The window's geometry, as ``restore`` reads it."""
     box = window.normalGeometry()
     return {"box": [box.x(), box.y(), box.width(), box.height()], "maximized": window.isMaximized()}
 

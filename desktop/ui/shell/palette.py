@@ -23,7 +23,7 @@ HEAD, FOOT = 56, 36
 
 class _Box(RaisedBox):
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Two lines: below the head, above the foot."""
+        """Draw the box with its two lines: below the head, above the foot."""
         super().paintEvent(event)
         t = theme()
         box = self.box()

@@ -30,7 +30,7 @@ class PaletteModel(QAbstractListModel):
         self._entries: list[PaletteRow | str] = []
 
     def show(self, rows: Sequence[PaletteRow], group: str = "") -> None:
-        """Replace everything; ``group`` narrows to one kind."""
+        """Show other rows; ``group`` narrows to one kind."""
         grouped: dict[str, list[PaletteRow]] = {}
         for row in rows:
             if not group or row.group == group:
@@ -42,7 +42,7 @@ class PaletteModel(QAbstractListModel):
         self.endResetModel()
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
-        """Groups and rows."""
+        """The number of groups and rows."""
         return 0 if parent.isValid() else len(self._entries)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -80,7 +80,7 @@ class PaletteDelegate(RowDelegate):
     """Icon, title, detail, keys."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Headings are lower."""
+        """The size of a row; headings are lower."""
         heading = isinstance(index.data(ROW), str)
         return QSize(theme().px(100), theme().px(HEADER_HEIGHT if heading else ROW_HEIGHT))
 
@@ -97,7 +97,7 @@ class PaletteDelegate(RowDelegate):
         painter.drawText(rect.adjusted(t.px(20), t.px(4), 0, 0), int(Qt.AlignmentFlag.AlignVCenter), entry)
 
     def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
-        """One row."""
+        """Draw one row."""
         t = theme()
         row: PaletteRow = index.data(ROW)
         side = t.px(18)

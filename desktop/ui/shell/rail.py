@@ -160,7 +160,7 @@ class Rail(QFrame):
         self._fit()
 
     def minimumSizeHint(self) -> QSize:
-        """With icons alone."""
+        """The size with icons alone."""
         return QSize(theme().px(64), len(ITEMS) * theme().px(ICON + BETWEEN) + 2 * theme().px(EDGE))
 
     def _fit(self) -> None:
@@ -187,7 +187,7 @@ class Rail(QFrame):
         self._buttons[page].set_count(number)
 
     def button(self, page: str) -> RailButton:
-        """An item."""
+        """The item of a page."""
         return self._buttons[page]
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -17,7 +17,8 @@ WIDTH = 520
 
 
 class StartupErrorWindow(QFrame):
-    """``closed`` comes once: by its button, Escape, Enter or the window's own cross."""
+    """The window that says why the app cannot start. ``closed`` comes once: by its button, Escape, Enter or the
+    window's own cross."""
 
     closed = Signal()
 
@@ -48,7 +49,7 @@ class StartupErrorWindow(QFrame):
         self.button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Read and done."""
+        """Close on Escape, Enter or Return."""
         if event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.close()
         else:

@@ -40,7 +40,7 @@ class NameDialog(Dialog):
 
     @property
     def given(self) -> str:
-        """The name."""
+        """The name that was typed."""
         return self.field.text().strip()
 
     def _check(self) -> None:

@@ -31,7 +31,7 @@ class CallersModel(QStringListModel):
         self._rows: list[str | MayCall] = []
 
     def show(self, callers: Sequence[MayCall]) -> None:
-        """Replace all."""
+        """Show other callers."""
         self._rows = []
         for kind, title in TITLES.items():
             found = [one for one in callers if one.kind == kind]
@@ -67,7 +67,7 @@ class CallerDelegate(RowDelegate):
     inset = 16
 
     def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
-        """One line."""
+        """Draw one line."""
         t = theme()
         row = index.data(CALLER)
         inner = box.adjusted(t.px(8), 0, -t.px(8), 0)
@@ -114,7 +114,7 @@ class Callers(QFrame):
         self._stack.addWidget(self._nobody)
 
     def show_detail(self, detail: SkillDetail) -> None:
-        """Another skill."""
+        """Show the callers of another skill."""
         self.model.show(detail.may_call)
         self._stack.setCurrentWidget(self.rows if detail.may_call else self._nobody)
 

@@ -20,7 +20,8 @@ GONE = "Another program has deleted this file. Your text is safe here: saving cr
 
 
 class ConflictView(QFrame):
-    """``answered``: keep | reload | over. Keep editing is the safe answer and has the keys."""
+    """The question after a conflict. ``answered``: keep | reload | over. Keep editing is the safe answer and has the
+    keys."""
 
     answered = Signal(str)
 
@@ -59,7 +60,7 @@ class ConflictView(QFrame):
         self._finding = Background(self, self._found)
 
     def show_conflict(self, conflict: Conflict) -> None:
-        """Both texts; the difference is found in a thread."""
+        """Show both texts; the difference is found in a thread."""
         gone = conflict.theirs is None
         self._words.say(GONE if gone else CHANGED)
         self.reload.setVisible(not gone)

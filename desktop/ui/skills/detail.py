@@ -46,16 +46,16 @@ class _Name(QLabel):
         return font
 
     def sizeHint(self) -> QSize:
-        """One line."""
+        """The size of the whole name in one line."""
         width = QFontMetrics(self._face()).horizontalAdvance(self.text()) + 2
         return QSize(width, theme().line_height("title"))
 
     def minimumSizeHint(self) -> QSize:
-        """A few letters."""
+        """The width of a few letters."""
         return QSize(min(self.sizeHint().width(), theme().px(60)), theme().line_height("title"))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw it; the whole name is the tooltip."""
+        """Draw the name; the whole name is the tooltip."""
         face = self._face()
         painter = QPainter(self)
         painter.setFont(face)
@@ -138,7 +138,7 @@ class SkillPane(QFrame):
 
     @cached_property
     def edit(self) -> EditPane:
-        """Form and text."""
+        """The form and the text of the skill."""
         made = self._add(EditPane(self._editor))
         made.jump_wanted.connect(self.jump)
         if self._skills.detail is not None:
@@ -147,12 +147,12 @@ class SkillPane(QFrame):
 
     @cached_property
     def callers(self) -> Callers:
-        """Who may call it."""
+        """The list of who may call the skill."""
         return self._add(Callers())
 
     @cached_property
     def trying(self) -> TryPane:
-        """Try it."""
+        """The page on which the skill is tried."""
         made = self._add(TryPane(self._skills, self._trials))
         made.model_wanted.connect(self.model_wanted)
         made.approvals_wanted.connect(self.approvals_wanted)

@@ -38,7 +38,8 @@ class Seen(Protocol):
 
 
 class DifferenceView(QFrame):
-    """``closed``: back to the page. The button that turns the skill on works on exactly what is shown (its digest)."""
+    """The difference between two versions of a skill. ``closed``: back to the page. The button that turns the skill on
+    works on exactly what is shown (its digest)."""
 
     closed = Signal()
 

@@ -53,7 +53,7 @@ class Problems(QFrame):
         self.hide()
 
     def show_problems(self, problems: Sequence[SkillProblem]) -> None:
-        """Replace all; a few rows high."""
+        """Show other problems; the list is a few rows high."""
         clear(self._rows)
         for row in problem_rows(problems, self._jump):
             self._rows.addWidget(row)
@@ -187,7 +187,7 @@ class EditPane(QFrame):
                 self.show_view(self._view)
 
     def show_view(self, name: str) -> None:
-        """``form`` or ``text``."""
+        """Show one of the views ``form`` and ``text``."""
         self._view = name
         detail = self._detail
         if detail is None:
@@ -255,7 +255,7 @@ class EditPane(QFrame):
         self._say()
 
     def _say(self) -> None:
-        """The foot: whether it is saved, and whether it is valid."""
+        """Say in the foot whether the text is saved, and whether it is valid."""
         editor = self._editor
         comparing = self._comparing
         self._problems.setVisible(bool(editor.problems) and not comparing)

@@ -57,15 +57,15 @@ class FacetRow(Ringed, QAbstractButton):
             self.update()
 
     def sizeHint(self) -> QSize:
-        """28 high."""
+        """A row 28 pixels high."""
         return QSize(theme().px(120), theme().px(28))
 
     def minimumSizeHint(self) -> QSize:
-        """It may be narrow; the word is cut then."""
+        """The least size; the word is cut where it is narrower."""
         return QSize(theme().px(60), theme().px(28))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """A quiet row."""
+        """Draw the row."""
         t = theme()
         painter = QPainter(self)
         row_background(painter, self.rect(), selected=self.isChecked(), hovered=self.underMouse(), focused=False)
@@ -85,7 +85,8 @@ class FacetRow(Ringed, QAbstractButton):
 
 
 class Facets(QFrame):
-    """``new_wanted`` and ``project_wanted``: the person pressed New, or Open project folder."""
+    """The filters beside the list. ``new_wanted`` and ``project_wanted``: the person pressed New, or Open project
+    folder."""
 
     new_wanted = Signal()
     project_wanted = Signal()

@@ -43,7 +43,7 @@ class CandidateDelegate(RowDelegate):
     height = 32
 
     def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
-        """One line."""
+        """Draw one candidate."""
         t = theme()
         enabled = bool(index.flags() & Qt.ItemFlag.ItemIsUserCheckable)
         side = t.px(16)
@@ -123,7 +123,7 @@ class CandidateList(RowList):
                 item.setCheckState(Qt.CheckState.Checked)
 
     def sizeHint(self) -> QSize:
-        """As wide as it is given."""
+        """The height is fixed; the width is what the layout gives."""
         return QSize(theme().px(200), self.height())
 
 
@@ -137,7 +137,7 @@ def _say_line(item: QStandardItem, words: str, tone: str) -> None:
 
 
 class _Preview(Scroller):
-    """As high as there is room for, up to ``HEIGHT``."""
+    """A preview as high as there is room for, up to ``HEIGHT``."""
 
     def __init__(self) -> None:
         super().__init__(margins=(0, 4, 8, 4), spacing=12)
@@ -149,7 +149,7 @@ class _Preview(Scroller):
         return QSize(theme().px(WIDTH - 48), theme().px(HEIGHT))
 
     def minimumSizeHint(self) -> QSize:
-        """It may be squeezed."""
+        """The least size: the preview may be squeezed."""
         return QSize(theme().px(200), theme().px(96))
 
 
@@ -315,7 +315,7 @@ class ImportDialog(Dialog):
 
 
 def _preview(candidate: Candidate) -> list[QWidget]:
-    """Its name, what it does, and what is wrong with it."""
+    """The preview of a candidate: its name, what it does, and its problems."""
     definition = candidate.definition
     words = definition.description if definition is not None else ""
     return [

@@ -58,7 +58,7 @@ class MarkdownView(QWidget):
         self._tools.formulas.ready.connect(self._again)
 
     def set_markdown(self, text: str) -> None:
-        """Another text."""
+        """Show another text."""
         if text == self._source and self._flow is not None:
             return
         self._source = text
@@ -74,11 +74,11 @@ class MarkdownView(QWidget):
         return self._source
 
     def sizeHint(self) -> QSize:
-        """As high as the text at the present width."""
+        """The height of the text at the present width."""
         return QSize(self._look.px(320), self.height())
 
     def minimumSizeHint(self) -> QSize:
-        """It can be narrow."""
+        """The least size: narrow."""
         return QSize(self._look.px(80), 0)
 
     def _lay_out(self) -> None:
@@ -91,7 +91,7 @@ class MarkdownView(QWidget):
         self.update()
 
     def _again(self) -> None:
-        """Formulas were drawn: lay out once more."""
+        """Lay out again, because formulas were drawn."""
         if self._flow is not None:
             self._flow = TextFlow(self._flow.part_now(), self._tools, keep_breaks=False)
             self._lay_out()
@@ -181,11 +181,11 @@ class MarkdownView(QWidget):
             event.ignore()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Ring for keys."""
+        """Draw a ring when keys brought the focus."""
         self._ring = event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
         self.update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """No ring."""
+        """Draw no ring."""
         self._ring = False
         self.update()

@@ -29,7 +29,8 @@ CALLERS = 5
 
 
 class Overview(QFrame):
-    """``wanted``: compare | trust | duplicate | text, ``jump`` a problem to go to, ``other`` a path to show."""
+    """The overview of a skill. ``wanted``: compare | trust | duplicate | text, ``jump`` a problem to go to, ``other`` a
+    path to show."""
 
     wanted = Signal(str)
     jump = Signal(object)

@@ -37,12 +37,12 @@ class SideBySide(QWidget):
         skill.setParent(self)
 
     def show_skill(self, wanted: bool) -> None:
-        """While narrow: bring the skill over the list, or put it away."""
+        """Bring the skill over the list, or put it away, while the window is narrow."""
         self.over = wanted
         self.place()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Follow the window."""
+        """Place the parts anew at the new size."""
         super().resizeEvent(event)
         self.place()
 
@@ -63,7 +63,8 @@ class SideBySide(QWidget):
 
 
 class SkillsPage(QFrame):
-    """``model_wanted`` and ``approvals_wanted``: the person wants to choose a model, or to see what waits."""
+    """The Skills page. ``model_wanted`` and ``approvals_wanted``: the person wants to choose a model, or to see what
+    waits."""
 
     model_wanted = Signal()
     approvals_wanted = Signal()
@@ -121,7 +122,7 @@ class SkillsPage(QFrame):
             PageShortcut(keys, self, act)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """The first time: list what is there."""
+        """List the skills when the page is first shown."""
         super().showEvent(event)
         self._skills.start()
 
@@ -139,7 +140,7 @@ class SkillsPage(QFrame):
         return self.list.rows
 
     def begin_find(self) -> None:
-        """Ctrl+F."""
+        """Move the keys to the search field (Ctrl+F)."""
         self.sides.show_skill(False)
         self.list.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.list.field.selectAll()
@@ -147,7 +148,7 @@ class SkillsPage(QFrame):
     # -- choosing -----------------------------------------------------------------------------------------------------
 
     def pick(self, key: tuple[str, str]) -> None:
-        """Show a skill; with something unsaved in another one, ask first."""
+        """Show a skill; asks first about unsaved changes of another one."""
         if key == self._skills.key:
             return
         self.leaving(lambda: self._skills.select(key))

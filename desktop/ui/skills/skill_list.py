@@ -44,7 +44,7 @@ class SearchField(Field):
 
 
 class SkillDelegate(RowDelegate):
-    """Name and badges; below, what it does and whose it is."""
+    """Draws a skill: name and badges; below, what it does and whose it is."""
 
     height = 50
 
@@ -54,7 +54,7 @@ class SkillDelegate(RowDelegate):
         super().paint(painter, option, index)
 
     def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
-        """Two lines."""
+        """Draw the two lines of a skill."""
         t = theme()
         left, right = box.x() + t.px(8), box.right() - t.px(8)
         top = QRect(left, box.y() + t.px(5), right - left, t.px(20))
@@ -88,7 +88,7 @@ class SkillDelegate(RowDelegate):
 
 
 class SkillRows(RowList):
-    """The rows. Keys: Delete, F2, E to edit, the menu key; typing goes on to the search."""
+    """The list of skills. Keys: Delete, F2, E to edit, the menu key; typing goes on to the search."""
 
     wanted = Signal(str)
     typed = Signal(str)
@@ -187,7 +187,7 @@ class SkillList(QFrame):
         self.rows.setFocus()
 
     def refresh(self) -> None:
-        """Other rows: the open skill stays marked, if it is among them."""
+        """Show other rows; the open skill stays marked, if it is among them."""
         skills = self._skills
         if self.field.text() != skills.chosen.query and not self._later.isActive():
             self.field.setText(skills.chosen.query)

@@ -41,7 +41,7 @@ _INLINE = re.compile(
 
 
 class Colours(QSyntaxHighlighter):
-    """``language``: markdown (with its frontmatter), python, javascript or "" for none."""
+    """Colours code in a document. ``language``: markdown (with its frontmatter), python, javascript or "" for none."""
 
     def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
@@ -86,7 +86,7 @@ class Colours(QSyntaxHighlighter):
 
 
 class _Numbers(QWidget):
-    """The gutter; it paints what its editor says."""
+    """The gutter; its editor paints the numbers."""
 
     def __init__(self, editor: SourceText) -> None:
         super().__init__(editor)
@@ -134,7 +134,7 @@ class SourceText(QPlainTextEdit):
         return self.document().toRawText().replace("\u2029", "\n")
 
     def begin(self, text: str, language: str) -> None:
-        """Another file: nothing to undo, keys at its top."""
+        """Show another file, with nothing to undo and the caret at its top."""
         self._setting = True
         self._indent = "    " if language == "python" else "  "
         self._colours.language = language if len(text) <= COLOURED else ""
@@ -203,7 +203,7 @@ class SourceText(QPlainTextEdit):
     # -- gutter -------------------------------------------------------------------------------------------------------
 
     def gutter(self) -> int:
-        """Its width in pixels."""
+        """The width of the gutter in pixels."""
         digits = max(3, len(str(max(1, self.blockCount()))))
         return theme().px(20) + self.fontMetrics().horizontalAdvance("0") * digits
 

@@ -21,7 +21,8 @@ LONG = ("text", "content", "prompt", "body", "message", "command")
 
 
 class ArgumentForm(QWidget):
-    """``values`` reads it: the arguments, and whether everything can be sent; mistakes stand below their fields."""
+    """The form of a skill's arguments. ``values`` reads it: the arguments, and whether everything can be sent; mistakes
+    stand below their fields."""
 
     def __init__(self, fields: Sequence[FormField], prefix: str = "") -> None:
         super().__init__()
@@ -112,7 +113,7 @@ def _control(field: FormField) -> QWidget:
 
 
 def _boolean(field: FormField) -> QWidget:
-    """Yes or no; where it need not be given, also neither."""
+    """The control of a yes or no; where the value is optional, also of neither."""
     if field.required or field.has_default:
         check = CheckBox("yes")
         check.setChecked(bool(field.default))

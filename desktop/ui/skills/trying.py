@@ -36,7 +36,8 @@ MARKDOWN_RESULT = 12_000
 
 
 class TryPane(QFrame):
-    """``model_wanted``: the person wants to choose a model; ``approvals_wanted``: to see what waits."""
+    """The page on which a skill is tried. ``model_wanted``: the person wants to choose a model; ``approvals_wanted``:
+    to see what waits."""
 
     model_wanted = Signal()
     approvals_wanted = Signal()
@@ -90,7 +91,7 @@ class TryPane(QFrame):
     # -- arguments ----------------------------------------------------------------------------------------------------
 
     def show_detail(self, detail: SkillDetail) -> None:
-        """Another skill; what was filled in stays while the arguments are the same."""
+        """Show another skill; what was filled in stays while the arguments are the same."""
         other = self._detail is None or self._detail.key != detail.key
         self._detail = detail
         schema = arguments_of(detail)
@@ -117,7 +118,7 @@ class TryPane(QFrame):
         self._show_side("form" if fields is not None else "json", carry=False)
 
     def _show_side(self, side: str, *, carry: bool = True) -> None:
-        """Form or JSON; what is filled in goes along."""
+        """Switch between form and JSON; what is filled in goes along."""
         if carry and self.form is not None:
             if side == "json":
                 values, _ = self.form.values()

@@ -16,7 +16,8 @@ _OURS = re.compile(r"/icons/([a-z0-9][a-z0-9-]{0,60})\.svg")
 
 @dataclass(frozen=True, slots=True)
 class AgentLook:
-    """One of them: ``bundled`` names an icon of ours, ``image`` was decoded from a file; neither: the ``letter``."""
+    """How an agent is shown: ``bundled`` names an icon of ours, ``image`` was decoded from a file; neither: the
+    ``letter``."""
 
     letter: str = "?"
     bundled: str = ""

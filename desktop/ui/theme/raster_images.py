@@ -69,7 +69,8 @@ def raster_image(
 
 
 def _without_words(png: bytes) -> bytes:
-    """With ``_NEEDED_CHUNKS`` alone; nothing where it does not come in chunks, or in too many."""
+    """The PNG with the chunks in ``_NEEDED_CHUNKS`` alone; empty where it does not consist of chunks, or of too
+    many."""
     kept, at = [png[:8]], 8
     for _ in range(MAX_CHUNKS):
         kind, end = png[at + 4 : at + 8], at + 12 + int.from_bytes(png[at : at + 4])
@@ -98,7 +99,7 @@ def _bearable(jpeg: bytes) -> bool:
 
 
 def fitted(size: QSize, room: QSize) -> QSize:
-    """As it is, or smaller in the same proportions; never nothing."""
+    """The size as it is, or smaller in the same proportions to fit; at least one pixel."""
     if size.width() > room.width() or size.height() > room.height():
         size = size.scaled(room, Qt.AspectRatioMode.KeepAspectRatio)
     return size.expandedTo(QSize(1, 1))

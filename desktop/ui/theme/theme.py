@@ -147,7 +147,7 @@ class Theme(QObject):
         return self._fonts.families(mono)
 
     def duration(self, name: str) -> int:
-        """Milliseconds; 0 for movement when less motion is asked for."""
+        """The milliseconds of an animation; 0 for movement when less motion is asked for."""
         return 0 if name in MOTION and self.less_motion else self._tokens.durations[name]
 
     def pixmap(self, name: str, color_token: str = "text-2", size: int = 16, dpr: float = 1.0) -> QPixmap:

@@ -26,8 +26,8 @@ _CATEGORIES = frozenset(Category)
 
 
 class DetailView(QFrame):
-    """``show_detail`` fills it; what only changed in its words is not built anew. ``open_text`` (Quote) wants a whole
-    text, ``activity_wanted`` and ``card_wanted`` lead to the call elsewhere."""
+    """A node in detail. ``show_detail`` fills it; a change of words alone builds nothing anew. ``open_text`` (Quote)
+    wants a whole text, ``activity_wanted`` and ``card_wanted`` lead to the call elsewhere."""
 
     open_text = Signal(object)
     activity_wanted = Signal()
@@ -178,7 +178,7 @@ class _Level(QWidget):
         sized(self, height=16)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw it."""
+        """Draw the bar."""
         meter(QPainter(self), self.rect(), self.fraction)
 
 
@@ -196,7 +196,7 @@ class BudgetView(QFrame):
         self._shown: tuple[BudgetLine, ...] = ()
 
     def show_lines(self, lines: Sequence[BudgetLine]) -> None:
-        """Follow the run."""
+        """Show the lines as they are now."""
         if tuple(lines) == self._shown:
             return
         self._shown = tuple(lines)
@@ -236,5 +236,5 @@ def _keep_room(widget: QWidget, is_shown: bool) -> None:
 
 
 def separator() -> QFrame:
-    """A line across."""
+    """A horizontal line."""
     return sized(pane("line"), height=1)

@@ -50,7 +50,7 @@ class EventModel(QAbstractListModel):
             self.endInsertRows()
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
-        """How many show."""
+        """The number of events that are shown."""
         return 0 if parent.isValid() else self._count
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -71,7 +71,7 @@ class EventDelegate(RowDelegate):
     inset = 8
 
     def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
-        """One event."""
+        """Draw one event."""
         t = theme()
         entry: TraceEntry = index.data(ENTRY)
         x = box.x() + t.px(8)
@@ -118,7 +118,7 @@ class EventRows(FixedRows):
 
 
 class EventsView(QFrame):
-    """Filter, count, list. ``chosen`` (entry) for what shows below."""
+    """The view of events: filter, count, list. ``chosen`` (entry) for what shows below."""
 
     chosen = Signal(object)
 
@@ -154,7 +154,7 @@ class EventsView(QFrame):
         self.refresh()
 
     def refresh(self) -> None:
-        """Follow the view-model. Who is at the end of a run under way stays there."""
+        """Show the events as they are now. At the end of a run under way the list stays at its end."""
         end = self.list.at_end and self._trace.live
         self.model.follow(self._trace.events)
         self.list.updateGeometries()

@@ -20,7 +20,7 @@ _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.Text
 
 
 class RunPicker(Ringed, QToolButton):
-    """``7f3a``, the run; where the thread had more runs, a press lists them."""
+    """The id of the run, such as ``7f3a``; where the thread had more runs, a press lists them."""
 
     picked = Signal(str)
 
@@ -34,7 +34,7 @@ class RunPicker(Ringed, QToolButton):
         self.refresh()
 
     def refresh(self) -> None:
-        """Follow the view-model."""
+        """Show what the view-model has now."""
         run_id, count = self._trace.run_id, len(self._trace.runs)
         self._words = shown_line(run_id[:SHORT])
         name = f"run {self._words}" if run_id else ""
@@ -52,7 +52,7 @@ class RunPicker(Ringed, QToolButton):
         return QSize(width + px(12) + (px(18) if self.isEnabled() else 0), px(24))
 
     def minimumSizeHint(self) -> QSize:
-        """Never cut."""
+        """As wide as ``sizeHint``: it is never cut."""
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -78,7 +78,7 @@ class RunPicker(Ringed, QToolButton):
 
 
 class TraceHead(QFrame):
-    """48 pixels; says what was pressed."""
+    """The head of the trace, 48 pixels high; its signals say what was pressed."""
 
     def __init__(self, trace: TraceViewModel) -> None:
         super().__init__()

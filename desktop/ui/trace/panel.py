@@ -135,13 +135,13 @@ class TracePanel(QFrame):
         self._second.start()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nobody looks."""
+        """Stop following the run while the panel is hidden."""
         super().hideEvent(event)
         self._trace.watch(False)
         self._second.stop()
 
     def show_view(self, view: str) -> None:
-        """``tree`` or ``events``."""
+        """Show one of the views ``tree`` and ``events``."""
         self.head.views.set_value(view)
         self._above.setCurrentWidget(self.events if view == "events" else self.rows)
         self._close_text(focus=False)
@@ -195,7 +195,7 @@ class TracePanel(QFrame):
         self._open_text(event_quote(entry), entry.type)
 
     def _open_text(self, quote: Quote, event: str = "") -> None:
-        """Of the chosen node; or of an event, which shows while keys move through the list."""
+        """Open a text of the chosen node, or of an event, which shows while keys move through the list."""
         node = self.chosen_node
         self.text_page.show_text(event or (node.title if node is not None else ""), quote, keys=not event)
         self._below.setCurrentWidget(self.text_page)
@@ -263,7 +263,7 @@ class TracePanel(QFrame):
         dialog.open()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape: the search, then the text; what is around may close the panel."""
+        """Close the search on Escape, then the text; the page around may close the panel."""
         if event.key() == Qt.Key.Key_Escape and self.find_bar.isVisible():
             self.find_bar.put_away()
         elif event.key() == Qt.Key.Key_Escape and self._below.currentWidget() is self.text_page:

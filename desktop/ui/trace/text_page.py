@@ -18,7 +18,7 @@ MAXIMUM = 120_000
 
 
 class TextPage(QFrame):
-    """``show_text`` fills it; ``closed`` when the person has read enough, ``said`` a sentence."""
+    """A whole text. ``show_text`` fills it; ``closed`` when the person has read enough, ``said`` a sentence."""
 
     closed = Signal()
     said = Signal(str)
@@ -60,7 +60,7 @@ class TextPage(QFrame):
         self.said.emit("The text is copied")
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape goes back."""
+        """Go back on Escape."""
         if event.key() == Qt.Key.Key_Escape:
             self.closed.emit()
         else:

@@ -31,7 +31,7 @@ class TreeModel(QAbstractListModel):
         self.now = 0.0
 
     def show_tree(self, tree: TraceTree | None) -> None:
-        """Another run."""
+        """Show another run."""
         self.beginResetModel()
         self.tree = tree
         self.folding.clear()

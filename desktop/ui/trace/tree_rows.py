@@ -59,7 +59,7 @@ class TraceDelegate(RowDelegate):
         self.angle = 0.0
 
     def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
-        """One node."""
+        """Draw one node."""
         px, node = theme().px, index.data(NODE)
         x = box.x() + px(INDENT) * min(node.level, INDENTED)
         if node.children:
@@ -201,7 +201,8 @@ class TraceRows(FixedRows):
             self.resized.emit()
 
     def refresh(self, *, live: bool = False) -> None:
-        """More has come. Who is at the end of a run under way stays there, and who chose a line stays at that."""
+        """Show what has come since. At the end of a run under way the list stays at its end; a chosen line stays
+        chosen."""
         node = self.current
         end = live and self.at_end and (node is None or node is self._nodes.rows[-1])
         self._nodes.refresh()
@@ -228,7 +229,7 @@ class TraceRows(FixedRows):
         self.set_live(bool(self.property("live")))
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """And stops."""
+        """Stop the movement."""
         super().hideEvent(event)
         self._clock.stop()
 

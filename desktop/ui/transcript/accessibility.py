@@ -44,7 +44,7 @@ class TranscriptAccessibility:
         QAccessible.installFactory(_factory)
 
     def interface(self) -> ListInterface:
-        """The list; made on first asking."""
+        """The accessible list, made at first use."""
         if self._list is None:
             self._list = ListInterface(self._view)
         return self._list
@@ -85,7 +85,7 @@ def _factory(key: str, thing: QObject) -> QAccessibleInterface | None:
 
 
 class ListInterface(QAccessibleWidget):
-    """The view itself."""
+    """The accessible object of the view itself: a list of messages."""
 
     def __init__(self, view: Surface) -> None:
         super().__init__(view, Role.List, "Conversation")
@@ -189,7 +189,7 @@ class _Virtual(QAccessibleInterface):
 
 
 class MessageInterface(_Virtual):
-    """A message. Its first child is its text, then come its buttons, painted and real."""
+    """The accessible object of a message. Its first child is its text, then come its buttons, painted and real."""
 
     def __init__(self, owner: ListInterface, message: Message) -> None:
         super().__init__(owner.view)

@@ -173,7 +173,7 @@ class PageArea(Surface):
         return find_anchor(self.page, self.visible())
 
     def hold(self, anchor: Anchor | None) -> None:
-        """After a change: brings the anchor back to where it stood, lays out what came into view and draws."""
+        """Bring the anchor back to where it stood, after a change; lay out what came into view and draw."""
         if anchor is not None and not self.stick:
             index = self.page.place(anchor.message.item.message_id)
             if index is not None:

@@ -16,7 +16,7 @@ from desktop.ui.transcript.pieces.tool_drawing import calls_words
 
 
 class CallsPiece(Piece):
-    """The line. Opened, the cards follow it as pieces of their own."""
+    """The line that stands for folded calls. When it is opened, the cards follow it as pieces of their own."""
 
     __slots__ = ("_width", "_words", "open", "part")
 
@@ -28,7 +28,7 @@ class CallsPiece(Piece):
         self._width = 0.0
 
     def toggle(self) -> None:
-        """Opens or folds."""
+        """Open or fold the calls."""
         self.open = not self.open
 
     def more(self) -> None:

@@ -54,7 +54,8 @@ class PieceTools:
 
 
 class Flow:
-    """One part. ``y`` and ``start`` (first character) are relative to the message, those of pieces to the flow."""
+    """One part of a message, laid out. ``y`` and ``start`` (first character) are relative to the message, those of
+    pieces to the flow."""
 
     def __init__(self, part: Part, tools: PieceTools) -> None:
         self.part = part
@@ -70,7 +71,7 @@ class Flow:
         raise NotImplementedError
 
     def append(self, delta: str) -> None:
-        """More text; ``update`` shows it."""
+        """Add text; ``update`` shows it."""
 
     def update(self, look: PageLook, width: float) -> int | None:
         """Shows what was appended; returns the index of the first piece that changed, or None."""
@@ -191,7 +192,7 @@ def _single_piece(part: Part, pictures: Pictures) -> Piece:
 
 
 class TextFlow(Flow):
-    """Markdown. ``keep_breaks``: a line break ends a line, as in what a person typed."""
+    """A text in Markdown. ``keep_breaks``: a line break ends a line, as in what a person typed."""
 
     def __init__(self, part: TextPart, tools: PieceTools, keep_breaks: bool) -> None:
         super().__init__(part, tools)

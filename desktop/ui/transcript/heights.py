@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 class Heights:
-    """Whole pixels; a message may change its height at any time, new ones are added at the end."""
+    """The heights of all messages in whole pixels; each may change at any time, new ones are added at the end."""
 
     def __init__(self, heights: Iterable[int] = ()) -> None:
         self._values = list(heights)
@@ -27,7 +27,7 @@ class Heights:
         return self.top(len(self._values))
 
     def set(self, index: int, height: int) -> int:
-        """Changes one height; returns the difference."""
+        """Change one height; returns the difference."""
         difference = height - self._values[index]
         if difference:
             self._values[index] = height

@@ -69,7 +69,7 @@ class Message(MessageText):
         return max(40, int((lines * 22 + extra + 52) * look.theme.scale)) if width > 0 else 40
 
     def lay_out(self, frame: Frame) -> int:
-        """Lays everything out; returns the height."""
+        """Lay everything out; returns the height in pixels."""
         self._take_partial()
         self.frame = frame
         self.flows = []
@@ -114,7 +114,7 @@ class Message(MessageText):
         return look.px(SIDE_Y) if self.frame and self.frame.variant == "side" else 0
 
     def release(self) -> None:
-        """Forgets the layout; what was streamed or opened stays."""
+        """Forget the layout; what was streamed or opened stays."""
         if self.flows is not None:
             parts = self._parts_now()
             if parts != self.item.parts:
@@ -272,7 +272,7 @@ class Message(MessageText):
         return "\n\n".join(found)
 
     def name(self) -> str:
-        """``You, 14:02``."""
+        """The author and the time, such as ``You, 14:02``."""
         return ", ".join(word for word in (self.item.author, self.item.time) if word)
 
 

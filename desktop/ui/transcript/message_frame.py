@@ -37,7 +37,8 @@ class Frame:
 
 
 class Framed(Protocol):
-    """The message inside. ``frame`` is None until it is laid out; ``own_spots`` are the arrows to other versions."""
+    """A message with its frame. ``frame`` is None until it is laid out; ``own_spots`` are the arrows to other
+    versions."""
 
     item: TranscriptItem
     frame: Frame | None
@@ -114,7 +115,8 @@ def head_line(message: Framed, look: PageLook) -> HeadLine:
 
 
 def whole_words(text: str, metrics: QFontMetricsF, room: float, *, last: bool = False) -> str:
-    """As many of some facts, with commas between, as there is room for; the first go first, or the ``last``."""
+    """As many of some facts, with commas between, as there is room for; the first are dropped first, or the
+    ``last``."""
     facts = text.split(", ") if text else []
     while facts and metrics.horizontalAdvance(", ".join(facts)) > room:
         facts.pop(-1 if last else 0)

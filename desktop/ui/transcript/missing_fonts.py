@@ -53,7 +53,7 @@ class MissingFonts(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether texts wait."""
+        """Whether texts wait to be looked at."""
         return self._timer.isActive()
 
     def _take(self, items: Iterable[TranscriptItem]) -> None:

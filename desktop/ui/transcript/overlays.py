@@ -81,11 +81,12 @@ class AnswerBar(QWidget):
         self._careful: tuple[PatientButton | AllowButton, ...] = (self.deny, *([self.allow] if self.allow else []))
 
     def buttons(self) -> list[QWidget]:
-        """In tab order."""
+        """The buttons in tab order."""
         return [self.open_button, self.deny, *([self.allow] if self.allow else [])]
 
     def pause(self, at: QPointF | None) -> None:
-        """It comes to stand where another request was answered, by a press at ``at`` or by a key."""
+        """Make the buttons deaf for a moment: they now stand where another request was answered, by a press at ``at``
+        or by a key."""
         for button in self._careful:
             button.pause(at)
 
@@ -95,7 +96,7 @@ class AnswerBar(QWidget):
         return last_pressed(self._careful)
 
     def appear(self, rect: QRect, *, from_top: bool) -> None:
-        """Shows it; Allow wakes 400 ms later, or when the card's beginning has come into sight (``from_top``)."""
+        """Show the bar; Allow wakes 400 ms later, or when the card's beginning has come into sight (``from_top``)."""
         self.setGeometry(rect)
         fresh = not self.isVisible()
         self.show()
@@ -104,7 +105,7 @@ class AnswerBar(QWidget):
         self._seen = self._seen or from_top
 
     def uncovered(self) -> None:
-        """It was there, below something that has gone: its deaf time begins now."""
+        """Start the deaf time of Allow, because something that covered it has gone."""
         if self.allow is not None and self._seen:
             self.allow.arm()
 
@@ -166,11 +167,11 @@ class MessageBar(QWidget):
         self.adjustSize()
 
     def buttons(self) -> list[QWidget]:
-        """In tab order."""
+        """The buttons in tab order."""
         return [self._made[action] for action in self._actions]
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Its own ground, so that text below does not shine through."""
+        """Fill the background, so that text below does not shine through."""
         painter = QPainter(self)
         painter.fillRect(event.rect(), theme().color("bg" if self.property("human") is True else "surface"))
 
@@ -194,7 +195,7 @@ class Overlays:
         self._pinned: frozenset[str] = frozenset()
 
     def show_pinned(self, message_ids: frozenset[str]) -> None:
-        """Which messages are pinned."""
+        """Mark these messages as pinned."""
         if message_ids != self._pinned:
             self._pinned = message_ids
             self._place_bar()
@@ -265,7 +266,7 @@ class Overlays:
             bar.uncovered()
 
     def _take_away(self, call_id: str, bar: AnswerBar) -> None:
-        """Out of sight; the keys go back to the page."""
+        """Remove the answers of a call; the keys go back to the page."""
         self._hide(bar)
         bar.deleteLater()
         del self.answers[call_id]

@@ -30,7 +30,7 @@ class Page:
     # ------------------------------------------------------------------------------------------------------- contents
 
     def reset(self, items: Sequence[TranscriptItem]) -> None:
-        """Shows other messages. A message that was shown before keeps its layout and what was opened in it."""
+        """Show other messages. A message that was shown before keeps its layout and what was opened in it."""
         before = {message.item.message_id: message for message in self.messages}
         messages = [before.get(item.message_id) or Message(item) for item in items]
         for message, item in zip(messages, items, strict=True):
@@ -42,7 +42,7 @@ class Page:
         self._take(messages)
 
     def prepend(self, items: Iterable[TranscriptItem]) -> int:
-        """Older messages; returns how many."""
+        """Add older messages above; returns how many."""
         older = [Message(item) for item in items]
         self._take(older + self.messages)
         return len(older)
@@ -119,7 +119,7 @@ class Page:
         return self.frame
 
     def height_of(self, index: int) -> int:
-        """Of one message, also where the next one begins beside it."""
+        """The height of one message, also where the next one begins beside it."""
         return self.messages[index].height
 
     def laid_out(self) -> list[Message]:

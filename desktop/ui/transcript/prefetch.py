@@ -24,7 +24,7 @@ class Prefetch(QObject):
         self._timer.timeout.connect(self._go)
 
     def start(self, direction: int) -> None:
-        """The page scrolled: 1 down, -1 up."""
+        """Lay out ahead after a scroll: 1 down, -1 up."""
         self._direction = direction
         if not self._timer.isActive():
             self._timer.start()

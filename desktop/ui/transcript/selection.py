@@ -48,7 +48,7 @@ class Selection:
         self._unit = (start, end)
 
     def extend(self, place: Place, end: Place | None = None) -> None:
-        """Moves the caret; ``end``: of the unit at ``place``."""
+        """Move the caret; ``end``: the end of the unit at ``place``."""
         if self.anchor is None:
             self.begin(place)
             return

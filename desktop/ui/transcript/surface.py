@@ -91,7 +91,7 @@ class ScreenReaderFocus(Protocol):
     """The screen reader is told where the keys are."""
 
     def focus(self, index: int) -> None:
-        """At a message."""
+        """Tell the screen reader that the keys are at a message."""
         ...
 
     def focus_spot(self, index: int, spot: Spot) -> None:
@@ -159,14 +159,14 @@ class Surface(QAbstractScrollArea):
             index += 1
 
     def width_wanted(self) -> float:
-        """Of a message, for the room there is."""
+        """The width of a message in the room there is."""
         return float(self.column()[1])
 
     def moved(self) -> None:
         """What lies over the page has to follow it."""
 
     def canvas(self, painter: QPainter, clip: QRectF) -> Canvas:
-        """What drawing needs."""
+        """The canvas that drawing needs."""
         return Canvas(painter, self.look, clip, self.viewport().devicePixelRatio(), ledger=self.variant == "chat")
 
     def marks(self, index: int) -> Sequence[Marked]:
@@ -203,11 +203,11 @@ class Surface(QAbstractScrollArea):
         raise NotImplementedError
 
     def selection_changed(self) -> None:
-        """Shows the selection."""
+        """Show the selection."""
         raise NotImplementedError
 
     def select_all(self) -> None:
-        """The whole thread."""
+        """Select the whole thread."""
         raise NotImplementedError
 
     def selected_text(self) -> str:
@@ -223,7 +223,7 @@ class Surface(QAbstractScrollArea):
         raise NotImplementedError
 
     def activate(self, index: int, spot: Spot) -> None:
-        """Presses a spot."""
+        """Press a spot of a message."""
         raise NotImplementedError
 
     def act(self, message_id: str, action: str) -> None:

@@ -87,7 +87,7 @@ class TranscriptView(InputArea):
         self.stream.wake()
 
     def prepend_items(self, items: Sequence[TranscriptItem]) -> None:
-        """Older messages above; nothing on the screen moves."""
+        """Add older messages above; nothing on the screen moves."""
         bar_from_end = self.verticalScrollBar().maximum() - self.offset()
         count = self.page.prepend(items)
         self.selection.shift(count)
@@ -195,7 +195,7 @@ class TranscriptView(InputArea):
         return self.selection.text(self.lay_out_quietly)
 
     def select_all(self) -> None:
-        """The whole thread."""
+        """Select the whole thread."""
         self.selection.select_all()
         self.selection_changed()
 
@@ -205,13 +205,13 @@ class TranscriptView(InputArea):
             to_clipboard(self.selected_text(), self.selection.text(self.lay_out_quietly, markdown=True))
 
     def selection_changed(self) -> None:
-        """Shows the selection."""
+        """Show the selection."""
         self.viewport().update()
 
     # --------------------------------------------------------------------------------------------------------- acting
 
     def activate(self, index: int, spot: Spot) -> None:
-        """Presses a spot."""
+        """Press a spot of a message."""
         message = self.page.messages[index]
         if spot.kind == "copy":
             pieces = [piece for piece, _, _ in message.pieces()]

@@ -39,7 +39,7 @@ class FixedRows(RowList):
 
     @property
     def content_height(self) -> int:
-        """Of all rows, in pixels."""
+        """The height of all rows in pixels."""
         return self._count() * self.row_height + 2 * theme().px(self._lead)
 
     @property

@@ -36,7 +36,7 @@ class _RingStyle(QProxyStyle):
     def pixelMetric(
         self, metric: QStyle.PixelMetric, option: QStyleOption | None = None, widget: QWidget | None = None
     ) -> int:
-        """The frame's margins."""
+        """The margins of the focus frame."""
         if metric in (QStyle.PixelMetric.PM_FocusFrameHMargin, QStyle.PixelMetric.PM_FocusFrameVMargin):
             return theme().px(MARGIN)
         return super().pixelMetric(metric, option, widget)
@@ -55,7 +55,7 @@ class _RingStyle(QProxyStyle):
 
 
 class FocusRing(QFocusFrame):
-    """The ring itself; follows its widget through moves, scrolling and hiding."""
+    """The frame around the focused widget; it follows the widget through moves, scrolling and hiding."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
@@ -71,7 +71,7 @@ class FocusRing(QFocusFrame):
 
 
 def ring_in(widget: QWidget, reason: Qt.FocusReason) -> None:
-    """Call from ``focusInEvent``: shows the ring when keys brought the focus."""
+    """Show the ring when keys brought the focus; called from ``focusInEvent``."""
     ring = _ring_of(widget)
     back = reason == Qt.FocusReason.ActiveWindowFocusReason
     if reason in KEYBOARD or (back and ring is not None and ring.last is widget):
@@ -90,7 +90,7 @@ def ring_is_at(widget: QWidget) -> bool:
 
 
 def ring_out(widget: QWidget) -> None:
-    """Call from ``focusOutEvent``. The ring comes back with the window, if it goes with it."""
+    """Hide the ring; called from ``focusOutEvent``. The ring comes back with the window, if it goes with it."""
     ring = _ring_of(widget)
     if ring is not None and ring.widget() is widget:
         ring.last = widget

@@ -15,7 +15,7 @@ from desktop.ui.widgets.focus_place import FocusPlace, beside, give_keys
 
 
 class FocusKeeper(QObject):
-    """Of a window, which asks it for Tab."""
+    """Keeps the focus of a window, which asks it for Tab."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
@@ -30,7 +30,7 @@ class FocusKeeper(QObject):
             application.focusChanged.connect(self._focus_changed)
 
     def move(self, forward: bool) -> bool:
-        """Tab; Qt asks for it too when the control that has the keys goes."""
+        """Move the focus for Tab; Qt asks for it too when the focused control goes."""
         now = self._window.focusWidget()
         if now is None or (now.isVisible() and now.isEnabled()):
             return reading_order.move(self._window, forward)

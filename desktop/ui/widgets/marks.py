@@ -42,23 +42,24 @@ class Badge(_Mark):
         self.setAccessibleName(badge_look(name, word).word)
 
     def set_badge(self, name: str, word: str = "") -> None:
-        """Another one."""
+        """Show another badge."""
         self._name, self._word = name, word
         self.setAccessibleName(badge_look(name, word).word)
         self.updateGeometry()
         self.update()
 
     def sizeHint(self) -> QSize:
-        """As painted."""
+        """The size that the badge is drawn in."""
         return badge_size(self._name, self._word)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw it."""
+        """Draw the badge."""
         badge(QPainter(self), self.rect(), self._name, self._word)
 
 
 class StateLabel(_Mark):
-    """Glyph and word; the running glyph turns once in 1.2 s, after 300 ms, unless less motion is asked for."""
+    """A state as glyph and word; the running glyph turns once in 1.2 s, after 300 ms, unless less motion is asked
+    for."""
 
     def __init__(self, name: str = "", word: str = "") -> None:
         super().__init__()
@@ -74,7 +75,7 @@ class StateLabel(_Mark):
         self.set_state(name, word)
 
     def set_state(self, name: str, word: str = "") -> None:
-        """Another state; "" shows nothing."""
+        """Show another state; "" shows nothing."""
         self._name, self._word = name, word
         self.setAccessibleName(state_look(name, word).word)
         self._turn.stop()
@@ -90,11 +91,11 @@ class StateLabel(_Mark):
         return self._name
 
     def sizeHint(self) -> QSize:
-        """As painted."""
+        """The size that the state is drawn in."""
         return state_size(self._name, self._word) if self._name else QSize(0, theme().metric("badge"))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw it."""
+        """Draw the state."""
         if self._name:
             running = self._turn.state() == QVariantAnimation.State.Running
             angle = float(self._turn.currentValue() or 0.0) if running else 0.0
@@ -105,7 +106,7 @@ class StateLabel(_Mark):
         self._wait_if_running()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Stop."""
+        """Stop the turning."""
         self._turn.stop()
         self._wait.stop()
 
@@ -129,7 +130,7 @@ class MeterBar(QProgressBar):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def set_fraction(self, fraction: float) -> None:
-        """0 to 1."""
+        """Set the filled fraction, from 0 to 1."""
         self.setValue(round(1000 * min(1.0, max(0.0, fraction))))
 
     def sizeHint(self) -> QSize:
@@ -137,11 +138,11 @@ class MeterBar(QProgressBar):
         return QSize(theme().metric("meter-width"), theme().line_height("small"))
 
     def minimumSizeHint(self) -> QSize:
-        """Fixed."""
+        """As large as ``sizeHint``."""
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw it."""
+        """Draw the bar."""
         meter(QPainter(self), self.rect(), self.value() / 1000)
 
 
@@ -153,7 +154,7 @@ class Icon(_Mark):
         self._name, self._token, self._side, self._line = name, token, side, line
 
     def set_icon(self, name: str, token: str) -> None:
-        """Another one."""
+        """Show another icon."""
         self._name, self._token = name, token
         self.update()
 
@@ -163,12 +164,12 @@ class Icon(_Mark):
         return QSize(side, max(side, theme().line_height(self._line)) if self._line else side)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw it."""
+        """Draw the icon."""
         glyph(QPainter(self), self.rect(), self._name, self._token, theme().px(self._side))
 
 
 class KeyCaps(_Mark):
-    """Keys as caps: ``Ctrl+K`` becomes two."""
+    """A shortcut as key caps: ``Ctrl+K`` becomes two."""
 
     def __init__(self, shortcut: str) -> None:
         super().__init__()
@@ -182,7 +183,7 @@ class KeyCaps(_Mark):
         return QSize(max(0, width - gap), theme().px(20))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw them."""
+        """Draw the caps."""
         painter = QPainter(self)
         x = 0
         for key in self._keys:

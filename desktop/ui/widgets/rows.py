@@ -19,11 +19,11 @@ class RowDelegate(QStyledItemDelegate):
     inset = 8
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Uniform."""
+        """The size of a row: all are the same."""
         return QSize(theme().px(100), theme().px(self.height))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Background, then contents."""
+        """Draw the background, then the contents."""
         flags = option.state
         rect: QRect = option.rect
         inset = theme().px(self.inset)

@@ -23,7 +23,7 @@ def shown(text: str) -> str:
 
 
 def shown_line(text: str) -> str:
-    """As ``shown``, on one line."""
+    """The text as ``shown`` gives it, on one line."""
     return shown(text).replace("\n", "\\n").replace("\t", "\\t")
 
 

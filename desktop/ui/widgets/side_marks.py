@@ -31,7 +31,7 @@ def side_mark(painter: QPainter, box: QRectF, side: SideName, *, filled: bool = 
 
 
 class SideMark(QWidget):
-    """10 pixels; only accompanies words."""
+    """The mark of a side, 10 pixels; it only accompanies words."""
 
     def __init__(self, side: SideName) -> None:
         super().__init__()
@@ -39,11 +39,11 @@ class SideMark(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        """As painted."""
+        """The size that the mark is drawn in."""
         return QSize(theme().px(10), theme().px(20))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw it."""
+        """Draw the mark."""
         side = theme().px(10)
         side_mark(QPainter(self), QRectF(0, (self.height() - side) / 2, side, side), self._side)
 
@@ -58,7 +58,7 @@ class Pips(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def show_turns(self, done: int, turns: int, *, live: bool) -> None:
-        """``done`` of ``turns``; ``live``: one more is under way."""
+        """Show ``done`` of ``turns``; ``live``: one more is under way."""
         self._done, self._turns, self._live = done, turns if turns <= MAX_PIPS else 0, live
         self.setAccessibleName(f"{done} of {turns} turns done" if turns else f"{done} turns done")
         self.setVisible(bool(self._turns))
@@ -71,11 +71,11 @@ class Pips(QWidget):
         return QSize(max(0, self._turns * px(14) - px(4)), px(20))
 
     def minimumSizeHint(self) -> QSize:
-        """Never cut."""
+        """As wide as ``sizeHint``: they are never cut."""
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw them."""
+        """Draw the pips."""
         t, painter = theme(), QPainter(self)
         side = t.px(10)
         for at in range(self._turns):

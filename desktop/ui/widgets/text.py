@@ -26,9 +26,10 @@ def role_font(role: str) -> tuple[str, int | None]:
 
 
 class Text(QLabel):
-    """One line. ``role`` is a type role, or strong, medium, small-medium; ``tone`` "" "2" "3" or a colour token.
+    """A text of one line.
 
-    With ``elide`` it may become narrower than its text, which then stands in the tooltip.
+    ``role`` is a type role, or strong, medium, small-medium; ``tone`` "" "2" "3" or a colour token. With ``elide`` it
+    may become narrower than its text, which then stands in the tooltip.
     """
 
     def __init__(
@@ -159,7 +160,7 @@ class Paragraph(QLabel):
         return self._layout_at(width)[1]
 
     def hasHeightForWidth(self) -> bool:
-        """Yes."""
+        """The height depends on the width."""
         return True
 
     def natural_width(self) -> int:

@@ -1,4 +1,4 @@
-"""Over the list: search and filters. Below it: whether the log is whole, and its export."""
+"""The bars of the Activity tab: search and filters over the list; below it whether the log is whole, and its export."""
 
 from __future__ import annotations
 

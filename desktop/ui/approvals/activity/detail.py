@@ -23,8 +23,8 @@ WIDTH, BAR = 384, 12
 
 
 class ActivityDetail(QFrame):
-    """``show_row`` fills it. ``thread_wanted`` and ``rule_wanted`` (its id or pattern) lead on; ``closed`` by the
-    person."""
+    """One entry in full. ``show_row`` fills it. ``thread_wanted`` and ``rule_wanted`` (its id or pattern) lead on;
+    ``closed`` by the person."""
 
     thread_wanted = Signal(object)
     rule_wanted = Signal(str)
@@ -109,7 +109,7 @@ class ActivityDetail(QFrame):
             self.rule_wanted.emit(rule_of(self._row.entry))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape closes."""
+        """Close on Escape."""
         if event.key() == Qt.Key.Key_Escape:
             self.closed.emit()
         else:
@@ -117,7 +117,7 @@ class ActivityDetail(QFrame):
 
 
 def _line(fact: EntryFact) -> Column:
-    """Its name, and below it what it is."""
+    """One fact: its name, and its text below."""
     column = Column(spacing=2)
     if fact.name:
         column.addWidget(Text(fact.name, "caption", "2"))

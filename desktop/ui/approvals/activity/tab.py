@@ -119,7 +119,7 @@ class Activity(QWidget):
             self._grows.start()
 
     def _grown(self) -> None:
-        """More was written: read anew where that moves nothing under the eyes."""
+        """Read the list again after new entries, where that moves nothing that a person looks at."""
         if self.isVisible() and self.list.at_top and not self._activity.has_newer:
             self._activity.read()
             self._activity.look_for_choices()
@@ -210,7 +210,7 @@ class Activity(QWidget):
         return self.width() - theme().px(WIDTH) < theme().px(BESIDE)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Follow the window."""
+        """Place the detail anew at the new size."""
         super().resizeEvent(event)
         self.place()
 

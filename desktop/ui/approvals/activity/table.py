@@ -71,14 +71,14 @@ def columns(box: QRect) -> ActivityColumns:
 
 
 class ActivityModel(QAbstractListModel):
-    """Rows, newest first."""
+    """The rows of the list, newest first."""
 
     def __init__(self) -> None:
         super().__init__()
         self._rows: list[AuditRow] = []
 
     def replace(self, rows: Sequence[AuditRow]) -> None:
-        """Other rows; those that are the same in the same places stay, and what is selected with them."""
+        """Show other rows; rows that stay in their places stay selected."""
         if [row.number for row in rows] == [row.number for row in self._rows]:
             changed = [at for at, (old, new) in enumerate(zip(self._rows, rows, strict=True)) if old != new]
             self._rows = list(rows)
@@ -188,7 +188,8 @@ def _write(painter: QPainter, rect: QRect, text: str, role: str, token: str, wei
 
 
 class ActivityRows(RowList):
-    """The rows. Return or a click shows one in full; near the end older ones are wanted; typing goes to the search."""
+    """The list of entries. Return or a click shows one in full; near the end older ones are wanted; typing goes to the
+    search."""
 
     shown = Signal(object)
     older_wanted = Signal()
@@ -230,7 +231,7 @@ class ActivityRows(RowList):
 
     @property
     def current(self) -> AuditRow | None:
-        """The current row."""
+        """The row that has the keys, or None."""
         index = self.currentIndex()
         return index.data(ROW) if index.isValid() else None
 

@@ -48,7 +48,7 @@ def who(entry: AuditEntry) -> str:
 
 
 def _choice(entry: AuditEntry) -> str:
-    """What was decided. Earlier versions wrote a denial where the question had only closed."""
+    """The decision of an entry. Earlier versions wrote a denial where the question had only closed."""
     denied = entry.decision.startswith("deny")
     return UNANSWERED if denied and entry.by in NOBODY_ANSWERED else entry.decision
 
@@ -64,7 +64,7 @@ def decision_word(entry: AuditEntry) -> str:
 
 
 def when(at: float) -> str:
-    """Local time; the date too unless it is today."""
+    """The local time, with the date unless it is today."""
     try:
         then, now = time.localtime(at), time.localtime()
     except (OverflowError, ValueError, OSError):

@@ -33,7 +33,8 @@ Line = tuple[list[Button], list[Button]]
 
 
 class Answers(QWidget):
-    """The buttons. The safe one first; Allow is deaf until ``arm`` is 400 ms old (R-PRM-3, R-PRM-14)."""
+    """The buttons that answer a request, the safe one first. Allow is deaf until ``arm`` is 400 ms old (R-PRM-3,
+    R-PRM-14)."""
 
     chosen = Signal(str)
 
@@ -134,11 +135,11 @@ class Answers(QWidget):
     # -- where they stand ---------------------------------------------------------------------------------------------
 
     def hasHeightForWidth(self) -> bool:
-        """Yes."""
+        """The height depends on the width."""
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """As many lines as it takes."""
+        """The height in pixels at this width."""
         return self._height(self._lines(width))
 
     def sizeHint(self) -> QSize:
@@ -147,7 +148,7 @@ class Answers(QWidget):
         return QSize(theme().px(120), self.heightForWidth(width))
 
     def minimumSizeHint(self) -> QSize:
-        """One button wide."""
+        """The width of one button."""
         return QSize(theme().px(120), self.minimumHeight())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -178,8 +179,8 @@ class Answers(QWidget):
                 button.setAccessibleName(name)
 
     def _lines(self, width: int) -> list[Line]:
-        """One line; or what denies and changes over what allows, if need be with short names; or as many as it takes,
-        and never what denies beside what allows."""
+        """The buttons in lines: one line; or what denies and changes over what allows, if need be with short names; or
+        as many as it takes, and never what denies beside what allows."""
         shown = [button for button in self._offered if not button.isHidden()]
         yes: list[Button] = [button for button in shown if isinstance(button, AllowButton)]
         change: list[Button] = [button for button in shown if button is self.edit or button is self.always]

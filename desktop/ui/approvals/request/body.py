@@ -156,7 +156,7 @@ class DiffCard(Card):
 
 
 class ArgumentsCard(Card):
-    """Any other call: its arguments in full, or its argument vector word by word."""
+    """The card of any other call: its arguments in full, or its argument vector word by word."""
 
     def __init__(self, request: PermissionRequest) -> None:
         argv = request.preview.get("argv")

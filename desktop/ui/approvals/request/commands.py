@@ -26,7 +26,7 @@ COMMAND_ROWS = 8
 
 
 class JudgedRow(QWidget):
-    """Operator, command, badge; below, what it touches."""
+    """One part of a command: operator, command, badge; below, what it touches."""
 
     def __init__(self, judgement: Judgement, *, last: bool) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class JudgedRow(QWidget):
         return QSize(theme().px(240), theme().px(52 if self._touches else 36))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """One part."""
+        """Draw the part."""
         t = theme()
         painter = QPainter(self)
         line = t.px(20)
@@ -126,7 +126,7 @@ class CommandBlock(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        """As many rows as the command has, up to eight."""
+        """The height of the command's rows, up to eight."""
         return QSize(theme().px(240), self.view.sizeHint().height() + theme().px(18))
 
 

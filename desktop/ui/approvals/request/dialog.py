@@ -135,7 +135,7 @@ class RequestDialog(RaisedBox):
         self.take_keys()
 
     def put_aside(self) -> None:
-        """Not now: the request keeps waiting."""
+        """Hide the request, which keeps waiting."""
         if self.view.request is not None:
             self._aside.add(self.view.request.request_id)
         self.refresh()
@@ -181,7 +181,7 @@ class RequestDialog(RaisedBox):
             self._keep_room(0)
 
     def take_keys(self) -> None:
-        """F6: the person wants to answer by keyboard; keys go to Deny."""
+        """Give the keys to Deny, because the person wants to answer by keyboard (F6)."""
         if self.isVisible():
             self._focus_changed(self.window().focusWidget(), self.view)
             self.view.focus_safe()
@@ -281,7 +281,7 @@ class RequestDialog(RaisedBox):
         self._keys.setVisible(rest + (few if short else whole) + key <= width)
 
     def _width_beside(self) -> int:
-        """Its width beside the conversation; 0 where it has to lie over it, for want of room."""
+        """The dialog's width beside the conversation; 0 where there is no room and it has to lie over it."""
         px, room = theme().px, self._host.width() - 2 * theme().px(EDGE)
         if self._conversation is None or self.window().width() < px(BESIDE) or room < 2 * px(NARROWEST):
             return 0

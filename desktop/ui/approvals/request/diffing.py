@@ -187,7 +187,7 @@ def _changed(old: Sequence[str], new: Sequence[str], a: int, b: int) -> list[Dif
 
 
 def _marks_of(old: Sequence[str], new: Sequence[str]) -> list[tuple[tuple[Mark, ...], tuple[Mark, ...]]]:
-    """Of lines that stand at the same place, until they have cost enough."""
+    """The differing parts of lines that stand at the same place, until finding them has cost enough."""
     found: list[tuple[tuple[Mark, ...], tuple[Mark, ...]]] = []
     left = ALL_WORD_PAIRS
     for one, other in zip(old, new, strict=False):

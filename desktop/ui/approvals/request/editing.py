@@ -42,7 +42,7 @@ def ask_reason(window: QWidget, request: PermissionRequest, deny: Callable[[str]
 
 @dataclass(slots=True)
 class _Edited:
-    """One argument's control. What the person did not touch keeps its exact value."""
+    """The control of one argument. A value that the person did not touch stays exactly as it is."""
 
     name: str
     value: Any

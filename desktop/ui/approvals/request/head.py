@@ -38,7 +38,7 @@ class Crumbs(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        """One line."""
+        """The size of one line of all names."""
         metrics = QFontMetrics(theme().font("body"))
         gap = theme().px(19)
         words = sum(metrics.horizontalAdvance(n) + gap for n in self._names)
@@ -49,7 +49,7 @@ class Crumbs(QWidget):
         return theme().px(22) if self._names and theme().has_agent(self._names[0]) else 0
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Names and arrows."""
+        """Draw the names and the arrows between them."""
         t = theme()
         painter = QPainter(self)
         painter.setFont(t.font("body"))
@@ -152,7 +152,7 @@ def _original(request: PermissionRequest) -> list[tuple[str, QWidget]]:
 
 
 def _program(request: PermissionRequest) -> list[tuple[str, QWidget]]:
-    """Of an argument vector: which file it starts, where, and what else it names."""
+    """The facts about an argument vector: which file it starts, where, and what else it names."""
     preview = request.preview
     program = str(preview.get("program", ""))
     facts: list[tuple[str, QWidget]] = []
@@ -176,7 +176,7 @@ def _variables(request: PermissionRequest) -> list[tuple[str, QWidget]]:
 
 
 def _server(request: PermissionRequest) -> list[tuple[str, QWidget]]:
-    """Of a tool of an MCP server: which server, what that is, and its own words about the tool."""
+    """The facts about a tool of an MCP server: which server, what that is, and its own words about the tool."""
     preview = request.preview
     facts: list[tuple[str, QWidget]] = []
     for caption, key in (("MCP server", "server"), ("Which is", "where"), ("Its tool", "tool")):
@@ -203,7 +203,7 @@ def _paths(request: PermissionRequest) -> list[tuple[str, QWidget]]:
 
 
 class WordsAndMarks(QWidget):
-    """Words and marks: beside each other, or the marks below where the words would be squeezed."""
+    """Words with marks: beside each other, or the marks below where the words would be squeezed."""
 
     def __init__(self, words: Paragraph, *marks: QWidget) -> None:
         super().__init__()
@@ -235,7 +235,8 @@ def _beside(words: Paragraph, *marks: QWidget) -> QWidget:
 
 
 def _mono(text: str) -> Paragraph:
-    """Never cut: a path that cannot be read cannot be agreed to. Wide as its text, wrapped where there is no room."""
+    """A text that is never cut: a path that cannot be read cannot be agreed to. It is wrapped where there is no
+    room."""
     words = Paragraph(shown_line(text), "code")
     words.setMaximumWidth(words.natural_width())
     return words

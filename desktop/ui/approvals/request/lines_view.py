@@ -178,7 +178,7 @@ class LinesView(QAbstractScrollArea):
         return theme().px(ROW) * max(1, min(len(self._rows), maximum or ALL)) + bar
 
     def minimumSizeHint(self) -> QSize:
-        """Three rows."""
+        """The height of three rows."""
         return QSize(theme().px(120), theme().px(ROW) * min(3, max(1, len(self._rows))))
 
     def _content_width(self) -> int:
@@ -281,12 +281,12 @@ class LinesView(QAbstractScrollArea):
             super().keyPressEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Ring for keys."""
+        """Draw a ring when keys brought the focus."""
         self._ring = event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
         self.viewport().update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """No ring."""
+        """Draw no ring."""
         self._ring = False
         self.viewport().update()
 

@@ -100,6 +100,6 @@ class UnreadNotice(Notice):
         self.refresh()
 
     def give_keys_to(self, widget: QWidget) -> None:
-        """It goes away; keys that were here go on to ``widget``."""
+        """Give the keys to ``widget`` if they are here, because this notice goes away."""
         if self.button.hasFocus():
             widget.setFocus(Qt.FocusReason.OtherFocusReason)

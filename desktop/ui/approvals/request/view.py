@@ -55,8 +55,9 @@ LOOKED_AFTER = 60
 
 
 class RequestView(QWidget):
-    """``show_request`` and ``clear``; answers go to the view-model with the digest of what is on screen (R-PRM-5).
-    ``left``: a dialog about a request closed, and its request is gone, so the keys have no place any more."""
+    """Shows one request: ``show_request`` and ``clear``. Answers go to the view-model with the digest of what is on
+    screen (R-PRM-5). ``left``: a dialog about a request closed, and its request is gone, so the keys have no place any
+    more."""
 
     answered = Signal(str)
     left = Signal()
@@ -250,8 +251,10 @@ class RequestView(QWidget):
         self._share_room()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape denies; it never allows. Ctrl+Enter allows what is in sight. One press is one answer: a key that is
-        still held when the next request comes answers nothing (R-PRM-14)."""
+        """Deny on Escape, which never allows; allow what is in sight on Ctrl+Enter.
+
+        One press is one answer: a key that is still held when the next request comes answers nothing (R-PRM-14).
+        """
         modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         escape = event.key() == Qt.Key.Key_Escape
         enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)

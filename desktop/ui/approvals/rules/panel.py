@@ -292,7 +292,7 @@ def _why_not(editor: RuleEditor) -> str:
 
 
 class RulePanel(QFrame):
-    """The side panel. ``closed`` once nothing is being written any more."""
+    """The side panel in which a rule is written. ``closed`` once nothing is being written any more."""
 
     closed = Signal()
 
@@ -315,7 +315,7 @@ class RulePanel(QFrame):
         editor.opened.connect(self._opened)
 
     def leave(self) -> None:
-        """Close; asks first when something that was typed would be lost."""
+        """Close the panel; asks first when something that was typed would be lost."""
         self.leaving(self._editor.close)
 
     def leaving(self, go_on: Callable[[], None]) -> None:
@@ -347,7 +347,7 @@ class RulePanel(QFrame):
         self.setAccessibleName(_TITLES["edit" if draft.replaces else "new"])
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape leaves."""
+        """Leave on Escape."""
         if event.key() == Qt.Key.Key_Escape:
             self.leave()
         else:

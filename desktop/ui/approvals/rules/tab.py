@@ -83,12 +83,12 @@ class RulesTab(QWidget):
         return self.panel.form.field if self.panel.isVisible() else self.list.rows
 
     def begin_find(self) -> None:
-        """Ctrl+F."""
+        """Move the keys to the search field (Ctrl+F)."""
         self.list.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.list.field.selectAll()
 
     def new(self) -> None:
-        """Begin a rule; one that is being written is asked about first."""
+        """Begin a rule; asks about one that is being written first."""
         self.panel.leaving(lambda: self._begin(self.editor.new))
 
     def say(self, sentence: str, undo: str = "") -> None:
@@ -185,7 +185,7 @@ class RulesTab(QWidget):
         QTimer.singleShot(0, self, self._mark_open)
 
     def _mark_open(self) -> None:
-        """Its row, once the list has been laid out beside the panel."""
+        """Mark the row of the open rule, once the list has been laid out beside the panel."""
         draft = self.editor.draft
         if draft is not None:
             self.list.mark(draft.replaces or DRAFT)
@@ -207,7 +207,7 @@ class RulesTab(QWidget):
         self.list.rows.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Follow the window."""
+        """Place the panel anew at the new size."""
         super().resizeEvent(event)
         self.place()
 
@@ -229,7 +229,7 @@ class RulesTab(QWidget):
             self._uses.start(USES_AFTER)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nobody looks."""
+        """Stop reading the uses while the tab is hidden."""
         super().hideEvent(event)
         self._uses.stop()
 
@@ -301,7 +301,7 @@ class RuleList(QFrame):
         column.addWidget(self.foot)
 
     def refresh(self) -> None:
-        """Other rows: the current rule stays current if it is among them."""
+        """Show other rows; the current rule stays current if it is among them."""
         rules = self._rules
         empty = not rules.model.rowCount()
         page = "rows" if not empty else "nothing" if rules.chosen.narrowed else "none"

@@ -48,7 +48,7 @@ class Tile(Ringed, QAbstractButton):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_count(self, count: int, words: str, *, alarm: bool = False) -> None:
-        """Another count."""
+        """Show another count."""
         self._count, self._words, self._alarm = count, words, alarm
         self.setAccessibleName(f"{count:,} {words}")
         self.update()
@@ -59,7 +59,7 @@ class Tile(Ringed, QAbstractButton):
         return self._count
 
     def sizeHint(self) -> QSize:
-        """72 high."""
+        """A tile 72 pixels high."""
         return QSize(theme().px(96), theme().px(72))
 
     def minimumSizeHint(self) -> QSize:
@@ -88,8 +88,8 @@ class Tile(Ringed, QAbstractButton):
 
 
 class CallRow(QWidget):
-    """A call: its text with what makes it a trick marked, what happens to it now, and why. Painted, because there may
-    be many."""
+    """The row of one call: its text with what makes it a trick marked, what happens to it now, and why. Painted,
+    because there may be many."""
 
     def __init__(self, call: SimulatedCall, *, loud: bool, look: str = "") -> None:
         super().__init__()
@@ -110,11 +110,11 @@ class CallRow(QWidget):
         return tuple(self.line[at : at + length] for at, length in self._marked)
 
     def sizeHint(self) -> QSize:
-        """As high as its lines at the present width."""
+        """The height of the lines at the present width."""
         return QSize(theme().px(200), self._height())
 
     def minimumSizeHint(self) -> QSize:
-        """It may be narrow, never low."""
+        """The least size: narrow, but as high as its lines."""
         return QSize(theme().px(100), self._height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -270,7 +270,7 @@ class RuleTrialView(QWidget):
         return self._sections.get(name)
 
     def refresh(self) -> None:
-        """Follow the editor: what was found stays, marked as being tried, until there is something newer."""
+        """Show what the editor has now; the last result stays, marked as being tried, until there is a newer one."""
         editor = self._editor
         found = editor.simulation if editor.ready else None
         shown = (found, editor.tried_draft)

@@ -13,7 +13,8 @@ from desktop.ui.widgets.text import Text
 
 
 class MessageEdit(QFrame):
-    """Hidden until ``begin``; Ctrl+Enter sends, Escape leaves everything as it was."""
+    """The field in which a message is edited; hidden until ``begin``. Ctrl+Enter sends, Escape leaves everything as it
+    was."""
 
     done = Signal(str, str)
     changed = Signal()
@@ -46,7 +47,7 @@ class MessageEdit(QFrame):
         return self._text.toPlainText()
 
     def begin(self, message_id: str, text: str) -> None:
-        """Edit a message."""
+        """Open the field for a message."""
         self.resume(message_id, text)
         self._text.setFocus()
 
@@ -64,7 +65,7 @@ class MessageEdit(QFrame):
         self.hide()
 
     def cancel(self) -> None:
-        """Give up; nothing changes."""
+        """Close the field without a change."""
         self.put_away()
         self.given_up.emit()
 
@@ -79,7 +80,7 @@ class MessageEdit(QFrame):
             self.done.emit(message_id, text)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Ctrl+Enter, Escape."""
+        """Send on Ctrl+Enter, cancel on Escape."""
         control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
         if event.key() == Qt.Key.Key_Escape:
             self.cancel()

@@ -64,7 +64,7 @@ class Choices(QAbstractListModel):
         self.endResetModel()
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
-        """How many fit."""
+        """The number of choices that fit the filter."""
         return len(self.shown)
 
     def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
@@ -86,7 +86,7 @@ class ChoiceDelegate(RowDelegate):
         self._role = "code" if mono else "body"
 
     def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
-        """One row."""
+        """Draw one choice."""
         t = theme()
         choice = self._choices.shown[index.row()]
         x = box.x() + t.px(8)
@@ -142,7 +142,7 @@ class Picker(QFrame):
         return len(self._choices.shown)
 
     def fill(self, choices: Sequence[PickerChoice], current: str = "") -> None:
-        """Take choices; ``current`` is marked."""
+        """Show other choices; ``current`` is marked."""
         self._choices.fill(choices)
         self._show(next((i for i, c in enumerate(self._choices.shown) if c.value == current), 0))
 

@@ -53,7 +53,8 @@ TOOL_MODE = "open:tool-mode"
 
 
 class AgentPicker(Picker):
-    """All agents; (name, title) each. The last row leads to how the current one calls its tools: ``mode`` in words."""
+    """The picker of agents as (name, title). Its last row leads to how the current one calls its tools: ``mode`` in
+    words."""
 
     def __init__(self, parent: QWidget, agents: Sequence[tuple[str, str]], current: str, mode: str) -> None:
         super().__init__(parent, name="Choose an agent", empty="No agent yet")

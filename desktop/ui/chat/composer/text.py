@@ -55,7 +55,7 @@ class ComposerText(UndoText):
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's
-        """As high as its text, one to ten lines."""
+        """The height of the text, one to ten lines."""
         line = self.fontMetrics().lineSpacing()
         lines = min(LINES, max(1, int(self.document().size().height())))
         return QSize(theme().px(400), lines * line + 2)

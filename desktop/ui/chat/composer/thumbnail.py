@@ -32,7 +32,7 @@ class Thumbnail(QWidget):
 
     @property
     def image(self) -> QImage:
-        """What is shown; null until it was read, and where it cannot be."""
+        """The image; null until it was read, and where it cannot be."""
         return self._image
 
     def sizeHint(self) -> QSize:

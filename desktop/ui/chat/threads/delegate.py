@@ -25,7 +25,8 @@ STATE_GLYPHS = {
 
 
 class ThreadDelegate(ThreadRowDelegate):
-    """Draws 32-pixel rows; the pin and the menu glyph of the row under the pointer answer to clicks."""
+    """Draws the rows of threads, 32 pixels each; the pin and the menu glyph of the row under the pointer answer to
+    clicks."""
 
     menu_requested = Signal(str, QRect)
     pin_toggled = Signal(str, bool)

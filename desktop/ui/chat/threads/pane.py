@@ -31,7 +31,8 @@ SEARCH_DELAY = 120
 
 
 class HitDelegate(RowDelegate):
-    """Two lines: the thread's title with the day, and the found text with its matches underlined."""
+    """Draws a search hit in two lines: the thread's title with the day, and the found text with its matches
+    underlined."""
 
     height = 52
 
@@ -40,7 +41,7 @@ class HitDelegate(RowDelegate):
         self.hits: tuple[SearchHit, ...] = ()
 
     def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
-        """Both lines."""
+        """Draw the two lines of a hit."""
         t = theme()
         hit = self.hits[index.row()]
         day = time.strftime("%d %b", time.localtime(hit.created_at))
@@ -64,7 +65,7 @@ class HitDelegate(RowDelegate):
 
 
 class ThreadList(QFrame):
-    """264 pixels: head with search and new chat, then threads, or what a search found."""
+    """The list of threads, 264 pixels wide: head with search and new chat, then threads, or what a search found."""
 
     new_chat = Signal()
     opened = Signal(str, str)

@@ -108,7 +108,7 @@ class ThreadRows(RowList):
         return self._chosen if len(self._chosen) > 1 else ()
 
     def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:
-        """Remember them: they stay selected when the list is read anew."""
+        """Remember the selected threads: they stay selected when the list is read anew."""
         super().selectionChanged(selected, deselected)
         rows = sorted(index.row() for index in self.selectedIndexes())
         found = (str(self._threads.index(row).data(ThreadRole.ID) or "") for row in rows)

@@ -39,7 +39,7 @@ HELP = {
 
 
 class _Line(Field):
-    """One field. ``done(value)`` when the person leaves it changed, a number where it is one."""
+    """One field of the form. ``done(value)`` when the person leaves it changed, a number where it is one."""
 
     done = Signal(object)
 
@@ -66,7 +66,7 @@ class _Line(Field):
         self.setText(self._was)
 
     def finish(self) -> None:
-        """As if the person left it."""
+        """Take over the field as if the person had left it."""
         self._finished()
 
     def _finished(self) -> None:
@@ -174,7 +174,7 @@ class _Side(QWidget):
             self.left.emit(f"{self.key}.promptText")
 
     def finish(self) -> None:
-        """As if the person left every field."""
+        """Take over every field as if the person had left it."""
         self._take_text()
         for line in self.lines.values():
             line.finish()
@@ -186,7 +186,7 @@ class _Side(QWidget):
             line.drop()
 
     def begin(self) -> None:
-        """Another file: nothing of the one before comes back."""
+        """Begin with another file: nothing of the one before comes back."""
         self._skill = self._written = self._list = ""
         self.choice.show_text("")
 

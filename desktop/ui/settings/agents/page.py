@@ -90,7 +90,7 @@ class AgentsPage(QFrame):
         self._after_save = False
 
     def refresh(self) -> None:
-        """Follow the view-model."""
+        """Show what the view-model has now."""
         column = self._list.column
         clear(column)
         column.addWidget(Paragraph(INTRO, "body", "2"))

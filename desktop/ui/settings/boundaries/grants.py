@@ -74,7 +74,7 @@ class GrantsCard(QFrame):
         self.refresh()
 
     def refresh(self) -> None:
-        """Follow the view-model."""
+        """Show what the view-model has now."""
         clear(self._rows)
         self.refusal.hide()
         folders = self._grants.folders

@@ -80,7 +80,7 @@ class EntryRow(QFrame):
         self.cross.setAccessibleDescription(warning)
 
     def retire(self) -> None:
-        """Its entry is gone; its place stays for a moment."""
+        """Show that the entry was removed; its place stays for a moment."""
         self.setFixedHeight(self.height())
         self.text.setText(f"{shown_line(self.entry)}  removed")
         self.text.set_tone("3")
@@ -145,7 +145,7 @@ class BoundaryList(QWidget):
     # -- showing ----------------------------------------------------------------------------------------------------
 
     def set_entries(self, entries: tuple[str, ...]) -> None:
-        """Show these; rows that stay are left alone, so that nothing moves that need not."""
+        """Show other entries; rows that stay are left alone, so that they do not move."""
         for entry in [entry for entry in self._made if entry not in entries]:
             self._drop(self._made.pop(entry))
         for at, entry in enumerate(entries):

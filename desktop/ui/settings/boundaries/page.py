@@ -84,7 +84,7 @@ class ConfinementBanner(QWidget):
 
 
 class BoundariesPage(QWidget):
-    """``reach`` None: without the tree."""
+    """The page of filesystem boundaries. ``reach`` None: without the tree."""
 
     def __init__(
         self,

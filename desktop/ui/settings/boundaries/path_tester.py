@@ -67,7 +67,7 @@ class PathTester(QWidget):
 
 
 def _verdicts(read: PathVerdict, write: PathVerdict) -> QFrame:
-    """``Read: allowed``, ``Write: denied``, and the rule."""
+    """A line such as ``Read: allowed``, ``Write: denied``, and the rule."""
     holder = QFrame()
     row = Row(holder, spacing=8)
     row.addWidget(Text("File tools", "body", "2"))

@@ -43,7 +43,7 @@ _STEPS = {
 
 
 class ReachDelegate(RowDelegate):
-    """One row: bar, chevron, icon, name, and at the right the glyph and words of its state."""
+    """Draws a row of the tree: bar, chevron, icon, name, and at the right the glyph and words of its state."""
 
     height = HEIGHT
 
@@ -195,11 +195,11 @@ class ReachList(RowList):
         return self._tree.index(row) if 0 <= row < self._tree.rowCount() else QModelIndex()
 
     def verticalOffset(self) -> int:
-        """Pixels scrolled."""
+        """The number of pixels scrolled."""
         return self.verticalScrollBar().value()
 
     def horizontalOffset(self) -> int:
-        """Never."""
+        """Always 0: nothing scrolls sideways."""
         return 0
 
     def scrollTo(
@@ -215,12 +215,12 @@ class ReachList(RowList):
             bar.setValue(bar.value() + rect.bottom() - height + 1)
 
     def currentChanged(self, current: Index, previous: Index) -> None:
-        """Another row."""
+        """Emit the row that became current."""
         super().currentChanged(current, previous)
         self.chosen.emit(current.row())
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
-        """Paint anew."""
+        """Draw the rows that came into view."""
         self.viewport().update()
         self._look.start()
 
@@ -233,7 +233,7 @@ class ReachList(RowList):
         return QRegion(self.viewport().rect())
 
     def moveCursor(self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
-        """Where keys lead: up and down, a page, the ends."""
+        """The row that a key leads to: up and down, a page, the ends."""
         count, at = self._tree.rowCount(), self.currentIndex().row()
         page = max(1, self.viewport().height() // self._pitch() - 1)
         steps = {

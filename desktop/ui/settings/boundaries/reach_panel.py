@@ -109,7 +109,7 @@ class ProveBox(QFrame):
 
 
 def _line(line: ProofLine) -> QWidget:
-    """``Commands, read``: how that ended."""
+    """The line of one attempt, such as ``Commands, read``, and how it ended."""
     holder = QWidget()
     row = Row(holder, spacing=8)
     what = f"{WAYS[line.way]}, {VERBS[line.access]}"

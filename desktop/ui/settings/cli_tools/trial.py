@@ -49,7 +49,7 @@ class CliTry(ToolTry):
         self.end_with_result()
 
     def show_tool(self, row: CliRow) -> None:
-        """Another tool; the last result goes."""
+        """Show another tool; the last result is dropped."""
         self.show_head(row.name, row.category, row.description)
         try:
             self.form = ArgumentForm(self._cli.fields(row.name))

@@ -49,7 +49,7 @@ class KeyDialogs:
         self._ask(dialog, answered, next(iter(fields.values())), "replace")
 
     def add(self, entry: KeyringEntry | None = None, tools: Sequence[str] = ()) -> None:
-        """A new secret: its name, unless ``entry`` says it, and its value."""
+        """Ask for a new secret: its name, unless ``entry`` says it, and its value."""
         text = f"For {', '.join(map(shown_line, tools))}." if tools else NAMED
         title = f"Add {shown_line(str(entry))}" if entry else "Add a secret"
         dialog = self._dialog(title, text, DialogAnswer("keep", "Save in the keyring", "primary"))

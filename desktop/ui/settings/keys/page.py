@@ -76,7 +76,7 @@ class KeysPage(Scroller):
         keys.look()
 
     def refresh(self) -> None:
-        """Follow the view-model."""
+        """Show what the view-model has now."""
         keys = self._keys
         state = (keys.note, keys.providers, keys.tools, dict(self._outcomes))
         if state == self._shown:

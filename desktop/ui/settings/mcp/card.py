@@ -62,7 +62,8 @@ class ServerCard(QFrame):
         """Of tools, by the server's names: whether what they take is shown, where a person said so."""
 
     def show_row(self, row: McpRow) -> None:
-        """Follow; a part is built anew only when something in it changed: a server may write to its log without end."""
+        """Show the server as it is now; a part is built anew only when something in it changed, because a server may
+        write to its log without end."""
         self._row = row
         broken = row.state in ("waiting", "failed")
         head = replace(row, tools=(), instructions=None, log=row.log[-LAST_LINES:] if broken else ())

@@ -33,7 +33,7 @@ PROGRAM_HELP = "a name or a full path; or paste the whole command line or JSON t
 
 
 class ServerForm(QFrame):
-    """``written``: the entry is in the text now; ``back``: the person is done here."""
+    """The form of a new server. ``written``: the entry is in the text now; ``back``: the person is done here."""
 
     written = Signal()
     back = Signal()
@@ -111,7 +111,7 @@ class ServerForm(QFrame):
         return any(map(str.strip, (*lines, *(area.toPlainText() for area in (self.args, self.env, self.headers)))))
 
     def show_again(self) -> None:
-        """As it was left; empty where nothing was written, or all of it is in the text."""
+        """Show the form as it was left; empty where nothing was written, or all of it is in the text."""
         if not self.filled:
             self.begin()
             return
@@ -119,7 +119,7 @@ class ServerForm(QFrame):
         self.name.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def begin(self) -> None:
-        """Empty again."""
+        """Empty the form."""
         self.anew.hide()
         for field in (self.name, self.command, self.url, self.bearer):
             field.clear()

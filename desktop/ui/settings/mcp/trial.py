@@ -25,7 +25,7 @@ class McpTry(ToolTry):
         self.end_with_result()
 
     def show_tool(self, row: McpToolRow) -> None:
-        """Another tool; the last result goes."""
+        """Show another tool; the last result is dropped."""
         self.show_head(row.name, row.category, row.description)
         self.form = self.json = self._label = None
         fields = self._mcp.fields(row.name)

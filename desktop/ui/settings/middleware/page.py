@@ -58,7 +58,7 @@ class MiddlewareLine(QFrame):
 
 
 class ChainCard(QFrame):
-    """A level: its lines, and below one that has settings those settings."""
+    """The card of a level: its lines, and below a line that has settings those settings."""
 
     def __init__(self, level: Level, model: MiddlewareViewModel, settings: SettingsViewModel) -> None:
         super().__init__()
@@ -70,7 +70,7 @@ class ChainCard(QFrame):
         self.refresh()
 
     def refresh(self) -> None:
-        """Follow the chain; a switch that was clicked keeps the focus."""
+        """Show the chain as it is now; a switch that was clicked keeps the focus."""
         rows = tuple(self._model.rows(self._level))
         if rows == self._shown:
             return
@@ -87,7 +87,7 @@ class ChainCard(QFrame):
                 self._column.addWidget(SettingRow(self._settings, spec, last=last and number == len(specs)))
 
     def lines(self) -> list[MiddlewareLine]:
-        """Those that stand here now, in their order."""
+        """The lines that stand here now, in their order."""
         items = [self._column.itemAt(at) for at in range(self._column.count())]
         widgets = [item.widget() for item in items if item is not None]
         return [widget for widget in widgets if isinstance(widget, MiddlewareLine)]

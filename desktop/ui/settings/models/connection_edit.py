@@ -62,7 +62,7 @@ class ConnectionEdit(QFrame):
 
     @property
     def connection_id(self) -> str:
-        """Which connection it is about."""
+        """The id of the connection that is edited."""
         return self._connection.connection_id
 
     def _make_fields(self) -> dict[str, Field]:
@@ -157,7 +157,7 @@ class ConnectionEdit(QFrame):
         self.left.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape gives up."""
+        """Give up on Escape."""
         if event.key() == Qt.Key.Key_Escape:
             self._give_up()
         else:

@@ -78,12 +78,12 @@ class LocalCard(QFrame):
 
     @property
     def chosen(self) -> ModelInfo | None:
-        """The marked model."""
+        """The marked model, or None."""
         at = self._group.checkedId()
         return self._models[at] if 0 <= at < len(self._models) else None
 
     def refresh(self) -> None:
-        """Follow the view-model."""
+        """Show what the view-model has now."""
         servers = self._setup.servers
         running = [server for server in servers if server.running]
         self._intro.set_pieces(_intro(running, self._setup.looking))

@@ -98,7 +98,7 @@ class ModelsPage(Scroller):
         return card
 
     def refresh(self) -> None:
-        """Follow the view-model."""
+        """Show what the view-model has now."""
         setup = self._setup
         self.notice.setVisible(bool(setup.keyring_note))
         if setup.keyring_note:

@@ -119,7 +119,7 @@ class ProviderForm(QWidget):
 
     @property
     def provider(self) -> ProviderInfo | None:
-        """The chosen one."""
+        """The chosen provider, or None."""
         name = self._choice.currentData()
         return next((p for p in self._setup.providers if p.provider == name), None)
 
@@ -134,7 +134,7 @@ class ProviderForm(QWidget):
             self._choice.setCurrentIndex(index)
 
     def refresh(self) -> None:
-        """Follow the view-model."""
+        """Show what the view-model has now."""
         shown = [p for p in self._setup.providers if p.locality in self._kinds]
         if [self._choice.itemData(i) for i in range(self._choice.count())] != [p.provider for p in shown]:
             self._choice.fill([(p.title, p.provider) for p in shown], self._choice.currentData())

@@ -44,7 +44,7 @@ class Matches:
         return True
 
     def reset(self) -> None:
-        """The messages changed: everything is counted again."""
+        """Forget all counts, because the messages changed."""
         self._counts = [None] * len(self._page)
         self._next = 0
 
@@ -111,7 +111,7 @@ class Search(QObject):
         return self._counting.isActive()
 
     def go(self, text: str, forward: bool) -> tuple[int, int]:
-        """See ``Surface.find``."""
+        """Search; see ``Surface.find``."""
         fresh = self.matches.start(text)
         if text:
             self._jump(forward, stay=fresh)
@@ -124,7 +124,7 @@ class Search(QObject):
         return self.matches.total() if text else (0, 0)
 
     def restart(self) -> None:
-        """The messages changed: everything is counted again."""
+        """Count all matches again, because the messages changed."""
         self.matches.reset()
         if self.matches.query and self._view.isVisible():
             self._counting.start()

@@ -96,7 +96,7 @@ class Pointer(QObject):
     # -------------------------------------------------------------------------------------------------------- pressing
 
     def press(self, event: QMouseEvent) -> None:
-        """Left button down."""
+        """Handle a press of the left button."""
         point = self._last = event.position()
         if event.button() != Qt.MouseButton.LeftButton:
             return
@@ -122,7 +122,7 @@ class Pointer(QObject):
         view.selection_changed()
 
     def double_click(self, event: QMouseEvent) -> None:
-        """A word."""
+        """Select the word at the pointer."""
         if event.button() != Qt.MouseButton.LeftButton or self.spot_at(event.position()) is not None:
             return
         place = self.place_at(event.position())
@@ -153,7 +153,7 @@ class Pointer(QObject):
         return (index, at + low), (index, at + (high if high >= 0 else len(piece.text)))
 
     def move(self, event: QMouseEvent) -> None:
-        """Hovering or dragging."""
+        """Handle hovering and dragging."""
         self._last = event.position()
         if self._dragging and event.buttons() & Qt.MouseButton.LeftButton:
             self._drag(self._last)
@@ -188,7 +188,7 @@ class Pointer(QObject):
         self._drag(self._last)
 
     def release(self, event: QMouseEvent) -> None:
-        """Left button up: what was pressed acts."""
+        """Handle the release of the left button: what was pressed acts."""
         self._edge.stop()
         pressed, self._pressed = self._pressed, None
         link, self._link = self._link, ""

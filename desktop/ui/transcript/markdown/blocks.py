@@ -29,7 +29,7 @@ __all__ = ["Block", "MarkdownSplitter", "split_markdown"]
 
 
 class MarkdownSplitter:
-    """Incremental: give it text as it comes."""
+    """Splits Markdown into blocks as the text comes."""
 
     def __init__(self) -> None:
         self._core = _Core()
@@ -43,7 +43,7 @@ class MarkdownSplitter:
         return self._core.references
 
     def feed(self, delta: str) -> list[Block]:
-        """Takes more text; returns the blocks it closed."""
+        """Take more text; returns the blocks that it closed."""
         text = self._plain_newlines(delta)
         *lines, rest = text.split("\n")
         for line in lines:
@@ -290,7 +290,7 @@ class _Core(Containers):
         return True
 
     def _text(self, depth: int, rest: str, paragraph: ParagraphLeaf | None) -> None:
-        """Paragraph text; a paragraph that is open takes it even where the line lacks its containers' marks."""
+        """Take a line of paragraph text; an open paragraph takes it even where the line lacks its containers' marks."""
         if paragraph is None:
             paragraph = ParagraphLeaf(*self._place(depth))
             self._leaf = paragraph

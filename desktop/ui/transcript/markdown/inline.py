@@ -45,7 +45,7 @@ class InlineParser:
         self._document: QTextDocument | None = None
 
     def parse(self, source: str, references: Mapping[str, str] | None = None) -> tuple[str, tuple[TextRun, ...]]:
-        """``references``: label -> definition, applied where the source uses the label."""
+        """Parse inline Markdown. ``references``: label -> definition, applied where the source uses the label."""
         if not _SPECIAL.search(source):
             return source, ()
         formulas: list[str] = []

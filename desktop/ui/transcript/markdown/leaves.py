@@ -238,7 +238,8 @@ class Math(Leaf):
         return self.opener + ("\n" + self.text if self.text else "")
 
     def close(self, references: dict[str, str]) -> list[Block]:
-        """It did not end: it may be a formula that still comes; after an escaped bracket it is text."""
+        """Close a formula that did not end: it may be a formula that still comes; after an escaped bracket it is
+        text."""
         if self.opener == "\\[":
             paragraph = ParagraphLeaf(self.path, self.markers, self.loose)
             return [*paragraph.take(self.source()), *paragraph.close(references)]

@@ -31,7 +31,7 @@ class SideScroll:
         return max(0.0, self.widest - self.room)
 
     def by(self, distance: float) -> bool:
-        """Scrolls; returns whether anything moved."""
+        """Scroll sideways; returns whether anything moved."""
         before, self.x = self.x, min(self.longest, max(0.0, self.x + distance))
         return self.x != before
 

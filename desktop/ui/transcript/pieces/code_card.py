@@ -25,7 +25,7 @@ ROW = 26
 
 
 class CodeCard(ToolCard):
-    """As every card, with a body of its own."""
+    """A tool card whose body is code."""
 
     __slots__ = ("_calls", "_numbers")
 
@@ -36,7 +36,7 @@ class CodeCard(ToolCard):
 
     @property
     def code(self) -> CodeText:
-        """What it shows."""
+        """The code that is shown."""
         return self.part.code or CodeText("")
 
     @property
@@ -108,7 +108,7 @@ class CodeCard(ToolCard):
         return y + look.px(4)
 
     def _lines_shown(self, lines: Sequence[str]) -> int:
-        """As many as fit into the pages asked for, at least one."""
+        """The number of lines that fit into the pages asked for, at least one."""
         room = self._shown
         for count, line in enumerate(lines):
             room -= len(line) + 1

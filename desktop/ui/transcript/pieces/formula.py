@@ -15,7 +15,7 @@ SIZE = 18
 
 
 class MathPiece(BlockPiece):
-    """Its text, for copying and for screen readers, is the LaTeX."""
+    """A formula. Its text, for copying and for screen readers, is the LaTeX."""
 
     __slots__ = ("_formula", "_formulas", "_width", "open")
 

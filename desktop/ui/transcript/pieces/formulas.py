@@ -60,7 +60,8 @@ class Formula:
 
 
 class Formulas(QObject):
-    """The cache. ``ready`` after drawings arrived; a formula that cannot be drawn stays its source."""
+    """The cache of drawn formulas. ``ready`` after drawings arrived; a formula that cannot be drawn stays its
+    source."""
 
     ready = Signal()
 
@@ -96,7 +97,7 @@ def has_formula(source: str) -> bool:
 
 
 def _render(latex: str, inline: bool) -> tuple[str, QSizeF, float] | None:
-    """In a worker: (SVG, size, depth), at font size 1; None for what is not LaTeX we can set."""
+    """Draw a formula in a worker: (SVG, size, depth), at font size 1; None for what is not LaTeX we can set."""
     try:
         ziafont.config.svg2 = False  # plain paths: Qt's renderer knows no symbols
         svg = str(ziamath.Latex(latex, size=24, inline=inline, color="currentColor").svg())

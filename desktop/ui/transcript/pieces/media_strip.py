@@ -29,7 +29,7 @@ SAVE = "save-media:"
 
 
 class Pictures(QObject):
-    """Decoded pictures. ``ready`` when more can be drawn."""
+    """The cache of decoded pictures. ``ready`` when more can be drawn."""
 
     ready = Signal()
 
@@ -106,7 +106,7 @@ class MediaStrip:
         return [placed.save for placed in self._placed]
 
     def draw(self, canvas: Canvas, origin: QPointF) -> None:
-        """Pictures and chips; their spots are drawn by the card."""
+        """Draw pictures and chips; their spots are drawn by the card."""
         look = canvas.look
         for placed in self._placed:
             rect = placed.rect.translated(origin)

@@ -17,7 +17,7 @@ class _Job(QRunnable):
         self._number, self._work, self._pool = number, work, pool
 
     def run(self) -> None:
-        """In the worker. What the work raises becomes None: the caller then shows the source."""
+        """Do the work in a pool thread. An exception becomes None: the caller then shows the source."""
         try:
             result = self._work()
         except Exception:  # a boundary: nothing may leave a pool thread but a result

@@ -34,7 +34,8 @@ class PreviewLine:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """``whole``: nothing of what will be done is left out, as far as the lines are drawn to their end."""
+    """The preview of a call. ``whole``: nothing of what will be done is left out, as far as the lines are drawn to
+    their end."""
 
     lines: tuple[PreviewLine, ...] = ()
     whole: bool = True

@@ -40,7 +40,7 @@ class ReasoningPiece(Piece):
         self._toggle = QRectF()
 
     def toggle(self) -> None:
-        """Opens or folds."""
+        """Open or fold the text."""
         self.open = not self.open
 
     @property

@@ -198,7 +198,7 @@ class TextPiece(BlockPiece):
         return found
 
     def _rect(self, start: int, end: int) -> QRectF:
-        """Around a stretch; of one that breaks, around its first line's rest."""
+        """The rectangle around a stretch of text; where it breaks, around the rest of its first line."""
         first, last = self.cursor_rect(start), self.cursor_rect(end)
         if last.y() > first.y():
             return QRectF(first.x(), first.y(), self.boxes[0].x + self.boxes[0].box.width - first.x(), first.height())
@@ -257,7 +257,7 @@ def _marked(text: str, run: TextRun, start: int, end: int) -> str:
 
 
 class RulePiece(BlockPiece):
-    """A line across."""
+    """A horizontal rule."""
 
     __slots__ = ("_width",)
 

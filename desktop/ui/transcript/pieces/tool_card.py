@@ -46,8 +46,8 @@ OPEN = "open-thread:"
 
 
 class ToolCard(Piece):
-    """One call. ``open`` survives changes of the part. ``whole``: what waits is shown to its end, so that it can be
-    answered here."""
+    """The card of one call. ``open`` survives changes of the part. ``whole``: what waits is shown to its end, so that
+    it can be answered here."""
 
     __slots__ = (
         "_body_top",
@@ -100,7 +100,7 @@ class ToolCard(Piece):
         return self.open or self.waiting or (self.live and bool(self.part.result))
 
     def toggle(self) -> None:
-        """Opens or folds."""
+        """Open or fold the card."""
         self.open = not self.open
 
     def more(self) -> None:
@@ -237,7 +237,7 @@ class ToolCard(Piece):
         self._draw_body(canvas, origin)
 
     def clock(self, now: float) -> str:
-        """Elapsed time: running from ``started_at``, else as measured."""
+        """The elapsed time: running from ``started_at``, else as measured."""
         if self.live and self.part.started_at:
             return seconds_text(max(0.0, now - self.part.started_at) * 1000)
         elapsed = self.part.elapsed_ms

@@ -38,7 +38,7 @@ def title_of(part: ToolPart) -> str:
 
 
 def from_code(place: str) -> str:
-    """Which line of a model's code asks."""
+    """Words that say which line of a model's code asks."""
     return f"From code, {shown_line(place)}"
 
 
@@ -81,7 +81,7 @@ def ledger_glyph(category: str) -> tuple[str, str]:
 
 
 def ledger_of(part: ToolPart) -> tuple[str, str]:
-    """As ``ledger_glyph``; code does nothing to the machine by itself, so its glyph says what it is."""
+    """The glyph of a call's category; code does nothing to the machine by itself, so its glyph says what it is."""
     return ledger_glyph(part.category) if part.code is None else ("code", "text-2")
 
 
@@ -115,7 +115,7 @@ def draw_state(canvas: Canvas, part: ToolPart, clock: str, rect: QRectF) -> floa
 
 
 def draw_chain(canvas: Canvas, part: ToolPart, foot: QRectF) -> None:
-    """Who asked: agent, skill, tool."""
+    """Draw who asked: agent, skill, tool."""
     look = canvas.look
     x = foot.x() + look.px(13)
     chain = part.chain or (part.request.chain if part.request else ())

@@ -66,7 +66,8 @@ class AllowButton(Button):
         self._grow.start()
 
     def pause(self, at: QPointF | None = None) -> None:
-        """It stands where another request was answered just now, by a press at this point of the screen or by a key."""
+        """Make the button deaf for a moment: it stands where another request was answered just now, by a press at this
+        point of the screen or by a key."""
         self._resting.begin(at)
 
     def set_awake(self, awake: Kind) -> None:

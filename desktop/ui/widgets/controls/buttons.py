@@ -95,7 +95,7 @@ class Button(PressedByReturn, Ringed, QPushButton):
         return str(self.property("kind"))
 
     def set_label(self, text: str) -> None:
-        """Another text; an ampersand is an ampersand."""
+        """Show another text; an ampersand is an ampersand."""
         self._label = text
         self.setText(text.replace("&", "&&"))
         self.setAccessibleName(text)
@@ -110,7 +110,7 @@ class Button(PressedByReturn, Ringed, QPushButton):
             self.update()
 
     def set_kind(self, kind: Kind) -> None:
-        """Another look."""
+        """Show the button in another look."""
         set_property(self, "kind", kind)
 
     def set_icon(self, name: str) -> None:
@@ -199,7 +199,7 @@ class OneClickButton(Button):
     """A button whose second click of a double click counts for nothing: by then another one may stand in its place."""
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """The second press."""
+        """Ignore the second press of a double click."""
         event.accept()
 
 

@@ -46,13 +46,13 @@ class FindBar(QFrame):
         self.field.selectAll()
 
     def put_away(self) -> None:
-        """Hide it; the highlights go with it."""
+        """Hide the bar; the highlights go with it."""
         self.setVisible(False)
         self.wanted.emit("", True)
         self.closed.emit()
 
     def show_count(self, place: int, count: int) -> None:
-        """``2 of 14``."""
+        """Show the count, such as ``2 of 14``."""
         asked = bool(self.field.text())
         self._count.setText(f"{place} of {count}" if count else "Nothing found" if asked else "")
         self._count.updateGeometry()

@@ -22,8 +22,9 @@ _FRAME = 14
 
 
 class PromptChoice(QWidget):
-    """``switched(True)``: to a text written here; ``picked`` a skill; ``typed`` in the text, and it was ``left``. The
-    text stays when the choice changes, until ``show_text`` says another."""
+    """The choice between a prompt skill and a text written here. ``switched(True)``: to a text; ``picked`` a skill;
+    ``typed`` in the text, and it was ``left``. The text stays when the choice changes, until ``show_text`` says
+    another."""
 
     switched = Signal(bool)
     picked = Signal(str)
@@ -69,7 +70,7 @@ class PromptChoice(QWidget):
         self.count.setVisible(here)
 
     def show_text(self, text: str) -> None:
-        """Another text; one that differs by blanks around it alone stays as it is. Emits nothing."""
+        """Show another text; one that differs by blanks around it alone stays as it is. Emits nothing."""
         if text.strip() != self.text:
             self._quiet = True
             self.area.setPlainText(text.strip())

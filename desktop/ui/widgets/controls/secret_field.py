@@ -110,5 +110,5 @@ class SecretField(Field):
 
 
 def taken(field: Field) -> str:
-    """What was entered; a field for a secret has forgotten it afterwards."""
+    """The text that was entered; a field for a secret has forgotten it afterwards."""
     return field.taken() if isinstance(field, SecretField) else field.text()

@@ -24,11 +24,11 @@ class Switch(Ringed, QCheckBox):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        """32 x 20."""
+        """The size of a switch, from the theme."""
         return QSize(theme().metric("switch-width"), theme().metric("switch-height"))
 
     def minimumSizeHint(self) -> QSize:
-        """32 x 20."""
+        """As large as ``sizeHint``."""
         return self.sizeHint()
 
     def hitButton(self, pos: object) -> bool:
@@ -65,13 +65,13 @@ class CheckBox(Ringed, QCheckBox):
         self.setAccessibleName(text)
 
     def sizeHint(self) -> QSize:
-        """Box, gap, text."""
+        """The size of box, gap and text."""
         t = theme()
         width = QFontMetrics(t.font("body")).horizontalAdvance(self._label)
         return QSize(t.px(16) + (t.px(8) + width if self._label else 0), max(t.px(24), t.line_height("body")))
 
     def minimumSizeHint(self) -> QSize:
-        """Never cut."""
+        """As wide as ``sizeHint``: it is never cut."""
         return self.sizeHint()
 
     def hitButton(self, pos: object) -> bool:
@@ -110,7 +110,7 @@ class RadioRow(QRadioButton):
         self.toggled.connect(self.update)
 
     def sizeHint(self) -> QSize:
-        """36 high."""
+        """A row 36 pixels high."""
         return QSize(theme().px(200), theme().px(36))
 
     def hitButton(self, pos: object) -> bool:
@@ -244,7 +244,7 @@ class Segmented(QFrame):
             self._group.button(self._values.index(value)).setChecked(True)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The common outline."""
+        """Draw the common outline."""
         t = theme()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -268,7 +268,7 @@ class Chip(Ringed, QAbstractButton):
         self.toggled.connect(self.updateGeometry)
 
     def set_label(self, text: str) -> None:
-        """Another text."""
+        """Show another text."""
         self._label = text
         self.setText(text)
         self.setAccessibleName(text)
@@ -283,7 +283,7 @@ class Chip(Ringed, QAbstractButton):
         return QSize(width + t.px(17) + (t.px(17) if self.isChecked() else 0), t.metric("chip"))
 
     def minimumSizeHint(self) -> QSize:
-        """Never cut."""
+        """As wide as ``sizeHint``: a chip is never cut."""
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:

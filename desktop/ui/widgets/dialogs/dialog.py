@@ -56,7 +56,7 @@ class Scrim(QWidget):
         """Called after a resize, for subclasses that have something lie on it."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The scrim colour."""
+        """Fill the window with the scrim colour."""
         QPainter(self).fillRect(self.rect(), theme().color("scrim"))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

@@ -8,8 +8,8 @@ from desktop.ui.theme.raster_images import FORMATS
 
 
 def held_image(held: QMimeData) -> object:
-    """Its bytes in a format that is read here; None where there are only others. A picture that the system itself or
-    this app holds comes as a QImage."""
+    """The held image: its bytes in a format that is read here, or a QImage where the system itself or this app holds
+    it; None where there are only other formats."""
     formats = held.formats()
     for kind in FORMATS:
         if f"image/{kind}" in formats:

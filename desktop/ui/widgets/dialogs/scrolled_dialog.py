@@ -33,7 +33,7 @@ class ScrolledDialog(Dialog):
         self.body.addWidget(self.scroller)
 
     def resized(self) -> None:
-        """As high as what it holds, or as the window: the rest is scrolled."""
+        """Make the dialog as high as its contents, or as the window: the rest is scrolled."""
         layout = self._box.layout()
         if layout is None or not hasattr(self, "scroller"):  # not built yet
             return

@@ -24,7 +24,7 @@ EDGE, GAP, HEIGHT = 24, 8, 40
 
 
 class Toast(RaisedBox):
-    """Shown with ``say``; ``undone`` carries the token of the thing to undo."""
+    """A message at the foot of a pane. Shown with ``say``; ``undone`` carries the token of the thing to undo."""
 
     undone = Signal(str)
 
@@ -91,7 +91,7 @@ class Toast(RaisedBox):
 
     @property
     def text(self) -> str:
-        """What it says."""
+        """The words that it shows."""
         return self._words.text()
 
     @property

@@ -12,8 +12,11 @@ _WORDS = 200  # pixels at 100 % that words need beside a control that keeps its 
 
 
 class Beside(QWidget):
-    """``minimum``: pixels at 100 % that the control gets at the right of the words, which get as much. Never wider than
-    what it lies in, however long the choices are. 0: the control keeps the width that it has by itself."""
+    """Words with a control at their right, or below where there is no room.
+
+    ``minimum``: pixels at 100 % that the control gets at the right of the words, which get as much. Never wider than
+    what it lies in, however long the choices are. 0: the control keeps the width that it has by itself.
+    """
 
     def __init__(self, words: QWidget, control: QWidget, *, minimum: int) -> None:
         super().__init__()
@@ -26,7 +29,7 @@ class Beside(QWidget):
         self._box.addWidget(control)
 
     def minimumSizeHint(self) -> QSize:
-        """As narrow as need be: then one is below the other."""
+        """No least width: where it is narrow, the control is below the words."""
         return QSize(0, self._box.minimumSize().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:

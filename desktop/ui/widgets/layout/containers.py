@@ -17,7 +17,7 @@ from desktop.ui.widgets.text import Paragraph, Piece, Text
 
 
 class PaneHeader(QFrame):
-    """48 high: title, then what is added with ``add``; a line below."""
+    """The head of a pane, 48 pixels high: title, then what is added with ``add``; a line below."""
 
     def __init__(self, title: str, *, left: int = 24, right: int = 16) -> None:
         super().__init__()
@@ -82,7 +82,7 @@ class EmptyState(QFrame):
         self.setAccessibleName(f"{title}. {sentence}")
 
     def say(self, title: str, sentence: str) -> None:
-        """Other words."""
+        """Show other words."""
         self._title.setText(title)
         self._sentence.set_pieces(sentence)
         self.setAccessibleName(f"{title}. {sentence}")
@@ -116,7 +116,7 @@ class Notice(QFrame):
 
     @property
     def words(self) -> str:
-        """What it says."""
+        """The words that it shows."""
         return self._words.text()
 
     def add(self, widget: QWidget) -> None:

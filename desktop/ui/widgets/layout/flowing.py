@@ -23,7 +23,7 @@ class FlowRow(QWidget):
         self.setSizePolicy(policy)
 
     def set_items(self, items: Sequence[QWidget]) -> None:
-        """Other widgets; those that were here before and are not now only become hidden."""
+        """Show other widgets; those that are not among them any more only become hidden."""
         for widget in self._items:
             if widget not in items:
                 widget.hide()
@@ -41,11 +41,11 @@ class FlowRow(QWidget):
             self.setFixedHeight(height)
 
     def heightForWidth(self, width: int) -> int:
-        """As many lines as it takes."""
+        """The height in pixels at this width: as many lines as it takes."""
         return self._run(width, move=False)
 
     def hasHeightForWidth(self) -> bool:
-        """Yes."""
+        """The height depends on the width."""
         return True
 
     def sizeHint(self) -> QSize:
@@ -53,7 +53,7 @@ class FlowRow(QWidget):
         return QSize(theme().px(120), self.heightForWidth(max(self.width(), theme().px(120))))
 
     def minimumSizeHint(self) -> QSize:
-        """It can be as narrow as its widest item."""
+        """The least size: as narrow as the widest item."""
         return QSize(theme().px(40), theme().px(24) if self._items else 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

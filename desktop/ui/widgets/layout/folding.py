@@ -39,7 +39,7 @@ class FoldingPane(QWidget):
         return self._folded
 
     def toggle(self) -> None:
-        """While folded: open the side over the work, or close it."""
+        """Open the side over the work, or close it, while folded."""
         if not self._folded:
             return
         self._over = not self._over
@@ -48,7 +48,7 @@ class FoldingPane(QWidget):
             self._side.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def put_away(self) -> None:
-        """Something was picked: while folded, give the room back to the work."""
+        """Give the room back to the work while folded, because something was picked."""
         if self._folded and self._over:
             self._over = False
             self._place()

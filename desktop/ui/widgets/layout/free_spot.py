@@ -30,7 +30,7 @@ FIELDS = (QComboBox, QLineEdit, QAbstractSpinBox, QPlainTextEdit, QTextEdit)
 
 
 class _Taken(NamedTuple):
-    """Something in use; ``need``: 3 has the keys, 2 cannot be scrolled away, 1 is a field, 0 is anything else."""
+    """A place that is taken; ``need``: 3 has the keys, 2 cannot be scrolled away, 1 is a field, 0 is anything else."""
 
     rect: QRect
     need: int
@@ -89,7 +89,8 @@ def _in_use(pane: QWidget, over: QWidget) -> Iterator[_Taken]:
 
 
 def _shown(parent: QWidget, over: QWidget) -> Iterator[QWidget]:
-    """Controls and lists; pages and cards that do not show are passed over with all that they hold."""
+    """The controls and lists that are shown; pages and cards that do not show are passed over with all that they
+    hold."""
     for child in parent.children():
         if not isinstance(child, QWidget) or not child.isVisible() or child is over or isinstance(child, QScrollBar):
             continue

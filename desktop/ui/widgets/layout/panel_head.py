@@ -21,7 +21,8 @@ def panel_tabs(value: str) -> Tabs:
 
 
 class RunHead(QFrame):
-    """48 pixels; says what was pressed. ``alone``: nothing else stands in the same place, so there are no tabs."""
+    """The head of a run's panel, 48 pixels high; its signals say what was pressed. ``alone``: nothing else stands in
+    the same place, so there are no tabs."""
 
     def __init__(self, *, alone: bool = False) -> None:
         super().__init__()

@@ -82,7 +82,7 @@ class Tabs(QWidget):
 
     @property
     def value(self) -> str:
-        """The chosen one."""
+        """The chosen value."""
         return next(value for value, tab in self._tabs.items() if tab.isChecked())
 
 
