@@ -96,7 +96,7 @@ class ChainWalker:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """So far, in the order of the lines."""
+        """The findings so far, in the order of the lines."""
         return tuple(self._findings)
 
     def step(self, number: int, content_hash: str, claimed: str, at: float | None) -> None:

@@ -16,8 +16,9 @@ MAX_PINS = 50
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """Of one thread. ``summary`` stands for everything up to and with the message ``upto``; ``pins`` are messages that
-    are never left out; ``off``: the person took a summary back, so none is made until they allow it again."""
+    """The context overlay of one thread. ``summary`` stands for everything up to and with the message ``upto``;
+    ``pins`` are messages that are never left out; ``off``: the person took a summary back, so none is made until they
+    allow it again."""
 
     summary: str = ""
     upto: str = ""

@@ -283,7 +283,8 @@ class DebatePort(Protocol):
         ...
 
     async def fork(self, thread_id: str, turn: int, setup: DebateSetup) -> str:
-        """Another debate that goes on after ``turn`` with this set-up, paused: a pointer, no copy. Its thread's id."""
+        """Make a debate that goes on after ``turn`` with this set-up, paused: a pointer, no copy. Returns its thread's
+        id."""
         ...
 
     async def extend(

@@ -217,7 +217,7 @@ class StoreFull(StoreError):
 
 
 class HomeInUse(KnownError):
-    """Another Assent is running on this home."""
+    """Raised when another Assent is running on this home."""
 
     code = "home.in_use"
 

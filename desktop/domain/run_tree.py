@@ -148,5 +148,5 @@ class RunTreePort(Protocol):
         ...
 
     def change_budget(self, run_id: str, path: str, budget: ExecutionBudget) -> None:
-        """Another budget from now on. Raises ConfigurationError for less than is used already."""
+        """Replace an agent's budget. Raises ConfigurationError for less than is used already."""
         ...

@@ -231,7 +231,7 @@ class ShellReader(Protocol):
     """Reads shell commands before anybody is asked."""
 
     def read(self, command: str) -> Awaitable[ShellReading]:
-        """Never raises for what the command says: unreadable is admin (R-BLK-5)."""
+        """Read a command; never raises for its text: unreadable is admin (R-BLK-5)."""
         ...
 
 

@@ -129,7 +129,7 @@ class TraceEntry:
 
     @classmethod
     def from_plain(cls, plain: Any) -> TraceEntry | None:
-        """None for what is no entry: it comes from a file."""
+        """Read an entry from a file; None for what is no entry."""
         if not isinstance(plain, Mapping) or not isinstance(plain.get("data"), Mapping):
             return None
         at, kind = plain.get("at"), plain.get("type")

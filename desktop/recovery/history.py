@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 
 
 def tool_digest(spec: ToolSpec, category: Category) -> str:
-    """Another one for another version of a tool, and where it may do more, or less, than it did."""
+    """The digest of a tool. It differs between versions of the tool, and where its category changed."""
     return digest_of(spec.name, spec.source, spec.version, category.value)
 
 
@@ -126,7 +126,7 @@ def _with_arguments(outcome: CallOutcome, record: EffectRecord, before: CallOutc
 
 
 def _result(record: EffectRecord) -> ToolResult | None:
-    """None where nobody knows: of what cannot be read it is not known either."""
+    """The result in a record; None where it is unknown, as for a record that cannot be read."""
     if is_digest(record.value):
         return _FORGOTTEN.get(record.phase)
     if record.phase not in _FORGOTTEN or not record.value:

@@ -142,7 +142,7 @@ async def _runs_since(store: Store, thread_id: str, run_id: str) -> list[RunReco
 
 
 async def conclude(run_id: str, effects: Effects) -> None:
-    """Nobody goes on with this run any more: its journal ends, and what it kept for that may go (R-JRN-5)."""
+    """End the journal of a run that nobody goes on with, so that what it kept may be deleted (R-JRN-5)."""
     journal = EffectJournal(run_id, effects)
     await journal.load()
     if journal.ended is None:

@@ -46,7 +46,7 @@ class HeadFile:
         self._file: int | None = None
 
     def read(self) -> ChainEnd | None:
-        """None when there is none, or none that can be read."""
+        """The end of the chain in the file; None when there is no file, or an unreadable one."""
         with contextlib.suppress(OSError), self.path.open("rb") as file:
             match = _HEAD.fullmatch(file.read(200))
             if match is not None:

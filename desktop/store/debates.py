@@ -152,7 +152,7 @@ class DebateRepository:
         await self._set(thread_id, status=status, end_reason=end_reason, end_detail=clean(end_detail))
 
     async def set_setup(self, *, thread_id: str, setup: Mapping[str, Any]) -> None:
-        """Another set-up, from its next turn on."""
+        """Replace the set-up, from the debate's next turn on."""
         await self._set(thread_id, setup_json=to_json(setup))
 
     async def set_verdict(self, *, thread_id: str, verdict: Mapping[str, Any] | None) -> None:

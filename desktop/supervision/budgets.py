@@ -59,8 +59,8 @@ class BudgetTracker:
         return BudgetTracker(budget, parent=self, clock=self._time, where=where)
 
     def change(self, budget: ExecutionBudget, where: str) -> None:
-        """Another budget from now on; what is used stays used, and its deadline too counts from the start. A limit
-        that stays what it was was still set where it was set."""
+        """Replace the budget; what is used stays used, and its deadline too counts from the start. An unchanged limit
+        keeps the place where it was set."""
         for name in ("max_tokens", "max_cost_usd", "max_rounds", "deadline_s"):
             if getattr(budget, name) != getattr(self.budget, name):
                 self.changed[name] = where
@@ -113,7 +113,7 @@ class BudgetTracker:
             at = at._parent
 
     def asks(self, change: int) -> None:
-        """So many more (1) or fewer (-1) requests of this branch are under way; each may become a round."""
+        """Count requests of this branch that begin (1) or end (-1); each may become a round."""
         at: BudgetTracker | None = self
         while at is not None:
             at._asking += change

@@ -25,11 +25,11 @@ class BranchClock:
         self._since: float | None = None
 
     def work(self, change: int) -> None:
-        """So many more (1) or fewer (-1) agents of this branch work."""
+        """Count agents of this branch that begin (1) or cease (-1) to work."""
         self._change(change, 0)
 
     def wait(self, change: int) -> None:
-        """So many more or fewer of them wait for a person."""
+        """Count agents of this branch that begin (1) or cease (-1) to wait for a person."""
         self._change(0, change)
 
     def _change(self, busy: int, waiting: int) -> None:

@@ -352,7 +352,7 @@ class RunTree:
             self.touch(one)
 
     def change_budget(self, path: str, budget: ExecutionBudget, where: str = "the Run panel") -> None:
-        """Another budget for a branch from now on. One above it still holds: a child cannot extend it (R-SUP-9)."""
+        """Replace the budget of a branch. One above it still holds: a child cannot extend it (R-SUP-9)."""
         node = self.find(path)
         node.budget.change(budget, where)
         self._arm(node)

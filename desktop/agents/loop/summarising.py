@@ -68,7 +68,7 @@ class KeptInMemory:
     """For an agent whose messages nobody stores."""
 
     def now(self, since: Overlay) -> Overlay:
-        """Nobody else changes it."""
+        """The overlay unchanged: only the run itself changes it."""
         return since
 
     async def keep(self, made: Overlay) -> Overlay:
@@ -99,7 +99,7 @@ class MessageNumbers:
         return [self.next() for _ in results]
 
     async def spent(self, usage: Usage) -> None:
-        """Nobody adds it up here."""
+        """Does nothing: the usage is added up elsewhere."""
 
 
 @dataclass(slots=True)

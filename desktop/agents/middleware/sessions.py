@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SessionConfig:
-    """What ``metadata.session`` says."""
+    """The settings in a skill's ``metadata.session``."""
 
     key: str = "default"
     capture: tuple[str, ...] = DEFAULT_CAPTURE

@@ -47,7 +47,8 @@ class DeclaredResult:
 
     @classmethod
     def of(cls, returns: Any, served: Context, validator: Validator) -> DeclaredResult | None:
-        """None where nothing is promised. ``$resolve`` may take the schema from the context (R-RET-8)."""
+        """The result that ``returns`` declares; None where it declares none. ``$resolve`` may take the schema from the
+        context (R-RET-8)."""
         if not isinstance(returns, Mapping):
             return None
         return cls(resolve_json_schema(returns, served) or returns, served.run.tool.name, validator)
@@ -86,8 +87,8 @@ class DeclaredResult:
 
 @dataclass(slots=True)
 class ResultContract:
-    """Of one agent at work. ``declared`` None: any value will do, and a text as well. ``allowed`` is the agent's list,
-    which may deny to finish; ``served`` hears of the value. ``done``: ``value`` was accepted."""
+    """The result that one agent at work owes. ``declared`` None: any value will do, and a text as well. ``allowed`` is
+    the agent's list, which may deny to finish; ``served`` hears of the value. ``done``: ``value`` was accepted."""
 
     declared: DeclaredResult | None
     allowed: AllowedTools

@@ -37,7 +37,7 @@ class Watch:
         self._notifier.activated.connect(self._fired)
 
     def replace(self, handle: asyncio.Handle) -> None:
-        """Another callback for the same descriptor; the old one never runs again."""
+        """Replace the callback of the descriptor; the old one never runs again."""
         if self._handle is not None:
             self._handle.cancel()
         self._handle = handle

@@ -52,7 +52,7 @@ class LazyRequest(QObject):
         self._look()
 
     def show_for(self, thread_id: str) -> None:
-        """Another thread is open: only its requests are shown here."""
+        """Show only the requests of this thread, which is open now."""
         self._thread_id = thread_id
         if self.dialog is not None:
             self.dialog.show_for(thread_id)

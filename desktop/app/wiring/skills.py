@@ -147,7 +147,7 @@ def follow_settings(
     library: Path,
     spawn: Callable[[Coroutine[Any, Any, Any], str], Any],
 ) -> None:
-    """Other project folders, or another trust in them: search there from now on."""
+    """Follow the settings: search in other project folders, or with another trust in them, from the change on."""
 
     def changed(_settings: object, keys: frozenset[str]) -> None:
         if keys & KEYS:

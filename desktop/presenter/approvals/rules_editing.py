@@ -111,7 +111,7 @@ class RuleEditor(QObject):
         return self.draft != self._begun
 
     def write(self, **changes: Any) -> None:
-        """Another ``pattern``, ``decision`` or ``thread_id``."""
+        """Change the draft's ``pattern``, ``decision`` or ``thread_id``."""
         if self.draft is None or self.saving:
             return
         if "pattern" in changes:
@@ -190,7 +190,7 @@ class RuleEditor(QObject):
         self.changed.emit()
 
     def _again(self) -> None:
-        """Other rules are in force: what the draft would change may be something else now."""
+        """Check and try the draft again, because other rules are in force."""
         if self.draft is None or self.saving:
             return
         self._cancel()

@@ -147,7 +147,7 @@ class ChatViewModel(OpenThread):
         self._act(work, "edit message")
 
     def regenerate(self, message_id: str) -> None:
-        """Another answer beside this one."""
+        """Make another answer beside this one."""
         self._act(lambda: self._service.regenerate(message_id), "regenerate")
 
     def branch_from(self, message_id: str) -> None:

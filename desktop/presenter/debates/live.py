@@ -37,7 +37,7 @@ class LiveTurns:
         self._sides: dict[str, str] = {}
 
     def clear(self) -> None:
-        """Another debate is shown."""
+        """Forget all turns, because another debate is shown."""
         self._turns.clear()
         self._sides.clear()
 

@@ -255,7 +255,7 @@ class DebatesViewModel(QObject):
             self._do(work(), "read as side")
 
     def fork(self, turn: int, setup: DebateSetup) -> None:
-        """Another debate from a turn; then both are shown side by side."""
+        """Fork the debate after a turn; then both are shown side by side."""
         origin = self.open.thread_id
 
         async def work() -> None:

@@ -98,7 +98,7 @@ class DebateSetupViewModel(QObject):
         self.take(setup)
 
     def take(self, setup: DebateSetup) -> None:
-        """Another set-up as a whole."""
+        """Replace the whole set-up."""
         self._aside.clear()
         self.setup = setup
         self.changed.emit()

@@ -134,7 +134,7 @@ class Pasted:
 
 
 def read_pasted(text: str) -> Pasted:
-    """Never raises for what it says."""
+    """Read what was pasted; never raises for its text."""
     if len(text) > MAX_TEXT:
         return Pasted(problem="This is too long for a server. Paste only its command line, or its block of JSON.")
     text = _without_fence(text.strip())

@@ -149,7 +149,7 @@ class RunTreeViewModel(QObject):
         return self.tree.line(path) if self.tree is not None else None
 
     def open_thread(self, thread_id: str) -> None:
-        """Another thread is open: the latest run that it, or an agent in it, had."""
+        """Show the latest run that the thread, or an agent in it, had."""
         if thread_id != self.thread_id:
             self._service.watch(thread_id, self.thread_id)
             self.thread_id = thread_id

@@ -23,7 +23,7 @@ class AgentFields:
         self.begun: set[str] = set()
 
     def clear(self) -> None:
-        """Another file, which was not checked yet."""
+        """Forget everything about the last file."""
         self._said, self.previews = None, {}
         self.begun.clear()
 

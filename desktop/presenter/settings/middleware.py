@@ -22,7 +22,7 @@ SHIPPED = ("rate-limit", "content-filter", "response-cache")
 
 
 class Chains(Protocol):
-    """``desktop.services.skills.levels.Levels``."""
+    """The part of ``desktop.services.skills.levels.Levels`` that is used."""
 
     def rows(self, level: Level) -> list[LevelRow]: ...
 

@@ -224,8 +224,8 @@ class ModelSetupViewModel(QObject):
             self._run_test(connection_id, lambda: self._trials.replace_key(self.info(connection), connection, given))
 
     def edit_connection(self, connection_id: str, fields: Mapping[str, str]) -> None:
-        """Another ``name``, address, option or secret; a secret that is empty stays as it is. What is asked for with
-        other values than before is tested first, and nothing changes until that works."""
+        """Change a connection's ``name``, address, option or secret; an empty secret stays as it is. Where other values
+        would be asked with, they are tested first, and nothing changes until they work."""
         connection = self._find(connection_id)
         if connection is not None:
             info = self.info(connection)

@@ -77,7 +77,7 @@ class ReachViewModel(QObject):
             await self._open(RowPlace(self.tree.root, 0))
 
     def _lists_changed(self) -> None:
-        """Another list may have other folders to begin with."""
+        """Read anew where the tree begins, because the lists changed."""
         self._outdated()
         self._bridge.spawn(self._roots_again(), name="look where the tree begins", on_error=self._failed)
 

@@ -116,7 +116,7 @@ class SkillImport(QObject):
     # -- choosing -----------------------------------------------------------------------------------------------------
 
     def go_to(self, at: int) -> None:
-        """Another folder for it."""
+        """Choose another target folder."""
         if 0 <= at < len(self.targets) and self.targets[at] is not self.target:
             self.target = self.targets[at]
             self.fits = {}

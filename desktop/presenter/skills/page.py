@@ -117,7 +117,7 @@ class SkillsViewModel(SkillListing):
             self._do(self._made(self.service.duplicate(self.key[0], name), name), "duplicate skill")
 
     def rename(self, name: str) -> None:
-        """Another name for the open skill."""
+        """Rename the open skill."""
         if self.key is not None:
             self._do(self._made(self.service.rename(self.key[0], name), name), "rename skill")
 

@@ -124,7 +124,7 @@ class SkillTrials(QObject):
             self._token.cancel(STOPPED)
 
     def forget(self) -> None:
-        """Another skill is shown: what came of the last try goes."""
+        """Drop the last try, because another skill is shown."""
         if self.trial is not None and self.trial.over:
             self.trial = None
             self.changed.emit()

@@ -145,7 +145,7 @@ class TraceViewModel(QObject):
         return self.run_id in self._live
 
     def open_thread(self, thread_id: str) -> None:
-        """Another thread is open: its latest run shows."""
+        """Show the latest run of the thread."""
         if thread_id != self._thread_id:
             self._thread_id, self._chosen, self.runs = thread_id, "", ()
             self._load()

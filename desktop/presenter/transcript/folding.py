@@ -1,7 +1,6 @@
-"""Of a run with hundreds of calls only the last stand open; the finished ones before them are folded into lines.
-
-So what an answer costs to draw does not grow with its calls. Every call stays reachable: a line opens to its cards.
-"""
+"""Folding of calls: of a run with hundreds of them only the last ones are open, the finished ones before them are
+folded into lines. So what an answer costs to draw does not grow with its calls. Every call stays reachable: a line
+opens to its cards."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class Mounts:
         return list(dict.fromkeys(names))
 
     def doors(self, path: str) -> list[str]:
-        """Other paths that lead to the same place or into it: its names, and mounts of what lies below it."""
+        """All other paths that lead to the same place or into it: its names, and mounts of what lies below it."""
         place = self._place(path)
         if place is None:
             return []

@@ -88,8 +88,8 @@ class BoundaryRule:
 
     @classmethod
     def of(cls, text: str, base: str, *, closing: bool = False, moment: StatCache | None = None) -> BoundaryRule | None:
-        """None for an entry that is no path. A ``closing`` one that cannot be followed, such as a loop of links, still
-        closes what it says."""
+        """The rule of an entry; None where it is no path. A ``closing`` one that cannot be followed, such as a loop of
+        links, still closes the path as written."""
         moment = moment or StatCache()
         try:
             resolved = moment.resolve(text, base)

@@ -33,7 +33,7 @@ class ActiveRun:
     successor: ActiveRun | None = None
 
     def give_away(self) -> None:
-        """Another agent goes on when it is over. Raises Denied when it went round too often for one message."""
+        """Let another agent go on when this run is over. Raises Denied after too many handovers for one message."""
         if self.handovers >= MAX_HANDOVERS:
             words = f"This conversation was handed over {MAX_HANDOVERS} times for one message: answer it yourself."
             raise Denied(words, code="denied.limit")

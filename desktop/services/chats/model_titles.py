@@ -122,7 +122,7 @@ class ModelTitles:
         return len(runs) < _LOOK and answered[-1:] == [run_id]
 
     async def _rename(self, thread_id: str, title: str) -> None:
-        """Not where a person has done so meanwhile. What it used has changed in any case."""
+        """Set the title, unless the person has chosen one meanwhile. The thread's usage has changed in any case."""
         if title:
             await self._runtime.store.threads.rename(thread_id=thread_id, title=title, by_person=False)
         self._changed(thread_id)
@@ -170,7 +170,8 @@ def clean_title(said: str) -> str:
 
 
 def _without_marks(line: str) -> str:
-    """Also without those that stand in others, as in ``[<b>](x)``; a line that holds too many at once is no title."""
+    """The line without Markdown marks, also those inside others, as in ``[<b>](x)``; empty where it holds too many at
+    once to be a title."""
     for _ in range(_MAX_NESTED):
         plain = _MARKS.sub(lambda found: found.group(1) or "", line)
         if plain == line:

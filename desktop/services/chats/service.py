@@ -111,7 +111,7 @@ class ConversationService(ThreadService):
             return await self._begin(active, text, kept, record.parent_id)
 
     async def regenerate(self, message_id: str) -> str:
-        """Another answer beside the one that ``message_id`` belongs to; the run's id."""
+        """Make another answer beside the one that ``message_id`` belongs to; returns the run's id."""
         question = await self._question_of(await self.message(message_id))
         return await self._answer(question.thread_id, question.message_id, question.message_id)
 

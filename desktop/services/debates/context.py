@@ -58,7 +58,7 @@ class _OfSide:
     side: SideName
 
     def now(self, since: Overlay) -> Overlay:
-        """Nobody else changes it."""
+        """The overlay unchanged: only the debate itself changes it."""
         return since
 
     async def keep(self, made: Overlay) -> Overlay:

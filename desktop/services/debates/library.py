@@ -159,7 +159,7 @@ class DebateLibrary:
     # -- changing what is kept ----------------------------------------------------------------------------------------
 
     async def fork(self, thread_id: str, turn: int, setup: DebateSetup) -> str:
-        """Another debate that goes on after ``turn``: a pointer, no copy. The topic stays, for it was said."""
+        """Make a debate that goes on after ``turn``: a pointer, no copy. The topic stays, for it was said."""
         origin = await self._newest(thread_id)
         turns = origin.turns
         if not 0 <= turn <= len(turns):

@@ -51,8 +51,8 @@ class CutTurn:
 
 
 async def cut_turn(store: Store, debate: Debate) -> CutTurn | None:
-    """None where nothing was cut off, or the turn broke off otherwise: such a one is taken anew. Then the logs of runs
-    that nobody goes on with get their end."""
+    """The turn that was cut off, to go on with; None where there is none, or where it broke off otherwise: such a turn
+    is begun anew. Ends the logs of runs that nobody goes on with."""
     thread_id = debate.thread.thread_id
     found = await _standing(store, debate)
     left = await unfinished_above(store, thread_id, found[-1].message_id) if found else None
@@ -79,5 +79,5 @@ async def _standing(store: Store, debate: Debate) -> list[MessageRecord]:
 
 
 def _no_answer(message: MessageRecord) -> bool:
-    """Not to its end, or what the loop says at its limit, which is said again."""
+    """Whether the message is no full answer: cut off, or the loop's words at its limit, which are said again."""
     return message.status == INTERRUPTED or message.stop_reason == "limit"

@@ -213,7 +213,7 @@ class DebateService(DebateLibrary):
         await self._changed(thread_id)
 
     async def _verdict_changed(self, thread_id: str) -> None:
-        """Also where a run is under way: it has its own picture of the debate."""
+        """Publish a changed verdict, also to a run under way, which has its own copy of the debate."""
         kept = await load(self._store, thread_id)
         run = self._active.get(thread_id)
         if run is not None:

@@ -213,7 +213,7 @@ def _paths(folder: AgentFolder) -> list[str]:
 
 
 def _without_doubles(files: Sequence[AgentFile]) -> list[AgentFile]:
-    """Of files with the same name only the first counts; the others get an error (R-DEF-17)."""
+    """Keep the first of several files with the same name; the others get an error (R-DEF-17)."""
     taken: dict[str, str] = {}
     found = []
     for file in files:

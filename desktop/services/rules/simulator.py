@@ -42,7 +42,7 @@ class RecordedCalls(Protocol):
 
 
 class Cancelled(Exception):
-    """Nobody waits any more."""
+    """Raised in the simulator's thread when its trial was cancelled."""
 
 
 class Slices:

@@ -56,7 +56,7 @@ SKILL_REGISTER = ToolSpec(
 
 
 class SkillLibrary(Protocol):
-    """``desktop.services.skills.editing.SkillService``."""
+    """The part of ``desktop.services.skills.editing.SkillService`` that is used."""
 
     @property
     def mine(self) -> str: ...
@@ -78,7 +78,7 @@ class ScheduleCreate:
         return SCHEDULE_CREATE
 
     async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
-        """Nobody is asked about a job that could not be saved."""
+        """Check the job, so that nobody is asked about one that could not be saved."""
         problems = [one for one in await self._jobs.problems(_job(args)) if not one.warning]
         said = "; ".join(f"{one.path}: {one.text.rstrip('.')}" for one in problems)
         wrong = ToolFailure(f"There cannot be such a job: {said}.", code="tool.validation") if said else None

@@ -291,7 +291,7 @@ class SkillService:
         return copy
 
     async def rename(self, path: str, name: str) -> str:
-        """Another name, for the file or folder and inside; the new path."""
+        """Rename a skill, its file or folder and the name inside; returns the new path."""
         return await asyncio.to_thread(self._rename, path, name)
 
     def _rename(self, path: str, name: str) -> str:

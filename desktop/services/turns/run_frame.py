@@ -130,7 +130,7 @@ class RunFrame:
 
 
 def tell_end(bus: Bus, thread_id: str, run_id: str, ending: Ending, usage: Usage) -> None:
-    """Also of a run that never got as far as a frame."""
+    """Publish the end of a run, also of one that never got as far as a frame."""
     bus.publish(
         RunEnded(
             thread_id=thread_id,

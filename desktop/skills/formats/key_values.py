@@ -29,7 +29,7 @@ def _is_filled_in(value: Any) -> bool:
 
 
 def _is_flag(value: Any) -> bool:
-    """Also as a text, which is how some files of other apps have it."""
+    """Whether the value is a boolean, also as a text, which is how some files of other apps have it."""
     return isinstance(value, bool) or (isinstance(value, str) and value.strip().lower() in ("true", "false"))
 
 

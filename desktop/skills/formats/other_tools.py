@@ -45,8 +45,8 @@ _FOLDER = re.compile(r"\$\{CLAUDE_SKILL_DIR\}|\$CLAUDE_SKILL_DIR\b|\{baseDir\}")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Another product's list of tools, read. ``patterns`` are ours; ``unknown`` what was not understood, each with its
-    column from 1."""
+    """The list of tools of another product, read. ``patterns`` are ours; ``unknown`` what was not understood, each with
+    its column from 1."""
 
     patterns: tuple[str, ...] = ()
     unknown: tuple[tuple[str, int], ...] = ()

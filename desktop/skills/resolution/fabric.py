@@ -121,7 +121,7 @@ class SkillFabric(Resolver):
         return self._roots
 
     def set_roots(self, roots: Iterable[SearchRoot], *, project: str = "") -> SkillChanges:
-        """Other folders, or another trust in them: a project was opened, trusted, closed."""
+        """Replace the folders or the trust in them: a project was opened, trusted, closed."""
         before, watching = _projects(self._roots), self._watch is not None
         self._roots = tuple(roots)
         if self.globals.pins is not None and (lost := before - _projects(self._roots)):

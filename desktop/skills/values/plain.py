@@ -226,7 +226,7 @@ class _Plain:
 
 
 def _cut(text: str, limit: int) -> str:
-    """As much of a text as fits, with an ellipsis, into ``limit`` bytes of JSON."""
+    """Cut a text so that it fits, with an ellipsis, into ``limit`` bytes of JSON."""
     text = clean(text[:limit])
     while text and text_size(text) > limit - 3:
         text = text[: min(len(text) - 1, len(text) * (limit - 3) // text_size(text))]

@@ -333,7 +333,7 @@ class CliTool:
         return result_of(outcome, plain, hint, services.confinement.probe().kind)
 
     def _changed(self, program: str, context: ToolCallContext) -> ToolFailure | None:
-        """Another program under the name than the one that was judged (R-PRM-5)."""
+        """The failure where another program has the name than the one that was judged (R-PRM-5); else None."""
         identity = self._services.policy.explain(program, Access.READ).identity
         if context.identity and context.identity.get(program) != identity:
             return ToolFailure(f"{program} has changed since the call was judged.", code="tool.not_started")

@@ -189,7 +189,8 @@ class McpServers(DeclaredFile[McpDefinition]):
         await self._caches.tidy()
 
     def _needed_caches(self) -> list[str] | None:
-        """Not known while the file has mistakes: a server that cannot be read is still meant."""
+        """The caches of declared servers; None (unknown) while the file has mistakes, since a server that cannot be
+        read is still meant."""
         mistakes = any(one.severity == "error" for one in self._problems)
         if self._closed or self._kept or mistakes or not self._read:
             return None

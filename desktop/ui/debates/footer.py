@@ -30,7 +30,7 @@ class WaitingChip(Chip):
         self.setToolTip(plain_tip(f"Take back: {text[:400]}"))
 
     def sizeHint(self) -> QSize:
-        """Not wider than half a lane."""
+        """At most half a lane wide."""
         hint = super().sizeHint()
         return QSize(min(hint.width(), theme().px(480)), hint.height())
 

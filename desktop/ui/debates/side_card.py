@@ -48,7 +48,7 @@ class ToolChip(Ringed, QAbstractButton):
         return QSize(QFontMetrics(t.font("code")).horizontalAdvance(self._offer.name) + t.px(58), t.metric("chip"))
 
     def minimumSizeHint(self) -> QSize:
-        """As wide as ``sizeHint``: a chip is never cut."""
+        """The whole width: a chip is never cut."""
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -43,7 +43,7 @@ class SideView(QFrame):
         self._whole: tuple[str, Sequence[ChatMessage]] = ("", ())
 
     def show_side(self, side: SideName, label: str, system: str, messages: Sequence[ChatMessage]) -> None:
-        """Another side, or newer messages; the place that is read stays."""
+        """Show another side, or newer messages; the place that is read stays."""
         fresh = (side, system, list(messages[:1])) != (self._side, self._whole[0], list(self._whole[1][:1]))
         self._side, self._whole = side, (system, messages)
         for name, mark in self._marks.items():

@@ -127,7 +127,7 @@ class RunPanel(QFrame):
         self._agents.watch(False)
 
     def _shown(self) -> None:
-        """Another run, or none: its own agent is the chosen one, or the one whose thread is open."""
+        """Show another run, or none; its own agent is chosen, or the one whose thread is open."""
         self._path = ""
         lines = self._agents.lines()
         self.model.reset(lines)

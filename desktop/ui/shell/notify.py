@@ -68,7 +68,7 @@ class Notifier(QObject):
         notes.failed.connect(self._by_tray)
 
     def waiting(self, number: int, *, allowed: bool) -> None:
-        """So many wait now; more than before is told."""
+        """Note how many requests wait; a rise is announced."""
         more, self._waiting = number > self._waiting, number
         if not number or not allowed:
             self.quiet()

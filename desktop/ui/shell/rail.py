@@ -155,7 +155,7 @@ class Rail(QFrame):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another height may leave more or less room for each item."""
+        """Fit the items into the new height."""
         super().resizeEvent(event)
         self._fit()
 

@@ -65,7 +65,7 @@ def ask_new(window: QWidget, make: Callable[[str, str], None]) -> NameDialog:
 
 
 def ask_name(window: QWidget, title: str, text: str, act: str, name: str, done: Callable[[str], None]) -> NameDialog:
-    """Another name for something."""
+    """Ask for a new name."""
     dialog = NameDialog(window, title, text, act, name)
     dialog.answered.connect(lambda answer: done(dialog.given) if answer == "yes" else None)
     dialog.open(dialog.field)

@@ -181,7 +181,7 @@ class SkillPane(QFrame):
     # -- what shows ---------------------------------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Another skill, or another state of this one."""
+        """Show the skill that is selected now, in its present state."""
         skills, detail = self._skills, self._skills.detail
         has = detail is not None
         self._head.setVisible(has or self.leave.isVisibleTo(self))

@@ -175,7 +175,7 @@ class EditPane(QFrame):
         return definition is not None and definition.kind in FORMS
 
     def show_detail(self, detail: SkillDetail) -> None:
-        """Another skill, or another state of it; the file is opened when form or text is looked at."""
+        """Show a skill in its present state; the file is opened when form or text is looked at."""
         same = self._detail is not None and self._detail.key[0] == detail.key[0]
         self._detail = detail
         if not same or (self._editor.path and self._editor.path != detail.key[0]):

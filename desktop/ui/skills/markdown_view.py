@@ -101,7 +101,7 @@ class MarkdownView(QWidget):
         self._lay_out()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width, other lines."""
+        """Lay out for the new width."""
         super().resizeEvent(event)
         if event.oldSize().width() != self.width():
             self._lay_out()

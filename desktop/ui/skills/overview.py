@@ -60,7 +60,7 @@ class Overview(QFrame):
         inside.addStretch(1)
 
     def show_detail(self, detail: SkillDetail) -> None:
-        """Another skill, or another state of the same."""
+        """Show a skill in its present state."""
         clear(self.top)
         for strip in (*self._state(detail), *self._shadows(detail), *self._problems(detail)):
             self.top.addWidget(strip)

@@ -52,7 +52,7 @@ class RunPicker(Ringed, QToolButton):
         return QSize(width + px(12) + (px(18) if self.isEnabled() else 0), px(24))
 
     def minimumSizeHint(self) -> QSize:
-        """As wide as ``sizeHint``: it is never cut."""
+        """The whole width: it is never cut."""
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:

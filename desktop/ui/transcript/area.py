@@ -192,7 +192,7 @@ class PageArea(Surface):
     # --------------------------------------------------------------------------------------------------------- events
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width means another layout; another height only another stretch of the page."""
+        """Lay out for a new width; a new height only shows another stretch of the page."""
         super().resizeEvent(event)
         if self.look.scale != self.theme.scale:
             return  # amid a change of text size: everything is laid out once it is over

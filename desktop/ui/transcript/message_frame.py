@@ -115,8 +115,7 @@ def head_line(message: Framed, look: PageLook) -> HeadLine:
 
 
 def whole_words(text: str, metrics: QFontMetricsF, room: float, *, last: bool = False) -> str:
-    """As many of some facts, with commas between, as there is room for; the first are dropped first, or the
-    ``last``."""
+    """Shorten facts with commas between until they fit; the first are dropped first, or the ``last``."""
     facts = text.split(", ") if text else []
     while facts and metrics.horizontalAdvance(", ".join(facts)) > room:
         facts.pop(-1 if last else 0)

@@ -153,7 +153,7 @@ class MessageBar(QWidget):
         self.hide()
 
     def show_for(self, item: TranscriptItem, pinned: bool = False) -> None:
-        """Other buttons for another message."""
+        """Show the buttons that fit a message."""
         self.message_id = item.message_id
         if pinned != self._pinned:
             self._pinned = pinned
@@ -351,7 +351,7 @@ class Overlays:
         return [] if item.live else [(name, words[name]) for name in actions_of(item)]
 
     def forget(self) -> None:
-        """Other messages are shown: nothing that lay over the old ones stays."""
+        """Remove everything that lay over the messages, because other ones are shown."""
         for call_id, bar in list(self.answers.items()):
             self._take_away(call_id, bar)
         self.hovered = None

@@ -70,7 +70,8 @@ class Page:
         return self._places.get(message_id)
 
     def set_frame(self, frame: Frame) -> None:
-        """Another width or look: every layout is given up; known heights serve as estimates, grown with the text."""
+        """Take another width or look: every layout is given up; known heights serve as estimates, grown with the
+        text."""
         grown = frame.look.scale / self.frame.look.scale
         self.frame = frame
         for message in list(self._used):

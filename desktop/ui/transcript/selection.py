@@ -59,7 +59,7 @@ class Selection:
         self.caret = place
 
     def shift(self, count: int) -> None:
-        """So many messages were put in front."""
+        """Move the selection by ``count`` messages, which were put in front."""
 
         def moved(place: Place | None) -> Place | None:
             return (place[0] + count, place[1]) if place is not None else None

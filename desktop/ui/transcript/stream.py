@@ -68,7 +68,7 @@ class Stream(QObject):
         self._tick.stop()
 
     def forget(self) -> None:
-        """Other messages are shown."""
+        """Drop what waits to be drawn, because other messages are shown."""
         self._dirty.clear()
         self.stop()
 

@@ -138,7 +138,7 @@ class MeterBar(QProgressBar):
         return QSize(theme().metric("meter-width"), theme().line_height("small"))
 
     def minimumSizeHint(self) -> QSize:
-        """As large as ``sizeHint``."""
+        """The least size is ``sizeHint``."""
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -71,7 +71,7 @@ class Pips(QWidget):
         return QSize(max(0, self._turns * px(14) - px(4)), px(20))
 
     def minimumSizeHint(self) -> QSize:
-        """As wide as ``sizeHint``: they are never cut."""
+        """The whole width: they are never cut."""
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:

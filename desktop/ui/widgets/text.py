@@ -51,7 +51,7 @@ class Text(QLabel):
             self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def set_tone(self, tone: str) -> None:
-        """Another tone or colour token."""
+        """Set the tone or colour token."""
         self._tone = tone
         self.update()
 
@@ -82,7 +82,7 @@ class Text(QLabel):
         painter.drawText(self.rect(), int(self.alignment()) | int(Qt.TextFlag.TextSingleLine), text)
 
     def setText(self, text: str) -> None:
-        """Other words may fit, or no longer."""
+        """Set the text; a text that does not fit stands in the tooltip."""
         super().setText(text)
         self._tell_whole()
 
@@ -150,7 +150,7 @@ class Paragraph(QLabel):
         self.updateGeometry()
 
     def set_tone(self, tone: str) -> None:
-        """Another tone or colour token."""
+        """Set the tone or colour token."""
         self._tone = tone
         self._laid = None
         self.update()

@@ -113,7 +113,8 @@ def _second_writes(name: str, *, permutes: bool) -> Callable[[Sequence[Word], Fo
 
 
 def _tar(words: Sequence[Word], found: Found) -> None:
-    """Also the old way, without a dash before the letters; and archives on other computers, for which it runs rsh."""
+    """Find the effects of tar's options, also without a dash before the letters; for archives on other computers it
+    runs rsh."""
     if not words:
         return
     first = words[0].text

@@ -86,7 +86,7 @@ def git_words(name: str, words: Sequence[Word]) -> tuple[str, Sequence[Word]]:
 
 
 def also_called(words: Sequence[Word]) -> list[str]:
-    """Other sub-commands that do the same, for rules that deny: ``git send-pack`` is a push."""
+    """The sub-commands that do the same, for rules that deny: ``git send-pack`` is a push."""
     subcommand, rest = git_command(words)
     first = next((word.text for word in rest if not word.text.startswith("-")), "")
     publishes = _PUBLISHES.fullmatch(subcommand) or (first and _PUBLISHING.get(subcommand) == first)

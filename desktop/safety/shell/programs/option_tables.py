@@ -1,4 +1,4 @@
-"""Of well-known programs, the options that do more than the program's name says (see ``options``)."""
+"""Options of well-known programs that do more than the program's name says (see ``options``)."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class Found:
 
 @dataclass(frozen=True)
 class Options:
-    """Of one program, by what they do: start a program, write the file that they name, change files without naming one,
-    take orders from elsewhere, send data away. Single letters are found in groups of letters, too: by the table of
-    letters, and where there is none if ``grouped``. ``glued``: its values may follow long names with one dash at once.
-    """
+    """The options of one program by what they do: start a program, write the file that they name, change files without
+    naming one, take orders from elsewhere, send data away. Single letters are found in groups of letters, too: by the
+    table of letters, and where there is none if ``grouped``. ``glued``: its values may follow long names with one dash
+    at once."""
 
     starts: frozenset[str] = frozenset()
     writes: frozenset[str] = frozenset()

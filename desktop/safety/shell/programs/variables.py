@@ -40,7 +40,8 @@ def _valued(words: Sequence[Word], short_options: ShortOptions, option: str) -> 
 
 
 def _declared(words: Sequence[Word]) -> list[str]:
-    """Also without a value; with ``-n`` the value is the name that is meant."""
+    """The variables that ``declare`` and its like set, also without a value; with ``-n`` the value is the name that is
+    meant."""
     found = []
     refers = any(word.text.startswith("-") and "n" in word.text for word in words)
     for word in words:

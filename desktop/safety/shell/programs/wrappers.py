@@ -445,7 +445,7 @@ def _alias(words: tuple[Word, ...], found: Unwrapped) -> None:
 
 
 def _after_c(words: tuple[Word, ...], found: Unwrapped) -> None:
-    """Also where ``-c`` stands among other letters: ``script -qc COMMAND``."""
+    """Take the command behind ``-c``, also where it stands among other letters: ``script -qc COMMAND``."""
     found.scripts += after_option(words, ("-c", "--command"))
     for word, following in pairwise(words):
         if _GROUPED_C.fullmatch(word.text):

@@ -102,8 +102,8 @@ class Answers(QWidget):
         self.allow_run.arm()
 
     def heed(self, last: LastAnswer) -> None:
-        """Another request was answered just now, here or elsewhere: the next press may be meant for that, so no is
-        deaf as well. So it is whenever that happens from now on."""
+        """Follow answers to other requests: after one, the next press may have been meant for that, so every button is
+        deaf for a moment."""
         self._last_answer = last
         last.changed.connect(self._rest)
         self._rest()
@@ -152,7 +152,7 @@ class Answers(QWidget):
         return QSize(theme().px(120), self.minimumHeight())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Other lines for another width."""
+        """Place the buttons in lines for the new width."""
         super().resizeEvent(event)
         self._place()
 

@@ -57,7 +57,7 @@ class Card(QFrame):
         column.addWidget(holder, 1)
 
     def add_view(self, view: QWidget) -> None:
-        """Another thing to see."""
+        """Add a view to the card."""
         self.views.addWidget(view)
         if isinstance(view, LinesView):
             view.viewport().installEventFilter(self)

@@ -122,7 +122,7 @@ class RequestDialog(RaisedBox):
         return not self._deny_all.isHidden()
 
     def show_for(self, thread_id: str) -> None:
-        """Another thread is open: only its requests are shown here."""
+        """Show only the requests of this thread, which is open now."""
         self._thread_id = thread_id
         self.refresh()
         if self.isHidden():

@@ -127,7 +127,8 @@ class RuleForm(QWidget):
 
 
 class BarScroller(Scroller):
-    """Its contents stay as wide as they are when the scroll bar comes: that takes its room from the margin."""
+    """A scrolled area whose contents keep their width when the scroll bar comes: the bar takes its room from the
+    margin."""
 
     def __init__(self, *, margins: tuple[int, int, int, int], spacing: int) -> None:
         super().__init__(margins=margins, spacing=spacing)

@@ -118,7 +118,7 @@ class CallRow(QWidget):
         return QSize(theme().px(100), self._height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width, other lines."""
+        """Adopt the height that the new width needs."""
         super().resizeEvent(event)
         if event.oldSize().width() != self.width():
             self.setMinimumHeight(self._height())

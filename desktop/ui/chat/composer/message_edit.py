@@ -60,7 +60,7 @@ class MessageEdit(QFrame):
         self.show()
 
     def put_away(self) -> None:
-        """Another thread is shown; what was begun in this one is kept with it."""
+        """Hide the field, because another thread is shown; the text is kept with its thread."""
         self.message_id = ""
         self.hide()
 

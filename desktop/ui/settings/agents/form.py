@@ -288,7 +288,7 @@ class AgentForm(Scroller):
         self._take_description()
 
     def begin(self) -> None:
-        """Another file is shown from now on."""
+        """Begin with another file."""
         for side in self.sides:
             side.begin()
 

@@ -34,7 +34,7 @@ class KeyDialogs:
     # -- values -------------------------------------------------------------------------------------------------------
 
     def replace_provider(self, row: ProviderKeyRow) -> None:
-        """Another key, tested before the old one goes."""
+        """Ask for a new key, which is tested before the old one goes."""
         text = "The new key is tested with one request. The old one stays until it works."
         dialog = self._dialog(
             f"Key of {shown_line(row.title)}", text, DialogAnswer("replace", "Test and save", "primary")
@@ -74,7 +74,7 @@ class KeyDialogs:
         self._ask(dialog, answered, value if name is None else name.field, "keep", value)
 
     def replace(self, row: ToolSecretRow) -> None:
-        """Another value for a secret of tools."""
+        """Ask for a new value of a tool's secret."""
         text = f"{_users(row)} get the new value from their next call on. The old one is gone for good."
         dialog = self._dialog(f"Replace {shown_line(str(row.entry))}", text, DialogAnswer("keep", "Replace", "primary"))
         value = _secret(dialog, "New secret")

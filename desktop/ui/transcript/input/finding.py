@@ -142,7 +142,7 @@ class Search(QObject):
         return [(start, end, look.found_now if current == (index, start) else look.found) for start, end in found]
 
     def shift(self, count: int) -> None:
-        """So many messages were put in front."""
+        """Move the current match by ``count`` messages, which were put in front."""
         if self.matches.current is not None:
             index, offset = self.matches.current
             self.matches.current = (index + count, offset)

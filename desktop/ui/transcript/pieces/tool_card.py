@@ -204,7 +204,7 @@ class ToolCard(Piece):
         return y + look.px(4)
 
     def _lay_out_media(self, look: PageLook) -> None:
-        """Also of a folded card: what is to be looked at is not hidden."""
+        """Lay out the media, also in a folded card, because what is to be looked at is not hidden."""
         self._strip = MediaStrip(self.part.media, self.pictures)
         left = look.px(33)
         self.height = round(self._strip.lay_out(look, left, self.height + look.px(2), self._width - 2 * left))

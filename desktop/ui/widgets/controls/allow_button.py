@@ -71,7 +71,7 @@ class AllowButton(Button):
         self._resting.begin(at)
 
     def set_awake(self, awake: Kind) -> None:
-        """Another look for when it hears."""
+        """Set the look for when the button hears."""
         self._awake = awake
         if not self.deaf:
             self.set_kind(awake)

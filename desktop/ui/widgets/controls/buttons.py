@@ -114,7 +114,7 @@ class Button(PressedByReturn, Ringed, QPushButton):
         set_property(self, "kind", kind)
 
     def set_icon(self, name: str) -> None:
-        """Another icon, "" for none."""
+        """Show another icon, "" for none."""
         self._icon_name = name
         self.updateGeometry()
         self.update()
@@ -228,7 +228,7 @@ class IconButton(PressedByReturn, Ringed, QToolButton):
         return self._icon_name in ("close", "delete")
 
     def set_icon(self, icon: str, token: str = "") -> None:
-        """Another icon, and another colour if given."""
+        """Show another icon, in another colour if given."""
         self._icon_name = icon
         self._token = token or self._token
         self.update()

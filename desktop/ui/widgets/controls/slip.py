@@ -44,7 +44,8 @@ class RestingTime:
         self._at: QPointF | None = None
 
     def begin(self, at: QPointF | None) -> None:
-        """Another request has come into the place of one that was answered by a press at ``at``, or by a key."""
+        """Begin the rest: another request has come into the place of one that was answered by a press at ``at``, or by
+        a key."""
         self._until, self._at = time.monotonic() + RESTING_S, at
 
     def again(self) -> None:

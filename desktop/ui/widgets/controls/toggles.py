@@ -28,7 +28,7 @@ class Switch(Ringed, QCheckBox):
         return QSize(theme().metric("switch-width"), theme().metric("switch-height"))
 
     def minimumSizeHint(self) -> QSize:
-        """As large as ``sizeHint``."""
+        """The least size is ``sizeHint``."""
         return self.sizeHint()
 
     def hitButton(self, pos: object) -> bool:
@@ -71,7 +71,7 @@ class CheckBox(Ringed, QCheckBox):
         return QSize(t.px(16) + (t.px(8) + width if self._label else 0), max(t.px(24), t.line_height("body")))
 
     def minimumSizeHint(self) -> QSize:
-        """As wide as ``sizeHint``: it is never cut."""
+        """The whole width: it is never cut."""
         return self.sizeHint()
 
     def hitButton(self, pos: object) -> bool:
@@ -283,7 +283,7 @@ class Chip(Ringed, QAbstractButton):
         return QSize(width + t.px(17) + (t.px(17) if self.isChecked() else 0), t.metric("chip"))
 
     def minimumSizeHint(self) -> QSize:
-        """As wide as ``sizeHint``: a chip is never cut."""
+        """The whole width: a chip is never cut."""
         return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -33,7 +33,7 @@ class Beside(QWidget):
         return QSize(0, self._box.minimumSize().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Other places for another width."""
+        """Choose the places for the new width."""
         super().resizeEvent(event)
         px, width, own = theme().px, self.width(), self._control.sizeHint().width()
         narrow = width < (px(2 * self._minimum) if self._minimum else own + px(_WORDS))

@@ -39,7 +39,7 @@ class Columns(QWidget):
         self._place()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another number of them for another width."""
+        """Choose the number of columns for the new width."""
         super().resizeEvent(event)
         self._place()
 

@@ -107,7 +107,7 @@ class Notice(QFrame):
         self.setAccessibleName(self._words.text())
 
     def say(self, pieces: str | Sequence[Piece], kind: str = "") -> None:
-        """Other words, and another kind if given."""
+        """Show other words, and in another kind if given."""
         if kind:
             set_property(self, "pane", kind)
             self._icon.set_icon(self.ICONS[kind], kind)

@@ -57,13 +57,13 @@ class FlowRow(QWidget):
         return QSize(theme().px(40), theme().px(24) if self._items else 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another width, other lines."""
+        """Place the widgets in lines for the new width."""
         super().resizeEvent(event)
         if event.oldSize().width() != self.width():
             self.place()
 
     def event(self, event: QEvent) -> bool:
-        """Another size of something in it, other places."""
+        """Place the widgets anew when one of them changes its size."""
         if event.type() == QEvent.Type.LayoutRequest:
             self.place()
         return super().event(event)
