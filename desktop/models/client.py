@@ -37,7 +37,7 @@ OWN_GRACE = 5.0  # seconds beyond the request's limits before this side ends a s
 
 
 @dataclass(frozen=True, slots=True)
-class _Attempt:
+class _ModelAttempt:
     """One request, with what it needs beside the domain's record; the secrets live no longer than this."""
 
     request: ModelRequest
@@ -82,7 +82,7 @@ class HostModelClient:
             await self._learn(request.model)
         senses = self._senses(request.model)
         key = _window_key(request, meta, senses)
-        attempt = _Attempt(request, connection, secrets, key, _limit(request, meta), senses)
+        attempt = _ModelAttempt(request, connection, secrets, key, _limit(request, meta), senses)
         try:
             async with aclosing(self._attempt(attempt, meta)) as items:
                 async for item in items:
@@ -92,7 +92,7 @@ class HostModelClient:
                 async for item in items:
                     yield item
 
-    async def _attempt(self, attempt: _Attempt, meta: RunMeta) -> AsyncGenerator[StreamItem, None]:
+    async def _attempt(self, attempt: _ModelAttempt, meta: RunMeta) -> AsyncGenerator[StreamItem, None]:
         self._child.start()
         change = self._windows.change(attempt.window_key, attempt.request.messages, self._child.health.generation)
         stream = self._open(attempt, change)
@@ -114,7 +114,7 @@ class HostModelClient:
             detach()
             stream.cancel()
 
-    def _open(self, attempt: _Attempt, change: Change) -> ChildStream:
+    def _open(self, attempt: _ModelAttempt, change: Change) -> ChildStream:
         request, connection = attempt.request, attempt.connection
         params: dict[str, Any] = {
             "provider": connection.provider,
@@ -143,7 +143,7 @@ class _WindowLost(Exception):
     """The host no longer has the window that the request builds on."""
 
 
-def _translated(error: Exception, attempt: _Attempt) -> Exception:
+def _translated(error: Exception, attempt: _ModelAttempt) -> Exception:
     if isinstance(error, ChildRefused) and error.code == "window.lost":
         return _WindowLost()
     return model_error(error, attempt.connection, attempt.request.model.model, attempt.secrets.values)

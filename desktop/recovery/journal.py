@@ -38,7 +38,7 @@ def described(context: FunctionContext) -> str:
 
 
 @dataclass(slots=True)
-class _Open:
+class _LiveRun:
     """A run that is at work: its journal, and how many models each of its agents has asked."""
 
     journal: EffectJournal
@@ -75,7 +75,7 @@ class CallJournal:
         self._tool = tool
         self._repeatable = repeatable
         self._describe = describe
-        self._runs: dict[str, _Open] = {}
+        self._runs: dict[str, _LiveRun] = {}
         self._then: dict[tuple[str, str], Callable[[], None]] = {}
 
     def once_told(self, run_id: str, key: str, then: Callable[[], None]) -> None:
@@ -90,7 +90,7 @@ class CallJournal:
 
     def open(self, journal: EffectJournal) -> None:
         """Calls of this run are journaled from now on."""
-        self._runs[journal.run_id] = _Open(journal)
+        self._runs[journal.run_id] = _LiveRun(journal)
 
     def close(self, run_id: str) -> EffectJournal | None:
         """Forget a run that is no longer at work and return its journal, which its owner ends."""
@@ -173,7 +173,7 @@ class CallJournal:
             _answered(run, place, asked, context.response, kept=bool(inside))
 
 
-def _answered(run: _Open, place: Place, asked: Asked, response: Any, *, kept: bool) -> None:
+def _answered(run: _LiveRun, place: Place, asked: Asked, response: Any, *, kept: bool) -> None:
     answer = response if isinstance(response, ModelAnswer) else ModelAnswer(response)
     if answer.error is None and kept:
         run.journal.complete(place, asked, message_to_plain(answer.message))

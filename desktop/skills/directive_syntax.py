@@ -54,7 +54,7 @@ _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenBlock:
     """A block that is not closed yet; ``head`` None: one of another kind (``::: note``), kept for its closing line."""
 
     colons: int
@@ -70,7 +70,7 @@ class _Lines:
     def __init__(self, first_line: int, opaque: frozenset[str]) -> None:
         self._number = first_line - 1
         self._opaque = opaque
-        self._stack = [_Open(0, None, "")]
+        self._stack = [_OpenBlock(0, None, "")]
         self._chunk: list[str] = []
         self._chunk_line = first_line
         self._flaws: list[Flaw] = []
@@ -166,7 +166,7 @@ class _Lines:
             return False
         if rest[:1] in " \t" and colons > 2 and not escaped and len(self._stack) <= MAX_DEPTH:
             self._flush()
-            self._stack.append(_Open(colons, None, line))
+            self._stack.append(_OpenBlock(colons, None, line))
             return True
         head = head_at(text, match.end() - 1)
         if head is None or text[head.end :].strip():
@@ -188,7 +188,7 @@ class _Lines:
             self._flaw(directive, "limit", f"blocks are nested more than {MAX_DEPTH} deep")
             self._stack[-1].parts.append(line)
         else:
-            self._stack.append(_Open(colons, directive, line, opaque=head.name in self._opaque))
+            self._stack.append(_OpenBlock(colons, directive, line, opaque=head.name in self._opaque))
 
     def _close(self, colons: int, line: str) -> bool:
         """Close the innermost block of as many colons, else the outermost of fewer, and what is open within it."""

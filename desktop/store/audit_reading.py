@@ -131,7 +131,7 @@ def check(path: Path, kept: HeadFile, progress: Progress, stop: Stop) -> ChainRe
     head, unreadable = kept.read(), kept.exists
     with opened(path, lambda: False) as connection:
         connection.execute("BEGIN")
-        walk = _Walk(head)
+        walk = _ChainWalk(head)
         for rows in slices(connection, _WALK, progress, stop):
             walk.take(rows)
         if stop():
@@ -156,7 +156,7 @@ def slices(
         time.sleep(PAUSE)
 
 
-class _Walk:
+class _ChainWalk:
     """One walk along the chain of a database."""
 
     def __init__(self, head: ChainEnd | None) -> None:

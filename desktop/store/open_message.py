@@ -36,7 +36,7 @@ _CLOSE = (
 
 
 @dataclass(slots=True)
-class _Part:
+class _OpenBlockText:
     """One text or reasoning block as it grows; ``said`` is all of it, ``saved`` how many pieces are stored."""
 
     kind: Literal["text", "reasoning"]
@@ -66,7 +66,7 @@ class OpenMessage:
         self._thread = thread
         self._seq = seq
         self._on_problem = on_problem
-        self._parts: list[_Part] = []
+        self._parts: list[_OpenBlockText] = []
         self._timer: asyncio.TimerHandle | None = None
         self._flight: asyncio.Future[None] | None = None
         self._closing = False
@@ -102,7 +102,7 @@ class OpenMessage:
             return False
         self._disarm()
         self._anew = True
-        self._parts = [_Part(kind, [text]) for kind, text in wanted]
+        self._parts = [_OpenBlockText(kind, [text]) for kind, text in wanted]
         return True
 
     def _add(self, kind: Literal["text", "reasoning"], delta: str) -> None:
@@ -111,7 +111,7 @@ class OpenMessage:
         if not delta:
             return
         if not self._parts or self._parts[-1].kind != kind:
-            self._parts.append(_Part(kind))
+            self._parts.append(_OpenBlockText(kind))
         self._parts[-1].said.append(delta)
         self._arm(FLUSH_AFTER_S)
 
@@ -124,10 +124,10 @@ class OpenMessage:
             self._timer.cancel()
             self._timer = None
 
-    def _unsaved(self) -> tuple[list[Change], list[tuple[_Part, int]]]:
+    def _unsaved(self) -> tuple[list[Change], list[tuple[_OpenBlockText, int]]]:
         """What to append, and what to note once that is committed."""
         changes: list[Change] = []
-        marks: list[tuple[_Part, int]] = []
+        marks: list[tuple[_OpenBlockText, int]] = []
         for position, part in enumerate(self._parts):
             if part.saved < len(part.said):
                 changes.append((position, part.kind, clean("".join(part.said[part.saved :]))))
@@ -143,7 +143,7 @@ class OpenMessage:
         self._flight = self._thread.write(lambda connection: _append(connection, seq, changes))
         self._flight.add_done_callback(lambda done: self._flushed(done, marks))
 
-    def _flushed(self, done: asyncio.Future[None], marks: Sequence[tuple[_Part, int]]) -> None:
+    def _flushed(self, done: asyncio.Future[None], marks: Sequence[tuple[_OpenBlockText, int]]) -> None:
         self._flight = None
         problem = None if done.cancelled() else done.exception()
         if problem is None:
@@ -203,7 +203,7 @@ class OpenMessage:
         return final
 
 
-def _mark(marks: Sequence[tuple[_Part, int]]) -> None:
+def _mark(marks: Sequence[tuple[_OpenBlockText, int]]) -> None:
     for part, saved in marks:
         part.saved = saved
 

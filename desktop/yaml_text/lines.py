@@ -39,7 +39,7 @@ def read(head: str) -> dict[str, Any] | None:
     """The mapping that ``head`` is, or None when something in it is beyond this reader."""
     if len(head) > MAX_HEAD or _ODD_CHARACTERS.search(head) is not None:
         return None
-    reader = _Reader(head)
+    reader = _LineReader(head)
     return reader.root if reader.run() else None
 
 
@@ -61,7 +61,7 @@ def _parsed(line: str) -> tuple[int, str, str, Any] | None:
     return None if value is _ODD or rest.startswith("- ") else (len(spaces), sys.intern(key or ""), rest, value)
 
 
-class _Reader:
+class _LineReader:
     """One pass over the lines. ``_levels`` holds the open mappings with their indents, ``_empty`` the key above without
     a value, ``_items`` the list at hand with its indent ``_depth``."""
 

@@ -257,14 +257,13 @@ def loses_cancellation(files: list[Source]) -> list[str]:
 
 
 def names_with_several_owners(files: list[Source]) -> list[str]:
-    """A class that others may import and whose name another class has, too. Private ones are their file's own."""
-    owners: dict[str, set[str]] = defaultdict(set)
+    """A class, private and nested ones too, whose name another class has: a traceback shows no more than the name."""
+    owners: dict[str, list[str]] = defaultdict(list)
     for file in files:
         for node in file.find(ast.ClassDef):
             assert isinstance(node, ast.ClassDef)
-            if not node.name.startswith("_"):
-                owners[node.name].add(file.name)
-    return [f"{name}: {', '.join(sorted(where))}" for name, where in sorted(owners.items()) if len(where) > 1]
+            owners[node.name].append(f"{file.name}:{node.lineno}")
+    return [f"{name}: {', '.join(where)}" for name, where in sorted(owners.items()) if len(where) > 1]
 
 
 def lazy_modules_unlike_their_types(files: list[Source]) -> list[str]:

@@ -180,10 +180,10 @@ def _whole(build: Assembly) -> ModelAnswer:
 
 def _closable(stream: AsyncIterator[StreamItem]) -> Any:
     """``stream`` as something with ``aclose``; a plain iterator has nothing to close."""
-    return stream if hasattr(stream, "aclose") else _Plain(stream)
+    return stream if hasattr(stream, "aclose") else _PlainStream(stream)
 
 
-class _Plain:
+class _PlainStream:
     def __init__(self, stream: AsyncIterator[StreamItem]) -> None:
         self._stream = stream
 

@@ -46,7 +46,7 @@ class View:
 
 
 @dataclass(slots=True, eq=False)
-class _Part:
+class _WindowPart:
     """A message with its results, made of ``count`` messages, its size in tokens, and whether it must stay."""
 
     group: Group
@@ -173,13 +173,15 @@ class PromptWindow:
             found.append((start, end - start))
         return found
 
-    def _part(self, messages: Sequence[ChatMessage], at: int, count: int, fixed: bool = True) -> _Part:
-        return _Part(*self._group(messages[at : at + count]), fixed, count)
+    def _part(self, messages: Sequence[ChatMessage], at: int, count: int, fixed: bool = True) -> _WindowPart:
+        return _WindowPart(*self._group(messages[at : at + count]), fixed, count)
 
-    def _recent(self, messages: Sequence[ChatMessage], told: int, held: Sequence[int]) -> tuple[list[_Part], int, int]:
+    def _recent(
+        self, messages: Sequence[ChatMessage], told: int, held: Sequence[int]
+    ) -> tuple[list[_WindowPart], int, int]:
         """Whole groups from the end, at most ``last`` messages but at least one group; where they begin; and how many
         messages among them hold nothing that is sent."""
-        parts: list[_Part] = []
+        parts: list[_WindowPart] = []
         end, empty, fixed = len(messages), 0, frozenset(held)
         while end > told:
             start = _group_start(messages, end)
@@ -216,7 +218,9 @@ class PromptWindow:
             return [cleaned]
         return cap_group([cleaned, *answered(cleaned, [self._clean(message) for message in tail])])
 
-    def _fit(self, parts: list[_Part], overlay: Overlay, summary: Sequence[ChatMessage]) -> tuple[list[_Part], int]:
+    def _fit(
+        self, parts: list[_WindowPart], overlay: Overlay, summary: Sequence[ChatMessage]
+    ) -> tuple[list[_WindowPart], int]:
         """Drop the oldest groups until the rest fits, then shorten results, then give up (R-CTX-7). What is held and
         the last group stay. Also how many results were shortened."""
         room = self.room
@@ -224,7 +228,7 @@ class PromptWindow:
             return parts, 0
         room -= self._sum(summary)
         total = sum(part.size for part in parts)
-        kept = list[_Part]()
+        kept = list[_WindowPart]()
         for at, part in enumerate(parts):
             if total > room and not part.fixed and at < len(parts) - 1:
                 total -= part.size

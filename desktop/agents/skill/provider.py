@@ -52,7 +52,7 @@ async def run_provider(ctx: Context, args: Mapping[str, Any]) -> Any:
     host, call = ctx.nonlocals.get(HOST), ctx.call
     if not isinstance(host, Host) or not isinstance(call, CallContext):
         raise ToolFailure("There is no model here to run an agent with.")
-    return await _Work(host, call, ctx, args).done()
+    return await _ProviderRun(host, call, ctx, args).done()
 
 
 class Hook:
@@ -167,7 +167,7 @@ class _Calls:
         return tool is not None and tool.spec.parallel_safe and tool.spec.category is Category.READ
 
 
-class _Work:
+class _ProviderRun:
     """One invocation of the provider."""
 
     def __init__(self, host: Host, call: CallContext, ctx: Context, args: Mapping[str, Any]) -> None:

@@ -28,7 +28,7 @@ _BETWEEN = rf"(?:[\s{_NO_SIGN}]|\\+[nr])*"
 _TOKEN = re.compile(rf"\\+(?P<end>[nr])?|[^\s{_NO_SIGN}]")
 
 
-class _Pieces:
+class _PieceIndex:
     """Writings of at least ``window`` characters, by their pieces of ``size`` characters: at which offsets a piece
     stands, and which writings begin with certain ``window`` characters."""
 
@@ -71,8 +71,8 @@ class KnownValues:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._values: set[str] = set()
-        self._short = _Pieces(MIN_SECRET, 3)
-        self._long = _Pieces(LONG, 5)
+        self._short = _PieceIndex(MIN_SECRET, 3)
+        self._long = _PieceIndex(LONG, 5)
         self._heads: dict[str, tuple[str, ...]] = {}
         self._longest = 0
 

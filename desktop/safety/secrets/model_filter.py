@@ -28,7 +28,7 @@ class MaskedModel:
 
     async def stream(self, request: ModelRequest, meta: RunMeta) -> AsyncGenerator[StreamItem, None]:
         """The same items, known secrets masked, also where they come in several pieces."""
-        pieces = _Pieces(self._redactor)
+        pieces = _AnswerPieces(self._redactor)
         items: Any = self._client.stream(request, meta)
         try:
             async with aclosing(items):
@@ -49,7 +49,7 @@ def _clean(error: AssentError, redactor: Redactor) -> None:
         error.next_step = redactor.mask_known(error.next_step)
 
 
-class _Pieces:
+class _AnswerPieces:
     """One answer on its way: text and thinking come in pieces, each kind by turns."""
 
     def __init__(self, redactor: Redactor) -> None:

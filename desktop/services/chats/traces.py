@@ -71,7 +71,7 @@ class Batches(Protocol):
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenTrace:
     """A run under way."""
 
     waiting: TraceLog = field(default_factory=TraceLog)
@@ -90,12 +90,12 @@ class TraceKeeper:
     def __init__(self, batches: Batches, redact: Callable[[Any], Any] = lambda data: data) -> None:
         self._batches = batches
         self._redact = redact
-        self._runs: dict[str, _Open] = {}
+        self._runs: dict[str, _OpenTrace] = {}
 
     def take(self, event: Event) -> None:
         """Keep what the messages do not say."""
         if isinstance(event, RunStarted):
-            self._runs[event.run_id] = _Open()
+            self._runs[event.run_id] = _OpenTrace()
         run = self._runs.get(event.run_id)
         if run is None:
             return
@@ -108,7 +108,7 @@ class TraceKeeper:
                 entry.data = dict(self._redact(entry.plain() | cut))
             self._keep(event.run_id, run, entry)
 
-    def _keep(self, run_id: str, run: _Open, entry: TraceEntry) -> None:
+    def _keep(self, run_id: str, run: _OpenTrace, entry: TraceEntry) -> None:
         if run.entries >= MAX_ENTRIES or run.failed:
             return
         weight = _weight(entry)
@@ -125,7 +125,7 @@ class TraceKeeper:
         elif run.timer is None:
             run.timer = asyncio.get_running_loop().call_later(FLUSH_AFTER_S, self._flush, run_id, run)
 
-    def _flush(self, run_id: str, run: _Open) -> None:
+    def _flush(self, run_id: str, run: _OpenTrace) -> None:
         if run.timer is not None:
             run.timer.cancel()
             run.timer = None
@@ -138,7 +138,7 @@ class TraceKeeper:
         written.add_done_callback(lambda done: _complain(done, run_id, run))
 
 
-def _wanted(event: Event, run: _Open) -> bool:
+def _wanted(event: Event, run: _OpenTrace) -> bool:
     """Whether the messages will not say it."""
     if isinstance(event, ToolCallStarted) and event.parent_call_id:
         run.nested.add(event.call_id)
@@ -147,7 +147,7 @@ def _wanted(event: Event, run: _Open) -> bool:
     return of_nested or isinstance(event, AgentTraced | RetryScheduled | MiddlewareRan)
 
 
-def _complain(done: asyncio.Future[None], run_id: str, run: _Open) -> None:
+def _complain(done: asyncio.Future[None], run_id: str, run: _OpenTrace) -> None:
     """Log a failed write of the trace, once a run: a full disk costs the trace, not the run."""
     problem = None if done.cancelled() else done.exception()
     if problem is not None and not run.failed:

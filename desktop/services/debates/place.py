@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class _Side:
+class _SideNode:
     """``rests`` is open while it is not its turn."""
 
     node: TreeNode
@@ -47,7 +47,7 @@ class DebatePlace:
         self._agent_id = agent_id
         self._frame = frame
         self._live: LiveRuns | None = runtime.live
-        self._sides: dict[str, _Side] = {}
+        self._sides: dict[str, _SideNode] = {}
 
     async def open(self) -> BudgetTracker | None:
         """The budget of the run's tree; None: it has no tree of its own. Raises what the store raises."""
@@ -74,7 +74,7 @@ class DebatePlace:
         finally:
             self._rest(side, other)
 
-    def _side(self, spec: SideSpec, label: str, under: BudgetTracker) -> _Side | None:
+    def _side(self, spec: SideSpec, label: str, under: BudgetTracker) -> _SideNode | None:
         known = self._sides.get(spec.side)
         if known is not None or self._live is None or self._live.node_of(self._meta) is None:
             return known
@@ -83,10 +83,10 @@ class DebatePlace:
         except BudgetExhausted:
             return None
         node.side = spec.side
-        made = self._sides[spec.side] = _Side(node)
+        made = self._sides[spec.side] = _SideNode(node)
         return made
 
-    def _rest(self, side: _Side, other: str) -> None:
+    def _rest(self, side: _SideNode, other: str) -> None:
         """Until its next turn; a side that is cancelled meanwhile has ended at once."""
         node = side.node
         if node.token.cancelled:
@@ -97,7 +97,7 @@ class DebatePlace:
         side.rests.enter_context(node.idles(NodeState.JOINING, other))
         side.rests.callback(node.token.on_cancel(partial(_soon, asyncio.get_running_loop(), self._end, side)))
 
-    def _end(self, side: _Side) -> None:
+    def _end(self, side: _SideNode) -> None:
         node = side.node
         if self._live is not None and not node.over:
             status: AgentStatus = "cancelled" if node.token.cancelled else "completed"
@@ -128,7 +128,7 @@ class DebatePlace:
         self._sides.clear()
 
 
-def _soon(loop: asyncio.AbstractEventLoop, end: Callable[[_Side], None], side: _Side, _reason: str) -> None:
+def _soon(loop: asyncio.AbstractEventLoop, end: Callable[[_SideNode], None], side: _SideNode, _reason: str) -> None:
     """On the cancelling thread, which may be any (R-CAN-12)."""
     if not loop.is_closed():
         loop.call_soon_threadsafe(end, side)

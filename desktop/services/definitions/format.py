@@ -67,7 +67,7 @@ _REFERENCE = ("name", "messageProperty", "attachmentsProperty")
 
 
 @dataclass(slots=True)
-class _Reader:
+class _FieldReader:
     """Collects the problems of one mapping; ``path`` is where it stands, with a dot at its end."""
 
     data: Mapping[str, Any]
@@ -137,7 +137,7 @@ def read_definition(
     data: Mapping[str, Any], origin: str = ""
 ) -> tuple[AgentDefinition | None, tuple[DefinitionProblem, ...]]:
     """The definition, None when an error keeps it from being one, and all problems, warnings among them."""
-    at = _Reader(_with_aliases(data, TOP_ALIASES))
+    at = _FieldReader(_with_aliases(data, TOP_ALIASES))
     at.problems += _doubled(data, TOP_ALIASES, "")
     at.known(TOP)
     name = _name(at)
@@ -166,7 +166,7 @@ def read_definition(
     return (None if broken else definition), tuple(at.problems)
 
 
-def _name(at: _Reader) -> str:
+def _name(at: _FieldReader) -> str:
     """Free, but for what could be a path, or would not be seen: what it is called as a tool follows from it."""
     name = at.data.get("name")
     if wrong := name_problem(name):
@@ -178,7 +178,7 @@ def _name(at: _Reader) -> str:
     return name
 
 
-def _type(at: _Reader) -> AgentType:
+def _type(at: _FieldReader) -> AgentType:
     kind = at.data.get("type")
     if kind is None or kind == "ai_human":
         return "ai_human"
@@ -187,7 +187,7 @@ def _type(at: _Reader) -> AgentType:
     return "dual_ai" if kind == "dual_ai" else "ai_human"
 
 
-def _side(above: _Reader, key: str, *, needed: str) -> SideDefinition | None:
+def _side(above: _FieldReader, key: str, *, needed: str) -> SideDefinition | None:
     """Read one side. A side that the type does not need is read all the same: its mistakes count when the type
     changes."""
     data = above.data.get(key)
@@ -198,7 +198,7 @@ def _side(above: _Reader, key: str, *, needed: str) -> SideDefinition | None:
     if not isinstance(data, Mapping):
         above.wrong(key, "field.type", f"{key} must hold the fields of a side")
         return None
-    at = _Reader(_with_aliases(data, SIDE_ALIASES), f"{key}.", above.problems)
+    at = _FieldReader(_with_aliases(data, SIDE_ALIASES), f"{key}.", above.problems)
     above.problems += _doubled(data, SIDE_ALIASES, f"{key}.")
     at.known((*SIDE, *UNUSED))
     at.problems += _references(data, at.path)
@@ -218,7 +218,7 @@ def _side(above: _Reader, key: str, *, needed: str) -> SideDefinition | None:
     return side
 
 
-def _prompt(at: _Reader) -> str:
+def _prompt(at: _FieldReader) -> str:
     """The name of a skill; underscores count as hyphens, as tools are written too."""
     needed = "prompt must name the skill that this side works by, or promptText hold the prompt itself"
     prompt = at.text("prompt", MAX_LABEL, needed="" if at.data.get("promptText") is not None else needed)
@@ -227,7 +227,7 @@ def _prompt(at: _Reader) -> str:
     return prompt.replace("_", "-")
 
 
-def _prompt_text(at: _Reader) -> str:
+def _prompt_text(at: _FieldReader) -> str:
     """The prompt itself, in place of a skill's name."""
     if at.data.get("promptText") is None:
         return ""
@@ -239,7 +239,7 @@ def _prompt_text(at: _Reader) -> str:
     return text
 
 
-def _allowed_tools(at: _Reader) -> str | None:
+def _allowed_tools(at: _FieldReader) -> str | None:
     """The list beside a promptText, as in a skill's frontmatter; None: there is none."""
     given = at.data.get("allowedTools")
     if given is None:
@@ -258,7 +258,7 @@ def _allowed_tools(at: _Reader) -> str | None:
         return ""
 
 
-def _stops(at: _Reader, side: SideDefinition) -> None:
+def _stops(at: _FieldReader, side: SideDefinition) -> None:
     if side.stop_tool and not side.stop_property:
         text = "stopTool needs stopToolResponseProperty: which property of the tool's result counts"
         at.wrong("stopToolResponseProperty", "stop.property", text)
@@ -288,7 +288,7 @@ def _references(data: Mapping[str, Any], path: str) -> Iterator[DefinitionProble
             yield DefinitionProblem(path + key, "field.unused", f"{key} is known and has no effect here", True)
 
 
-def _icon(at: _Reader) -> str:
+def _icon(at: _FieldReader) -> str:
     """Read the icon of a definition (R-DEF-9)."""
     given = at.text("icon", MAX_TEXT)
     icon, problem = cleaned_icon(given)
@@ -297,7 +297,7 @@ def _icon(at: _Reader) -> str:
     return icon
 
 
-def _environment(at: _Reader) -> dict[str, str]:
+def _environment(at: _FieldReader) -> dict[str, str]:
     """Read the chat variables of a definition (R-DEF-15)."""
     given = at.data.get("tenvs")
     if given is None:
@@ -317,14 +317,14 @@ def _environment(at: _Reader) -> dict[str, str]:
     return found
 
 
-def _handoff(at: _Reader) -> Literal["call", "transfer"]:
+def _handoff(at: _FieldReader) -> Literal["call", "transfer"]:
     value = at.data.get("handoff")
     if value not in (None, "call", "transfer"):
         at.wrong("handoff", "handoff.unknown", "handoff must be call or transfer")
     return "transfer" if value == "transfer" else "call"
 
 
-def _priority(at: _Reader) -> Priority | None:
+def _priority(at: _FieldReader) -> Priority | None:
     value = at.data.get("priority")
     if value is None:
         return None
@@ -334,7 +334,7 @@ def _priority(at: _Reader) -> Priority | None:
     return PRIORITIES[value]
 
 
-def _together(at: _Reader, definition: AgentDefinition) -> None:
+def _together(at: _FieldReader, definition: AgentDefinition) -> None:
     """What fields say of each other."""
     dual = definition.type == "dual_ai"
     if definition.expose_as_tool and not definition.tool_description:

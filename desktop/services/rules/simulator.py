@@ -90,7 +90,7 @@ class Simulator:
 
     async def run(self, rules: TrustRules, draft: RuleDraft, pattern: Pattern) -> Simulation:
         """Find what a draft would change. Cancelling ends the simulator's thread within a slice."""
-        attempt = _Attempt(rules, draft, pattern, self._judges, Slices())
+        attempt = _Trial(rules, draft, pattern, self._judges, Slices())
         calls = await self._calls.recorded(limit=MAX_RECORDED)
         try:
             return await asyncio.to_thread(attempt.run, calls)
@@ -98,7 +98,7 @@ class Simulator:
             attempt.slices.stopped.set()
 
 
-class _Attempt:
+class _Trial:
     """One simulation, in a thread."""
 
     def __init__(self, rules: TrustRules, draft: RuleDraft, pattern: Pattern, judges: Judges, slices: Slices) -> None:

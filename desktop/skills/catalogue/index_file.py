@@ -118,11 +118,11 @@ def _read(data: bytes) -> list[Snapshot]:
     payload = memoryview(data)[end + 1 :]
     if header["bytes"] != len(payload) or header["crc"] != zlib.crc32(payload):
         raise _Broken("cut or damaged")
-    reader = _Reader(payload)
+    reader = _ColumnReader(payload)
     return [reader.folder(found) for found in header["folders"]]
 
 
-class _Reader:
+class _ColumnReader:
     """Takes one column after the other from the bytes."""
 
     def __init__(self, payload: memoryview) -> None:

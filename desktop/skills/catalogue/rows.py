@@ -67,7 +67,7 @@ class Shadowing:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _FolderRows:
     """The rows of one folder. ``rows`` maps its snapshot's rows to the catalogue's."""
 
     root: SearchRoot
@@ -105,10 +105,10 @@ class Rows:
         self.count = len(names)
         self.names = [names[number] for number in order]
         self._place = place
-        self.parts: list[_Part] = []
+        self.parts: list[_FolderRows] = []
         start = len(registered)
         for root, snapshot in folders:
-            self.parts.append(_Part(root, snapshot, place[start : start + len(snapshot)]))
+            self.parts.append(_FolderRows(root, snapshot, place[start : start + len(snapshot)]))
             start += len(snapshot)
         self.descriptions = self._column(DESCRIPTIONS, [definition.description for definition in registered])
         self.tags = self._column(TAGS, [" ".join(definition.tags) for definition in registered])
@@ -146,7 +146,7 @@ class Rows:
                 self.troubled[rows[double]], self.states[rows[double]] = 1, OFF
             self._judge(part, pins)
 
-    def _judge(self, part: _Part, pins: Pins | None) -> None:
+    def _judge(self, part: _FolderRows, pins: Pins | None) -> None:
         if not part.root.trusted:
             for row in part.rows:
                 self.states[row] = UNTRUSTED
@@ -158,7 +158,7 @@ class Rows:
 
     # -- one row ------------------------------------------------------------------------------------------------------
 
-    def _where(self, row: int) -> tuple[_Part, int] | None:
+    def _where(self, row: int) -> tuple[_FolderRows, int] | None:
         """The folder and its row, or None for a programmatic tool."""
         at = self._part_of[row]
         return (self.parts[at - 1], self._number[row]) if at else None
@@ -205,7 +205,7 @@ class Rows:
         found = self._where(row)
         return [] if found is None else self._problems(*found)
 
-    def _problems(self, part: _Part, number: int) -> list[SkillProblem]:
+    def _problems(self, part: _FolderRows, number: int) -> list[SkillProblem]:
         """Without the keys that a middleware handles."""
         return [
             problem

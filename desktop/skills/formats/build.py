@@ -80,7 +80,7 @@ def build(data: Mapping[str, Any], origin: Origin, locate: Locate, part: FilePar
         return None
     if origin.kind == "folder" and name != (folder := _folder(origin.path)):
         report.add("name.folder", f"the folder is called {folder}, the skill {name}", locate(("name",)), "warning")
-    builder = _Builder(data, origin, locate, report)
+    builder = _DefinitionBuilder(data, origin, locate, report)
     description = builder.description()
     metadata = builder.metadata()
     allowed = builder.allowed_tools(metadata)
@@ -181,7 +181,7 @@ def _is_pattern(text: str) -> bool:
     return True
 
 
-class _Builder:
+class _DefinitionBuilder:
     """The keys of one mapping. ``taken`` are top-level keys that were read as something of ours."""
 
     __slots__ = ("_data", "_locate", "_origin", "_report", "_where", "taken")

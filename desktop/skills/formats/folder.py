@@ -38,7 +38,7 @@ def folder_files(definition: SkillDef) -> FolderFiles:
     if definition.kind != "folder":
         return FolderFiles()
     folder, own = os.path.split(definition.path)
-    walk = _Walk(folder, own)
+    walk = _FolderWalk(folder, own)
     found: list[FolderFile] = []
     for file in walk.below("", 1):
         if len(found) == MAX_FILES:
@@ -48,7 +48,7 @@ def folder_files(definition: SkillDef) -> FolderFiles:
     return FolderFiles(tuple(found), walk.more, tuple(walk.unreadable))
 
 
-class _Walk:
+class _FolderWalk:
     """Goes through the folders in order, and stops at the limits."""
 
     def __init__(self, root: str, own: str) -> None:

@@ -92,12 +92,12 @@ def _paired(text: str) -> str:
 
 def read_literal(text: str, at: int) -> tuple[WrittenLiteral, int]:
     """The value that begins at ``at`` (or after blanks), and the offset after it. FormatError where it is none."""
-    reader = _Reader(text, at)
+    reader = _JsLiteralReader(text, at)
     value = reader.value((), 1)
     return WrittenLiteral(value, reader.marks, lambda offset: position(text, offset)), reader.at
 
 
-class _Reader:
+class _JsLiteralReader:
     def __init__(self, text: str, at: int) -> None:
         self.at = at
         self.marks: dict[Keys, Any] = {}

@@ -39,13 +39,13 @@ def read(text: str) -> CodeFile:
         elif (target := _target(node)) is not None:
             name, value = target
             if name in _NAMES:
-                _declare(file, name, value, _Reader(text, offset))
+                _declare(file, name, value, _PythonLiteralReader(text, offset))
             else:
                 file.functions.setdefault(name, "")
     return file
 
 
-def _declare(file: CodeFile, name: str, value: ast.expr, reader: _Reader) -> None:
+def _declare(file: CodeFile, name: str, value: ast.expr, reader: _PythonLiteralReader) -> None:
     if getattr(file, name) is not None:
         raise FormatError(f"{name} is assigned twice", *reader.place(value), code="frontmatter.ambiguous")
     setattr(file, name, reader.literal(value))
@@ -125,7 +125,7 @@ def _piece(text: str, start: int, ends: list[int], number: int, lines: int) -> t
 # -- literals ---------------------------------------------------------------------------------------------------------
 
 
-class _Reader:
+class _PythonLiteralReader:
     """A literal as ``ast.literal_eval`` would have it, but JSON-safe, limited, and with the place of what is none."""
 
     def __init__(self, text: str, offset: int) -> None:

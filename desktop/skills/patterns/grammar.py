@@ -93,7 +93,7 @@ def parse_patterns(text: str | Sequence[str]) -> PatternList:
     if len(whole) > MAX_LIST:
         raise PatternError(f"A pattern list may be {MAX_LIST:,} characters long, not {len(whole):,}", MAX_LIST + 1)
     found: list[Pattern] = []
-    for pattern in _Reader(whole).patterns():
+    for pattern in _PatternReader(whole).patterns():
         if len(found) == MAX_PATTERNS:
             raise PatternError(f"A list may hold {MAX_PATTERNS:,} patterns", pattern.column)
         found.append(pattern)
@@ -117,7 +117,7 @@ def _joined(texts: Sequence[str]) -> str:
     return " ".join(texts)
 
 
-class _Reader:
+class _PatternReader:
     """Walks once over the text, from one special character to the next."""
 
     def __init__(self, text: str) -> None:

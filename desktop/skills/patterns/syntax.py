@@ -62,7 +62,7 @@ Node = Token | _Choice
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenBrace:
     """A brace that is not closed yet; ``options`` is what stands between its commas so far."""
 
     column: int
@@ -101,7 +101,7 @@ def check_text(text: str) -> None:
 def _tree(text: str) -> list[Node]:
     """Tokens with their braces nested. A brace without partner, or around neither a list nor a range, is literal."""
     check_text(text)
-    root = _Open(0, [[]])
+    root = _OpenBrace(0, [[]])
     stack = [root]
     rule, at = _CLASSES, 0
     while at < len(text):
@@ -118,12 +118,12 @@ def _tree(text: str) -> list[Node]:
     return root.options[0]
 
 
-def _take(part: str, column: int, stack: list[_Open]) -> None:
+def _take(part: str, column: int, stack: list[_OpenBrace]) -> None:
     current = stack[-1].options
     if part == "{":
         if len(stack) > MAX_DEPTH:
             raise PatternError(f"Braces are nested more than {MAX_DEPTH} deep", column)
-        stack.append(_Open(column, [[]]))
+        stack.append(_OpenBrace(column, [[]]))
     elif part == "," and len(stack) > 1:
         current.append([])
     elif part == "}" and len(stack) > 1:

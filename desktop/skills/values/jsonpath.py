@@ -44,7 +44,7 @@ def parse(text: str, shift: int = 0) -> Query:
     """The tree of an expression that begins with ``$``. Raises PathError; its column is less ``shift``."""
     if len(text) > MAX_LENGTH:
         raise PathError(f"A path expression may have {MAX_LENGTH} characters at most.")
-    reader = _Reader(text, shift)
+    reader = _ExpressionReader(text, shift)
     reader.expect("$")
     query = Query(reader.segments())
     if reader.at < len(text):
@@ -67,7 +67,7 @@ _FUNCTIONS = {
 _LOGICAL = frozenset({"match", "search"})
 
 
-class _Reader(Scanner):
+class _ExpressionReader(Scanner):
     """Reads an expression; every method leaves ``at`` behind what it read."""
 
     def __init__(self, text: str, shift: int) -> None:

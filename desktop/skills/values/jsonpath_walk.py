@@ -48,10 +48,10 @@ class ValuePlace(NamedTuple):
 
 def find(query: Query, root: Any) -> list[ValuePlace]:
     """Every place the path leads to, in the order of RFC 9535. Raises PathError when it is too much work."""
-    return _Walk(root).places(query, root)
+    return _Evaluation(root).places(query, root)
 
 
-class _Walk:
+class _Evaluation:
     """One evaluation of an expression: the root, and how much work is left."""
 
     def __init__(self, root: Any) -> None:

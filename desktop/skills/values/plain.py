@@ -69,7 +69,7 @@ class PlainRules:
 
 def plain(value: object, rules: PlainRules) -> Any:
     """``value`` as plain data; whatever lies in it, this does not raise (but for ``refuse``)."""
-    return _Plain(rules).run(value)
+    return _Conversion(rules).run(value)
 
 
 @dataclass(slots=True)
@@ -83,7 +83,7 @@ class _Frame:
     doubles: dict[str, int] = field(default_factory=dict)
 
 
-class _Plain:
+class _Conversion:
     """One conversion to plain data: the open containers, and how much room is left."""
 
     def __init__(self, rules: PlainRules) -> None:

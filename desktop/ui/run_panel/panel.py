@@ -34,7 +34,7 @@ SETTLED = 200
 KEEP, CANCEL = "keep", "cancel"
 
 
-class _Body(QWidget):
+class _RunPanelBody(QWidget):
     resized = Signal()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -70,7 +70,7 @@ class RunPanel(QFrame):
     def _lay_out(self) -> None:
         column = Column(self, margins=(1, 0, 0, 0), spacing=0)
         column.addWidget(self.head)
-        self._body = _Body()
+        self._body = _RunPanelBody()
         self._body.resized.connect(self.place)
         self._empty = EmptyState("agent", *EMPTY)
         self._pages = QStackedWidget()

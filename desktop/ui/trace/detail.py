@@ -168,7 +168,7 @@ class QuoteBox(QFrame):
         self.more.setToolTip(plain_tip(f"All {len(quote.text) + quote.omitted:,} characters"))
 
 
-class _Level(QWidget):
+class _LevelMeter(QWidget):
     """A meter as wide as there is room."""
 
     def __init__(self) -> None:
@@ -192,7 +192,7 @@ class BudgetView(QFrame):
         column.addWidget(Text("Budget of this run", "strong"))
         self._column = Column(spacing=4)
         column.addLayout(self._column)
-        self._lines: list[tuple[_Level, Text, Text]] = []
+        self._lines: list[tuple[_LevelMeter, Text, Text]] = []
         self._shown: tuple[BudgetLine, ...] = ()
 
     def show_lines(self, lines: Sequence[BudgetLine]) -> None:
@@ -216,7 +216,7 @@ class BudgetView(QFrame):
         clear(self._column)
         self._lines = []
         for line in lines:
-            level, words, where = _Level(), Text("", "small", "2"), Text("", "small", "3", elide="right")
+            level, words, where = _LevelMeter(), Text("", "small", "2"), Text("", "small", "3", elide="right")
             row = Row(spacing=8)
             row.addWidget(sized(Text(line.name, "small", "2"), width=NAMES))
             row.addWidget(level, 1)

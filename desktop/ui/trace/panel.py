@@ -32,7 +32,7 @@ EMPTY = ("No run yet", "What the agent does will be listed here: its rounds, its
 LOADING = ("Reading the trace", "It is read from what was stored of the run.")
 
 
-class _Body(QWidget):
+class _TracePanelBody(QWidget):
     resized = Signal()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -75,7 +75,7 @@ class TracePanel(QFrame):
         column = Column(self, margins=(1, 0, 0, 0), spacing=0)
         column.addWidget(self.head)
         column.addWidget(self.find_bar)
-        self._body = _Body()
+        self._body = _TracePanelBody()
         self._body.resized.connect(self.place)
         self._empty = EmptyState("trace", *EMPTY)
         self._pages = QStackedWidget()

@@ -22,7 +22,7 @@ _WEIGHTY = frozenset({"primary", "danger", "admin"})
 late, must not reach them."""
 
 
-class _Level(NamedTuple):
+class _FocusLevel(NamedTuple):
     """Something around a control: which of its children holds it, the names between, where that begins and where in it
     the control's middle is."""
 
@@ -39,7 +39,7 @@ class FocusPlace:
     def __init__(self, control: QWidget | None) -> None:
         self._control = control
         self._like = _likeness(control) if control is not None else None
-        self._around: list[_Level] = []
+        self._around: list[_FocusLevel] = []
         if control is None:
             return
         names: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class FocusPlace:
             if branch is not control and branch.accessibleName():
                 names = (*names, branch.accessibleName())
             middle = branch.mapToParent(middle)
-            self._around.append(_Level(parent, branch, names, branch.y(), middle))
+            self._around.append(_FocusLevel(parent, branch, names, branch.y(), middle))
             branch, parent = parent, parent.parentWidget()
 
     @classmethod
@@ -79,7 +79,7 @@ class FocusPlace:
         if to is not None and isValid(to):
             give_keys(to, reason)
 
-    def _in_place(self, level: _Level) -> QWidget | None:
+    def _in_place(self, level: _FocusLevel) -> QWidget | None:
         """The same control on a card of the same name; with another name, as *Pause* has, the one in the same place;
         else the first on what stands there now, or above."""
         around, layout = level.around, level.around.layout()

@@ -225,7 +225,7 @@ def _socat(texts: list[str]) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Program:
+class _HostPlaces:
     """Where hosts stand among the arguments of one program: ``operands``, and the values of ``options``; what is in
     ``elsewhere`` leads to more that nobody reads. ``silent``: with one of these it talks with nobody."""
 
@@ -292,20 +292,20 @@ _OF = ShortOptions.of
 _CURL_PROXIES = "-x --proxy --preproxy --socks4 --socks4a --socks5 --socks5-hostname --proxy1.0 --doh-url --url"
 _SSH_OPTIONS = {"-J": _list_of(_address), "-o": _ssh_option, "-W": _field(0), "-L": _field(-2), "-R": _field(-2)}
 _SSH_ELSEWHERE = frozenset(("-F", "-D", "-w", "-S"))
-_SCP = _Program(
+_SCP = _HostPlaces(
     _each(_remote), _OF("346ABCpqRrTvO", "cDFiJloPSX"), options=_SSH_OPTIONS, elsewhere=frozenset(("-F", "-S"))
 )
-_BROWSER = _Program(_each(_address), _OF(""), complete=False, redirects=ALWAYS)
-_PING = _Program(_each(_address), _OF("", "cIilmMpQsStTwW"))
-_CALLS = _Program(
+_BROWSER = _HostPlaces(_each(_address), _OF(""), complete=False, redirects=ALWAYS)
+_PING = _HostPlaces(_each(_address), _OF("", "cIilmMpQsStTwW"))
+_CALLS = _HostPlaces(
     _first(_address),
     _OF("46bCDdFhkNnrStUuvZz", "iIOPpqsTVwWxXmMgG"),
     _flags("--proxy --proxy-type --proxy-auth --wait --source --source-port --idle-timeout --delay"),
     {"-x": _address, "--proxy": _address},
     silent=frozenset(("-l", "--listen")),
 )
-_PROGRAMS: dict[str, _Program] = {
-    "curl": _Program(
+_PROGRAMS: dict[str, _HostPlaces] = {
+    "curl": _HostPlaces(
         _each(_address),
         SHORT_OPTIONS["curl"],
         {**_flags(CURL_VALUED), **_flags(_CURL_PROXIES[3:]), **dict.fromkeys(CURL_FLAGS.split(), False)},
@@ -319,7 +319,7 @@ _PROGRAMS: dict[str, _Program] = {
         },
         frozenset(CURL_ELSEWHERE.split()),
     ),
-    "wget": _Program(
+    "wget": _HostPlaces(
         _each(_address),
         SHORT_OPTIONS["wget"],
         _flags(WGET_VALUED),
@@ -327,34 +327,34 @@ _PROGRAMS: dict[str, _Program] = {
         frozenset(WGET_ELSEWHERE.split()),
         redirects="--max-redirect",
     ),
-    "ssh": _Program(
+    "ssh": _HostPlaces(
         _first(_address),
         _OF("46AaCfGgKkMNnqsTtVvXxYy", "BbcDEeFIiJLlmOopQRSWw"),
         options=_SSH_OPTIONS,
         elsewhere=_SSH_ELSEWHERE,
     ),
     "scp": _SCP,
-    "sftp": _Program(
+    "sftp": _HostPlaces(
         _first(_address), _OF("46AaCfNpqrv", "BbcDFiJlooPRSsX"), options=_SSH_OPTIONS, elsewhere=_SSH_ELSEWHERE
     ),
-    "rsync": _Program(
+    "rsync": _HostPlaces(
         _each(_remote), SHORT_OPTIONS["rsync"], {"--rsh": True, "--address": True}, elsewhere=frozenset(("-e", "--rsh"))
     ),
     **dict.fromkeys(("nc", "ncat", "netcat", "telnet", "ftp", "tftp", "lftp"), _CALLS),
     **dict.fromkeys(("ping", "ping6", "traceroute", "traceroute6", "tracepath", "mtr"), _PING),
-    "dig": _Program(
+    "dig": _HostPlaces(
         _asked_of_names,
         _OF("46muvri", "bcfkpqtxy"),
         options={"-x": _address, "-q": _address},
         elsewhere=frozenset(("-f",)),
     ),
-    "host": _Program(_each(_address), _OF("aACdlnrsTUvVw46", "cmNRtW")),
-    "nslookup": _Program(_each(_address), _OF("")),
-    "whois": _Program(_each(_address), _OF("", "hp"), options={"-h": _address}, redirects=ALWAYS),
+    "host": _HostPlaces(_each(_address), _OF("aACdlnrsTUvVw46", "cmNRtW")),
+    "nslookup": _HostPlaces(_each(_address), _OF("")),
+    "whois": _HostPlaces(_each(_address), _OF("", "hp"), options={"-h": _address}, redirects=ALWAYS),
     **dict.fromkeys(("w3m", "lynx", "elinks", "links", "aria2c"), _BROWSER),
     **dict.fromkeys(
         ("http", "https", "httpie"),
-        _Program(
+        _HostPlaces(
             _by_method,
             _OF("bfhjvFdS", "aAopPs"),
             _flags("--auth --auth-type --output --print --proxy --verify --style"),
@@ -362,5 +362,5 @@ _PROGRAMS: dict[str, _Program] = {
             frozenset(("-F", "--follow", "-d", "--download")),
         ),
     ),
-    "socat": _Program(_socat, _OF("dDuUvxhV", "bltTL")),
+    "socat": _HostPlaces(_socat, _OF("dDuUvxhV", "bltTL")),
 }

@@ -44,14 +44,14 @@ def acts(words: Sequence[Word]) -> bool:
     scripts = [value for name, value in found.options if name in ("-e", "--expression")]
     if not scripts and not any(name in ("-f", "--file") for name, _ in found.options):
         scripts = [word.text for word in found.operands[:1]]
-    return any(script is None or len(script) > MAX_SED or not _Program(script).harmless() for script in scripts)
+    return any(script is None or len(script) > MAX_SED or not _SedProgram(script).harmless() for script in scripts)
 
 
 class _Unread(Exception):
     """Something in the program that is not understood, or that acts."""
 
 
-class _Program:
+class _SedProgram:
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0

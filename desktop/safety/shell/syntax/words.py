@@ -65,7 +65,7 @@ class Word:
 
 
 @dataclass(slots=True)
-class _Part:
+class _WordPart:
     text: str = ""
     known: str = ""
     dynamic: bool = False
@@ -79,7 +79,7 @@ class _Part:
 
 def word_of(node: Any, variables: Mapping[str, str]) -> Word:
     """A syntax node as a word. ``variables`` are HOME and PWD."""
-    part = _Part()
+    part = _WordPart()
     _collect(node, part, variables)
     is_home = part.known == "~" or part.known.startswith("~/")
     if is_home and not _text(node).startswith(("'", '"', "\\")):
@@ -87,7 +87,7 @@ def word_of(node: Any, variables: Mapping[str, str]) -> Word:
     return Word(part.text, part.known, part.dynamic, part.glob, part.unread, node.start_byte)
 
 
-def _collect(node: Any, part: _Part, variables: Mapping[str, str]) -> None:
+def _collect(node: Any, part: _WordPart, variables: Mapping[str, str]) -> None:
     kind, raw = node.type, _text(node)
     if kind == "raw_string":
         part.add(raw[1:-1])
@@ -108,7 +108,7 @@ def _collect(node: Any, part: _Part, variables: Mapping[str, str]) -> None:
         _collect_plain(raw, part)
 
 
-def _collect_plain(raw: str, part: _Part) -> None:
+def _collect_plain(raw: str, part: _WordPart) -> None:
     """Collect text outside quotes."""
     part.glob = part.glob or _GLOB.search(raw) is not None
     part.dynamic = part.dynamic or _BRACES.search(raw) is not None
@@ -117,7 +117,7 @@ def _collect_plain(raw: str, part: _Part) -> None:
     part.add(_OUTSIDE.sub(lambda m: "" if m[1] == "\n" else m[1], raw))
 
 
-def _collect_pieces(node: Any, part: _Part, variables: Mapping[str, str]) -> None:
+def _collect_pieces(node: Any, part: _WordPart, variables: Mapping[str, str]) -> None:
     before = len(part.text)
     for child, after in zip(node.children, [*node.children[1:], None], strict=True):
         if child.type == "$" and after is not None and after.type == "string":
@@ -127,7 +127,7 @@ def _collect_pieces(node: Any, part: _Part, variables: Mapping[str, str]) -> Non
         part.dynamic = True
 
 
-def _collect_string(node: Any, part: _Part, variables: Mapping[str, str]) -> None:
+def _collect_string(node: Any, part: _WordPart, variables: Mapping[str, str]) -> None:
     """Collect a double-quoted string. The grammar drops some of the text between expansions, so it is cut from the
     source."""
     source: bytes = node.text
@@ -142,14 +142,14 @@ def _collect_string(node: Any, part: _Part, variables: Mapping[str, str]) -> Non
     _add_quoted(source[position:end], part)
 
 
-def _add_quoted(raw: bytes, part: _Part) -> None:
+def _add_quoted(raw: bytes, part: _WordPart) -> None:
     text = raw.decode("utf-8", "replace")
     if re.search(r"(?<!\\)(?:`|\$\()", text):
         part.unread = part.dynamic = True
     part.add(_IN_QUOTES.sub(lambda m: "" if m[1] == "\n" else m[1], text))
 
 
-def _collect_variable(raw: str, part: _Part, variables: Mapping[str, str]) -> None:
+def _collect_variable(raw: str, part: _WordPart, variables: Mapping[str, str]) -> None:
     part.dynamic = True
     if "@P}" in raw or UNREAD.search(raw[1:]) or joined_by_quotes(raw):
         part.unread = True
@@ -157,7 +157,7 @@ def _collect_variable(raw: str, part: _Part, variables: Mapping[str, str]) -> No
     part.add(raw, variables[found[1]] if found else None)
 
 
-def _collect_assignment(node: Any, part: _Part, variables: Mapping[str, str]) -> None:
+def _collect_assignment(node: Any, part: _WordPart, variables: Mapping[str, str]) -> None:
     for child in node.children:
         if child.is_named and child.type != "variable_name":
             _collect(child, part, variables)

@@ -21,7 +21,7 @@ class Background(QObject):
     def start(self, work: Callable[[], object]) -> None:
         """Run ``work`` in a thread; it must be pure."""
         self._number += 1
-        QThreadPool.globalInstance().start(_Work(self, self._number, work))
+        QThreadPool.globalInstance().start(_BackgroundJob(self, self._number, work))
 
     def cancel(self) -> None:
         """Forget what is under way."""
@@ -39,7 +39,7 @@ class Background(QObject):
             self._deliver(result)
 
 
-class _Work(QRunnable):
+class _BackgroundJob(QRunnable):
     def __init__(self, owner: Background, number: int, work: Callable[[], object]) -> None:
         super().__init__()
         self._owner, self._number, self._work = owner, number, work

@@ -77,7 +77,7 @@ class _Line(Field):
             self.done.emit(int(text) if self._number and text.isdecimal() and len(text) < 10 else text)
 
 
-class _Side(QWidget):
+class _SideFields(QWidget):
     """The fields of one side."""
 
     changed = Signal(object, object)
@@ -247,7 +247,7 @@ class AgentForm(Scroller):
         self.kind.chosen.connect(self._type_chosen)
         self.exposed = CheckBox("Other agents may call it as a tool")
         self.exposed.clicked.connect(lambda on: self.changed.emit(("exposeAsTool",), True if on else None))
-        self.sides = (_Side("sideA", "Side A"), _Side("sideB", "Side B"))
+        self.sides = (_SideFields("sideA", "Side A"), _SideFields("sideB", "Side B"))
         for side in self.sides:
             side.changed.connect(self.changed)
             side.typing.connect(self.typing)
