@@ -1,1 +1,1 @@
-"""Benches: what the design promises, measured. `python3 packaging/dev.py bench` runs them."""
+"""Benches: what was promised of speed and memory, measured. `python3 packaging/dev.py bench` runs them."""

@@ -1,4 +1,4 @@
-"""Where benches are registered, listed and run. A bench measures one promise of the design and never fails a test.
+"""Where benches are registered, listed and run. A bench measures one promise and never fails a test.
 
     @bench("send a message", target="<= 1.25x", unit="ms")
     def send_a_message() -> Figure:

@@ -1,4 +1,4 @@
-"""Who may call a skill, and by which rule: answered by the lists that decide when it is called (R-SK, R-PAT-5)."""
+"""Who may call a skill, and by which rule: answered by the lists that decide when it is called (R-PAT-5)."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def home_with(tmp_path: Path, text: str) -> Path:
     return home / "tools.yaml"
 
 
-@pytest.mark.spec("S6.7", "S6.8", "R-CLI-1", "R-CLI-11", "R-PRM-1", "R-PRM-2")
+@pytest.mark.spec("R-CLI-1", "R-CLI-11", "R-PRM-1", "R-PRM-2")
 async def test_a_model_calls_a_declared_tool_and_its_words_stay_literal(start, tmp_path):
     home_with(tmp_path, "tools:\n" + entry("look_up", "read") + entry("say_it", "write") + "  - broken\n")
     text = "a; rm -rf ~ $(id) `id` | cat > x\n'\""

@@ -14,6 +14,8 @@ from desktop.domain.supervision import Priority
 from tests.gui.app.kit import HELLO, call
 from tests.gui.app.test_run_panel import allow, opened, panel_of
 
+pytestmark = pytest.mark.spec("D-8")
+
 WORKER = "---\nname: worker\ndescription: Works.\nallowed-tools: write-file\n---\nYou work.\n"
 
 

@@ -27,6 +27,8 @@ from desktop.ui.theme import Theme
 from desktop.ui.theme.agent_looks import AgentLook, agent_icon
 from desktop.ui.widgets.controls.agent_combo import AgentCombo
 
+pytestmark = pytest.mark.spec("D-9")
+
 ROOT = Path(__file__).resolve().parents[3]
 RED = QColor("#ff00fe")
 NAMES = ("owl_agent", "Owl", "assistant", "Workbench")

@@ -1,4 +1,4 @@
-"""The round loop: scenarios S5.1 to S5.8 and what goes wrong with models."""
+"""The round loop from the first text to a Stop, and what goes wrong with models."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def valid(messages) -> bool:
     return not expected
 
 
-@pytest.mark.spec("S5.1", "R-LOOP-1", "R-LOOP-9", "R-LIM-3", "R-SES-7")
+@pytest.mark.spec("R-LOOP-1", "R-LOOP-9", "R-LIM-3", "R-SES-7")
 async def test_s5_1_a_text_without_calls_ends_the_loop_even_on_the_last_permitted_round() -> None:
     play = Play(Script(says("Hello there.")), rounds=1)
     result = await play.run()
@@ -51,7 +51,7 @@ async def test_s5_1_a_text_without_calls_ends_the_loop_even_on_the_last_permitte
     assert "LoopError" not in play.kinds()
 
 
-@pytest.mark.spec("S5.2", "R-LOOP-1", "R-LOOP-4", "R-LOOP-7")
+@pytest.mark.spec("R-LOOP-1", "R-LOOP-4", "R-LOOP-7")
 async def test_s5_2_a_tool_result_is_appended_and_a_second_round_answers() -> None:
     given = user_message("read it")
     play = Play(Script(calls(call("c1")), says("It says hi.")))
@@ -86,7 +86,7 @@ async def test_each_request_is_what_the_callers_function_makes_of_the_list_which
     assert result.messages is not given
 
 
-@pytest.mark.spec("S5.3", "R-LOOP-12")
+@pytest.mark.spec("R-LOOP-12")
 async def test_s5_3_several_calls_run_one_after_another_and_are_answered_together() -> None:
     async def slow_first(block: ToolCallBlock) -> str:
         await asyncio.sleep(0.02 if block.call_id == "c1" else 0)
@@ -99,7 +99,7 @@ async def test_s5_3_several_calls_run_one_after_another_and_are_answered_togethe
     assert len(play.script.requests) == 2
 
 
-@pytest.mark.spec("S5.3", "R-LOOP-12")
+@pytest.mark.spec("R-LOOP-12")
 async def test_safe_reading_calls_run_side_by_side_and_keep_their_order() -> None:
     async def slow_first(block: ToolCallBlock) -> str:
         await asyncio.sleep(0.03 if block.call_id == "c1" else 0)
@@ -111,7 +111,7 @@ async def test_safe_reading_calls_run_side_by_side_and_keep_their_order() -> Non
     assert [r.call_id for r in results(result)] == ["c1", "c2"]
 
 
-@pytest.mark.spec("S5.4", "R-LOOP-3")
+@pytest.mark.spec("R-LOOP-3")
 async def test_s5_4_a_failing_tool_is_content_and_the_model_goes_on() -> None:
     failed = ToolResultBlock("c1", "read_file", "no such file", is_error=True)
     play = Play(Script(calls(call("c1")), says("I could not read it.")), Tools(lambda _: failed))
@@ -121,7 +121,7 @@ async def test_s5_4_a_failing_tool_is_content_and_the_model_goes_on() -> None:
     assert play.script.requests[1].messages[-1].blocks == (failed,)
 
 
-@pytest.mark.spec("S5.5", "R-LOOP-6", "R-LOOP-10")
+@pytest.mark.spec("R-LOOP-6", "R-LOOP-10")
 async def test_s5_5_an_abort_in_the_middle_of_the_stream_keeps_the_text_and_returns_at_once() -> None:
     play = Play(Script([TextDelta("half an ans"), Hang()]))
     asyncio.get_running_loop().call_later(0.03, play.token.cancel, "stopped by the person")
@@ -133,7 +133,7 @@ async def test_s5_5_an_abort_in_the_middle_of_the_stream_keeps_the_text_and_retu
     assert isinstance(result.error, CancellationError)
 
 
-@pytest.mark.spec("S5.6", "R-LOOP-2")
+@pytest.mark.spec("R-LOOP-2")
 async def test_s5_6_tool_and_model_alternate_until_a_text_whatever_the_provider_calls_the_reason() -> None:
     lying = calls(call("c1"), reason="end")
     play = Play(Script(lying, calls(call("c2")), calls(call("c3")), says("finally")))
@@ -148,7 +148,7 @@ async def test_a_text_beside_calls_does_not_end_the_loop() -> None:
     assert (await play.run()).rounds == 2
 
 
-@pytest.mark.spec("S5.7", "R-LOOP-8", "R-LIM-5")
+@pytest.mark.spec("R-LOOP-8", "R-LIM-5")
 async def test_s5_7_beyond_the_round_limit_there_is_one_closing_message_and_one_error_event() -> None:
     play = Play(Script(last=calls(call("again"))), rounds=3)
     result = await play.run()
@@ -161,7 +161,7 @@ async def test_s5_7_beyond_the_round_limit_there_is_one_closing_message_and_one_
     assert valid(result.messages)
 
 
-@pytest.mark.spec("S5.8", "R-LOOP-6")
+@pytest.mark.spec("R-LOOP-6")
 async def test_s5_8_one_signal_reaches_the_stream_and_the_tools() -> None:
     play = Play(Script([TextDelta("x"), Hang()]))
     asyncio.get_running_loop().call_later(0.02, play.token.cancel)

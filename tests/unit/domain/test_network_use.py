@@ -6,6 +6,8 @@ from desktop.domain.judgement import Category, Judgement
 from desktop.domain.network_use import network_of
 from desktop.domain.safety import NetworkMode, ShellReading
 
+pytestmark = pytest.mark.spec("D-4")
+
 CURL = ShellReading(
     Category.WRITE,
     uses_network=True,

@@ -1,4 +1,4 @@
-"""Markdown skills, run by the ``agent`` skill with a model of their own rounds (R-AG, R-DSC)."""
+"""Markdown skills, run by the ``agent`` skill with a model of their own rounds."""
 
 import asyncio
 import json
@@ -102,7 +102,7 @@ async def test_without_a_list_it_explores_and_does_not_find_itself(tmp_path: Pat
         assert (result.is_error, result.facts["code"].partition(".")[0]) == (True, "denied"), result.text
 
 
-@pytest.mark.spec("R-RET-1", "R-RET-2", "R-RET-3")
+@pytest.mark.spec("R-RET-1", "R-RET-2", "R-RET-3", "S-RET-1")
 async def test_a_promised_value_is_asked_for_again_and_checked(tmp_path: Path) -> None:
     returns = "  returns:\n    type: object\n    properties: {n: {type: number}}\n    required: [n]\n"
     bench = bench_of(tmp_path, says("Well…"), says('```json\n{"n": 3}\n```'), metadata=returns)

@@ -17,6 +17,8 @@ from tests.unit.library.kit import LibraryBench
 from tests.unit.library.test_code_mode import runs, told
 from tests.unit.pipeline.kit import FakeTool
 
+pytestmark = pytest.mark.spec("D-11")
+
 OPENED = {"activatable": True}
 CONFIG = {"type": "object", "properties": {"how": {"type": "string"}}, "required": ["how"]}
 TASK = "---\nname: task\ndescription: x\n{more}metadata:\n  model: {{toolMode: code}}\n---\nDo it.\n"

@@ -281,6 +281,7 @@ async def test_what_the_hook_says_at_the_end_of_a_round(
 
 
 @pytest.mark.spec("R-PRV-2", "R-PRV-6")
+@pytest.mark.spec("C-12")
 @pytest.mark.parametrize(("message", "heard"), [("Again, please.", "Again, please."), (None, "Continue.")])
 async def test_continue_asks_again_with_its_message(tmp_path: Path, message: str | None, heard: str) -> None:
     bench = bench_of(tmp_path, says("first"), says("second"))

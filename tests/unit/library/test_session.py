@@ -10,6 +10,8 @@ import pytest
 
 from tests.unit.library.kit import LibraryBench
 
+pytestmark = pytest.mark.spec("S-INV-1")
+
 STORES = pytest.mark.parametrize("store", ["memory", "file"])
 
 

@@ -21,6 +21,8 @@ from tests.unit.pipeline.kit import Person
 from tests.unit.safety.world import World
 from tests.unit.skills.resolution.kit import MemoryStore
 
+pytestmark = pytest.mark.spec("S-SK-3", "S-SK-4")
+
 HEAD = "---\nname: pdf\ndescription: Fill in and split PDF files.\n"
 
 

@@ -230,7 +230,7 @@ async def test_a_server_that_never_answers_is_too_slow(host: ChildProcess, provi
 
 
 @pytest.mark.parametrize("wire", WIRES)
-@pytest.mark.spec("R-PRV-10", "R-LOOP-6", "S5.8")
+@pytest.mark.spec("R-PRV-10", "R-LOOP-6")
 async def test_cancelling_ends_the_stream_and_closes_the_socket(
     host: ChildProcess, provider: ProviderSpace, wire: str
 ) -> None:

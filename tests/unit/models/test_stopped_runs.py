@@ -192,7 +192,7 @@ async def all_take(host: ChildProcess, provider: ProviderSpace, asked: ModelRequ
 
 
 @pytest.mark.parametrize("point", STOPPED)
-@pytest.mark.spec("R-LOOP-10", "R-CTX-5", "S5.5")
+@pytest.mark.spec("R-LOOP-10", "R-CTX-5")
 async def test_a_run_stopped_at_any_point_leaves_what_every_provider_takes(
     tmp_path: Path, host: ChildProcess, provider: ProviderSpace, point: str
 ) -> None:

@@ -14,7 +14,7 @@ from tests.servers.fixtures import ProviderSpace
 from tests.servers.hosts import models_over
 from tests.unit.services.kit import World, world
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.spec("N-4"), pytest.mark.asyncio(loop_scope="session")]
 
 ONE = {"steps": [{"text": "Ninety metres."}, {"finish": "stop"}]}
 TWO = {"steps": [{"text": "Ten more."}, {"finish": "stop"}]}

@@ -40,7 +40,7 @@ def writer(**options: object) -> FakeTool:
     return FakeTool("write-file", Category.WRITE, **options)  # type: ignore[arg-type]
 
 
-@pytest.mark.spec("S6.1", "R-INV-1", "R-LOOP-4")
+@pytest.mark.spec("R-INV-1", "R-LOOP-4")
 @pytest.mark.parametrize("fails", [False, True])
 async def test_a_call_passes_the_gates_runs_once_and_what_came_of_it_is_told_under_its_id(fails: bool) -> None:
     def content(args: Any, _context: ToolCallContext) -> ToolResult:
@@ -63,7 +63,7 @@ async def test_a_call_passes_the_gates_runs_once_and_what_came_of_it_is_told_und
     assert outcome.facts["bytes"] == len("content of notes.txt")
 
 
-@pytest.mark.spec("S6.2", "R-TOOL-2", "R-TOOL-3", "R-INV-17")
+@pytest.mark.spec("R-TOOL-2", "R-TOOL-3", "R-INV-17")
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [({}, '"path" is a required'), ({"path": 3}, "path: 3 is not of type"), ({"path": "a", "mode": 1}, "mode")],
@@ -101,7 +101,7 @@ def rejecting(kind: str) -> tuple[FakeTool, Caller, object, object]:
     return tool, caller, limits, arguments
 
 
-@pytest.mark.spec("S6.2", "R-INV-2", "R-INV-17", "R-BLK-1", "R-FS-7", "R-LIM-8")
+@pytest.mark.spec("R-INV-2", "R-INV-17", "R-BLK-1", "R-FS-7", "R-LIM-8")
 @pytest.mark.parametrize(
     "code", ["denied.allowed_tools", "tool.validation", "denied.limit", "denied.boundary", "denied.blocklist"]
 )
@@ -364,7 +364,7 @@ async def test_time_that_a_person_takes_does_not_count_for_the_tool_around_the_q
     assert inner.calls
 
 
-@pytest.mark.spec("R-TMO-7", "R-CAN-10", "R-TOOL-6", "S5.8")
+@pytest.mark.spec("R-TMO-7", "R-CAN-10", "R-TOOL-6")
 async def test_an_abort_ends_a_running_tool_at_once_even_one_that_ignores_it() -> None:
     release = asyncio.Event()
 
@@ -487,7 +487,7 @@ async def test_only_a_result_that_is_no_error_is_held_against_what_the_tool_decl
     assert other.text.startswith("read-file returned something else than it declares")
 
 
-@pytest.mark.spec("R-LOOP-3", "S5.4")
+@pytest.mark.spec("R-LOOP-3")
 async def test_whatever_a_tool_raises_becomes_content() -> None:
     def explode(_: object, __: object) -> str:
         raise ZeroDivisionError("by zero")
@@ -497,7 +497,7 @@ async def test_whatever_a_tool_raises_becomes_content() -> None:
     assert "by zero" in outcome.result.text
 
 
-@pytest.mark.spec("S6.3", "R-TMO-5")
+@pytest.mark.spec("R-TMO-5")
 @pytest.mark.parametrize("text", ["x" * 500, "ü" * 300, "👍" * 200])
 async def test_output_over_the_limit_is_cut_at_a_character_with_both_sizes_named(text: str) -> None:
     bench = Bench(FakeTool(body=lambda *_: text), settings=CallSettings(output_limit=lambda: 101))

@@ -25,6 +25,8 @@ from tests.harness.patience import PATIENCE_S, until
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.pipeline.skill_kit import WRITE, SkillBench, file_skill, middleware, skill
 
+pytestmark = pytest.mark.spec("C-1")
+
 HEAD = "export const frontmatter = { name: 'mine', description: 'Mine.' }\n"
 
 

@@ -13,6 +13,8 @@ from desktop.skills.values import for_skills
 from tests.unit.pipeline.skill_kit import SkillBench, file_skill, skill
 from tests.unit.safety.world import World
 
+pytestmark = pytest.mark.spec("S-RES-1")
+
 CODE = """
 import assent
 

@@ -23,6 +23,8 @@ from desktop.skills.directives import (
     value_resolver,
 )
 
+pytestmark = pytest.mark.spec("S-SK-1", "S-SK-2")
+
 
 def shown(call: DirectiveCall) -> str:
     attrs = "".join(f" {key}={value}" for key, value in call.attrs.items())

@@ -10,6 +10,8 @@ from desktop.domain.judgement import Category
 from desktop.domain.tools import ToolSpec
 from desktop.tools.registry import ToolRegistry
 
+pytestmark = pytest.mark.spec("C-3")
+
 
 @dataclass
 class Fake:

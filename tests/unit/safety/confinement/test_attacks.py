@@ -305,7 +305,7 @@ def leaving(first: int, after: str) -> dict[str, tuple[str, str]]:
     }
 
 
-@pytest.mark.spec("R-TMO-2", "R-CAN-10", "S6.4")
+@pytest.mark.spec("R-TMO-2", "R-CAN-10")
 @pytest.mark.parametrize("end", ["its own", "the time limit"])
 @pytest.mark.parametrize("kind", LEFT)
 async def test_nothing_that_a_command_starts_outlives_it(world: World, kind: Kind, end: str) -> None:

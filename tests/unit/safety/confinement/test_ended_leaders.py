@@ -54,7 +54,7 @@ def is_held(path: Path) -> bool:
         return False
 
 
-@pytest.mark.spec("R-TMO-2", "R-CAN-10", "S6.4")
+@pytest.mark.spec("R-TMO-2", "R-CAN-10")
 @pytest.mark.parametrize("end", ["its own", "stop"])
 @pytest.mark.parametrize("kind", ["none", "landlock", "bubblewrap"])
 async def test_a_child_that_ended_its_first_thread_does_not_outlive_the_command(

@@ -30,6 +30,8 @@ from desktop.safety.confinement.select import Kind, SystemConfinement
 from desktop.tools.builtin.shell import Bash
 from tests.unit.safety.world import World
 
+pytestmark = pytest.mark.spec("C-33", "S-FS-1")
+
 KINDS: tuple[Kind, ...] = ("bubblewrap", "landlock")
 
 
@@ -272,7 +274,7 @@ async def test_each_of_these_attempts_does_read_where_there_are_no_walls(tmp_pat
         assert [secret for secret in SECRETS if secret in output], attempt
 
 
-@pytest.mark.spec("R-FS-3", "S6.11")
+@pytest.mark.spec("R-FS-3")
 async def test_a_denied_path_inside_the_workspace_is_closed_and_cannot_be_carried_away(
     confinement: SystemConfinement, world: World
 ) -> None:
@@ -439,7 +441,7 @@ async def test_no_way_out_by_new_rights(confinement: SystemConfinement, world: W
     assert "PRIVATE" in await free(world, attempts[1]), "without walls that finds it; the others only as root"
 
 
-@pytest.mark.spec("R-TMO-2", "S6.4")
+@pytest.mark.spec("R-TMO-2")
 async def test_the_time_limit_ends_everything_inside(confinement: SystemConfinement, world: World) -> None:
     outcome = await inside(confinement, world, "setsid sleep 4701 & trap '' TERM; sleep 4702", timeout_s=1)
     assert outcome.ended == "timeout"

@@ -125,7 +125,7 @@ async def test_the_next_message_is_asked_with_everything_before_it_and_the_skill
         assert isinstance(next(e for e in w.events if isinstance(e, ContextMeasured)).used, int)
 
 
-@pytest.mark.spec("R-CAN-10", "R-LOOP-10", "S5.5")
+@pytest.mark.spec("R-CAN-10", "R-LOOP-10")
 async def test_stop_is_at_the_surface_at_once_and_keeps_the_text(tmp_path: Path) -> None:
     async with world(tmp_path, Script([TextDelta("half an "), TextDelta("answer"), Hang()])) as w:
         thread = await w.thread()
@@ -139,7 +139,7 @@ async def test_stop_is_at_the_surface_at_once_and_keeps_the_text(tmp_path: Path)
         assert not await w.service.stop(thread)
 
 
-@pytest.mark.spec("R-CAN-10", "R-PRM-9", "S5.8")
+@pytest.mark.spec("R-CAN-10", "R-PRM-9")
 async def test_stop_while_a_tool_runs_ends_it_and_leaves_a_valid_transcript(tmp_path: Path) -> None:
     async def slow(*_: object) -> str:
         await asyncio.sleep(FOREVER_S)

@@ -9,6 +9,8 @@ from desktop.models.scripted import ScriptedModel, calls, says
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.delegation.test_tools import BOSS, HELPER, house, one
 
+pytestmark = pytest.mark.spec("D-6")
+
 
 @pytest.mark.spec("R-DEF-15")
 async def test_the_environment_of_a_definition_is_a_default_of_its_threads(tmp_path: Path) -> None:

@@ -157,7 +157,7 @@ async def test_a_run_that_is_still_at_work_is_not_joined_by_another_and_can_be_s
         assert not await made.service.stop(job.job_id)
 
 
-@pytest.mark.spec("R-CRON-2", "R-CRON-3", "R-CRON-4", "S6.14", "C-34")
+@pytest.mark.spec("R-CRON-2", "R-CRON-3", "R-CRON-4", "C-34")
 async def test_what_its_policy_does_not_list_a_job_cannot_do_and_the_model_is_told(tmp_path: Path) -> None:
     tools = (
         FakeTool("look", category=Category.READ),

@@ -12,6 +12,8 @@ from desktop.services.skills.activation import arguments_in, chosen, fitting, na
 from desktop.skills.catalogue.roots import SearchRoot
 from tests.unit.services.kit import ROOT, world
 
+pytestmark = pytest.mark.spec("S-SK-5")
+
 
 def one(name: str, description: str = "x", **values: Any) -> SkillDef:
     return SkillDef(name, description, values.pop("kind", "markdown"), "mine", **values)

@@ -28,6 +28,8 @@ from tests.unit.safety.world import World as BoundaryWorld
 from tests.unit.services.kit import ROOT, World, world
 from tests.unit.skills.resolution.kit import MemoryStore
 
+pytestmark = pytest.mark.spec("D-7")
+
 PLAIN = "def run(ctx, args):\n    return None\n"
 
 

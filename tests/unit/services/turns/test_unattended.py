@@ -131,7 +131,7 @@ async def test_a_folder_opened_for_the_session_is_closed_to_jobs_whatever_they_l
 
 
 @pytest.mark.parametrize(("tool", "category", "policy", "admin_on", "allowed"), MATRIX)
-@pytest.mark.spec("R-CRON-1", "R-CRON-2", "R-CRON-3", "R-CRON-4", "S6.14", "C-34")
+@pytest.mark.spec("R-CRON-1", "R-CRON-2", "R-CRON-3", "R-CRON-4", "C-34")
 async def test_a_jobs_policy_decides_alone_and_nobody_is_asked(
     tool: str, category: Category, policy: JobPolicy, admin_on: bool, allowed: bool
 ) -> None:

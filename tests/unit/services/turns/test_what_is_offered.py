@@ -18,6 +18,8 @@ from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.debates.kit import debate_world, prompt, setup
 from tests.unit.services.kit import ROOT, World, world
 
+pytestmark = pytest.mark.spec("D-1")
+
 EXPLORE = ["skill_list", "skill_describe", "skill_invoke"]
 LIST = '"secret write-file read-file"'
 NAMED = ["secret", "write_file", "read_file"]

@@ -9,6 +9,8 @@ from desktop.skills.formats import keys
 from desktop.skills.formats.keys import UNCLAIMED
 from tests.unit.skills.formats.kit import load, markdown
 
+pytestmark = pytest.mark.spec("D-12")
+
 DESKTOP = Path(__file__).resolve().parents[4] / "desktop"
 FORMS = {"": "{key}: x\n", "metadata": "metadata:\n  {key}: x\n", "model": "metadata:\n  model:\n    {key}: x\n"}
 ACTING = [(place, key, where) for place, rows in keys.ACTS.items() for key, where in rows.items()]

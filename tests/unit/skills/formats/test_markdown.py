@@ -7,6 +7,8 @@ import pytest
 from desktop.skills.formats import load_skills_from_file, read_body
 from tests.unit.skills.formats.kit import load, markdown, place, skill
 
+pytestmark = pytest.mark.spec("Q-1")
+
 SEVERAL = (
     "---\nname: one\ndescription: first\n---\nbody one\n\n---\n\nstill one\n"
     "---\n# about two\nname: two\ndescription: second\nmetadata:\n  role: main\n---\nbody two\n"

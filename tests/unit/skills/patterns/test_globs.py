@@ -10,6 +10,8 @@ from desktop.skills.patterns import PatternError, compile_glob, escape_glob
 from tests.unit.skills.patterns import reference
 from tests.unit.skills.patterns.tools import patient
 
+pytestmark = pytest.mark.spec("Q-4")
+
 
 def problem(pattern: str) -> PatternError | None:
     try:

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from desktop.skills.values.kinds import PathError
 from desktop.skills.values.paths import is_meta_key, path_get, path_keys, path_query, path_remove, path_set
 
+pytestmark = pytest.mark.spec("C-5", "S-PAT-1")
+
 DATA: dict[str, Any] = {
     "a": {"b": {"c": 1}, "list": [{"n": "x", "v": 1}, {"n": "y", "v": 2}], "none": None},
     "b.c": "dotted",

@@ -23,7 +23,7 @@ from tests.unit.pipeline.kit import Person
 from tests.unit.tools.conftest import Bench, context
 
 
-@pytest.mark.spec("R-BLT-2", "S6.1")
+@pytest.mark.spec("R-BLT-2")
 async def test_a_command_runs_in_the_workspace_and_returns_both_streams(bench: Bench) -> None:
     result = await bench.run(bench.bash, command="pwd; ls; echo oops >&2")
     assert result.text == f"{bench.world.workspace}\nnote.txt\noops\n"
@@ -125,7 +125,7 @@ async def test_what_is_written_into_a_folder_that_goes_with_the_command_is_said_
             os.unlink(name)
 
 
-@pytest.mark.spec("R-BLK-1", "S6.5", "R-INV-17")
+@pytest.mark.spec("R-BLK-1", "R-INV-17")
 async def test_a_blocked_command_is_refused_before_anyone_is_asked_and_again_when_run(bench: Bench) -> None:
     check = await bench.bash.precheck({"command": "rm -rf /"})
     assert isinstance(check.denied, Denied)
@@ -228,7 +228,7 @@ async def test_where_there_is_no_bash_or_no_workspace_the_call_is_refused_and_no
     assert (bench.world.workspace / "note.txt").read_text() == "ran\n"
 
 
-@pytest.mark.spec("R-ENV-1", "R-ENV-6", "S6.6")
+@pytest.mark.spec("R-ENV-1", "R-ENV-6")
 async def test_no_secret_of_the_app_is_in_its_environment(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-should-not-be-seen")
     result = await bench.run(
@@ -238,7 +238,7 @@ async def test_no_secret_of_the_app_is_in_its_environment(bench: Bench, monkeypa
     assert "AGENT_HOME" not in result.text
 
 
-@pytest.mark.spec("R-TMO-1", "R-TMO-2", "R-TMO-3", "S6.4")
+@pytest.mark.spec("R-TMO-1", "R-TMO-2", "R-TMO-3")
 async def test_over_time_it_ends_with_what_it_wrote_so_far(bench: Bench) -> None:
     said = ""
     for limit in longer_limits(0.5):

@@ -28,13 +28,13 @@ def test_the_tools_are_declared_as_the_source_says() -> None:
 # -- read ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.spec("S6.1", "R-TOOL-10")
+@pytest.mark.spec("R-TOOL-10")
 async def test_a_text_file_comes_back_as_it_is(bench: Bench) -> None:
     result = await bench.run(bench.read, path="note.txt")
     assert (result.text, result.is_error) == ("note\n", False)
 
 
-@pytest.mark.spec("R-BLT-3", "R-FS-7", "S6.10", "S6.12")
+@pytest.mark.spec("R-BLT-3", "R-FS-7")
 @pytest.mark.parametrize("how", ["absolute", "dots", "link", "denied", "proc"])
 async def test_nothing_outside_can_be_read(bench: Bench, how: str) -> None:
     world = bench.world
@@ -64,7 +64,7 @@ async def test_a_part_of_a_file_says_where_to_go_on(bench: Bench) -> None:
     assert beyond.text == "[The file has fewer than 101 lines.]"
 
 
-@pytest.mark.spec("R-TMO-5", "S6.3", "S-BLT-2")
+@pytest.mark.spec("R-TMO-5", "S-BLT-2")
 async def test_a_long_file_is_cut_between_lines_and_can_be_read_to_its_end(bench: Bench) -> None:
     lines = [f"{n} " + "ä" * 50 for n in range(3000)]
     (bench.world.workspace / "long.txt").write_text("\n".join(lines) + "\n")
@@ -170,7 +170,7 @@ async def test_folders_outside_are_not_listed(bench: Bench) -> None:
 # -- write ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.spec("R-BLT-4", "S6.1")
+@pytest.mark.spec("R-BLT-4")
 async def test_a_file_is_written_and_said_so(bench: Bench) -> None:
     result = await bench.run(bench.write, path="new/a.txt", content="grüße\n")
     assert (bench.world.workspace / "new/a.txt").read_text() == "grüße\n"
@@ -211,7 +211,7 @@ async def test_previews_are_capped_and_say_so(bench: Bench) -> None:
     ]
 
 
-@pytest.mark.spec("R-FS-3", "R-BLT-3", "S6.11")
+@pytest.mark.spec("R-FS-3", "R-BLT-3")
 async def test_denied_inside_allowed_cannot_be_written(bench: Bench) -> None:
     bench.world.change(denied=(str(bench.world.workspace / "private"),))
     for path in ("private/x", "./a/../private"):

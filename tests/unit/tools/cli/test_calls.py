@@ -1,4 +1,4 @@
-"""Declared tools called through every gate: schema, safety, the person, and then the process (S6.7 to S6.9)."""
+"""Declared tools called through every gate: schema, safety, the person, and then the process."""
 
 import json
 import sys
@@ -88,7 +88,7 @@ async def calls(bench: Bench) -> AsyncIterator[Calls]:
     await owner.close()
 
 
-@pytest.mark.spec("S6.7", "R-CLI-1", "R-TOOL-5", "C-30")
+@pytest.mark.spec("R-CLI-1", "R-TOOL-5", "C-30")
 async def test_a_declared_tool_is_called_by_its_alias_and_a_read_one_asks_nobody(calls: Calls) -> None:
     outcome = await calls.call("kubectl_get", resource="pods", namespace="kube-system")
     assert json.loads(outcome.result.text) == ["get", "pods", "-n", "kube-system"]
@@ -104,7 +104,7 @@ async def test_the_schema_that_models_get_is_the_one_that_validates(calls: Calls
     assert tool.spec.params["properties"]["resource"]["enum"] == ["pods", "services"]
 
 
-@pytest.mark.spec("S6.9", "S6.2", "R-CLI-5", "R-CLI-6", "R-CLI-8", "R-CLI-9")
+@pytest.mark.spec("R-CLI-5", "R-CLI-6", "R-CLI-8", "R-CLI-9")
 @pytest.mark.parametrize(
     ("tool", "args"),
     [
@@ -127,7 +127,7 @@ async def test_arguments_that_do_not_fit_are_refused_and_nobody_is_asked(
     assert calls.asked == []
 
 
-@pytest.mark.spec("S6.8", "R-CLI-11", "R-PRM-1", "R-PRM-2", "R-PRM-13")
+@pytest.mark.spec("R-CLI-11", "R-PRM-1", "R-PRM-2", "R-PRM-13")
 async def test_a_write_tool_asks_with_its_vector_and_metacharacters_stay_literal(calls: Calls) -> None:
     text = "$(touch x); `id` && rm -rf ~ | cat > out\n'\"\\*"
     outcome = await calls.call("say", text=text)
@@ -149,7 +149,7 @@ async def test_a_denied_call_starts_nothing_and_admin_is_never_remembered(calls:
     assert [entry.decision for entry in calls.logged] == ["deny", "allow_once", "allow_once"]
 
 
-@pytest.mark.spec("R-BLK-1", "S6.5")
+@pytest.mark.spec("R-BLK-1")
 async def test_a_shell_by_another_name_is_no_way_around_the_blocklist(calls: Calls) -> None:
     outcome = await calls.call("run_text", text="rm -rf /")
     assert (outcome.state, outcome.result.code) == ("denied", "denied.blocklist")

@@ -18,7 +18,7 @@ def declared(cli: Cli, text: str) -> CliTool:
     return CliTool(found.definitions[0], cli.services)
 
 
-@pytest.mark.spec("R-CLI-1", "R-CLI-4", "S6.7")
+@pytest.mark.spec("R-CLI-1", "R-CLI-4")
 async def test_the_first_tool_that_the_page_shows_finds_text_and_asks_nobody(cli: Cli) -> None:
     tool = declared(cli, samples("tools", "yaml")[0])
     (cli.bench.world.workspace / "a.txt").write_text("one\n$(two)\n$(two) again\n")

@@ -144,7 +144,7 @@ async def test_in_a_job_a_declared_tool_writes_in_no_folder_that_is_open_for_the
     assert (opened / "new.txt").exists()
 
 
-@pytest.mark.spec("R-CLI-2", "R-CLI-3", "R-CLI-11", "S6.8", "S6.1")
+@pytest.mark.spec("R-CLI-2", "R-CLI-3", "R-CLI-11")
 async def test_hostile_values_reach_the_program_as_single_literal_arguments(cli: Cli) -> None:
     names = [f"v{at}" for at in range(len(HOSTILE))]
     tool = cli.echo(*(f"{{{{{name}}}}}" for name in names), parameters={name: {"type": "string"} for name in names})
@@ -190,7 +190,7 @@ async def test_defaults_fill_in_and_numbers_and_flags_are_written_canonically(cl
 # -- values -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.spec("R-CLI-5", "S6.9", "S6.2")
+@pytest.mark.spec("R-CLI-5")
 @pytest.mark.parametrize(
     ("rule", "bad"),
     [
@@ -290,7 +290,7 @@ async def test_the_request_shows_the_vector_the_folder_and_what_confines_it(cli:
     assert check.constraint == "printf '%s\n' 'a; id'"
 
 
-@pytest.mark.spec("R-TOOL-4", "S6.7")
+@pytest.mark.spec("R-TOOL-4")
 async def test_what_a_person_declares_keeps_its_category_and_values_raise_it(cli: Cli) -> None:
     folder = cli.bench.world.root / "bin"
     program(folder / "kubectl", "exit 0")
@@ -371,7 +371,7 @@ async def test_a_program_that_the_agent_could_have_written_is_admin(cli: Cli) ->
 # -- running ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.spec("R-CLI-13", "R-TMO-9", "S6.1")
+@pytest.mark.spec("R-CLI-13", "R-TMO-9")
 async def test_a_non_zero_exit_is_an_error_with_code_and_output(cli: Cli) -> None:
     tool = cli.tool("", cmd="sh", args=["-c", "cat; echo out; echo err >&2; exit 3"])
     result: ToolResult = await cli.bench.run(tool)
@@ -380,7 +380,7 @@ async def test_a_non_zero_exit_is_an_error_with_code_and_output(cli: Cli) -> Non
     assert (await cli.bench.run(cli.tool("", cmd="true"))).text == "[No output.]"
 
 
-@pytest.mark.spec("R-TMO-1", "R-TMO-2", "R-TMO-3", "S6.4")
+@pytest.mark.spec("R-TMO-1", "R-TMO-2", "R-TMO-3")
 async def test_a_limit_of_its_own_ends_everything_and_says_what_was_written(cli: Cli) -> None:
     seconds = "98765.4321"
     said = ""
@@ -418,7 +418,7 @@ async def test_a_cancelled_run_ends_the_program(cli: Cli) -> None:
         await asyncio.wait_for(task, PATIENCE_S)
 
 
-@pytest.mark.spec("R-TMO-5", "S6.3")
+@pytest.mark.spec("R-TMO-5")
 @pytest.mark.parametrize("limit", [1000, 1001])
 async def test_output_over_the_limit_is_cut_between_characters_with_a_notice(cli: Cli, limit: int) -> None:
     cli.bench.world.change(output_limit=limit)
@@ -432,7 +432,7 @@ async def test_output_over_the_limit_is_cut_between_characters_with_a_notice(cli
     assert limit - 200 < len(result.text.encode()) <= limit
 
 
-@pytest.mark.spec("R-ENV-1", "R-ENV-2", "R-ENV-3", "R-ENV-5", "S6.13", "S6.6")
+@pytest.mark.spec("R-ENV-1", "R-ENV-2", "R-ENV-3", "R-ENV-5")
 async def test_the_environment_is_the_allowlist_and_what_is_declared(cli: Cli) -> None:
     cli.host |= {"HOST_SECRET": "hidden", "DEPLOY_TOKEN": "from-host"}
     cli.keyring["svc", "me"] = "from-keyring"

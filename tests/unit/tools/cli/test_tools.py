@@ -70,7 +70,7 @@ def running(bench: Bench) -> Running:
     return Running(bench, bench.confinement)
 
 
-@pytest.mark.spec("R-CLI-1", "S6.7")
+@pytest.mark.spec("R-CLI-1")
 def test_every_valid_entry_is_registered_by_name_and_by_its_alias(running: Running) -> None:
     running.put(tools(("disk_free", "df"), ("today", "date")))
     assert reloaded(running.service).problems == ()
