@@ -65,7 +65,7 @@ def change_key(
     lines = text.splitlines(keepends=True)
     root = _root(text, what)
     end = _end(lines, root)
-    change = _Change(lines, "\r\n" if any(line.endswith("\r\n") for line in lines) else "\n", what, block_lists)
+    change = _TextChange(lines, "\r\n" if any(line.endswith("\r\n") for line in lines) else "\n", what, block_lists)
     return "".join(change.made(root, 0, end, tuple(path), value))
 
 
@@ -97,7 +97,7 @@ def with_item(text: str, key: str, entry: Mapping[str, object]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Change:
+class _TextChange:
     """One change of a text."""
 
     lines: list[str]

@@ -87,10 +87,10 @@ def read(text: str) -> Node | None:
         raise FormatError(f"the file is larger than {MAX_BYTES // 1000} KB")
     if not text.strip():
         return None
-    return _Builder(events(text)).document()
+    return _NodeBuilder(events(text)).document()
 
 
-class _Builder:
+class _NodeBuilder:
     """Consumes the parser's events; the depth is limited before Python's stack is."""
 
     def __init__(self, pieces: Iterator[Any]) -> None:

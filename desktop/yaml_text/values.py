@@ -45,7 +45,7 @@ class YamlMapping:
 def read(text: str, *, first_line: int = 1, marks: bool = False, what: str = "frontmatter") -> YamlMapping:
     """Read YAML that has to be a mapping. FormatError for anything else. ``first_line`` is where ``text`` begins in its
     file; ``what`` it is called in a sentence."""
-    builder = _Builder(first_line, marks, what)
+    builder = _ValueBuilder(first_line, marks, what)
     return YamlMapping(builder.build(events(text, first_line)), builder.marks, builder.notes)
 
 
@@ -56,7 +56,7 @@ class _Anchor:
     weight: int
 
 
-class _Builder:
+class _ValueBuilder:
     """Consumes events recursively; the depth is limited before Python's stack is."""
 
     def __init__(self, first_line: int, marks: bool, what: str) -> None:
