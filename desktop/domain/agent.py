@@ -14,17 +14,22 @@ AgentStatus = Literal["completed", "failed", "cancelled", "limit"]
 
 @dataclass(frozen=True, slots=True)
 class AgentOutcome:
-    """How an agent ended. ``value`` is plain data; ``code`` the error's kind and ``detail`` its sentence, both empty
-    when it completed; ``limit`` names the budget of a ``limit`` and where that was set (R-SUP-11). ``usage`` and
-    ``rounds`` are those of its whole branch."""
+    """How an agent ended (R-SUP-11)."""
 
     status: AgentStatus
+    """Completed, failed, cancelled or stopped by a limit."""
     value: Any = None
+    """Its result as plain data."""
     code: str = ""
+    """The error's kind; "" when it completed."""
     detail: str = ""
+    """The error's sentence; "" when it completed."""
     limit: str = ""
+    """The budget of a ``limit`` and where that was set."""
     usage: Usage = field(default_factory=Usage)
+    """Tokens and cost of its whole branch."""
     rounds: int = 0
+    """Model requests of its whole branch."""
 
 
 class AgentContextProtocol(Protocol):

@@ -26,17 +26,24 @@ Stop = Callable[[], bool]
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """Which entries to show; an empty field lets everything through. ``text`` is searched in what a person can read of
-    an entry; ``since`` and ``until`` bound the time."""
+    """Which entries to show; an empty field lets everything through."""
 
     text: str = ""
+    """Searched in what a person can read of an entry."""
     decision: AnyDecision = ""
+    """The decision of the entry."""
     category: str = ""
+    """The category of the call."""
     tool: str = ""
+    """The tool that was called."""
     thread_id: str = ""
+    """The thread of the call."""
     by: str = ""
+    """Who or what decided."""
     since: float | None = None
+    """The earliest time, in seconds since the epoch."""
     until: float | None = None
+    """The latest time, in seconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True)

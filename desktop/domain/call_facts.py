@@ -11,20 +11,29 @@ from desktop.domain.judgement import Category, CommandPart
 
 @dataclass(frozen=True, slots=True)
 class CallFacts:
-    """What a trust rule may look at. ``parts`` and ``resolved`` as in ``PreCheck``; ``digest`` is the SHA-256 of
-    ``constraint`` where that is known only without its secrets, else empty. ``above`` as in ``RunMeta``: rules of those
-    threads count for the call as well. ``network``: the network is opened for it because it was judged to need it.
-    """
+    """What a trust rule may look at."""
 
     tool: str
+    """The tool's name."""
     category: Category
+    """The effective category."""
     constraint: str = ""
+    """What the call is about: a path, a command."""
     tags: tuple[str, ...] = ()
+    """The tool's tags."""
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    """The arguments."""
     source: str = ""
+    """Where the tool comes from."""
     parts: tuple[CommandPart, ...] = ()
+    """The commands of a shell command, as in ``PreCheck``."""
     resolved: Mapping[str, str] = field(default_factory=dict)
+    """Where arguments that are paths really lead, as in ``PreCheck``."""
     thread_id: str = ""
+    """The thread of the call."""
     digest: str = ""
+    """The SHA-256 of ``constraint`` where that is known only without its secrets, else ""."""
     above: tuple[str, ...] = ()
+    """Threads of the agents above, as in ``RunMeta``: their rules count for the call as well."""
     network: bool = False
+    """The network is opened for the call because it was judged to need it."""

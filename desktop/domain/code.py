@@ -20,21 +20,25 @@ CodeOp = Literal["invoke", "finish", "fail", "next"]
 
 @dataclass(frozen=True, slots=True)
 class CodeLimits:
-    """What one piece of code may use (R-COD-14, R-COD-15). Times in seconds, sizes in bytes.
-
-    ``wall_s`` does not count while a person is asked: the call's own clock in the pipeline keeps it (R-PRM-10).
-    ``cpu_s`` is time that the process computes; ``calls`` are nested calls, and ``nested_s`` is for those whose tool
-    has no limit of its own.
-    """
+    """What one piece of code may use (R-COD-14, R-COD-15). Times in seconds, sizes in bytes."""
 
     wall_s: float = 300.0
+    """Time from start to end, without waiting for a person: the call's own clock in the pipeline keeps it
+    (R-PRM-10)."""
     cpu_s: float = 60.0
+    """Time that the process computes."""
     calls: int = 50
+    """Nested calls."""
     nested_s: float = 60.0
+    """Time of a nested call whose tool has no limit of its own."""
     heap_bytes: int = 64 * 1024 * 1024
+    """The engine's heap."""
     stack_bytes: int = 1024 * 1024
+    """The engine's stack."""
     message_bytes: int = 256 * 1024
+    """One message over the pipe."""
     output_bytes: int = 200_000
+    """All that the code prints."""
 
 
 @dataclass(frozen=True, slots=True)

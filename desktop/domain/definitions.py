@@ -22,19 +22,26 @@ MAX_AGENTS_DEEP = 8
 
 @dataclass(frozen=True, slots=True)
 class SideDefinition:
-    """One side, with the fields and defaults of R-DEF-1. ``prompt`` names a skill: its body is the system text, its
-    frontmatter says tools and model (C-20); or it is "", and ``prompt_text`` is what such a body would be, with
-    ``allowed_tools`` as in a frontmatter (None: no list). ``max_rounds`` is ``maxSteps``; None: not set."""
+    """One side, with the fields and defaults of R-DEF-1."""
 
     prompt: str
+    """A skill: its body is the system text, its frontmatter says tools and model (C-20); or ""."""
     label: str = ""
+    """The side's name in the transcript."""
     stop_on_response: bool = True
+    """Whether a reply ends the turn."""
     stop_tool: str = ""
+    """The tool whose call ends the turn."""
     stop_property: str = ""
+    """The argument of ``stop_tool`` that is the result."""
     max_rounds: int | None = None
+    """``maxSteps``; None: not set."""
     end_session_tool: str = ""
+    """The tool whose call ends the session."""
     prompt_text: str = ""
+    """The prompt where it is written in place of a skill."""
     allowed_tools: str | None = None
+    """The list beside ``prompt_text``, as in a frontmatter; None: no list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +61,36 @@ class DefinitionProblem:
 
 @dataclass(frozen=True, slots=True)
 class AgentDefinition:
-    """A definition as its file says. ``max_turns`` is ``maxSessionTurns``, counted in side turns of both (R-SES-14);
-    ``environment`` is ``tenvs`` (R-DEF-15); ``priority`` None: its caller's, or that of whoever started it;
-    ``origin`` the file, "" for one that is none."""
+    """A definition as its file says."""
 
     name: str
+    """The name others refer to it by."""
     side_a: SideDefinition
+    """The side that begins, or the only one."""
     title: str = ""
+    """The name a person reads."""
     type: AgentType = "ai_human"
+    """Whether a person is the other side, or a second agent."""
     side_b: SideDefinition | None = None
+    """The other side of two agents."""
     max_turns: int | None = None
+    """``maxSessionTurns``, counted in turns of both sides (R-SES-14)."""
     expose_as_tool: bool = False
+    """Whether other agents may call it."""
     tool_description: str = ""
+    """What the tool's description says."""
     description: str = ""
+    """What a person reads about it."""
     icon: str = ""
+    """The name of a bundled icon or an image file."""
     environment: Mapping[str, str] = field(default_factory=dict)
+    """``tenvs``: the variables of its threads (R-DEF-15)."""
     handoff: Literal["call", "transfer"] = "call"
+    """Whether a call is answered, or hands the conversation over."""
     priority: Priority | None = None
+    """None: its caller's, or that of whoever started it."""
     origin: str = ""
+    """Its file; "" for one that is in none."""
 
     def side(self, name: SideName) -> SideDefinition:
         """The definition of one side. Raises KeyError for side B of an agent that has only one."""
@@ -103,19 +122,26 @@ class AgentDefinition:
 
 @dataclass(frozen=True, slots=True)
 class AgentRow:
-    """A file in the list. ``agent`` None: it says nothing usable; ``tool_problem`` why it cannot be a tool. ``unseen``:
-    the digest of a project's file that is off because nobody has looked at it as it is now; else empty. ``cycle``: by
-    way of which others it can come to call itself."""
+    """A file in the list."""
 
     path: str
+    """The file."""
     source: Literal["mine", "library", "project"]
+    """Whose file it is."""
     agent: AgentDefinition | None
+    """The definition; None: the file says nothing usable."""
     problems: tuple[DefinitionProblem, ...] = ()
+    """What is wrong with the file."""
     kept: bool = False
+    """Whether an earlier version stays in force because this one is broken."""
     writable: bool = False
+    """Whether Assent may change the file."""
     tool_problem: str = ""
+    """Why it cannot be a tool, or ""."""
     unseen: str = ""
+    """The digest of a project's file that is off because nobody has looked at it as it is now; else ""."""
     cycle: tuple[str, ...] = ()
+    """The other agents by way of which it can come to call itself."""
 
     @property
     def errors(self) -> tuple[str, ...]:

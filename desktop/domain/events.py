@@ -83,15 +83,22 @@ class RunWaiting(RunEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnded(RunEvent):
-    """A run is over; ``detail`` is a sentence for the person, ``limit`` names limit, value and where set (R-LIM-5)."""
+    """A run is over."""
 
     reason: EndReason
+    """Why it ended."""
     detail: str = ""
+    """A sentence for the person."""
     code: str = ""
+    """The error's kind, or ""."""
     next_step: str = ""
+    """What the person can do, or ""."""
     usage: Usage = field(default_factory=Usage)
+    """Tokens and cost of the run."""
     limit: str = ""
+    """The limit that ended it, its value and where it was set (R-LIM-5)."""
     retry_after: float | None = None
+    """Seconds after which a provider may be asked again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,16 +140,22 @@ class ToolCallWriting(RunEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageClosed(RunEvent):
-    """An assistant message is complete and committed; ``notices`` are what the app had to say about it. ``amended``:
-    its texts, where a chat-level layer has made others of those that arrived (R-MW-9)."""
+    """An assistant message is complete and committed."""
 
     message_id: str
+    """The message."""
     stop_reason: StopReason
+    """Why the model stopped."""
     tool_calls: tuple[ToolCallBlock, ...] = ()
+    """The calls in it."""
     usage: Usage | None = None
+    """Tokens and cost of the round; None: unknown."""
     elapsed_ms: int = 0
+    """How long the round took."""
     notices: tuple[NoticeBlock, ...] = ()
+    """What the app had to say about it."""
     amended: tuple[TextBlock | ReasoningBlock, ...] | None = None
+    """Its texts, where a chat-level layer has made others of those that arrived (R-MW-9)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,19 +200,30 @@ class ToolCallOutput(RunEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallFinished(RunEvent):
-    """A call is over. ``state`` is done | failed | denied | aborted."""
+    """A call is over."""
 
     message_id: str
+    """The message that holds the call."""
     call_id: str
+    """The call."""
     tool: str
+    """The tool."""
     state: str
+    """done | failed | denied | aborted."""
     text: str
+    """The result's text."""
     is_error: bool
+    """Whether the model reads it as an error."""
     code: str
+    """The error's kind, or ""."""
     elapsed_ms: int
+    """How long it took, without waiting for a person."""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    """Plain values for its card."""
     result_message_id: str = ""
+    """The message that holds the result."""
     media: tuple[MediaBlock, ...] = ()
+    """Images and sounds of the result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,21 +286,24 @@ class UserMessageTaken(RunEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentTraced(RunEvent):
-    """Something happened in an agent that works for a call of this run (R-TRC-1, R-TRC-5): plain, bounded, redacted.
-
-    ``context_id`` is the agent's, ``ancestor_context_id`` that of the agent above it ("" for one called from the
-    thread), ``call_id`` the call it works for. ``sequence`` counts within the agent from 1. ``type`` is one of the
-    trace's types, or ``agent-start`` and ``agent-complete``; ``at`` is seconds since the epoch.
-    """
+    """Something happened in an agent that works for a call of this run (R-TRC-1, R-TRC-5): plain, bounded, redacted."""
 
     context_id: str
+    """The agent's context."""
     ancestor_context_id: str
+    """The context of the agent above it; "" for one called from the thread."""
     call_id: str
+    """The call that it works for."""
     agent: str
+    """The agent's name."""
     sequence: int
+    """Counts within the agent from 1."""
     type: str
+    """One of the trace's types, or ``agent-start`` and ``agent-complete``."""
     at: float
+    """Seconds since the epoch."""
     data: Mapping[str, Any] = field(default_factory=dict)
+    """What the entry says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

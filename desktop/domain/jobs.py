@@ -55,54 +55,80 @@ class JobPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job as a person set it up. ``schedule`` is a cron expression of five fields, read as cron reads it (0 and 7 are
-    Sunday), in ``zone``, an IANA name ("": this machine's). ``seen_at`` is up to when its times were dealt with."""
+    """A job as a person set it up."""
 
     job_id: str
+    """The job."""
     name: str
+    """The name a person reads."""
     message: str
+    """What is sent."""
     schedule: str
+    """A cron expression of five fields, read as cron reads it (0 and 7 are Sunday)."""
     zone: str = ""
+    """The time zone of the schedule, an IANA name; "": this machine's."""
     agent: str = "assistant"
+    """The agent that the message goes to."""
     model: str = ""
+    """``connection/model``, or "" for the agent's own."""
     policy: JobPolicy = field(default_factory=JobPolicy)
+    """What its runs may do."""
     enabled: bool = True
+    """False: paused."""
     missed: MissedPolicy = "skip"
+    """What becomes of times that passed while Assent was closed."""
     created_at: float = 0.0
+    """Seconds since the epoch."""
     seen_at: float = 0.0
+    """The time up to which its times were dealt with."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobRun:
-    """One run of a job, or a time at which there was none. ``tried`` by hand; ``detail`` is at most 200 characters;
-    ``ended_at`` 0: not yet, or nobody knows when (``interrupted``)."""
+    """One run of a job, or a time at which there was none."""
 
     job_run_id: str
+    """The record of this time."""
     job_id: str
+    """The job."""
     planned_at: float
+    """When it was due."""
     status: JobRunStatus
+    """How it went."""
     started_at: float = 0.0
+    """When it began; 0: it did not."""
     ended_at: float = 0.0
+    """When it ended; 0: not yet, or nobody knows when (``interrupted``)."""
     thread_id: str = ""
+    """The thread of the run, or ""."""
     run_id: str = ""
+    """The run, or ""."""
     detail: str = ""
+    """Why it went so, in at most 200 characters."""
     tried: bool = False
+    """Whether a person started it by hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobRow:
-    """A job as the page lists it. ``next_at`` None: it is paused, or has no time to come; ``failures`` in a row;
-    ``waiting``: its run is there, and waits for a place. ``next_ahead_s``: seconds that the clock of the job's own zone
-    is ahead of UTC at ``next_at``. ``problem`` is a sentence on why it cannot run at all, or ""."""
+    """A job as the page lists it."""
 
     job: Job
+    """The job."""
     next_at: float | None
+    """The next time; None: it is paused, or has no time to come."""
     last: JobRun | None
+    """The last run."""
     failures: int = 0
+    """Runs that failed in a row."""
     running: bool = False
+    """Whether a run is under way."""
     waiting: bool = False
+    """Whether its run is there, and waits for a place."""
     next_ahead_s: float = 0.0
+    """Seconds that the clock of the job's own zone is ahead of UTC at ``next_at``."""
     problem: str = ""
+    """A sentence on why it cannot run at all, or ""."""
 
 
 class JobPort(Protocol):

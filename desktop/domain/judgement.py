@@ -37,25 +37,26 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class CommandPart:
-    """One command of a shell command as rules about ``command`` compare it (R-PRM-11).
-
-    ``text``: its words as a shell would have to be given them, single blanks between. ``spellings``: other texts of the
-    same, tried by rules that ask or deny. ``hidden``: half a sentence why no rule can cover it (a word that only
-    running shows, a file that it writes through a redirection), or empty. ``said``: options by which it does more than
-    its name says, or that no table of the program has, such as ``--output``: only a rule that names them covers it.
-    ``assigns``: the assignments in front of it and of ``text``: covered only by rules that write ``NAME=``. ``hosts``:
-    the computers that it names, and options (``-L``) that send it on to others; a rule that names one covers it only if
-    it names all of them. ``astray``: why it may go to others all the same, because of what does not stand in it (a
-    proxy in ``~/.curlrc``); no rule that names a host covers it then.
-    """
+    """One command of a shell command, as rules about ``command`` compare it (R-PRM-11)."""
 
     text: str
+    """Its words as a shell would have to be given them, single blanks between."""
     spellings: tuple[str, ...] = ()
+    """Other texts of the same command, tried by rules that ask or deny."""
     hidden: str = ""
+    """Half a sentence why no rule can cover it (a word that only running shows, a file that it writes through a
+    redirection), or ""."""
     said: tuple[str, ...] = ()
+    """Options by which it does more than its name says, or that no table of the program has, such as ``--output``: only
+    a rule that names them covers it."""
     assigns: tuple[str, ...] = ()
+    """The assignments in front of it and of ``text``: covered only by rules that write ``NAME=``."""
     hosts: tuple[str, ...] = ()
+    """The computers that it names, and options (``-L``) that send it on to others; a rule that names one covers it only
+    if it names all of them."""
     astray: tuple[str, ...] = ()
+    """Why it may go to others all the same, because of what does not stand in it (a proxy in ``~/.curlrc``); no rule
+    that names a host covers it then."""
 
     @property
     def command(self) -> str:

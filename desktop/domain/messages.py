@@ -66,38 +66,45 @@ class FileBlock:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallBlock:
-    """A call that a model asked for.
-
-    ``arguments`` is None when ``raw`` was not a JSON object; ``problem`` then says why (R-LOOP-13). ``via`` is the tool
-    through which it was asked for (``skill_invoke``), as the model wrote it; "" for none.
-    """
+    """A call that a model asked for."""
 
     call_id: str
+    """The call."""
     tool: str
+    """The tool's name, as the model wrote it."""
     arguments: Mapping[str, Any] | None
+    """The arguments; None when ``raw`` was not a JSON object."""
     raw: str = ""
+    """The arguments as the model wrote them."""
     problem: str = ""
+    """Why ``arguments`` is None (R-LOOP-13)."""
     via: str = ""
+    """The tool through which it was asked for (``skill_invoke``), as the model wrote it; "" for none."""
     kind: Literal["tool_call"] = "tool_call"
+    """Tells blocks apart in JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResultBlock:
-    """The answer to one call; keeps the tool's name (R-CTX-11) and what a card shows of it.
-
-    ``facts`` are plain values for display: ``category``, ``state`` (done | failed | denied | aborted), ``code``,
-    ``elapsed_ms``, ``bytes``, ``decision``, ``by``. ``media``: images and sounds that belong to it; they are stored
-    after it, as blocks of their own (``with_media``).
-    """
+    """The answer to one call; keeps the tool's name (R-CTX-11) and what a card shows of it."""
 
     call_id: str
+    """The call."""
     tool: str
+    """The tool's name."""
     text: str
+    """What the model reads."""
     is_error: bool = False
+    """Whether the model reads it as an error."""
     structured: Any = None
+    """The structured value, if there is one."""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    """Plain values for display: ``category``, ``state`` (done | failed | denied | aborted), ``code``, ``elapsed_ms``,
+    ``bytes``, ``decision``, ``by``."""
     media: tuple[MediaBlock, ...] = ()
+    """Images and sounds that belong to it; they are stored after it, as blocks of their own (``with_media``)."""
     kind: Literal["tool_result"] = "tool_result"
+    """Tells blocks apart in JSON."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,20 +14,22 @@ Locality = Literal["local", "provider", "demo", "scripted"]
 
 @dataclass(frozen=True, slots=True)
 class ProviderInfo:
-    """A kind of place where models live.
-
-    ``needs`` names the fields a person fills in: key, base_url, region, api_version …; one that ends with ``?`` may
-    stay empty. ``secrets`` are those of them that go to the keyring, the main one first. ``key_url`` is where a key is
-    to be had, shown as text; ``address`` is where it usually answers, where a person may write another.
-    """
+    """A kind of place where models live."""
 
     provider: str
+    """The key of the kind."""
     title: str
+    """The name a person reads."""
     needs: tuple[str, ...] = ("key",)
+    """The fields a person fills in: key, base_url, region, api_version …; one that ends with ``?`` may stay empty."""
     key_url: str = ""
+    """Where a key is to be had, shown as text."""
     locality: Locality = "provider"
+    """Whether it is on this machine."""
     secrets: tuple[str, ...] = ("key",)
+    """The fields that go to the keyring, the main one first."""
     address: str = ""
+    """Where it usually answers, where a person may write another."""
 
     def secret_names(self, name: str) -> dict[str, str]:
         """Under which names the secrets of a connection lie, by field; ``name`` is the connection's
@@ -69,20 +71,30 @@ class ModelRef:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What is known of a model. ``context_window`` in tokens is what the server really gives; None: unknown.
-    Prices are USD per million tokens; None: unknown."""
+    """What is known of a model. Prices are USD per million tokens; None: unknown."""
 
     ref: ModelRef
+    """The model."""
     title: str
+    """The name a person reads."""
     context_window: int | None = None
+    """Tokens that the server really gives; None: unknown."""
     max_output: int | None = None
+    """Tokens of one answer; None: unknown."""
     input_price: float | None = None
+    """The price of what is read."""
     output_price: float | None = None
+    """The price of what is written."""
     size_bytes: int | None = None
+    """The size of a local model."""
     tools: bool | None = None
+    """Whether it can call tools; None: unknown."""
     vision: bool | None = None
+    """Whether it takes images; None: unknown."""
     hearing: bool | None = None
+    """Whether it takes sounds; None: unknown."""
     locality: Locality = "provider"
+    """Whether it is on this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,19 +121,23 @@ class LocalServer:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One round's request. ``tools`` are native schemas (``{"name", "description", "parameters"}``).
-
-    ``deadline_s`` bounds the whole answer and ``idle_s`` the silence between two chunks, both in seconds; the
-    client owns them because the library's timeout does not hold once a slow stream flows.
-    """
+    """One round's request. The client owns both time limits, because the library's does not hold once a slow stream
+    flows."""
 
     model: ModelRef
+    """The model that is asked."""
     messages: tuple[ChatMessage, ...]
+    """The conversation."""
     system: str = ""
+    """The system text."""
     tools: tuple[Mapping[str, Any], ...] = ()
+    """Native schemas (``{"name", "description", "parameters"}``)."""
     options: Mapping[str, Any] = field(default_factory=dict)
+    """Options for the provider."""
     deadline_s: float | None = 600.0
+    """Seconds for the whole answer."""
     idle_s: float | None = 120.0
+    """Seconds of silence between two chunks."""
 
 
 @dataclass(frozen=True, slots=True)

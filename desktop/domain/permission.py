@@ -20,43 +20,58 @@ NOBODY_ANSWERED = frozenset({"cancelled", "closed"})
 
 @dataclass(frozen=True, slots=True)
 class PermissionRequest:
-    """One call that needs assent. Everything a dialog shows; all text is untrusted and shown as plain text.
-
-    ``digest`` binds the answer to exactly these arguments and this state of the files (R-PRM-5).
-    ``preview`` and ``judgements`` as in ``PreCheck``; ``asked_at`` is seconds since the epoch. ``original`` are the
-    arguments as the model wrote them, when a person changed them since: then everything here is about the edited call.
-    ``unknown`` says, of a call that had begun when Assent ended, that nobody knows whether it was done; else empty.
-    ``unrepeatable`` is why such a call cannot be made again, or empty.
-    ``place`` is the line of model-written code that made the call, as ``line 3: await …``, ``made while it ran`` where
-    no line of it did, or empty. ``rule`` is the pattern of the rule that says to ask, or empty. ``above``: the threads
-    of the agents that this one works for, the person's own first. ``node`` as in ``RunMeta``,
-    ``consent`` as in ``PreCheck``.
-    """
+    """One call that needs assent, with everything a dialog shows; all text is untrusted and shown as plain text."""
 
     request_id: str
+    """The request."""
     run_id: str
+    """The run of the call."""
     thread_id: str
+    """The thread of the call."""
     call_id: str
+    """The call."""
     tool: str
+    """The tool's name."""
     description: str
+    """The tool's description."""
     category: Category
+    """The effective category."""
     raised_because: str
+    """Why the category is higher than the tool's own, or ""."""
     chain: tuple[str, ...]
+    """Who asks: agent, skill, tool, from the outside in."""
     arguments: Mapping[str, Any]
+    """The arguments."""
     paths: tuple[str, ...]
+    """The paths that the call touches."""
     judgements: tuple[Judgement, ...]
+    """The parts of a command, as in ``PreCheck``."""
     preview: Mapping[str, Any]
+    """What the call will do, as in ``PreCheck``."""
     digest: str
+    """Binds the answer to exactly these arguments and this state of the files (R-PRM-5)."""
     asked_at: float
+    """Seconds since the epoch."""
     stale: bool = False
+    """Whether something has changed since an earlier request for the call was answered."""
     original: Mapping[str, Any] | None = None
+    """The arguments as the model wrote them, when a person changed them since: then everything here is about the edited
+    call."""
     place: str = ""
+    """The line of model-written code that made the call, as ``line 3: await …``, ``made while it ran`` where no line of
+    it did, or ""."""
     rule: str = ""
+    """The pattern of the rule that says to ask, or ""."""
     unknown: str = ""
+    """Of a call that had begun when Assent ended: that nobody knows whether it was done; else ""."""
     above: tuple[str, ...] = ()
+    """The threads of the agents that this one works for, the person's own first."""
     node: str = ""
+    """The agent's place in the run tree, as in ``RunMeta``."""
     unrepeatable: str = ""
+    """Why such a call cannot be made again, or ""."""
     consent: Consent | None = None
+    """What a person agrees to for later calls, too, as in ``PreCheck``."""
 
     @property
     def seen_in(self) -> str:
@@ -78,17 +93,24 @@ class PermissionRequest:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """An answer. ``digest`` repeats the request's: an answer to another digest is void (R-PRM-5). ``with_network``: the
-    person gave the call the network, where its request offered that."""
+    """An answer to a request."""
 
     choice: Choice
+    """What was answered."""
     digest: str
+    """Repeats the request's: an answer to another digest is void (R-PRM-5)."""
     by: DecidedBy = "user"
+    """Who or what answered."""
     reason: str = ""
+    """What the person wrote, or why nobody answered."""
     edited_arguments: Mapping[str, Any] | None = None
+    """The arguments as the person changed them."""
     rule: Mapping[str, Any] | None = None
+    """The rule that answered."""
     waited_s: float = 0.0
+    """Seconds until the answer."""
     with_network: bool = False
+    """The person gave the call the network, where its request offered that."""
 
     @property
     def allowed(self) -> bool:
@@ -117,51 +139,67 @@ class Asker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """One line of the activity log (R-PRM-13). ``at`` is seconds since the epoch; arguments only as a digest
-    and a redacted summary.
-
-    ``decision`` is a ``Choice``, or ``refused`` when a gate refused the call before anyone was asked; ``by`` then names
-    the gate. ``unanswered``: the question closed with the run or with Assent. ``outcome`` says what came of it:
-    ``done``, ``failed, exit code 7``, ``denied``, ``aborted``, or ``asked again`` for a decision that a later one of
-    the same call replaced; empty while it runs.
-    """
+    """One line of the activity log (R-PRM-13)."""
 
     at: float
+    """Seconds since the epoch."""
     run_id: str
+    """The run of the call."""
     thread_id: str
+    """The thread of the call."""
     call_id: str
+    """The call."""
     chain: tuple[str, ...]
+    """Who asked: agent, skill, tool."""
     tool: str
+    """The tool's name."""
     category: str
+    """The effective category."""
     decision: str
+    """A ``Choice``, or ``refused`` when a gate refused the call before anyone was asked. ``unanswered``: the question
+    closed with the run or with Assent."""
     by: str
+    """Who decided; of a refused call the gate."""
     digest: str
+    """Stands for the arguments."""
     summary: str = ""
+    """The arguments in brief, redacted."""
     paths: tuple[str, ...] = ()
+    """The paths that the call touched."""
     outcome: str = ""
+    """What came of it: ``done``, ``failed, exit code 7``, ``denied``, ``aborted``, or ``asked again`` for a decision
+    that a later one of the same call replaced; "" while it runs."""
     extra: Mapping[str, Any] = field(default_factory=dict)
+    """Further facts of the entry."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleRecord:
-    """A remembered decision: calls of ``tool`` (a pattern) whose arguments fit ``constraints`` (R-PRM-4).
-
-    ``origin`` says where it came from, for a person; times are seconds since the epoch. ``pattern`` is the whole rule
-    in the pattern language, without its ``$policy``; empty: an older one that ``tool`` and ``constraints`` describe.
-    ``thread_id`` empty: all threads.
-    """
+    """A remembered decision (R-PRM-4)."""
 
     rule_id: str
+    """The rule."""
     tool: str
+    """A pattern for the tool's name."""
     constraints: Mapping[str, Any]
+    """What the arguments of a call must be."""
     decision: Literal["allow", "ask", "deny"]
+    """What the rule says."""
     origin: str
+    """Where it came from, for a person."""
     created_at: float
+    """Seconds since the epoch."""
     last_used_at: float | None = None
+    """Seconds since the epoch; None: never used."""
     uses: int = 0
+    """How often it has answered."""
     revoked_at: float | None = None
+    """Seconds since the epoch; None: in force."""
     pattern: str = ""
+    """The whole rule in the pattern language, without its ``$policy``; "": an older one that ``tool`` and
+    ``constraints`` describe."""
     thread_id: str = ""
+    """The thread it holds in; "": all threads."""
 
 
 @dataclass(frozen=True, slots=True)

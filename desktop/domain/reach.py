@@ -54,24 +54,33 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class ReachRow:
-    """One path as the explorer shows it. A link is judged as what it leads to: ``target`` is the link's own text,
-    ``resolved`` where it ends. ``opens``: there is a folder to look into. For a folder ``read`` is the stricter of
-    listing it and reading a file in it, ``write`` is about a new file in it. ``boundary_read`` and ``boundary_write``
-    are the folders' part of the answer alone. All that is about file tools: ``commands`` says whether shell commands
-    could read and write there by what confines them, None where that is not known."""
+    """One path as the explorer shows it. A link is judged as what it leads to. All but ``commands`` is about file
+    tools."""
 
     path: str
+    """The path."""
     kind: NodeKind
+    """File, folder, link or something else."""
     state: ReachState
+    """The judgement's look."""
     words: str
+    """The judgement in a few words."""
     read: Reached
+    """May it be read? For a folder the stricter of listing it and reading a file in it."""
     write: Reached
+    """May it be written? For a folder, a new file in it."""
     resolved: str = ""
+    """Where a link ends."""
     target: str = ""
+    """The link's own text."""
     opens: bool = False
+    """Whether there is a folder to look into."""
     boundary_read: bool = False
+    """What the folders' lists alone say about reading."""
     boundary_write: bool = False
+    """What the folders' lists alone say about writing."""
     commands: tuple[bool, bool] | None = None
+    """Whether shell commands could read and write there by what confines them; None: not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,21 +20,30 @@ Outcome = Literal["passes", "asks", "denied", "blocked"]
 
 @dataclass(frozen=True, slots=True)
 class RuleView:
-    """One line of the list. ``pattern`` is the text in the pattern language without its ``$policy``. ``detail`` names
-    the project, or is empty. Times are seconds since the epoch; ``thread_id`` empty: all threads. Only an ``editable``
-    rule can be changed or revoked. ``problem``: why it counts for nothing, in a sentence, or empty."""
+    """One line of the list of rules."""
 
     rule_id: str
+    """The rule."""
     pattern: str
+    """The text in the pattern language, without its ``$policy``."""
     decision: RuleDecision
+    """What the rule says."""
     origin: RuleOrigin
+    """Where it comes from."""
     detail: str = ""
+    """The project it comes from, or ""."""
     created_at: float | None = None
+    """Seconds since the epoch; None: unknown."""
     last_used_at: float | None = None
+    """Seconds since the epoch; None: never used."""
     uses: int = 0
+    """How often it has answered."""
     thread_id: str = ""
+    """The thread it holds in; "": all threads."""
     editable: bool = False
+    """Whether it can be changed or revoked."""
     problem: str = ""
+    """Why it counts for nothing, in a sentence, or ""."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,46 +68,60 @@ class RuleProblem:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedCall:
-    """One call that the draft was tried on. ``text`` is what it is about (a command, a path), ``marked`` the ranges
-    (start, length) that make a trick one. ``why``: half a sentence for a person. ``times``: how often it was recorded;
-    ``thread_id`` and ``at`` of its last recording, empty and 0 for a trick."""
+    """One call that the draft was tried on."""
 
     tool: str
+    """The tool's name."""
     text: str
+    """What the call is about: a command, a path."""
     before: Outcome
+    """What the rules as they are say."""
     after: Outcome
+    """What they would say with the draft."""
     why: str = ""
+    """Half a sentence for a person."""
     marked: tuple[tuple[int, int], ...] = ()
+    """The ranges (start, length) of ``text`` that make it a trick."""
     times: int = 1
+    """How often it was recorded."""
     thread_id: str = ""
+    """The thread of its last recording; "" for a trick."""
     at: float = 0.0
+    """The time of its last recording; 0 for a trick."""
 
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """What would change if the draft were saved.
-
-    ``recorded`` and ``tricks``: how many were tried. ``passing``: recorded calls that would stop asking; ``stopped``:
-    recorded calls that passed and would ask or be denied; ``through``: tricks that would pass and did not before;
-    ``held``: tricks that stay stopped. Each list is capped; the counts beside them are whole. ``suggestion``: a
-    narrower pattern that lets ``suggestion_lets`` of the recorded calls through and no trick, or empty. ``unlisted``:
-    programs of the pattern whose options nobody knows. ``note``: what else a person assents to, as a sentence.
-    """
+    """What would change if the draft were saved. Each list is capped; the counts beside them are whole."""
 
     recorded: int
+    """How many recorded calls were tried."""
     tricks: int
+    """How many tricks were tried."""
     passing: tuple[SimulatedCall, ...] = ()
+    """Recorded calls that would stop asking."""
     passing_count: int = 0
+    """How many."""
     stopped: tuple[SimulatedCall, ...] = ()
+    """Recorded calls that passed and would ask or be denied."""
     stopped_count: int = 0
+    """How many."""
     through: tuple[SimulatedCall, ...] = ()
+    """Tricks that would pass and did not before."""
     through_count: int = 0
+    """How many."""
     held: tuple[SimulatedCall, ...] = ()
+    """Tricks that stay stopped."""
     held_count: int = 0
+    """How many."""
     suggestion: str = ""
+    """A narrower pattern that lets no trick through, or ""."""
     suggestion_lets: int = 0
+    """How many of the recorded calls ``suggestion`` lets through."""
     unlisted: tuple[str, ...] = ()
+    """Programs of the pattern whose options nobody knows."""
     note: str = ""
+    """What else a person assents to, as a sentence."""
 
 
 class RulePort(Protocol):

@@ -17,26 +17,34 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunMeta:
-    """What is known about a run wherever a call goes; passed explicitly, never global (R-CAN-7). ``unattended``: the
-    permission of a run in which nobody can be asked (``jobs.Unattended``); None: a person is there (R-CRON-1).
-    ``above``: the threads of the agents that this one works for, the person's own first; empty where nobody called.
-    ``node``: the place in the run tree of the agent whose calls these are; "" for the one whose thread it is.
-    ``call``: what names, in the run's log, the call that all this happens inside of (domain/call_keys.py); "" outside.
-    ``uncertain``: calls that are not made unasked. ``environment``: the variables of the agent's thread (D-6)."""
+    """What is known about a run wherever a call goes; passed explicitly, never global (R-CAN-7)."""
 
     run_id: str
+    """The run."""
     cancellation: CancellationToken
+    """Its token."""
     thread_id: str = ""
+    """The thread that the agent writes in."""
     supervision: Supervision | None = None
+    """The agent's node; None: nobody supervises."""
     deadline: float | None = None
+    """When it has to be over, by the monotonic clock."""
     trace_id: str = field(default_factory=short_id)
+    """Names this span in traces and logs."""
     tenant_id: str | None = None
+    """Reserved for hosts with several persons."""
     unattended: Unattended | None = None
+    """The permission of a run in which nobody can be asked; None: a person is there (R-CRON-1)."""
     above: tuple[str, ...] = ()
+    """The threads of the agents that this one works for, the person's own first; empty where nobody called."""
     node: str = ""
+    """The place in the run tree of the agent whose calls these are; "" for the one whose thread it is."""
     call: str = ""
+    """The name, in the run's log, of the call that all this happens inside of (domain/call_keys.py); "" outside."""
     uncertain: UncertainCalls | None = None
+    """Calls that are not made unasked."""
     environment: Mapping[str, str] = field(default_factory=dict)
+    """The variables of the agent's thread (D-6)."""
 
     def span(self, call: str = "") -> RunMeta:
         """The metadata of a child span: same run, child token, new trace id (R-CAN-8); ``call``, if given, is the call

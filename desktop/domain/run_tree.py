@@ -48,43 +48,66 @@ _OVER = frozenset({NodeState.COMPLETED, NodeState.FAILED, NodeState.CANCELLED, N
 
 @dataclass(frozen=True, slots=True)
 class NodeFacts:
-    """An agent as of now. ``path``: its place (``0``, ``0.3``); ``parent`` "" for the root. ``doing``: the tool it
-    calls or whom it waits for. Tokens, cost, rounds, calls are of its branch; ``cost_usd`` is a lower bound unless
-    ``cost_known``, and some tokens are estimated if ``tokens_estimated``. ``elapsed_s`` is without ``waited_s``, the
-    time a person was waited for (R-SUP-10); both count up to ``ended_at``. ``pause_asked``: it pauses before its next
-    call. ``detail`` says why it ended. ``budget_changed`` are (limit, who set it) of those that ``budget_from`` has not
-    set. ``own_rounds`` is what it may make for one answer (0: not known), as ``own_rounds_from`` set it.
-    ``stopping``: it was cancelled and winds up."""
+    """An agent as of now. Tokens, cost, rounds and calls are those of its branch."""
 
     path: str
+    """Its place in the tree (``0``, ``0.3``)."""
     parent: str
+    """The path of the agent above; "" for the root."""
     agent: str
+    """Its name."""
     state: NodeState
+    """What it is doing."""
     priority: Priority
+    """How important it is."""
     depth: int
+    """How far below the root."""
     budget: ExecutionBudget
+    """What its branch may use."""
     budget_from: str
+    """Who set that."""
     side: str = ""
+    """The side of a debate, or ""."""
     model: str = ""
+    """The model it asks."""
     doing: str = ""
+    """The tool it calls or the agent it waits for."""
     thread_id: str = ""
+    """The thread that it writes in, or ""."""
     rounds: int = 0
+    """Model requests."""
     tool_calls: int = 0
+    """Tool calls."""
     input_tokens: int = 0
+    """Tokens read."""
     output_tokens: int = 0
+    """Tokens written."""
     cost_usd: float = 0.0
+    """USD; a lower bound unless ``cost_known``."""
     cost_known: bool = True
+    """Whether every request told its cost."""
     tokens_estimated: bool = False
+    """Whether some tokens are estimated."""
     started_at: float = 0.0
+    """Seconds since the epoch."""
     ended_at: float | None = None
+    """Seconds since the epoch; None: it works."""
     elapsed_s: float = 0.0
+    """Seconds at work up to ``ended_at``, without ``waited_s``."""
     waited_s: float = 0.0
+    """Seconds in which a person was waited for, up to ``ended_at`` (R-SUP-10)."""
     pause_asked: bool = False
+    """Whether it pauses before its next call."""
     detail: str = ""
+    """Why it ended."""
     budget_changed: tuple[tuple[str, str], ...] = ()
+    """(limit, who set it) of limits that ``budget_from`` has not set."""
     stopping: bool = False
+    """Whether it was cancelled and winds up."""
     own_rounds: int = 0
+    """Rounds that it may make for one answer; 0: not known."""
     own_rounds_from: str = ""
+    """Who set ``own_rounds``."""
 
 
 @dataclass(frozen=True, slots=True)

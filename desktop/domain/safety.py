@@ -47,28 +47,41 @@ NetworkMode = Literal["never", "as asked", "always"]
 
 @dataclass(frozen=True, slots=True)
 class SafetySettings:
-    """One snapshot of every setting that safety obeys; asked for anew at each call (R-FS-12).
-
-    ``workspace`` is where relative paths start and commands run. ``granted`` are folders opened for this session only:
-    a call that needs one is admin (R-TOOL-4). Times in seconds, sizes in bytes. ``bash_path`` empty: looked up.
-    """
+    """One snapshot of every setting that safety obeys; read anew at each call (R-FS-12). Times in seconds, sizes in
+    bytes."""
 
     workspace: str
+    """Where relative paths start and commands run."""
     allowed: tuple[str, ...] = DEFAULT_ALLOWED
+    """Folders that tools may read and write."""
     denied: tuple[str, ...] = DEFAULT_DENIED
+    """Places that they may not."""
     granted: tuple[str, ...] = ()
+    """Folders opened for this session only: a call that needs one is admin (R-TOOL-4)."""
     environment_allowlist: tuple[str, ...] = DEFAULT_ENVIRONMENT
+    """Variables that tools get."""
     tool_timeout_s: float = 120.0
+    """Time limit of a call."""
     tool_timeouts: Mapping[str, float] = field(default_factory=dict)
+    """Time limits of single tools, by name."""
     output_limit: int = 200_000
+    """Most output of a process."""
     memory_limit: int = 0
+    """Most memory of a command and all it started; 0: no limit."""
     shell_network: NetworkMode = "as asked"
+    """When commands have the network."""
     relax_plain_rm: bool = False
+    """Whether a plain ``rm`` of files is no admin call."""
     blocked_patterns: tuple[str, ...] = ()
+    """Commands that are refused outright."""
     auto_approve_workspace_writes: bool = False
+    """Whether file tools write in the workspace unasked."""
     auto_approve_reading_commands: bool = False
+    """Whether commands that only read run unasked."""
     approval_timeout_s: float | None = None
+    """How long a request waits; None: as long as it takes."""
     bash_path: str = ""
+    """The shell; "": looked up."""
 
     def timeout_of(self, tool: str) -> float:
         """Seconds one call of this tool may take (R-TMO-1)."""
@@ -91,41 +104,45 @@ class Access(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PathVerdict:
-    """What the boundary says about one path (R-FS-7); the tester of the settings shows the same record (R-FS-11).
-
-    ``resolved`` is absolute with every link followed ("" when the text is no path at all). ``rule`` names what decided:
-    ``allowed <entry>``, ``denied <entry>``, ``protected <path>``, ``special file``, ``outside``, ``malformed``.
-    ``elevated`` says why a permitted call here is admin, or is empty. ``identity`` is
-    ``device:inode:size:mtime_ns:ctime_ns`` of what is there now, or ``absent``.
-    """
+    """What the boundary says about one path (R-FS-7); the tester of the settings shows the same record (R-FS-11)."""
 
     allowed: bool
+    """Whether the access is allowed."""
     given: str
+    """The path as it was given."""
     resolved: str
+    """Absolute, with every link followed; "" when the text is no path at all."""
     rule: str
+    """What decided: ``allowed <entry>``, ``denied <entry>``, ``protected <path>``, ``special file``, ``outside``,
+    ``malformed``."""
     sentence: str
+    """The verdict in words."""
     access: Access
+    """What was asked for."""
     elevated: str = ""
+    """Why a permitted call here is admin, or ""."""
     identity: str = "absent"
+    """``device:inode:size:mtime_ns:ctime_ns`` of what is there now, or ``absent``."""
 
 
 @dataclass(frozen=True, slots=True)
 class EntryFacts:
-    """One entry of the allowed or denied list as the settings show it (R-FS-11).
-
-    ``resolved`` is where it really leads, "" when it is no path; ``missing``: there is nothing. ``warnings`` are half
-    sentences: a link, what it holds, that an allowed folder is missing. ``adding`` and ``removing`` say what that would
-    mean where a person has to confirm it, else are empty. ``marks`` are the warnings in two or three words, each with
-    "warning", "info" or "" for its look.
-    """
+    """One entry of the allowed or denied list as the settings show it (R-FS-11)."""
 
     text: str
+    """The entry as written."""
     resolved: str
+    """Where it really leads; "" when it is no path."""
     warnings: tuple[str, ...] = ()
+    """Half sentences: a link, what it holds, that an allowed folder is missing."""
     missing: bool = False
+    """Whether there is nothing at that place."""
     adding: str = ""
+    """What adding it means where a person has to confirm it, else ""."""
     removing: str = ""
+    """What removing it means where a person has to confirm it, else ""."""
     marks: tuple[tuple[str, str], ...] = ()
+    """The warnings in two or three words, each with "warning", "info" or "" for its look."""
 
 
 class PathPolicy(Protocol):
@@ -201,30 +218,37 @@ class Blocked:
 
 @dataclass(frozen=True, slots=True)
 class ShellReading:
-    """A command taken apart. ``blocked`` wins over everything; else ``category`` is write or admin with its reasons.
-
-    ``paths`` is all that it names, ``bound`` the part of it whose present state an approval depends on: what it writes,
-    deletes or runs, and whatever an unknown command is given. What is only read may change meanwhile. ``parts`` are
-    all its commands for rules; empty when it could not be taken apart. ``states``: what the first 200 of ``bound`` are
-    now, as in ``Verdict.identity``, of a folder only which one it is. ``reads_only``: all that it does is known, and
-    it only reads, without network, inside the boundary. ``may_need_network``: part of it is not known to do without.
-    ``hosts`` are those that its words name; ``hosts_known``: they name all; ``astray``: why they may not, as sentences.
-    """
+    """A command taken apart. ``blocked`` wins over everything; else ``category`` is write or admin with its reasons."""
 
     category: Category
+    """The category of the whole."""
     blocked: Blocked | None = None
+    """The pattern that refuses it."""
     raised_because: str = ""
+    """Why it is admin, or ""."""
     judgements: tuple[Judgement, ...] = ()
+    """Its parts with what each does."""
     paths: tuple[str, ...] = ()
+    """All paths that it names."""
     uses_network: bool = False
+    """Whether it uses the network."""
     bound: tuple[str, ...] = ()
+    """The paths whose present state an approval depends on: what it writes, deletes or runs, and whatever an unknown
+    command is given. What is only read may change meanwhile."""
     parts: tuple[CommandPart, ...] = ()
+    """All its commands for rules; empty when it could not be taken apart."""
     states: Mapping[str, str] = field(default_factory=dict)
+    """What the first 200 of ``bound`` are now, as in ``PathVerdict.identity``; of a folder only which one it is."""
     reads_only: bool = False
+    """All that it does is known, and it only reads, without network, inside the boundary."""
     may_need_network: bool = False
+    """Whether a part of it is not known to do without the network."""
     hosts: tuple[str, ...] = ()
+    """The computers that its words name."""
     hosts_known: bool = True
+    """Whether its words name all of them."""
     astray: tuple[str, ...] = ()
+    """Why they may not, as sentences."""
 
 
 class ShellReader(Protocol):
@@ -240,24 +264,30 @@ class ShellReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ProcessSpec:
-    """One process to run to its end. ``env`` is the whole environment. ``output_limit`` in bytes; ``keep`` says
-    which end of longer output stays. ``contained``: the program itself ends all its processes when it ends.
-    ``settled``: ``cwd`` was judged and has no link in it; it must be that very path still when the process starts.
-    ``fleeting``: folders of the process's own, whose content is gone when it ends. ``inherited``: descriptors of this
-    process that the one which confines it takes over. ``memory_limit``: bytes that it and
-    all that it starts may hold before they are ended; 0: as much as there is."""
+    """One process to run to its end."""
 
     argv: tuple[str, ...]
+    """The program and its arguments."""
     cwd: str
+    """Where it runs."""
     env: Mapping[str, str]
+    """The whole environment."""
     timeout_s: float = 120.0
+    """Seconds until it is ended."""
     output_limit: int = 200_000
+    """Bytes of output that are kept."""
     keep: Literal["head", "tail"] = "tail"
+    """Which end of longer output stays."""
     contained: bool = False
+    """The program itself ends all its processes when it ends."""
     settled: bool = False
+    """``cwd`` was judged and has no link in it; it must be that very path still when the process starts."""
     fleeting: tuple[str, ...] = ()
+    """Folders of the process's own, whose content is gone when it ends."""
     inherited: tuple[int, ...] = ()
+    """Descriptors of this process that the one which confines it takes over."""
     memory_limit: int = 0
+    """Bytes that it and all that it starts may hold before they are ended; 0: as much as there is."""
 
 
 @dataclass(frozen=True, slots=True)

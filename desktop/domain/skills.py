@@ -57,43 +57,56 @@ SkillFunction = Callable[[Any, Mapping[str, Any]], Any | Awaitable[Any]]
 
 @dataclass(frozen=True, slots=True)
 class SkillDef:
-    """One callable as resolution yields it.
-
-    ``path`` is the absolute file, "" for programmatic ones; ``src`` the URI it is found by (``file://…#name``,
-    ``mcp://…``, ``inline://…``) or None; ``root`` the search-path folder it came from; ``entry`` the fragment in a
-    multi-skill file or the function of a code skill. ``metadata`` is the mapping of that name with ``params`` and
-    ``returns`` in it; ``extras`` are top-level keys that are not ours. ``allowed_tools`` None: not given (R-PAT-5).
-    ``text`` is the body of one that is in no file (a side's prompt written in place).
-    ``category`` is as declared, or "" (Q-2 decides then). ``stamp`` is ``size:mtime_ns:inode`` of the file as it was
-    read, ``body_at`` the character offset of the body in the text, and -1 where there is none; ``body_end`` is where it
-    ends, -1 for the end of the file. ``fn`` and ``tool`` are set for programmatic ones only, and so
-    are ``aliases``, the names they have with providers (C-3).
-    """
+    """One callable as resolution yields it. ``fn``, ``tool`` and ``aliases`` are those of programmatic ones only."""
 
     name: str
+    """Its name."""
     description: str
+    """What models and people read."""
     kind: SkillKind
+    """How it is written."""
     source: SkillSource
+    """Whose it is."""
     path: str = ""
+    """The absolute file; "" for programmatic ones."""
     src: str | None = None
+    """The URI it is found by (``file://…#name``, ``mcp://…``, ``inline://…``), or None."""
     root: str = ""
+    """The search-path folder it came from."""
     entry: str = ""
+    """The fragment in a multi-skill file, or the function of a code skill."""
     allowed_tools: str | None = None
+    """Its list; None: not given (R-PAT-5)."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    """The mapping of that name, with ``params`` and ``returns`` in it."""
     extras: Mapping[str, Any] = field(default_factory=dict)
+    """Top-level keys that are not ours."""
     tags: tuple[str, ...] = ()
+    """Its tags."""
     visibility: str = ""
+    """Whom it is shown to."""
     role: str = ""
+    """What it is for, besides being called: agent, middleware, main."""
     category: str = ""
+    """As declared, or "" (Q-2 decides then)."""
     stamp: str = ""
+    """``size:mtime_ns:inode`` of the file as it was read."""
     body_at: int = -1
+    """The character offset of the body in the text; -1 where there is none."""
     body_end: int = -1
+    """Where the body ends; -1 for the end of the file."""
     problems: tuple[SkillProblem, ...] = ()
+    """What is wrong with it."""
     state: SkillState = "ready"
+    """Whether it can be called."""
     fn: SkillFunction | None = None
+    """The function of a programmatic one."""
     tool: Tool | None = None
+    """The tool of a programmatic one."""
     aliases: tuple[str, ...] = ()
+    """The names that providers know it by (C-3)."""
     text: str = ""
+    """The body of one that is in no file (a side's prompt written in place)."""
 
     @property
     def params(self) -> Mapping[str, Any] | None:

@@ -80,17 +80,26 @@ class ExecutionBudget:
 
 @dataclass(frozen=True, slots=True)
 class Supervision:
-    """A node of the run tree; ``session_id`` is the thread's id as agents name it."""
+    """A node of the run tree."""
 
     run_id: str
+    """The run."""
     session_id: str
+    """The thread's id, as agents name it."""
     root_id: AgentId
+    """The agent at the root."""
     parent_id: AgentId | None
+    """The agent above; None for the root."""
     depth: int
+    """How far below the root."""
     spawn_budget: SpawnBudget
+    """How many agents the tree may have; one object for the whole tree."""
     execution_budget: ExecutionBudget
+    """What this branch may use."""
     retention: HistoryRetention
+    """How long the agent's thread is kept."""
     priority: Priority
+    """How important the agent is."""
 
     @classmethod
     def root(

@@ -34,45 +34,74 @@ class ThreadJob:
 
 @dataclass(frozen=True, slots=True)
 class ThreadRecord:
-    """A long-lived conversation. Times are seconds since the epoch; ``updated_at`` is the last message's.
-    ``archived``: out of the list by day, and still found."""
+    """A long-lived conversation. Times are seconds since the epoch."""
 
     thread_id: str
+    """The thread."""
     title: str
+    """Its title."""
     created_at: float
+    """When it began."""
     updated_at: float
+    """When its last message came."""
     agent: str = "assistant"
+    """The agent that answers."""
     model: str = ""
+    """``connection/model``, or ""."""
     pinned: bool = False
+    """Whether it stands at the top of the list."""
     active_leaf: str | None = None
+    """The last message of the branch that is shown."""
     deleted_at: float | None = None
+    """When it was deleted; None: it is not."""
     titled_by: Literal["none", "auto", "person"] = "none"
+    """Who gave the title; a person's is never replaced."""
     usage: Usage = field(default_factory=Usage)
+    """Tokens and cost of all its runs."""
     label: str = ""
+    """What it is besides a chat, for the list."""
     state: ThreadState = ""
+    """What became of its last run, as far as a person has to know."""
     job: ThreadJob | None = None
+    """The job whose run it is."""
     archived: bool = False
+    """Out of the list by day, and still found."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageRecord:
-    """One stored message; ``status`` is ``open`` while it streams, ``interrupted`` if its process died."""
+    """One stored message."""
 
     message_id: str
+    """The message."""
     thread_id: str
+    """Its thread."""
     parent_id: str | None
+    """The message above; None for the first."""
     role: Role
+    """Whose it is."""
     blocks: tuple[Block, ...]
+    """Its content."""
     created_at: float
+    """Seconds since the epoch."""
     status: MessageStatus = "complete"
+    """``open`` while it streams, ``interrupted`` if its process died."""
     side: str = "human"
+    """The side that wrote it."""
     author: str = ""
+    """The author's name."""
     model: str = ""
+    """The model that wrote it."""
     run_id: str = ""
+    """The run it belongs to."""
     round_number: int = 0
+    """The round it belongs to."""
     stop_reason: StopReason | None = None
+    """Why the model stopped."""
     usage: Usage | None = None
+    """Tokens and cost of the round; None: unknown."""
     elapsed_ms: int = 0
+    """How long the round took."""
 
     @property
     def text(self) -> str:
@@ -82,18 +111,28 @@ class MessageRecord:
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """One run of a thread. ``ended_at`` None: running, or interrupted by a crash (closed at the next start)."""
+    """One run of a thread."""
 
     run_id: str
+    """The run."""
     thread_id: str
+    """Its thread."""
     started_at: float
+    """Seconds since the epoch."""
     agent: str
+    """The agent's name."""
     model: str
+    """The model it began with."""
     ended_at: float | None = None
+    """Seconds since the epoch; None: running, or interrupted by a crash (closed at the next start)."""
     end_reason: str = ""
+    """Why it ended."""
     detail: str = ""
+    """The end in a sentence."""
     usage: Usage = field(default_factory=Usage)
+    """Tokens and cost."""
     extra: Mapping[str, Any] = field(default_factory=dict)
+    """Further facts, as JSON values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +146,22 @@ class LeftAtEnd:
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A found message: ``snippet`` is plain text; ``ranges`` are (start, length) of matches inside it. ``debate``: its
-    thread is one."""
+    """A found message."""
 
     thread_id: str
+    """Its thread."""
     message_id: str
+    """The message."""
     title: str
+    """The thread's title."""
     snippet: str
+    """The found text, plain."""
     ranges: tuple[tuple[int, int], ...]
+    """(start, length) of the matches in ``snippet``."""
     created_at: float
+    """Seconds since the epoch."""
     debate: bool = False
+    """Whether its thread is a debate."""
 
 
 @dataclass(frozen=True, slots=True)

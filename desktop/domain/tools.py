@@ -26,47 +26,54 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class PreCheck:
-    """Result of gate 9 for one call (R-TOOL-4): effective category, why it was raised, what it will touch.
-
-    ``preview`` is for the request: ``{"kind": "diff", "path", "before", "after", "new": bool}``,
-    ``{"kind": "command", "command", "cwd", "confinement"}``, ``{"kind": "argv", "argv"}`` or ``{}``.
-    ``identity`` is what must still hold right before execution (path -> device/inode/size/times or ``absent``).
-    ``denied`` is None, or the refusal (R-INV-17). ``constraint`` is the normalised object of the call (a resolved path,
-    the command) that "allow for this run" is scoped to; empty: the exact arguments (R-PRM-3). For rules: ``parts`` are
-    all the commands of a shell command, ``resolved`` where arguments that are paths really lead (name -> absolute).
-    ``consent``: what a person agrees to for later calls, too, by allowing this one.
-    """
+    """Result of gate 9 for one call (R-TOOL-4): effective category, why it was raised, what it will touch."""
 
     category: Category
+    """The effective category."""
     raised_because: str = ""
+    """Why it is higher than the tool's own, or ""."""
     paths: tuple[str, ...] = ()
+    """The paths that the call touches."""
     judgements: tuple[Judgement, ...] = ()
+    """The parts of a command, with what each does."""
     preview: Mapping[str, Any] = field(default_factory=dict)
+    """For the request: ``{"kind": "diff", "path", "before", "after", "new": bool}``, ``{"kind": "command", "command",
+    "cwd", "confinement"}``, ``{"kind": "argv", "argv"}`` or ``{}``."""
     identity: Mapping[str, str] = field(default_factory=dict)
+    """What must still hold right before execution (path -> device/inode/size/times or ``absent``)."""
     denied: Exception | None = None
+    """The refusal (R-INV-17), or None."""
     constraint: str = ""
+    """The normalised object of the call (a resolved path, the command) that "allow for this run" is scoped to; "": the
+    exact arguments (R-PRM-3)."""
     parts: tuple[CommandPart, ...] = ()
+    """All the commands of a shell command, for rules."""
     resolved: Mapping[str, str] = field(default_factory=dict)
+    """Where arguments that are paths really lead (name -> absolute), for rules."""
     consent: Consent | None = None
+    """What a person agrees to for later calls, too, by allowing this one."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCallContext:
-    """What ``execute`` receives beside its arguments: run metadata with the token (R-TOOL-6) and the agent chain.
-
-    ``identity`` is the approved ``PreCheck.identity``: a tool verifies it once more at the handle (R-PRM-5). ``scope``
-    is the pipeline's own record of the call, for the adapter that runs skills; no other tool looks at it. ``network``:
-    the call was allowed with the network.
-    """
+    """What ``execute`` receives beside its arguments."""
 
     meta: RunMeta
+    """Run metadata with the token (R-TOOL-6)."""
     call_id: str
+    """The call."""
     chain: tuple[str, ...] = ()
+    """Who asks: agent, skill, tool."""
     progress: Callable[[str], None] | None = None
+    """Shows a line while the call runs."""
     identity: Mapping[str, str] = field(default_factory=dict)
+    """The approved ``PreCheck.identity``: a tool verifies it once more at the handle (R-PRM-5)."""
     scope: Any = None
+    """The pipeline's own record of the call, for the adapter that runs skills; no other tool looks at it."""
     unasked: bool = False
+    """Whether nobody was asked about the call."""
     network: bool = False
+    """Whether the call was allowed with the network."""
 
 
 @runtime_checkable
@@ -118,28 +125,40 @@ class Tool(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool's declaration. ``name`` is the canonical kebab-case skill name, ``alias`` the provider's (C-3); ``uri``
-    another reference by which trusted callers find it (``mcp://server/tool``), or "". ``version`` stands for all that a
-    call does beside its arguments (a digest of the definition): an approval holds for that version; "" where only the
-    very same tool is the same. ``nests``: all that a call does to the world are calls of its own (``calls``), or the
-    work of an agent in a thread of its own (``thread``): one that was cut off can be gone on with.
-    """
+    """A tool's declaration."""
 
     name: str
+    """The canonical kebab-case skill name."""
     description: str
+    """What models read."""
     params: Mapping[str, Any]
+    """The JSON Schema of its arguments."""
     category: Category
+    """Who has to agree."""
     alias: str = ""
+    """The provider's name for it (C-3)."""
     tags: tuple[str, ...] = ()
+    """Its tags."""
     visibility: str = ""
+    """Whom it is shown to."""
     source: str = "library"
+    """Where it comes from."""
     returns: Mapping[str, Any] | None = None
+    """The JSON Schema of its structured result; None: not declared."""
     parallel_safe: bool = False
+    """Whether its calls may run beside others."""
     timeout_s: float | None = None
+    """Its own time limit in seconds; None: the setting's."""
     waits_for_person: bool = False
+    """Whether its calls wait for a person by themselves."""
     uri: str = ""
+    """Another reference by which trusted callers find it (``mcp://server/tool``), or ""."""
     version: str = ""
+    """Stands for all that a call does beside its arguments (a digest of the definition): an approval holds for that
+    version; "" where only the very same tool is the same."""
     nests: Literal["", "calls", "thread"] = ""
+    """All that a call does to the world are calls of its own (``calls``), or the work of an agent in a thread of its
+    own (``thread``): one that was cut off can be gone on with."""
     about: Literal["", "command", "path"] = ""
     """The argument that says what a call is about: a shell command, or a file or folder. Rules are written about it."""
     lengthy: tuple[str, ...] = ()

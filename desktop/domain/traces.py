@@ -98,17 +98,23 @@ def _unpacked(name: str, value: Any) -> Any:
 
 @dataclass(slots=True, eq=False)
 class TraceEntry:
-    """One thing that happened. ``at`` is seconds since the epoch; ``context`` is the agent's, ``ancestor`` that of the
-    agent above it ("" for the run's own and those called from it), ``call`` the call that the agent works for. Of all
-    fields only ``data["text"]`` and ``data["omitted"]`` ever change, while a text comes in pieces."""
+    """One thing that happened. Of all fields only ``data["text"]`` and ``data["omitted"]`` ever change, while a text
+    comes in pieces."""
 
     at: float
+    """Seconds since the epoch."""
     type: str
+    """What happened."""
     context: str
+    """The agent's context."""
     data: dict[str, Any]
+    """What the entry says."""
     agent: str = ""
+    """The agent's name."""
     ancestor: str = ""
+    """The context of the agent above; "" for the run's own and those called from it."""
     call: str = ""
+    """The call that the agent works for."""
 
     def value(self, name: str) -> Any:
         """A field of ``data``, unpacked."""

@@ -38,27 +38,33 @@ class HistoryFrame:
 
 @dataclass(slots=True)
 class Invocation:
-    """A node of the call tree.
-
-    ``local`` is this call's own scratch and never passes on; ``inherited`` is copied shallowly into children, so
-    their writes do not leak up; ``shared`` is the process's (R-INV-7). ``clock`` is the time limit that runs while
-    this call executes: it stands still while a person is asked about a nested call (R-PRM-10), and so do
-    ``more_clocks`` of middleware around it. ``view`` is the ``ctx``
-    that the call's code holds, once it runs. ``made`` counts calls made here that are alike.
-    """
+    """A node of the call tree."""
 
     meta: RunMeta
+    """What is known about the run here."""
     parent: Invocation | None = None
+    """The call that made this one; None: the thread itself."""
     depth: int = 0
+    """How many calls are above it."""
     history: tuple[HistoryFrame, ...] = ()
+    """The calls from the root to here."""
     local: MutableMapping[str, Any] = field(default_factory=dict)
+    """This call's own scratch, which never passes on."""
     inherited: MutableMapping[str, Any] = field(default_factory=dict)
+    """Copied shallowly into children, so their writes do not leak up."""
     shared: MutableMapping[str, Any] = field(default_factory=dict)
+    """The process's own values (R-INV-7)."""
     made: MutableMapping[str, int] = field(default_factory=dict)
+    """Counts calls made here that are alike."""
     clock: Interrupt | None = None
+    """The time limit that runs while this call executes: it stands still while a person is asked about a nested call
+    (R-PRM-10)."""
     more_clocks: list[Interrupt] = field(default_factory=list)
+    """The clocks of middleware around it, which stand still with it."""
     context_id: str = field(default_factory=short_id)
+    """Names the invocation in traces."""
     view: Context | None = None
+    """The ``ctx`` that the call's code holds, once it runs."""
 
     def count(self, like: str) -> int:
         """The how-manieth call of this likeness is made here now; from 1."""
@@ -109,15 +115,19 @@ class CallRequest:
     """One call to make."""
 
     block: ToolCallBlock
+    """The call as it was asked for."""
     caller: Caller
+    """Who makes it."""
     parent: Invocation
     """The invocation that the call is nested in, or a root made by the caller."""
     sink: EventSink
+    """Hears the events of the call."""
     message_id: str = ""
     """The message of the model that asked for it."""
     result_message_id: str = ""
     """Where the caller will store the result."""
     limits: CallLimits | None = None
+    """The caller's limits on calls."""
     overrides: Mapping[str, Any] = field(default_factory=dict)
     """Middleware keys for this call alone."""
     serves: ServedContext | None = None
@@ -141,31 +151,39 @@ class CallRequest:
 
 @dataclass(slots=True, kw_only=True)
 class CallContext(FunctionContext):
-    """The function-level context of one call on its way through the gates.
-
-    ``frozen`` is the private copy of the validated arguments that is approved and run; ``arguments`` is what user
-    middleware sees. ``original`` is what the model asked for once a person edited the arguments; ``logged`` are the
-    numbers of this call's lines in the activity log. ``cascade`` is what the skill's frontmatter comes to (step 4);
-    ``configure`` works that out anew, for it may depend on the arguments; ``nested`` lists the calls that its code
-    made, for the card. ``unrepeatable`` is why a call that had begun when Assent ended cannot be
-    made again.
-    """
+    """The function-level context of one call on its way through the gates."""
 
     request: CallRequest
+    """The call that was asked for."""
     target: Tool
+    """The tool."""
     invocation: Invocation
+    """The call's place in the tree of calls."""
     frozen: Mapping[str, Any] = field(default_factory=dict)
+    """The private copy of the validated arguments that is approved and run; ``arguments`` is what user middleware
+    sees."""
     check: PreCheck | None = None
+    """What the tool's own precheck found."""
     decision: Decision | None = None
+    """Who agreed, and to what."""
     stale: bool = False
+    """Whether something has changed since it was approved."""
     original: Mapping[str, Any] | None = None
+    """What the model asked for, once a person edited the arguments."""
     logged: list[int] = field(default_factory=list)
+    """The numbers of this call's lines in the activity log."""
     waited_s: float = 0.0
+    """Seconds in which a person was waited for."""
     cascade: Cascade = EMPTY
+    """What the skill's frontmatter comes to (step 4)."""
     configure: Callable[[], Awaitable[None]] | None = None
+    """Works ``cascade`` out anew, for it may depend on the arguments."""
     context: Context | None = None
+    """The ``ctx`` of a skill."""
     nested: list[Mapping[str, Any]] = field(default_factory=list)
+    """The calls that its code made, for the card."""
     unrepeatable: str = ""
+    """Why a call that had begun when Assent ended cannot be made again, or ""."""
 
     @property
     def place(self) -> str:
@@ -248,14 +266,19 @@ class CallAttempt:
     """One call on its way through the steps of the pipeline."""
 
     request: CallRequest
+    """The call that was asked for."""
     started: float
     """On the clock of ``time.perf_counter``."""
     tool: Tool | None = None
+    """The tool, once it is found."""
     call: CallContext | None = None
+    """The context of the gates, once there is one."""
     result: ToolResult | None = None
+    """The result, once there is one."""
     given: bool = False
     """The result was known: nothing is made, and nothing written down."""
     outcome: CallResult | None = None
+    """The result as it leaves the pipeline."""
 
 
 class Trust(Protocol):

@@ -82,18 +82,24 @@ class ManagerLike(Protocol):
 
 @dataclass(slots=True)
 class Context:
-    """One invocation as code sees it. ``trigger`` (``$next`` or ``$invoke``) and ``wraps``, the name of what is
-    wrapped, are for hooks (R-INV-11)."""
+    """One invocation as code sees it."""
 
     args: Mapping[str, Any]
+    """The arguments."""
     run: RunInfo
+    """What runs."""
     locals: MutableMapping[str, Any]
+    """The call's own values."""
     nonlocals: MutableMapping[str, Any]
+    """The agent's values, which calls below inherit."""
     globals: MutableMapping[str, Any]
+    """The process's values."""
     _envelope: Envelope | None = None
     _manager: ManagerLike | None = None
     trigger: str = ""
+    """``$next`` or ``$invoke``, for hooks (R-INV-11)."""
     wraps: str = ""
+    """The name of what is wrapped, for hooks."""
     call: Any = None
     """The pipeline's record of the call, for library code; a worker's ``ctx`` does not have it."""
     hosted: HostedAgent | None = None
@@ -144,15 +150,23 @@ Advance = Callable[[], Awaitable[Any]]
 
 @dataclass(slots=True)
 class ServedContext:
-    """What a middleware invocation serves: the context, and the way onward. ``retries``: it may go on more than once.
-    ``value`` is what its frontmatter key says."""
+    """What a middleware invocation serves: the context, and the way onward."""
 
     context: Context
+    """The context that is served."""
     advance: Advance
+    """Goes on with the served call."""
     value: Any = None
+    """What its frontmatter key says."""
     trigger: str = ""
+    """``$next`` or ``$invoke``."""
     wraps: str = ""
+    """The name of what is wrapped."""
     retries: bool = False
+    """Whether it may go on more than once."""
     advanced: int = 0
+    """How often it went on."""
     finished: bool = field(default=False)
+    """Whether the middleware gave a result of its own."""
     result: Any = None
+    """That result."""

@@ -50,6 +50,7 @@ class CallOutcome:
     call_id: str
     """What names the call in the journal."""
     tool: str
+    """The tool's name."""
     summary: str
     """What it does, in a line for a person; "" for one that only reads."""
     repeatable: bool

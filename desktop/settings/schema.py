@@ -153,9 +153,10 @@ class BashSettings:
 
 @dataclass(frozen=True, slots=True)
 class ToolSettings:
-    """What holds for tools."""
+    """Settings of tools."""
 
     bash: BashSettings = field(default_factory=BashSettings)
+    """Shell commands."""
     timeouts: tuple[tuple[str, float], ...] = setting(
         (),
         "Time limits of single tools",
@@ -523,14 +524,23 @@ class Settings:
     """An immutable snapshot of all settings; a change makes a new one."""
 
     appearance: Appearance = field(default_factory=Appearance)
+    """How the app looks."""
     models: ModelSettings = field(default_factory=ModelSettings)
+    """Which model is asked."""
     tools: ToolSettings = field(default_factory=ToolSettings)
+    """What holds for tools."""
     security: Security = field(default_factory=Security)
+    """What holds for approvals."""
     chat: Chat = field(default_factory=Chat)
+    """How chats behave."""
     limits: Limits = field(default_factory=Limits)
+    """What runs may use."""
     skills: Skills = field(default_factory=Skills)
+    """Where skills are searched."""
     middleware: MiddlewareSettings = field(default_factory=MiddlewareSettings)
+    """Settings of the library's middleware."""
     notifications: Notifications = field(default_factory=Notifications)
+    """How Assent calls a person who looks elsewhere."""
 
     def value(self, key: str) -> Any:
         """By full key, for pages made from the schema. Raises KeyError."""

@@ -27,24 +27,32 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting, with all a page or a reference needs to show it.
-
-    ``default`` may hold ``{home}`` for the home folder. ``choices`` are (value, label). ``unit`` follows the number.
-    ``zero`` says in a few words what 0 means where it is no amount; ``smallest`` is then the smallest amount.
-    """
+    """One setting, with all a page or a reference needs to show it."""
 
     key: str
+    """Its place in config.yaml."""
     title: str
+    """Its name on the page."""
     help: str
+    """What it does, in a sentence or two."""
     kind: Kind
+    """Which control and check it has."""
     page: str
+    """The page it stands on."""
     default: Any
+    """Its value unless changed; may hold ``{home}`` for the home folder."""
     choices: tuple[tuple[str, str], ...] = ()
+    """(value, label) of each choice."""
     minimum: float | None = None
+    """The smallest number."""
     maximum: float | None = None
+    """The largest number."""
     unit: str = ""
+    """Follows the number."""
     zero: str = ""
+    """What 0 means, in a few words, where it is no amount."""
     smallest: float | None = None
+    """The smallest amount, where 0 is none."""
 
 
 @dataclass(frozen=True, slots=True)

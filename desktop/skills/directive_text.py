@@ -19,20 +19,26 @@ Form = Literal["inline", "leaf", "block"]
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """A directive as written. ``source`` is its text, of a block the opening line; ``tail`` is a block's closing line.
-
-    ``line`` and ``column`` count from 1.
-    """
+    """A directive as written."""
 
     form: Form
+    """Inline, on a line of its own, or a block."""
     name: str
+    """Its name."""
     arg: str
+    """The text in brackets."""
     attrs: Mapping[str, str]
+    """What stands in braces."""
     line: int
+    """Counts from 1."""
     column: int
+    """Counts from 1."""
     source: str
+    """Its text; of a block the opening line."""
     body: tuple[Part, ...] = ()
+    """A block's content."""
     tail: str = ""
+    """A block's closing line."""
 
 
 Part = str | Directive

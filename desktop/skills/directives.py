@@ -32,15 +32,22 @@ ProblemCode = Literal["unknown", "unsupported", "missing", "failed", "limit", "u
 
 @dataclass(frozen=True, slots=True)
 class DirectiveCall:
-    """A directive as a resolver gets it. ``content`` is a block's text, expanded and with its line ends."""
+    """A directive as a resolver gets it."""
 
     name: str
+    """Its name."""
     form: Form
+    """Inline, on a line of its own, or a block."""
     arg: str
+    """The text in brackets."""
     attrs: Mapping[str, str]
+    """What stands in braces."""
     content: str
+    """A block's text, expanded and with its line ends."""
     line: int
+    """Counts from 1."""
     column: int
+    """Counts from 1."""
 
 
 Resolver = Callable[[DirectiveCall], Any | Awaitable[Any]]

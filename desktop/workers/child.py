@@ -19,24 +19,30 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ChildSpec:
-    """What to run and how patient to be. Times are seconds; ``environment`` is the whole of it, nothing is inherited.
-
-    A child that lived for ``healthy_after`` starts its next life without delay added by earlier deaths. ``once``: it
-    has one life, and its end is the end of its one call. ``on_demand``: it may end by itself with exit code 0, and is
-    started again when it is called.
-    """
+    """What to run and how patient to be. Times are seconds."""
 
     service: str
+    """What the child calls itself."""
     argv: tuple[str, ...]
+    """The command."""
     environment: Mapping[str, str] = field(default_factory=dict)
+    """The whole environment: nothing is inherited."""
     folder: str | None = None
+    """Where it runs."""
     start_timeout: float = 20.0
+    """How long it may take to say hello."""
     backoff_first: float = 0.1
+    """The pause before its second life."""
     backoff_max: float = 10.0
+    """The longest pause."""
     healthy_after: float = 30.0
+    """A child that lived for so long starts its next life without delay added by earlier deaths."""
     end_grace: float = 1.0
+    """How long it may take to end by itself."""
     once: bool = False
+    """It has one life, and its end is the end of its one call."""
     on_demand: bool = False
+    """It may end by itself with exit code 0, and is started again when it is called."""
 
 
 class ChildProcess:

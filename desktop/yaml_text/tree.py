@@ -36,17 +36,24 @@ class Fault:
 
 @dataclass(slots=True)
 class Node:
-    """One value. ``entries`` of a map by key, with the key's own node; ``items`` of a list; ``text`` of a scalar,
-    ``plain`` when it was written without quotes. Lines and columns from 1."""
+    """One value. Lines and columns count from 1."""
 
     kind: Literal["map", "list", "text"]
+    """What it is."""
     line: int
+    """Where it begins."""
     column: int
+    """Where it begins in the line."""
     text: str = ""
+    """A scalar's text."""
     plain: bool = False
+    """Whether a scalar was written without quotes."""
     items: list[Node] = field(default_factory=list)
+    """The values of a list."""
     entries: dict[str, tuple[Node, Node]] = field(default_factory=dict)
+    """The values of a map by key, each with the key's own node."""
     own_faults: list[Fault] = field(default_factory=list)
+    """What is wrong with it, without what is wrong inside it."""
 
     def faults(self) -> Iterator[Fault]:
         """The faults of this value and of everything in it."""

@@ -18,21 +18,33 @@ MAX_NAMES = 500
 
 @dataclass(slots=True)
 class Metrics:
-    """Sums over the events that were heard. ``cost_usd`` is a lower bound unless ``cost_known``; of names (tools,
-    reasons, models) at most ``MAX_NAMES`` are told apart, the rest is ``other``."""
+    """Sums over the events that were heard. Names (tools, reasons, models) are told apart up to ``MAX_NAMES``; the rest
+    is ``other``."""
 
     runs_started: int = 0
+    """Runs that began."""
     runs_ended: Counter[str] = field(default_factory=Counter)
+    """Runs that ended, by reason."""
     rounds: Counter[str] = field(default_factory=Counter)
+    """Model requests, by why the answer stopped."""
     input_tokens: int = 0
+    """Tokens read."""
     output_tokens: int = 0
+    """Tokens written."""
     cost_usd: float = 0.0
+    """Cost in USD; a lower bound unless ``cost_known``."""
     cost_known: bool = True
+    """Whether every request told its cost."""
     tool_calls: Counter[str] = field(default_factory=Counter)
+    """Calls, by tool."""
     tool_failures: Counter[str] = field(default_factory=Counter)
+    """Calls that failed, by tool."""
     tool_ms: Counter[str] = field(default_factory=Counter)
+    """Milliseconds of calls, by tool."""
     retries: int = 0
+    """Requests that were repeated after a failure."""
     missed: int = 0
+    """Events that were lost because they came too fast."""
 
     def add(self, event: Event) -> None:
         """Count one event; those that say nothing of metrics are passed over."""

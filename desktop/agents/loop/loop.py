@@ -71,26 +71,31 @@ class LoopConfig:
 
 @dataclass(slots=True)
 class RoundLoop:
-    """The loop with everything it depends on, all injected.
-
-    ``after_round`` may end the loop or ask for another round (stop conditions of sides); ``steering`` gives messages
-    that a person typed meanwhile, taken in before each round but the first (S-LOOP-1); ``budget`` is asked before and
-    told after each round (R-LOOP-15); ``layers`` wrap each model request (chat level, R-MW-6). ``limit`` is asked
-    before each round, with the number of those that were made, and holds instead of the configured one: a person may
-    change it while the loop is at work. ``meant`` says which call a call is that was asked for through another tool.
-    """
+    """The loop with everything it depends on, all injected."""
 
     answerer: Answerer
+    """Asks the model for one answer."""
     tools: ToolRunner
+    """Makes the calls of an answer."""
     recorder: Recorder | None = None
+    """Stores messages and results; None: nothing is stored."""
     listener: LoopListener | None = None
+    """Hears each event of the loop."""
     budget: BudgetTracker | None = None
+    """Asked before and told after each round (R-LOOP-15)."""
     layers: Sequence[Middleware[ChatContext]] = ()
+    """Middleware around each model request (chat level, R-MW-6)."""
     after_round: Callable[[ChatMessage, int], RoundVerdict | Awaitable[RoundVerdict]] | None = None
+    """May end the loop or ask for another round: the stop conditions of sides."""
     steering: Callable[[], Awaitable[Sequence[ChatMessage]]] | None = None
+    """Gives messages that a person typed meanwhile, taken in before each round but the first (S-LOOP-1)."""
     limit: Callable[[int], Limit] | None = None
+    """Asked before each round with the number of rounds made; holds instead of the configured limit, because a person
+    may change it while the loop is at work."""
     meant: Callable[[ToolCallBlock], Awaitable[ToolCallBlock]] | None = None
+    """The call that was really asked for, where it came through another tool."""
     config: LoopConfig = field(default_factory=LoopConfig)
+    """Limits and options of the loop."""
 
     async def run(self, messages: Sequence[ChatMessage], prepare: Prepare, meta: RunMeta) -> LoopResult:
         """Work until a final text, a limit, an abort or a failure; never raises for those."""

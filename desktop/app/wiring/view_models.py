@@ -50,27 +50,46 @@ FILES_OFFERED = 400
 
 @dataclass(frozen=True, kw_only=True)
 class ViewModels(LazyModels):
-    """One of each, for the whole life of the window."""
+    """The view-models that live as long as the window."""
 
     services: Services
+    """The runtime's services."""
     bridge: Bridge
+    """Owns the tasks above the runtime."""
     board: LiveThreads
+    """The live state of every thread."""
     chat: ChatViewModel
+    """The open chat."""
     threads: ThreadsViewModel
+    """The list of threads."""
     approvals: ApprovalsViewModel
+    """The requests that wait."""
     rules: RulesModels
+    """The rules and their editor."""
     setup: ModelSetupViewModel
+    """Models, connections and keys."""
     settings: SettingsViewModel
+    """The settings."""
     offers: OffersViewModel
+    """What the composer's pickers offer."""
     attaching: AttachingViewModel
+    """Reads what is attached to a message."""
     agents: Sequence[tuple[str, str]]
+    """(name, title) of every agent that can be chosen."""
     debates: DebateModels
+    """The Debates page."""
     trace: TraceViewModel
+    """The trace panel."""
     context: ContextViewModel
+    """The context of the open thread."""
     run_tree: RunTreeViewModel
+    """The Run panel."""
     variables: ThreadVariables
+    """The variables of a thread."""
     modes: ToolModesViewModel
+    """How each agent calls its tools."""
     agents_editor: AgentsViewModel
+    """The settings page Agents."""
 
 
 def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel) -> ViewModels:

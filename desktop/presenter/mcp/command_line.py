@@ -60,15 +60,22 @@ class NotOneCommand(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
-    """What a line says. ``data``: it carries a block of JSON instead; ``url``: the server is at an address."""
+    """What a line says."""
 
     command: str = ""
+    """The program."""
     args: tuple[str, ...] = ()
+    """Its arguments."""
     env: dict[str, str] = field(default_factory=dict)
+    """Its variables."""
     name: str = ""
+    """A name for the server, or ""."""
     url: str = ""
+    """The address of a server that is no program."""
     headers: dict[str, str] = field(default_factory=dict)
+    """What is sent with each request to it."""
     data: str = ""
+    """A block of JSON that the line carries instead."""
 
 
 def read_line(text: str) -> CommandLine:

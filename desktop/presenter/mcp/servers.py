@@ -32,21 +32,30 @@ MAX_AT_ONCE = 40
 
 @dataclass(frozen=True, slots=True)
 class McpToolRow:
-    """One tool a server offers. ``server_name`` is the server's name for it; ``off`` why it cannot be called, or "";
-    ``unseen``: it waits to be looked at; ``claims`` are the server's words about it, which decide nothing.
-    ``switchable``: the person can put it on or off here; ``params`` is what it takes in words, ``schema`` as JSON."""
+    """One tool a server offers."""
 
     name: str
+    """Our name for it."""
     server_name: str
+    """The server's name for it."""
     category: str
+    """Who has to agree to its calls."""
     description: str
+    """What it does, in the server's words."""
     off: str
+    """Why it cannot be called, or ""."""
     unseen: bool
+    """Whether it waits to be looked at."""
     claims: tuple[str, ...]
+    """The server's words about it, which decide nothing."""
     switchable: bool = True
+    """Whether the person can put it on or off here."""
     digest: str = ""
+    """Stands for what was looked at."""
     params: tuple[tuple[str, str, str], ...] = ()
+    """What it takes, in words."""
     schema: str = ""
+    """What it takes, as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,23 +72,36 @@ class McpInstructions:
 
 @dataclass(frozen=True, slots=True)
 class McpRow:
-    """The row of one server. ``state``: off | starting | running | waiting | failed; ``says`` what the server says
-    about itself."""
+    """The row of one server."""
 
     name: str
+    """Its name."""
     state: str
+    """off | starting | running | waiting | failed."""
     reason: str
+    """Why, in a sentence."""
     where: str
+    """What it runs, or its address."""
     is_web: bool
+    """Whether it is at an address."""
     enabled: bool
+    """Whether it may start."""
     confinement: str
+    """What confines it, in a sentence."""
     weak: str
+    """Why its calls are admin whatever was configured, or ""."""
     says: str
+    """What it says about itself."""
     note: str
+    """What else a person should know."""
     tools: tuple[McpToolRow, ...]
+    """What it offers."""
     log: tuple[str, ...]
+    """The last lines of its log."""
     line: int
+    """Where it stands in mcp.yaml."""
     instructions: McpInstructions | None = None
+    """What it tells models; None: nothing."""
 
     @property
     def unseen(self) -> int:

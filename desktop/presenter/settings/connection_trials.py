@@ -33,10 +33,15 @@ class Saved:
     """How connections and the default model are read and kept: the settings, wired by ``app``."""
 
     connections: Callable[[], Sequence[Connection]]
+    """Reads the connections."""
     keep_connections: Callable[[Sequence[Connection]], Awaitable[None]]
+    """Stores them."""
     default_model: Callable[[], str]
+    """Reads the default model."""
     keep_default_model: Callable[[str], Awaitable[None]]
+    """Stores it."""
     keyring_note: Callable[[], Awaitable[str]]
+    """What is wrong with the keyring, or ""."""
     key_place: Callable[[str], KeyPlace]
     """Where a secret of this name lies."""
     keyring_waiting: Callable[[], bool]

@@ -29,16 +29,24 @@ class Chains(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MiddlewareRow:
-    """One line of a chain. ``note`` is what a person should know of it now: where it is from, why it cannot work."""
+    """One line of a chain."""
 
     title: str
+    """Its name."""
     about: str
+    """What it does."""
     note: str
+    """What a person should know of it now: where it is from, why it cannot work."""
     key: str
+    """What its switch is remembered by."""
     on: bool
+    """Whether it is at work."""
     switchable: bool
+    """Whether a person can switch it."""
     problem: bool = False
+    """Whether ``note`` says what is wrong."""
     settings: str = ""
+    """The group of settings below the line, or ""."""
 
 
 class MiddlewareViewModel(QObject):

@@ -42,21 +42,34 @@ class ShownRow(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class Folder:
-    """An open folder. ``size`` is how many rows it takes, those of open folders in it included."""
+    """An open folder."""
 
     path: str
+    """The folder."""
     depth: int
+    """How far below the root."""
     above: Folder | None = None
+    """The folder that holds it."""
     at: int = 0
+    """Its place in that folder."""
     names: Sequence[str] = ()
+    """The names in it."""
     kinds: Sequence[NodeKind] = ()
+    """What each of them is."""
     folders: int = 0
+    """How many of them are folders, which come first."""
     note: str = "Reading…"
+    """The row that stands in place of names, or ""."""
     opened: dict[int, Folder] = field(default_factory=dict)
+    """The open folders in it, by place."""
     order: list[int] = field(default_factory=list)
+    """The places of those, in order."""
     judged: dict[int, ReachRow] = field(default_factory=dict)
+    """The judgements of rows, by place."""
     fresh: set[int] = field(default_factory=set)
+    """The places whose judgements are not outdated."""
     size: int = 1
+    """How many rows it takes, those of open folders in it included."""
 
     def path_of(self, at: int) -> str:
         """The path of one of its entries."""

@@ -25,37 +25,59 @@ Span = list[float | None]
 
 @dataclass(slots=True, eq=False)
 class TraceNode:
-    """Times are seconds since the epoch. ``waits`` are the spans in which a person was asked about this very call;
-    ``stood`` is how long everything below stood still for a person and is not counted as time.
-
-    A call that an agent works for becomes that agent's node: it is then of kind ``agent`` and has both.
-    """
+    """A node of a trace's tree. Times are seconds since the epoch. A call that an agent works for becomes that agent's
+    node: it is then of kind ``agent`` and has both."""
 
     kind: Kind
+    """What it is: run, agent, round or call."""
     title: str
+    """What the line says."""
     parent: TraceNode | None
+    """The node above."""
     started: float
+    """When it began."""
     context: str = ""
+    """The agent's context."""
     level: int = 0
+    """How far the line is indented."""
     depth: int = 0
+    """How many agents are above."""
     ended: float | None = None
+    """When it ended; None: it goes on."""
     state: NodeState = "running"
+    """How it stands."""
     number: int = 0
+    """Its number among those of its kind."""
     summary: str = ""
+    """What stands behind the title."""
     category: str = ""
+    """The call's category."""
     call_id: str = ""
+    """The call."""
     elapsed_ms: int | None = None
+    """How long it took, as it was told."""
     model: str = ""
+    """The model that answered."""
     usage: Usage | None = None
+    """Tokens and cost."""
     retries: int = 0
+    """Requests that were repeated."""
     rounds: int = 0
+    """Model requests below."""
     calls: int = 0
+    """Calls below."""
     waits: Sequence[Span] = ()
+    """The spans in which a person was asked about this very call."""
     children: Sequence[TraceNode] = ()
+    """The nodes below."""
     entries: list[TraceEntry] = field(default_factory=list)
+    """The entries that told of it."""
     live: bool = False
+    """Whether it has not ended."""
     busy: bool = False
+    """Whether it does something itself."""
     open_below: int = 0
+    """How many nodes below have not ended."""
 
     def add(self, child: TraceNode) -> None:
         """One more below it. Of 10,000 calls nearly all have none: lists are made where they are needed, for each of

@@ -62,18 +62,28 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """Everything about a node. ``state`` names its look, ``word`` is what it is called."""
+    """Everything about a node."""
 
     title: str
+    """What it is."""
     mono: bool
+    """Whether the title is a machine's name."""
     category: str
+    """The call's category."""
     state: str
+    """Names its look."""
     word: str
+    """What the state is called."""
     facts: tuple[NodeFact, ...]
+    """What is known of it."""
     quotes: tuple[Quote, ...] = ()
+    """Texts that belong to it."""
     arguments: Quote | None = None
+    """The call's arguments."""
     result: Quote | None = None
+    """The call's result."""
     call_id: str = ""
+    """The call, or ""."""
 
 
 # -- a line -----------------------------------------------------------------------------------------------------------

@@ -125,14 +125,23 @@ class Lists:
     """All rules of one moment, resolved."""
 
     workspace: str
+    """Where relative paths start."""
     allowed: tuple[BoundaryRule, ...]
+    """The folders that are allowed."""
     granted: tuple[BoundaryRule, ...]
+    """The folders opened for this session."""
     denied: tuple[BoundaryRule, ...]
+    """The places that are denied."""
     protected: tuple[BoundaryRule, ...]
+    """What no tool writes."""
     secret: tuple[BoundaryRule, ...]
+    """What no tool reads."""
     home: BoundaryRule | None
+    """The app's home folder."""
     installed: tuple[BoundaryRule, ...] = ()
+    """The app's program."""
     around: tuple[str, ...] = ()
+    """What may be read wherever it lies: the checkout, when Assent runs from one."""
 
 
 class BoundaryPolicy:

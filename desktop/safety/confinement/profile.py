@@ -39,28 +39,32 @@ MAX_SCANNED = 50_000
 
 @dataclass(frozen=True, slots=True)
 class SandboxProfile:
-    """What a command may reach. All paths are resolved.
-
-    ``read_only``: the app's own folders inside writable ones; ``again_writable``: the workspace inside those;
-    ``sealed``: what in any of them cannot be written either: mounts of what lies outside, and second names of the app's
-    own files. Nothing writes or reads what is ``hidden``. ``seen``: all that it may read beside those; None: everything
-    that is not hidden. ``installed``: the app's program, which can be read (unless hidden) also where everything around
-    it is put out of sight, as in /tmp. ``readable``: the allowed folders of a process that writes in none.
-    ``opened``: what it reads, and never writes, although it is ``hidden`` or lies in what is; ``still_hidden`` is
-    hidden in those.
-    """
+    """What a command may reach. All paths are resolved."""
 
     writable: tuple[str, ...]
+    """What it may write."""
     read_only: tuple[str, ...]
+    """The app's own folders inside writable ones."""
     again_writable: tuple[str, ...]
+    """The workspace inside those."""
     hidden: tuple[str, ...]
+    """What it neither reads nor writes."""
     network: bool
+    """Whether it has the network."""
     seen: tuple[str, ...] | None = None
+    """All that it may read beside those; None: everything that is not hidden."""
     installed: tuple[str, ...] = ()
+    """The app's program, which can be read (unless hidden) also where everything around it is put out of sight, as in
+    /tmp."""
     sealed: tuple[str, ...] = ()
+    """What in any of them cannot be written either: mounts of what lies outside, and second names of the app's own
+    files."""
     readable: tuple[str, ...] = ()
+    """The allowed folders of a process that writes in none."""
     opened: tuple[str, ...] = ()
+    """What it reads, and never writes, although it is ``hidden`` or lies in what is."""
     still_hidden: tuple[str, ...] = ()
+    """What is hidden inside ``opened``."""
 
     @property
     def allowed(self) -> tuple[str, ...]:

@@ -66,23 +66,26 @@ _WITH_INDEX = re.compile(r"[A-Za-z_]\w*\[(.*)\]", re.DOTALL)
 
 @dataclass(slots=True)
 class Sums:
-    """The computed texts of a whole command, nested texts included, while it is read.
-
-    ``passing``: what loops and ``${X:=Y}`` set; ``values``: what each variable is given; ``assigned``: those that are
-    given something for certain; ``outside``: those that hold what only running shows; ``integers``: those that compute
-    what they are given; ``maps``: arrays whose indexes are texts; ``renamed``: programs may be others than their names
-    say.
-    """
+    """The computed texts of a whole command, nested texts included, while it is read."""
 
     sums: list[Sum] = field(default_factory=list)
+    """The texts."""
     names: list[str] = field(default_factory=list)
+    """What may be a variable's name in them."""
     passing: list[tuple[str, str]] = field(default_factory=list)
+    """What loops and ``${X:=Y}`` set."""
     values: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """What each variable is given."""
     assigned: set[str] = field(default_factory=set)
+    """Variables that are given something for certain."""
     outside: set[str] = field(default_factory=set)
+    """Variables that hold what only running shows."""
     integers: set[str] = field(default_factory=set)
+    """Variables that compute what they are given."""
     maps: set[str] = field(default_factory=set)
+    """Arrays whose indexes are texts."""
     renamed: bool = False
+    """Programs may be others than their names say."""
 
     @classmethod
     def met(cls, environment: Mapping[str, str]) -> Sums:

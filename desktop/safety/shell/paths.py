@@ -37,17 +37,29 @@ class PathReader:
     """Resolves words against every folder that the command may be in by then. One per command; blocking."""
 
     lists: Lists
+    """The boundary's rules of this moment."""
     home: str
+    """What ``~`` is."""
     folders: list[str] = field(default_factory=list)
+    """The folders that it may be in."""
     folder_unknown: bool = False
+    """Whether it may be in another, too."""
     seen: int = 0
+    """How many words were looked at."""
     led: dict[str, list[str]] = field(default_factory=dict)
+    """Where words lead, by word."""
     meant: dict[str, list[str]] = field(default_factory=dict)
+    """The paths that words mean, by word."""
     refused: dict[tuple[str, bool, bool], str] = field(default_factory=dict)
+    """What the boundary said, by path and access."""
     later: dict[str, str] = field(default_factory=dict)
+    """Why what is written there runs later, by path."""
     hooks: dict[str, str] = field(default_factory=dict)
+    """Where git's hooks are, by folder."""
     second_names: SecondNames = field(init=False)
+    """Finds second names of files."""
     disk: Disk = field(init=False)
+    """Looks at each name once."""
 
     def __post_init__(self) -> None:
         rules = (*self.lists.denied, *self.lists.secret)

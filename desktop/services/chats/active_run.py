@@ -19,18 +19,26 @@ MAX_HANDOVERS = 8
 
 @dataclass(slots=True)
 class ActiveRun:
-    """The run of one thread. ``before`` is what the runs used that handed the conversation on to it, ``handovers`` how
-    many they were; ``successor`` the run that has its place once it is over."""
+    """The run of one thread."""
 
     thread_id: str
+    """The thread."""
     run_id: str = field(default_factory=new_id)
+    """The run."""
     token: CancellationToken = field(default_factory=CancellationToken)
+    """Stops it."""
     over: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when it has ended."""
     handed: bool = False
+    """Whether it hands the conversation over when it ends."""
     terms: JobTerms | None = None
+    """The terms of a job."""
     before: BudgetTracker | None = None
+    """What the runs used that handed the conversation on to it."""
     handovers: int = 0
+    """How many those were."""
     successor: ActiveRun | None = None
+    """The run that has its place once it is over."""
 
     def give_away(self) -> None:
         """Let another agent go on when this run is over. Raises Denied after too many handovers for one message."""

@@ -45,23 +45,29 @@ _TWO = "Choose another agent here, or start this one on the Debates page."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOrder:
-    """What to run: an answer below ``parent_id``; ``nudge`` asks to go on with an answer that is already there.
-
-    With ``called_by`` the run is a part of the caller's: it takes no slot of its own, for the caller holds one. A run
-    that nobody attends is bound by its ``terms``. ``before`` is what a run used that handed the conversation over to
-    this one: the same budget holds for both.
-    """
+    """What to run: an answer below ``parent_id``."""
 
     thread: ThreadRecord
+    """The thread."""
     run_id: str
+    """The run."""
     token: CancellationToken
+    """Stops it."""
     parent_id: str
+    """The message that the answer stands below."""
     user_message_id: str
+    """The message that is answered."""
     nudge: bool = False
+    """Asks to go on with an answer that is already there."""
     environment: Mapping[str, str] = field(default_factory=dict)
+    """The variables of the thread."""
     called_by: CalledBy | None = None
+    """The call it works for: the run is a part of the caller's and takes no slot of its own, for the caller holds
+    one."""
     terms: JobTerms | None = None
+    """What binds a run that nobody attends."""
     before: BudgetTracker | None = None
+    """What a run used that handed the conversation over to this one: the same budget holds for both."""
 
 
 class RunExecution:

@@ -72,16 +72,24 @@ class Batches(Protocol):
 
 @dataclass(slots=True)
 class _OpenTrace:
-    """A run under way."""
+    """The trace of a run under way."""
 
     waiting: TraceLog = field(default_factory=TraceLog)
+    """Entries that are not written yet."""
     weight: int = 0
+    """Their size."""
     sequence: int = 0
+    """The number of the next batch."""
     room: int = KEPT_OF_A_RUN
+    """How much of the run is still kept."""
     entries: int = 0
+    """How many there are."""
     nested: set[str] = field(default_factory=set)
+    """Calls inside calls that were told of."""
     timer: asyncio.TimerHandle | None = None
+    """Writes what waits, a moment later."""
     failed: bool = False
+    """Whether a write has failed."""
 
 
 class TraceKeeper:

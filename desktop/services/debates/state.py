@@ -19,27 +19,44 @@ from desktop.store import Store
 
 @dataclass(slots=True)
 class Debate:
-    """``turns`` are those of its path, ``meters`` what they used; ``now`` the turn under way, if one is. ``spent`` is
-    what its own runs had used when it was read, also in turns that broke off."""
+    """A debate while it is worked on."""
 
     thread: ThreadRecord
+    """Its thread."""
     setup: DebateSetup
+    """Its set-up."""
     status: DebateStatus
+    """How it stands."""
     head: str
+    """The message that the next turn begins below."""
     turns: list[TurnRecord]
+    """The turns of its path."""
     waiting: tuple[str, ...] = ()
+    """Moderator messages that the sides have not read yet."""
     end_reason: str = ""
+    """Why it ended, or ""."""
     end_detail: str = ""
+    """The end in a sentence, or ""."""
     verdict: JudgeVerdict | None = None
+    """The judge's verdict."""
     forked_from: str = ""
+    """The thread it was forked from, or ""."""
     forked_at: int = 0
+    """The turn that the fork goes on after."""
     forks: tuple[str, ...] = ()
+    """The threads of its forks."""
     run_id: str = ""
+    """The run under way, or ""."""
     judging: bool = False
+    """Whether a judge is being asked."""
     now: SideMeter | None = None
+    """The turn under way, if one is."""
     meters: dict[SideName, SideMeter] = field(default_factory=dict)
+    """What the turns of each side used."""
     updated_at: float = 0.0
+    """Seconds since the epoch."""
     spent: Usage = field(default_factory=lambda: Usage(cost_usd=0.0))
+    """What its own runs had used when it was read, also in turns that broke off."""
 
     @property
     def side(self) -> SideName:

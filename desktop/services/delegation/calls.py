@@ -47,16 +47,22 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class CalledAgent:
-    """An agent that was called, ready to run. ``message`` is what it is asked; ``begun``: it was at work when the
-    process died, and goes on."""
+    """An agent that was called, ready to run."""
 
     definition: AgentDefinition
+    """The agent."""
     thread_id: str
+    """The thread that it works in."""
     message: str
+    """What it is asked."""
     model: str
+    """The model that it asks."""
     token: CancellationToken
+    """Stops it."""
     called_by: CalledBy
+    """The call that it works for."""
     begun: Begun | None = None
+    """Set where it was at work when the process died, and goes on."""
 
 
 class TwoSides(Protocol):

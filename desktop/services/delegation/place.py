@@ -20,17 +20,26 @@ from desktop.supervision.tree import TreeNode
 
 @dataclass(frozen=True, slots=True)
 class AgentPlace:
-    """Where one called agent works; ``kept``: how long its thread is. Without ``live`` nobody counts or shows it."""
+    """Where one called agent works."""
 
     thread_id: str
+    """Its thread."""
     supervision: Supervision
+    """Its node's rights and budgets."""
     token: CancellationToken
+    """Stops it."""
     budget: BudgetTracker
+    """What its branch has used and may use."""
     kept: str
+    """How long its thread is kept."""
     live: LiveRuns | None = None
+    """The runs at work; None: nobody counts or shows it."""
     node: TreeNode | None = None
+    """Its node in the tree."""
     run_id: str = ""
+    """Its run."""
     bus: Bus | None = None
+    """Publishes its events."""
 
     def end(self, outcome: AgentOutcome) -> None:
         """The agent is over."""

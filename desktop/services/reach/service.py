@@ -46,20 +46,30 @@ class ActivityWriter(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReachServices:
-    """What the service asks. ``changes`` attaches a listener to the lists, and returns what detaches it. ``profile``
-    returns the sandbox profile of commands as it is now; it blocks."""
+    """What the reach explorer's service needs."""
 
     policy: BoundaryPolicy
+    """Judges paths."""
     settings: SettingsProvider
+    """Reads the settings."""
     rules: TrustRules
+    """The rules of trust."""
     agents: AgentBook
+    """The agents whose reach can be asked for."""
     skills: SkillWorld
+    """Their prompts."""
     prover: Prover
+    """Tries paths."""
     confinement: Confinement
+    """Confines the trial."""
     log: ActivityWriter
+    """Logs proofs."""
     activity: ActivityLog
+    """Reads earlier proofs."""
     changes: Callable[[Callable[[], None]], Callable[[], None]]
+    """Attaches a listener to the lists, and returns what detaches it."""
     profile: Callable[[], SandboxProfile] | None = None
+    """Returns the sandbox profile of commands as it is now; blocks."""
 
 
 class ReachService:

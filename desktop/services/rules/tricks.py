@@ -20,21 +20,26 @@ _LOOKALIKES = str.maketrans("aceopxyisj", "асеорхуіѕј")
 
 @dataclass(frozen=True, slots=True)
 class Trick:
-    """``text`` is a command, a path or the arguments; ``marked`` what makes it a trick; ``why`` half a sentence.
-
-    ``leads``: where a path really leads, when a link makes it lead elsewhere than it says. ``source``, ``tool`` and
-    ``category`` instead of the draft's own, if given.
-    """
+    """A call that looks like what a rule means and is something else."""
 
     family: str
+    """What kind of trick."""
     text: str
+    """A command, a path or the arguments."""
     marked: tuple[tuple[int, int], ...]
+    """The ranges of ``text`` that make it a trick."""
     why: str
+    """Half a sentence for a person."""
     leads: str = ""
+    """Where a path really leads, when a link makes it lead elsewhere than it says."""
     tool: str = ""
+    """The tool, if not the draft's own."""
     source: str = ""
+    """Where the tool comes from, if not from where the draft's own does."""
     category: Category | None = None
+    """The category, if not the draft's own."""
     arguments: dict[str, object] = field(default_factory=dict)
+    """Further arguments of the call."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,30 +65,42 @@ class MayCall:
 
 @dataclass(frozen=True, slots=True)
 class SkillDetail:
-    """All that the page shows of one skill. ``definition`` is None for a file without a usable skill in it.
-
-    ``category`` is the effective one; ``cascade`` the metadata in force with the skill that set each key;
-    ``middleware`` what stands around its calls, outermost first; ``shadowed_by`` a path, or ""; ``peers``
-    by way of which it can call itself.
-    """
+    """All that the page shows of one skill."""
 
     key: Key
+    """The path and name of the skill."""
     definition: SkillDef | None
+    """The skill; None for a file without a usable skill in it."""
     text: str
+    """The whole file."""
     body: str
+    """The part that is its text."""
     problems: tuple[SkillProblem, ...]
+    """What is wrong with it."""
     category: Category | None = None
+    """The effective category."""
     spec: ToolSpec | None = None
+    """What models see of it."""
     cascade: Cascade | None = None
+    """The metadata in force, with the skill that set each key."""
     cascade_problem: str = ""
+    """Why there is no cascade, or ""."""
     middleware: tuple[str, ...] = ()
+    """What stands around its calls, outermost first."""
     shadowed_by: str = ""
+    """The path of the skill that has its name, or ""."""
     shadows: tuple[str, ...] = ()
+    """The paths of skills that it hides."""
     files: tuple[FolderFile, ...] = ()
+    """The files beside it."""
     may_call: tuple[MayCall, ...] = ()
+    """Who may call it, and why."""
     peers: tuple[str, ...] = ()
+    """The skills by way of which it can call itself."""
     writable: bool = False
+    """Whether Assent may change the file."""
     pinned: bool = False
+    """Whether it is off once it changes."""
 
 
 @dataclass(frozen=True, slots=True)

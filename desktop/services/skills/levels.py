@@ -56,16 +56,22 @@ NEEDED: Mapping[Level, tuple[tuple[str, str], ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class LevelRow:
-    """One of a chain, as Settings lists it. ``key`` is what a switch is remembered by, "" where there is none;
-    ``problem`` why one of a person's own does not work now."""
+    """One line of a chain, as Settings lists it."""
 
     title: str
+    """Its name."""
     about: str
+    """What it does."""
     state: State
+    """Whether it is at work."""
     key: str = ""
+    """What a switch is remembered by; "" where there is none."""
     source: str = ""
+    """Whose it is."""
     path: str = ""
+    """Its file."""
     problem: str = ""
+    """Why one of a person's own does not work now, or ""."""
 
 
 class Levels:

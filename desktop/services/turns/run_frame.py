@@ -43,6 +43,7 @@ class CalledBy:
     budget: BudgetTracker
     """Bounds the whole tree, or where the agent is ``placed`` in that just this agent."""
     placed: bool = False
+    """Whether the child has a node in the run tree."""
     below: Invocation | None = None
     """The call itself."""
     prompt_text: str = ""

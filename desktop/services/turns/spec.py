@@ -37,32 +37,46 @@ SIDE_LIMIT = Limit("maxSteps", 50, "the default of a side")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideSpec:
-    """What a side is. ``agent`` is the definition's name and ``shown`` what a person reads as its name; ``where`` is
-    the field that names its prompt; ``chain`` are who a request for approval names before the prompt's skill
-    (R-AAT-9); ``tools`` are patterns that narrow what that skill allows (None: all of it), ``within`` the caller's own
-    list, for an agent that is called as a tool (R-AAT-4); ``terms`` are those of a job (R-CRON-2); ``prompt_text``
-    stands for the skill's body; ``in_place`` is the prompt where it is written in place of a skill's name;
-    ``usual_rounds`` hold where there are no ``max_rounds``."""
+    """What a side is."""
 
     agent: str
+    """The definition's name."""
     shown: str
+    """What a person reads as its name."""
     prompt: str
+    """The skill that is its prompt, or ""."""
     model: ModelRef
+    """The model it asks."""
     side: SideName = "a"
+    """Which side it is."""
     where: str = "sideA.prompt"
+    """The field that names its prompt."""
     chain: tuple[str, ...] = ()
+    """Whom a request for approval names before the prompt's skill (R-AAT-9)."""
     tools: tuple[str, ...] | None = None
+    """Patterns that narrow what that skill allows; None: all of it."""
     within: AllowedTools | None = None
+    """The caller's own list, for an agent that is called as a tool (R-AAT-4)."""
     terms: JobTerms | None = None
+    """The terms of a job (R-CRON-2)."""
     prompt_text: str = ""
+    """Stands for the skill's body."""
     in_place: SkillDef | None = None
+    """The prompt where it is written in place of a skill's name."""
     stop_on_response: bool = True
+    """Whether a reply ends the turn."""
     stop_tool: str = ""
+    """The tool whose call ends the turn."""
     stop_property: str = ""
+    """The argument of ``stop_tool`` that is the result."""
     end_session_tool: str = ""
+    """The tool whose call ends the session."""
     max_rounds: int | None = None
+    """The limit on rounds of a turn; None: ``usual_rounds``."""
     usual_rounds: Limit = DEFAULT_LIMIT
+    """The limit where the side sets none."""
     environment: Mapping[str, str] = field(default_factory=dict)
+    """The variables of the thread."""
 
 
 @dataclass(frozen=True, slots=True)

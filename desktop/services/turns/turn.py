@@ -57,17 +57,22 @@ Steering = Callable[[], Awaitable[Sequence[ChatMessage]]]
 
 @dataclass(frozen=True, slots=True)
 class SideResult:
-    """How a turn went. ``by`` is what ended it where that was no reply and no failure; ``value`` the stop tool's
-    property, or what the prompt promised to return; ``missing`` when the property was not there, ``unmet`` why there is
-    no promised value; ``handed``: another agent goes on."""
+    """How a turn went."""
 
     loop: LoopResult
+    """What the loop gave."""
     limit: Limit
+    """The limit on rounds that held."""
     by: TurnEnd | None = None
+    """What ended it, where that was no reply and no failure."""
     value: Any = None
+    """The stop tool's property, or what the prompt declares that it returns."""
     missing: bool = False
+    """Whether that property was not there."""
     unmet: str = ""
+    """Why there is no declared value, or ""."""
     handed: bool = False
+    """Whether another agent goes on."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -75,11 +80,15 @@ class SideTurn:
     """One side turn of a run: it finds what the side needs, and has it work."""
 
     runtime: Runtime
+    """Everything a run needs."""
     spec: SideSpec
+    """The side."""
     meta: RunMeta
     """Names run and thread, and holds the token."""
     recorder: RunRecorder
+    """Stores what is said."""
     budget: BudgetTracker
+    """What the run has used and may use."""
     asked: str = ""
     """The person's text that may bring in skills (S-SK-5)."""
     unfinished: Unfinished | None = None

@@ -231,17 +231,22 @@ def list_of_job(tools: Sequence[str], read_list: Callable[[str], AllowedTools]) 
 
 @dataclass(frozen=True, slots=True)
 class JobTerms:
-    """What a job's run is bound to, however many agents hand it on. ``tools`` are the patterns that its agent's own
-    list is narrowed to; None: only what reads. ``set_by`` is said of a limit that stops it (R-LIM-5), except of those
-    in ``of_app``, where the app's own budget is the tighter one; ``attended``: a person goes on with it and waits."""
+    """What a job's run is bound to, however many agents hand it on."""
 
     unattended: JobPermission
+    """What may be done without a person."""
     max_rounds: int
+    """The limit on rounds."""
     budget: ExecutionBudget
+    """What the run may use."""
     tools: tuple[str, ...] | None
+    """The patterns that its agent's own list is narrowed to; None: only what reads."""
     set_by: str = "the job"
+    """What is said of a limit that stops it (R-LIM-5)."""
     of_app: tuple[str, ...] = ()
+    """The limits where the app's own budget is the tighter one."""
     attended: bool = False
+    """Whether a person goes on with it and waits."""
 
 
 def usual_priority(terms: JobTerms | None) -> Priority:

@@ -85,18 +85,22 @@ class ChainEntry:
 
 @dataclass(frozen=True, slots=True)
 class Cascade:
-    """``origins`` names for each key the skill that set it, ``setters`` whose that skill is; ``volatile`` are the
-    argument paths that values depend on (R-INV-14); ``order`` is the whole order with gates, as a person may read it;
-    ``removed`` are the keys that the skill wants no middleware for.
-    """
+    """What the frontmatter of a skill and of those above it comes to."""
 
     metadata: Mapping[str, Any]
+    """The merged metadata."""
     origins: Mapping[str, str]
+    """For each key the skill that set it."""
     chain: tuple[ChainEntry, ...] = ()
+    """The middleware around its calls, in order."""
     order: tuple[str, ...] = ()
+    """The whole order with gates, as a person may read it."""
     volatile: tuple[str, ...] = ()
+    """The argument paths that values depend on (R-INV-14)."""
     setters: Mapping[str, SkillSource] = field(default_factory=dict)
+    """For each key whose the skill is that set it."""
     removed: frozenset[str] = frozenset()
+    """The keys that the skill wants no middleware for."""
 
 
 EMPTY = Cascade({}, {})

@@ -33,16 +33,22 @@ _WILD = re.compile(r"[*?]+|\{[^{}]*\}")
 
 @dataclass(frozen=True, slots=True)
 class SkillFilter:
-    """What the page's facets and ``skill-list``'s arguments come down to. ``tags`` must all be there; of ``sources``
-    and ``kinds`` any, none given: all. ``offered_only``: what models are offered: ready, trusted, not shadowed."""
+    """What the page's facets and ``skill-list``'s arguments come down to."""
 
     query: str = ""
+    """Words that have to be found."""
     tags: tuple[str, ...] = ()
+    """Tags that must all be there."""
     visibility: Visibility = "shown"
+    """Whether hidden skills are among them."""
     sources: frozenset[SkillSource] = frozenset()
+    """Any of these; none given: all."""
     kinds: frozenset[SkillKind] = frozenset()
+    """Any of these; none given: all."""
     problems_only: bool = False
+    """Only skills with problems."""
     offered_only: bool = False
+    """Only what models are offered: ready, trusted, not shadowed."""
 
 
 @dataclass(frozen=True, slots=True)

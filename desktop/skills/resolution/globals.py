@@ -55,10 +55,15 @@ class Globals:
     """Shared by every context of the process."""
 
     config: Config = field(default_factory=Config)
+    """Where is searched."""
     tools: ProgrammaticTools = field(default_factory=ProgrammaticTools)
+    """The tools that code registered."""
     cache: Caches = field(default_factory=Caches)
+    """What was found."""
     index: SkillIndex = field(default_factory=SkillIndex)
+    """What is on the disk."""
     pins: Pins | None = None
+    """What a person has seen; None: nobody asks."""
     watched: frozenset[str] = frozenset()
     """Folders whose changes are reported as they happen (S-RES-2)."""
     worked_out: tuple[Config, SearchPath] | None = None

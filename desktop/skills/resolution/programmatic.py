@@ -21,27 +21,42 @@ _FREE: Mapping[str, Any] = {"params": {"type": "object", "additionalProperties":
 
 @dataclass(frozen=True, slots=True)
 class RegisterToolOptions:
-    """What ``register_tool`` takes (R-RES-11). ``src``: ``mcp://…``, ``inline://…`` or None. ``module`` is where the
-    code came from and ``content`` its text, both for people. ``aliases`` are names for providers (S-RES-3).
-    Tags that begin with ``meta-`` are kept for ``source="library"`` only (R-SK-10)."""
+    """What ``register_tool`` takes (R-RES-11)."""
 
     name: str
+    """Its name."""
     fn: SkillFunction | None = None
+    """The function."""
     description: str = ""
+    """What models and people read."""
     params: Mapping[str, Any] | None = None
+    """The JSON Schema of its arguments."""
     returns: Mapping[str, Any] | None = None
+    """The JSON Schema of its result."""
     tags: Iterable[str] = ()
+    """Its tags; those that begin with ``meta-`` are kept for ``source="library"`` only (R-SK-10)."""
     visibility: str = ""
+    """Whom it is shown to."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    """Further frontmatter."""
     role: str = ""
+    """What it is for, besides being called."""
     allowed_tools: str | None = None
+    """Its list; None: not given."""
     src: str | None = None
+    """``mcp://…``, ``inline://…`` or None."""
     module: str = ""
+    """Where the code came from, for people."""
     content: str = ""
+    """Its text, for people."""
     aliases: tuple[str, ...] = ()
+    """Names for providers (S-RES-3)."""
     category: str = ""
+    """Who has to agree, or ""."""
     source: SkillSource = "program"
+    """Whose it is."""
     tool: Tool | None = None
+    """The tool, instead of a function."""
 
 
 def register_tool(globals: Globals, options: RegisterToolOptions) -> SkillDef:

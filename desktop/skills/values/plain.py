@@ -50,21 +50,24 @@ _NO_ROOM: Any = object()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainRules:
-    """How to turn values into plain ones. Bytes are of compact JSON in UTF-8.
-
-    ``known`` maps the identity of functions to the names they are written by (``{"$fn": name}``), ``revived`` names to
-    the functions that replace such mappings; ``drop_functions`` leaves functions out of mappings. With ``refuse`` a
-    limit raises ValueProblem where it would cut otherwise.
-    """
+    """How to turn values into plain ones. Bytes are of compact JSON in UTF-8."""
 
     max_depth: int
+    """How deep containers may be nested."""
     max_bytes: int
+    """How long the whole may be."""
     max_values: int
+    """How many values there may be."""
     max_text: int | None = None
+    """How long one text may be; None: as the whole."""
     known: Mapping[int, str] = field(default_factory=dict)
+    """The identity of functions -> the names they are written by (``{"$fn": name}``)."""
     revived: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    """Names -> the functions that replace such mappings."""
     drop_functions: bool = False
+    """Leaves functions out of mappings."""
     refuse: bool = False
+    """A limit raises ValueProblem where it would cut otherwise."""
 
 
 def plain(value: object, rules: PlainRules) -> Any:

@@ -56,12 +56,19 @@ class CliServices:
     """What tools need of the safety room."""
 
     reader: ShellReader
+    """Reads commands."""
     policy: PathPolicy
+    """Judges paths."""
     confinement: Confinement
+    """Confines the process."""
     environment: EnvironmentBuilder
+    """Makes its environment."""
     runner: ProcessRunner
+    """Runs it."""
     settings: SettingsProvider
+    """Reads the settings."""
     places: ClosedPlaces | None = None
+    """The denied folders that a person agreed to; None: none can be asked for."""
 
 
 _OPTION = re.compile(r"-(?![0-9.]*$)")

@@ -68,23 +68,36 @@ class ToolRule:
 
 @dataclass(frozen=True, slots=True)
 class McpDefinition:
-    """One declared server: a program (``command``) or an address (``url``). ``category`` is that of its tools where
-    ``tools`` says nothing else: admin unless the person configured otherwise (S-RES-4)."""
+    """One declared server: a program (``command``) or an address (``url``)."""
 
     name: str
+    """Its name."""
     command: str = ""
+    """The program."""
     args: tuple[str, ...] = ()
+    """Its arguments."""
     env: Mapping[str, str] = field(default_factory=dict)
+    """Its variables."""
     cwd: str = ""
+    """Where it runs; "": in the workspace."""
     network: bool | None = None
+    """Whether it has the network; None: not said."""
     url: str = ""
+    """Its address."""
     bearer: str = ""
+    """The reference of its token."""
     headers: Mapping[str, str] = field(default_factory=dict)
+    """What is sent with each request."""
     enabled: bool = False
+    """Whether it may start."""
     timeout_s: float = DEFAULT_TIMEOUT_S
+    """The time limit of a call, in seconds."""
     category: Category = Category.ADMIN
+    """That of its tools where ``tools`` says nothing else: admin unless the person configured otherwise (S-RES-4)."""
     tools: Mapping[str, ToolRule] = field(default_factory=dict)
+    """What is said of single tools."""
     line: int = 1
+    """Where it stands in the file."""
 
     @property
     def where(self) -> str:

@@ -48,19 +48,26 @@ _HINTS = (
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """One tool of a server. ``raw`` is the server's name for it, ``name`` ours; ``problem`` is why it is off, or "".
-    ``text`` is all that a model or a person is told of it, laid out for comparing; ``digest`` is over what the server
-    said itself, before known secrets were masked."""
+    """One tool of a server."""
 
     raw: str
+    """The server's name for it."""
     name: str
+    """Our name for it."""
     description: str
+    """What models read."""
     schema: Mapping[str, Any] = field(default_factory=dict)
+    """The JSON Schema of its arguments."""
     title: str = ""
+    """The name a person reads."""
     claims: tuple[str, ...] = ()
+    """The server's words about it, which decide nothing."""
     digest: str = ""
+    """Over what the server said itself, before known secrets were masked."""
     text: str = ""
+    """All that a model or a person is told of it, laid out for comparing."""
     problem: str = ""
+    """Why it is off, or ""."""
 
 
 def judged(server: str, texts: Iterable[str], check: SchemaCheck, mask: MaskData) -> tuple[Offered, ...]:

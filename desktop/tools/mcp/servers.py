@@ -54,15 +54,25 @@ class ServerFacts:
     """One server as the page shows it."""
 
     definition: McpDefinition
+    """What is declared."""
     condition: Condition
+    """How it is."""
     reason: str
+    """Why, in a sentence."""
     about: About
+    """What it says about itself."""
     confinement: str
+    """What confines it, in a sentence."""
     weak: str
+    """Why its calls are admin whatever was configured, or ""."""
     restarts: int
+    """How often it was started again."""
     tools: tuple[ToolFacts, ...]
+    """What it offers."""
     log: tuple[str, ...]
+    """The last lines of its log."""
     instructions: ToolFacts | None = None
+    """What it tells models; None: nothing."""
 
     @property
     def judged(self) -> tuple[ToolFacts, ...]:

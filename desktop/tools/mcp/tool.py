@@ -183,16 +183,24 @@ def _cancels(token: CancellationToken, stream: ChildStream) -> Callable[[], None
 
 @dataclass(slots=True)
 class _Answer:
-    """What came so far, capped in characters while it comes. ``clean`` is for all that a model gets of it (R-TMO-8)."""
+    """What came so far, capped in characters while it comes."""
 
     limit: int
+    """How many characters are kept."""
     clean: Callable[[str], str]
+    """For all that a model gets of it (R-TMO-8)."""
     texts: list[str] = field(default_factory=list)
+    """Its texts."""
     structured: list[str] = field(default_factory=list)
+    """Its structured result, in pieces of JSON."""
     media: MediaPieces = field(default_factory=MediaPieces)
+    """Its images and sounds."""
     progress: str = ""
+    """The last word on its progress."""
     size: int = 0
+    """How many characters came."""
     dropped: int = 0
+    """How many were left out."""
 
     def take(self, item: Any) -> str:
         """Take one piece of the answer; returns the text that is to be shown at once."""

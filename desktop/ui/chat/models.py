@@ -21,18 +21,31 @@ from desktop.presenter.trace.panel import TraceViewModel
 
 @dataclass(frozen=True, slots=True)
 class ChatModels:
-    """``agents`` is (name, title) of every agent that can be chosen."""
+    """The view-models of the Chats page."""
 
     chat: ChatViewModel
+    """The open chat."""
     threads: ThreadsViewModel
+    """The list of threads."""
     approvals: ApprovalsViewModel
+    """The requests that wait."""
     shell: ShellViewModel
+    """The window."""
     setup: ModelSetupViewModel
+    """Models, connections and keys."""
     offers: OffersViewModel
+    """What the composer's pickers offer."""
     attaching: AttachingViewModel
+    """Reads what is attached to a message."""
     agents: Sequence[tuple[str, str]]
+    """(name, title) of every agent that can be chosen."""
     trace: TraceViewModel
+    """The trace panel."""
     modes: ToolModesViewModel
+    """How each agent calls its tools."""
     context: ContextViewModel
+    """The context of the open thread."""
     run_tree: RunTreeViewModel
+    """The Run panel."""
     variables: ThreadVariables
+    """The variables of a thread."""

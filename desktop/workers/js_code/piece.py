@@ -55,17 +55,24 @@ class Pace:
 
 @dataclass(slots=True)
 class _Said:
-    """What the code has done so far. ``open`` calls are unanswered, ``fresh`` ones not begun; ``unheard``: no was said
-    after its end."""
+    """What the code has done so far."""
 
     stdout: list[str] = field(default_factory=list)
+    """What it printed."""
     size: int = 0
+    """How much that was."""
     asked: int = 0
+    """How many calls it asked for."""
     open: int = 0
+    """Calls that are unanswered."""
     fresh: int = 0
+    """Calls that have not begun."""
     finished: bool = False
+    """Whether it gave its value."""
     over: bool = False
+    """Whether it has ended."""
     unheard: ToolFailure | None = None
+    """The no that was said after its end."""
 
 
 class _Clock:

@@ -22,15 +22,22 @@ _TIMEOUT = 5.0  # seconds for what is good to know and not needed
 
 @dataclass(frozen=True, slots=True)
 class ModelListing:
-    """Where a provider lists its models: default address, path, how the key travels, how to read a row."""
+    """Where a provider lists its models."""
 
     base: str
+    """The default address."""
     path: str
+    """The path of the list."""
     auth: Callable[[str], dict[str, str]]
+    """How the key travels."""
     rows: str
+    """Where the rows stand in the answer."""
     read: Callable[[Mapping[str, Any]], Record | None]
-    checks_key: str = ""  # a path that needs the key, where the list itself does not
-    sizes: str = ""  # a path that may state sizes, asked where the list states none
+    """Reads one row."""
+    checks_key: str = ""
+    """A path that needs the key, where the list itself does not; or ""."""
+    sizes: str = ""
+    """A path that may state sizes, asked where the list states none; or ""."""
 
 
 def _bearer(key: str) -> dict[str, str]:

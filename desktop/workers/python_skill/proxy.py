@@ -37,17 +37,26 @@ class Run:
 
 @dataclass
 class ProxyContext:
-    """The same names as in the app. ``globals`` is empty: the process's own things do not leave the app."""
+    """One invocation as code in its own process sees it: the same names as in the app."""
 
     args: Mapping[str, Any]
+    """The arguments."""
     run: Run
+    """What runs."""
     locals: dict[str, Any]
+    """The call's own values."""
     nonlocals: dict[str, Any]
+    """The agent's values."""
     envelope: ProxyEnvelope
+    """The identity of the invocation."""
     globals: dict[str, Any] = field(default_factory=dict)
+    """Empty: the process's own things do not leave the app."""
     manager: Any = None
+    """Calls tools, finishes, fails."""
     trigger: str = ""
+    """``$next`` or ``$invoke``."""
     wraps: str = ""
+    """The name of what is wrapped."""
 
     @property
     def is_middleware(self) -> bool:

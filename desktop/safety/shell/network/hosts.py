@@ -226,17 +226,24 @@ def _socat(texts: list[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _HostPlaces:
-    """Where hosts stand among the arguments of one program: ``operands``, and the values of ``options``; what is in
-    ``elsewhere`` leads to more that nobody reads. ``silent``: with one of these it talks with nobody."""
+    """Where hosts stand among the arguments of one program."""
 
     operands: _Operands
+    """Reads the hosts in its operands."""
     short_options: ShortOptions
+    """Its single letters."""
     long: Mapping[str, bool] = field(default_factory=dict)
+    """Its long options, and whether each takes a value."""
     options: Mapping[str, Callable[[str], list[str]]] = field(default_factory=dict)
+    """Reads the hosts in the values of options."""
     elsewhere: frozenset[str] = frozenset()
+    """Options that lead to more that nobody reads."""
     silent: frozenset[str] = frozenset()
+    """Options with which it talks with nobody."""
     complete: bool = True
+    """Whether its words name every host."""
     redirects: str = ""
+    """The option by which it follows redirects, ``ALWAYS``, or ""."""
 
     def read(self, words: Sequence[Word], found: Hosts) -> None:
         given: ReadOptions = read_options(words, self.short_options, self.long)

@@ -19,17 +19,22 @@ from desktop.safety.shell.syntax.words import Word
 
 @dataclass(slots=True)
 class Effect:
-    """``kind`` as in Judgement; ``writes`` the words that name what is written; ``replaces``: existing files there are
-    lost; ``recursive``: it goes into folders by itself; ``reasons`` make it admin;
-    ``by_option`` are those of ``writes`` that an option names; ``obeys``: what it does stands in a file."""
+    """What a command does."""
 
     kind: str
+    """As in Judgement."""
     writes: list[Word] = field(default_factory=list)
+    """The words that name what is written."""
     replaces: bool = False
+    """Whether existing files there are lost."""
     recursive: bool = False
+    """Whether it goes into folders by itself."""
     reasons: list[str] = field(default_factory=list)
+    """Why it is admin."""
     by_option: list[Word] = field(default_factory=list)
+    """Those of ``writes`` that an option names."""
     obeys: bool = False
+    """Whether what it does stands in a file."""
 
 
 def _set(text: str) -> frozenset[str]:

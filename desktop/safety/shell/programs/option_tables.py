@@ -10,23 +10,26 @@ from desktop.safety.shell.syntax.words import Word
 
 @dataclass(slots=True)
 class Found:
-    """The effects of a command's options.
-
-    ``starts``: options that start another program; ``writes``: the files that others write; ``changes``: it changes
-    files that stand elsewhere among its arguments; ``obeys``: what it does stands in a file; ``sends``: it sends data
-    away; ``said``: words that only a rule which says them covers; ``hidden``: why no rule covers it at all;
-    ``because``: other reasons why it is admin; ``unlisted``: it has options and there is no table of them.
-    """
+    """The effects of a command's options."""
 
     starts: list[str] = field(default_factory=list)
+    """Options that start another program."""
     writes: list[Word] = field(default_factory=list)
+    """The files that others write."""
     said: list[str] = field(default_factory=list)
+    """Words that only a rule which says them covers."""
     changes: bool = False
+    """Whether it changes files that stand elsewhere among its arguments."""
     obeys: bool = False
+    """Whether what it does stands in a file."""
     sends: bool = False
+    """Whether it sends data away."""
     hidden: str = ""
+    """Why no rule covers it at all, or ""."""
     because: list[str] = field(default_factory=list)
+    """Other reasons why it is admin."""
     unlisted: bool = False
+    """Whether it has options and there is no table of them."""
 
     def say(self, *options: str) -> None:
         """Only a rule that says these covers it."""
@@ -35,18 +38,22 @@ class Found:
 
 @dataclass(frozen=True)
 class Options:
-    """The options of one program by what they do: start a program, write the file that they name, change files without
-    naming one, take orders from elsewhere, send data away. Single letters are found in groups of letters, too: by the
-    table of letters, and where there is none if ``grouped``. ``glued``: its values may follow long names with one dash
-    at once."""
+    """The options of one program by what they do."""
 
     starts: frozenset[str] = frozenset()
+    """They start a program."""
     writes: frozenset[str] = frozenset()
+    """They write the file that they name."""
     changes: frozenset[str] = frozenset()
+    """They change files without naming one."""
     orders: frozenset[str] = frozenset()
+    """They take orders from elsewhere."""
     sends: frozenset[str] = frozenset()
+    """They send data away."""
     grouped: bool = False
+    """Whether single letters are found in groups of letters where there is no table of letters."""
     glued: bool = False
+    """Whether values may follow long names with one dash at once."""
 
     @cached_property
     def all(self) -> frozenset[str]:

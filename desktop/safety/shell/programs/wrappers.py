@@ -161,22 +161,26 @@ TOO_MANY = "it runs more commands in commands than are read"
 
 @dataclass(slots=True)
 class Unwrapped:
-    """The commands inside a command.
-
-    ``layers``: the commands found one inside the other, outermost first; ``scripts``: texts that a shell will read;
-    ``executed``: commands that ``find -exec`` runs; ``reasons``: why this is admin; ``unsure``: layers of which it is
-    not known with which word the command behind them begins.
-    """
+    """The commands inside a command."""
 
     layers: list[tuple[Word, ...]] = field(default_factory=list)
+    """The commands found one inside the other, outermost first."""
     scripts: list[Word] = field(default_factory=list)
+    """Texts that a shell will read."""
     executed: list[tuple[Word, ...]] = field(default_factory=list)
+    """Commands that ``find -exec`` runs."""
     folders: list[Word] = field(default_factory=list)
+    """Folders that it changes to."""
     reasons: list[str] = field(default_factory=list)
+    """Why this is admin."""
     options: dict[int, Found] = field(default_factory=dict)
+    """The effects of options, by layer."""
     reads_stdin_as_code: bool = False
+    """Whether a shell reads its input as commands."""
     lookup_only: bool = False
+    """Whether it only looks a name up."""
     unsure: set[int] = field(default_factory=set)
+    """Layers of which it is not known with which word the command behind them begins."""
 
     @property
     def innermost(self) -> tuple[Word, ...]:

@@ -29,37 +29,48 @@ DEEPEST = 16
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One leaf of the document with the containers around it.
-
-    ``text`` is inline Markdown (paragraph, heading), exact code, raw table lines, or LaTeX. ``path`` names the
-    quotes and items from the outside in, ``markers`` the list markers this block has to show as (depth in ``path``,
-    marker). ``loose``: a blank line came before. ``part`` > 0 continues the block before it, and ``glue`` is the text
-    that stood between the two.
-    """
+    """One leaf of the document with the containers around it."""
 
     kind: BlockKind
+    """What it is."""
     text: str
+    """Inline Markdown (paragraph, heading), exact code, raw table lines, or LaTeX."""
     level: int = 0
+    """The level of a heading."""
     info: str = ""
+    """The language of code."""
     path: tuple[tuple[ContainerKind, int], ...] = ()
+    """The quotes and items around it, from the outside in."""
     markers: tuple[tuple[int, str], ...] = ()
+    """The list markers this block has to show, as (depth in ``path``, marker)."""
     loose: bool = False
+    """Whether a blank line came before."""
     part: int = 0
+    """> 0: it continues the block before it."""
     glue: str = ""
+    """The text that stood between the two."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextRun:
-    """Characters ``start`` to ``end`` of the plain text. ``math`` is LaTeX that the run's text stands for."""
+    """Characters of the plain text that look alike."""
 
     start: int
+    """The first character."""
     end: int
+    """The one after the last."""
     bold: bool = False
+    """Strong emphasis."""
     italic: bool = False
+    """Emphasis."""
     struck: bool = False
+    """Struck through."""
     code: bool = False
+    """A code span."""
     href: str = ""
+    """Where a link leads, or ""."""
     math: str = ""
+    """LaTeX that the run's text stands for, or ""."""
 
     @property
     def look(self) -> tuple[bool, bool, bool, bool, bool]:

@@ -33,32 +33,50 @@ class Spot:
 
 @dataclass(slots=True)
 class PlacedBox:
-    """A text box inside a piece; its first character is number ``base`` of the piece's text."""
+    """A text box inside a piece."""
 
     box: TextBox
+    """The laid-out text."""
     x: float
+    """Its left edge in the piece."""
     y: float
+    """Its top in the piece."""
     base: int
+    """The number of its first character in the piece's text."""
     token: str = "text"
+    """The colour."""
     selectable: bool = True
+    """Whether its text can be selected."""
     room: float = 0.0
+    """How wide it may be drawn; 0: as wide as it is."""
 
 
 @dataclass(slots=True)
 class Canvas:
-    """What a piece needs while it is drawn. ``marks`` in characters of the piece's text."""
+    """What a piece needs while it is drawn."""
 
     painter: QPainter
+    """Draws."""
     look: PageLook
+    """Sizes, fonts and colours."""
     clip: QRectF
+    """What is in view."""
     ratio: float
+    """Device pixels per pixel."""
     now: float = 0.0
+    """The time, for clocks."""
     angle: float = 0.0
+    """The angle of what turns."""
     focus: str = ""
+    """The spot that has the keys."""
     hover: str = ""
+    """The spot under the pointer."""
     marks: Sequence[Marked] = ()
+    """What is marked, in characters of the piece's text."""
     caret_on: bool = True
+    """Whether the caret is in its visible half."""
     ledger: bool = True
+    """Whether calls show their category's glyph."""
 
     def glyph(self, name: str, token: str, x: float, y: float, size: float, angle: float = 0.0) -> None:
         """An icon with its upper left corner at a point; ``size`` at 100 %."""
@@ -141,18 +159,26 @@ class Canvas:
 
 @dataclass(slots=True, eq=False)
 class Piece:
-    """``y`` is relative to the part, ``start`` the first character's number in the message. ``overlap`` pixels of the
-    piece lie over the one before it (a paragraph that goes on in the same line)."""
+    """One piece of a message, laid out and drawn by itself."""
 
     key: str
+    """Names it in its part."""
     text: str = ""
+    """Its text, for copying and for screen readers."""
     glue: str = ""
+    """The text between it and the piece before."""
     x: float = 0.0
+    """Its left edge."""
     y: int = 0
+    """Its top, relative to the part."""
     height: int = 0
+    """Its height."""
     overlap: int = 0
+    """Pixels of it that lie over the piece before (a paragraph that goes on in the same line)."""
     start: int = 0
+    """The number of its first character in the message."""
     boxes: list[PlacedBox] = field(default_factory=list)
+    """Its text boxes."""
 
     def gap(self, look: PageLook, before: Piece | None) -> int:
         """Pixels between the piece before and this one."""
