@@ -477,6 +477,18 @@ def dead_links(root: Path, texts: Mapping[str, str]) -> list[str]:
     ]
 
 
+def dead_modules(root: Path, readme: str, text: str) -> list[str]:
+    """Modules in backticks that are neither in the room of this README, nor below desktop/, nor at the top."""
+    room = (root / readme).parent
+    inside = {path.relative_to(room).as_posix() for path in room.rglob("*.py")}
+    return [
+        found
+        for found in re.findall(r"`([a-z_/]+\.py)`", text)
+        if not any((top / found).exists() for top in (root, root / "desktop"))
+        and not any(f"/{path}".endswith(f"/{found}") for path in inside)
+    ]
+
+
 def dead_paths(root: Path, texts: Mapping[str, str]) -> list[str]:
     """A path of the repository that a document names in backticks and that is not there."""
     return [

@@ -50,6 +50,20 @@ def test_the_modules_in_the_pictures_exist() -> None:
     holds(sorted(name for name in named if not any((ROOT / top / name).exists() for top in ("", "desktop"))))
 
 
+def test_the_modules_that_a_room_names_exist() -> None:
+    """There a path begins in the room, in one of its folders, or below desktop/."""
+    readmes = {name: text for name, text in documents().items() if name.endswith("/README.md")}
+    assert len(readmes) > 10
+    holds([f"{name}: {path}" for name, text in readmes.items() for path in rules.dead_modules(ROOT, name, text)])
+
+
+def test_a_module_that_is_gone_is_found(tmp_path: Path) -> None:
+    (tmp_path / "desktop/ui/chat").mkdir(parents=True)
+    (tmp_path / "desktop/ui/chat/page.py").touch()
+    text = "`page.py`, `chat/page.py`, `ui/chat/page.py`, `desktop/ui/chat/page.py`, `NAME_child.py`, `gone.py`"
+    assert rules.dead_modules(tmp_path, "desktop/ui/README.md", text) == ["gone.py"]
+
+
 def test_no_index_address_in_them() -> None:
     holds(rules.index_addresses(documents()))
 
