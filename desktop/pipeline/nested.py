@@ -40,7 +40,7 @@ class NestedSink:
         self._shown = False
 
     def __call__(self, event: Event) -> None:
-        """An EventSink."""
+        """Pass an event on, marked as one of the parent call. Implements ``EventSink``."""
         if isinstance(event, AgentTraced | AgentListening):
             self._sink(event)
             return

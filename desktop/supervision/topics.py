@@ -25,7 +25,7 @@ MAX_NAME = 128
 
 @dataclass(frozen=True, slots=True)
 class TopicEvent:
-    """One event. ``number`` counts over all topics from 1; ``at`` is seconds since the epoch."""
+    """An event of a topic. ``number`` counts over all topics from 1; ``at`` is seconds since the epoch."""
 
     number: int
     topic: str
@@ -39,17 +39,22 @@ class TopicEvent:
 
 @dataclass(slots=True)
 class TopicListener:
-    """Who listens to a topic: ``ref`` names a skill that is called for each event, or is empty. ``owner`` is the run;
-    the subscription ends with it. ``caller`` is in whose name the skill is called: whoever subscribed. ``heard`` is
-    called with each event, at once; it must be quick."""
+    """A subscription to a topic."""
 
     subscription_id: str
+    """Names the subscription."""
     topic: str
+    """The topic."""
     owner: str
+    """The run: the subscription ends with it."""
     ref: str = ""
+    """A skill that is called for each event, or ""."""
     seen: int = 0
+    """The number of the last event that was read."""
     caller: Any = None
+    """In whose name the skill is called: whoever subscribed."""
     heard: Callable[[], None] | None = None
+    """Called with each event, at once; it must be quick."""
 
 
 @dataclass(slots=True)
@@ -70,7 +75,8 @@ class Topics:
         self._last = 0
 
     def emit(self, topic: str, data: Any) -> TopicEvent:
-        """Publish; every waiting skill wakes. Raises ToolFailure for a topic without a usable name."""
+        """Publish an event and wake every skill that waits for it. Raises ToolFailure for a topic without a usable
+        name."""
         event = TopicEvent(next(self._numbers), topic, data, time.time())
         self._last = event.number
         kept = self._topic(topic)

@@ -56,7 +56,7 @@ Directive = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillProvider:
-    """Which skill works for an agent, and in whose name it is called."""
+    """The skill that works for an agent as its provider, and in whose name it is called."""
 
     name: str
     """The skill that ``model.agent`` names."""
@@ -199,7 +199,7 @@ class SkillTurn:
     # -- what the provider gets (R-AG-4) ------------------------------------------------------------------------------
 
     def _arguments(self, request: ModelRequest, held: ExitStack) -> dict[str, Any]:
-        """Plain data only."""
+        """The arguments of the provider's skill: plain data only."""
         return {
             **given_to(self._provider, request, self._spec.limit(self._rounds)),
             "invokeRef": self._callback(held, "agent-invoke", self._invoke),
@@ -231,7 +231,7 @@ class SkillTurn:
     # -- what it tells (R-PRV-2) --------------------------------------------------------------------------------------
 
     async def _hook(self, event: Mapping[str, Any]) -> Directive:
-        """One event. What is no event of the table is ignored."""
+        """Take one event of the provider and answer with a directive. An event of unknown kind is ignored."""
         kind, text = event.get("type"), str(event.get("text") or "")[:MAX_TEXT]
         if kind == "turn-start":
             await self._begin_round()
@@ -272,7 +272,7 @@ class SkillTurn:
             await self._begin_round()
 
     async def _begin_round(self) -> None:
-        """One more round. Raises LimitReached for a provider that does not heed its limit, or that it was stopped,
+        """Begin another round. Raises LimitReached for a provider that does not heed its limit, or that it was stopped,
         BudgetExhausted, and CancellationError."""
         if self._open:
             await self._close_round("", None)

@@ -23,15 +23,21 @@ ToolMode = Literal["direct", "code", "both"]
 
 @dataclass(frozen=True, slots=True)
 class PolicySettings:
-    """The limits name where they were set (R-LIM-5): ``rounds`` is ``maxTurns``, ``calls`` is ``maxSteps`` (C-17), both
+    """The keys below ``model`` in a skill's frontmatter. The limits name where they were set (R-LIM-5); both are
     infinite for a persistent agent unless it says otherwise (R-PER-2)."""
 
     rounds: Limit
+    """``maxTurns``."""
     calls: Limit
+    """``maxSteps`` (C-17)."""
     provider: str = PROVIDER
+    """The skill that works for the agent."""
     mode: ToolMode = "direct"
+    """How the agent calls its tools."""
     persistent: bool = False
+    """Whether it waits for messages when it has answered."""
     context_edit: bool = False
+    """Whether it gives up for good what its window left out (S-AG-2)."""
     memory: Mapping[str, Any] = field(default_factory=dict)
     """What its code starts out knowing (R-COD-11)."""
     history: str = THREAD

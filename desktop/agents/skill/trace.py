@@ -43,17 +43,24 @@ def thread_context(thread_id: str, side: str = "a") -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whose:
-    """Which agent this is: see ``AgentTraced``. ``root`` is the context id of the run's root; ``topic`` is the one
-    that was asked for, or empty: the run's own topic is always told (R-TRC-8)."""
+    """The agent that a trace belongs to; see ``AgentTraced``."""
 
     thread_id: str
+    """The thread of the run."""
     run_id: str
+    """The run."""
     call_id: str
+    """The call that the agent works for."""
     context_id: str
+    """The agent's context."""
     ancestor: str
+    """The context of the agent above it."""
     agent: str
+    """The agent's name."""
     root: str = ""
+    """The context id of the run's root."""
     topic: str = ""
+    """The topic that was asked for, or "": the run's own topic is always told (R-TRC-8)."""
 
     @property
     def in_thread(self) -> str:
@@ -73,7 +80,7 @@ class Whose:
 
 
 class Trace:
-    """One agent's. ``entries`` is what ``locals.agent.trace`` holds (R-TRC-1)."""
+    """The trace of one agent. ``entries`` is what ``locals.agent.trace`` holds (R-TRC-1)."""
 
     def __init__(self, told: TopicEvents, sink: EventSink, redact: Callable[[str], str]) -> None:
         self.entries: list[dict[str, Any]] = []
@@ -84,11 +91,11 @@ class Trace:
 
     @property
     def context_id(self) -> str:
-        """The agent's."""
+        """The context id of the agent."""
         return self.whose.context_id
 
     def record(self, kind: str, fields: Mapping[str, Any]) -> None:
-        """One hook event: into the trace, and told to whoever listens (R-TRC-3, R-TRC-4)."""
+        """Add one hook event to the trace and publish it (R-TRC-3, R-TRC-4)."""
         data = cleaned(fields, self._redact)
         self.entries.append({"type": kind, "timestamp": time.time(), **data})
         if len(self.entries) > MAX_ENTRIES:
@@ -96,7 +103,7 @@ class Trace:
         self._tell(kind, data)
 
     def mark(self, kind: str, fields: Mapping[str, Any]) -> None:
-        """``agent-start`` and ``agent-complete``: told, and no part of the trace."""
+        """Publish ``agent-start`` or ``agent-complete``, which are no part of the trace."""
         self._tell(kind, cleaned(fields, self._redact))
 
     def _tell(self, kind: str, data: Mapping[str, Any]) -> None:
@@ -197,7 +204,7 @@ class Delivery:
         self._task: asyncio.Task[None] | None = None
 
     def put(self, one: TopicListener, event: Mapping[str, Any]) -> None:
-        """Never waits."""
+        """Queue an event for a listener; never waits."""
         self._waiting.append((one, event))
         if len(self._waiting) > MAX_WAITING:
             self._drop_a_delta()

@@ -100,38 +100,71 @@ class Services:
     """What the view-models need of the runtime."""
 
     home: Path
+    """The app's home folder."""
     settings: SettingsService
+    """The settings, read and changed."""
     store: Store
+    """The database."""
     bus: Bus
+    """Publishes the events of runs."""
     owner: TaskOwner
+    """Owns the tasks of runs."""
     secrets: KeyringSecrets
+    """The keyring's secrets."""
     tool_secrets: ToolSecrets
+    """The entries of the keyring that tools may have."""
     redactor: SecretRedactor
+    """Takes known secrets out of texts."""
     confinement: SystemConfinement
+    """Confines processes."""
     policy: BoundaryPolicy
+    """Judges paths by the boundary."""
     files: BoundaryFiles
+    """Opens files inside the boundary."""
     tools: ToolRegistry
+    """The registry of tools."""
     cli: CliTools
+    """The tools of tools.yaml."""
     mcp: McpServers
+    """The servers of mcp.yaml."""
     child: Child
+    """The model host."""
     code: CodeSandbox
+    """The sandbox of code that models write."""
     modes: ToolModes
+    """How each agent calls its tools."""
     windows: KnownWindows
+    """The known context windows of models."""
     models: ModelServices
+    """The model client, the catalogue and the connections."""
     agents: AgentBook
+    """The agent definitions in force."""
     agent_services: AgentServices
+    """Reads, watches and edits agent definitions."""
     skills: SkillWorld
+    """The skills."""
     gate: PermissionGate
+    """Decides on calls, or asks a person."""
     grants: SessionGrants
+    """Folders opened for this session."""
     rules: RuleServices
+    """The rule book and the service of its page."""
     chats: ConversationService
+    """Chats."""
     inboxes: Inboxes
+    """The inboxes of persistent agents at work."""
     debates: DebateService
+    """Debates."""
     traces: TraceService
+    """The traces of runs."""
     jobs: JobService
+    """Scheduled jobs."""
     context: ContextService
+    """Pins and summaries of threads."""
     run_trees: RunTreeService
+    """The agents of runs, for the Run panel."""
     make_skill_service: Callable[[], SkillService]
+    """Makes the service of the Skills page, when it is first needed."""
 
     @cached_property
     def skill_service(self) -> SkillService:
@@ -185,13 +218,22 @@ def safety_of(settings: SettingsService, home: Path, grants: SessionGrants) -> C
 
 @dataclass(frozen=True, slots=True)
 class _BoundaryServices:
+    """The boundary with the tools that live inside it."""
+
     policy: BoundaryPolicy
+    """Judges paths."""
     files: BoundaryFiles
+    """Opens files."""
     confinement: SystemConfinement
+    """Confines processes."""
     tools: ToolRegistry
+    """The registry, with the built-in tools in it."""
     cli: CliServices
+    """What tools of tools.yaml are made with."""
     reading: FilesWithSkills
+    """Allows reading in the folders of skills in use."""
     consents: Consents
+    """Consents that tools read denied folders."""
 
 
 async def _open_boundary(

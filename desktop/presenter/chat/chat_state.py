@@ -35,15 +35,22 @@ class Meters:
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """What the composer and the Stop button need to know; ``sentence`` is for a person."""
+    """What the composer and the Stop button need to know."""
 
     running: bool = False
+    """Whether a run goes on."""
     waiting: bool = False
+    """Whether it waits for a person."""
     stopping: bool = False
+    """Whether it is being stopped."""
     can_send: bool = True
+    """Whether a message can be sent or queued."""
     phase: str = ""
+    """What the run is doing."""
     sentence: str = ""
+    """The same, for a person."""
     listening: tuple[ListeningAgent, ...] = ()
+    """The agents that wait for a message."""
 
     @property
     def queues(self) -> bool:

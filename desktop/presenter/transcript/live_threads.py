@@ -30,19 +30,30 @@ SUMMARISING = "summarising older messages"
 
 @dataclass(slots=True)
 class ThreadState:
-    """One thread's live state; ``answer`` is None when no run was seen since the app started."""
+    """One thread's live state."""
 
     answer: LiveAnswer | None = None
+    """The answer under way; None when no run was seen since the app started."""
     run_id: str = ""
+    """The run."""
     running: bool = False
+    """Whether one is under way."""
     stopping: bool = False
+    """Whether it is being stopped."""
     waiting_calls: set[str] = field(default_factory=set)
+    """The calls that wait for a person."""
     phase: str = ""
+    """What it is doing."""
     context_used: int = 0
+    """Tokens that the last request used."""
     context_window: int | None = None
+    """Tokens of the model's window; None: unknown."""
     compacted: bool = False
+    """Whether the last request lacked older messages, or had a summary in their place."""
     dropped: bool = False
+    """Whether messages were left out of it."""
     last_reason: str = ""
+    """Why the last run ended."""
     listening: dict[str, ListeningAgent] = field(default_factory=dict)
     """Persistent agents that wait for a message, by their address."""
 

@@ -81,8 +81,8 @@ class ConversationService(ThreadService):
     # -- runs ---------------------------------------------------------------------------------------------------------
 
     async def send(self, thread_id: str, text: str, blocks: Sequence[Block] = ()) -> Sent:
-        """A person's message: committed before anything is sent, or queued while a run is under way. What a Stop holds
-        back stays where it is: this one was said after it."""
+        """Store a person's message before anything is sent, or queue it while a run is under way. Messages that a Stop
+        holds back stay where they are: this one was said after it."""
         if self._places.get(thread_id) is not None or self._is_listening(thread_id):
             return await self._enqueue(thread_id, text, blocks)
         with self._places.holding(thread_id) as active:

@@ -37,50 +37,66 @@ THREAD_LIMIT = Limit("rounds of a chat", 5_000, "the default")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime:
-    """Everything a run needs, wired by ``app``.
-
-    ``code`` is the sandbox of code mode, None: there is none; ``context`` keeps what is pinned and summarised, and
-    ``summaries`` says whether any are made, ``titles`` whether the model gives chats their
-    titles; ``tool_mode`` says what a person chose for an agent by
-    name, or ""; ``context_window`` knows a model's window in tokens, or None, ``priced`` whether
-    one's cost will be told; ``safety`` gives the boundaries that the
-    system text names; ``mask`` takes known secrets out of what a person wrote; ``bounds`` and ``spawn_budget`` bound
-    each run tree from its start (``set_by`` says where a person finds the former), ``usual_rounds`` an
-    answer, ``thread_rounds`` all answers of a thread;
-    ``agent_layers`` and ``chat_layers`` are middleware, outermost first; ``live`` has the trees and journals of
-    runs; ``spawn`` starts an owned task; ``sleep`` waits seconds after an
-    error; ``offers`` is how much is offered to a model beside what its list names.
-    """
+    """Everything a run needs, wired by ``app``."""
 
     store: Store
+    """The database."""
     bus: Bus
+    """Publishes events."""
     client: ModelClient
+    """Asks models."""
     pipeline: Pipeline
+    """Makes calls."""
     agents: AgentBook
+    """The agent definitions in force."""
     skills: SkillWorld
+    """The skills."""
     slots: RunSlots = field(default_factory=RunSlots)
+    """How many runs go on at once."""
     context_window: Callable[[ModelRef], int | None] = lambda _ref: None
+    """A model's window in tokens, or None."""
     priced: Callable[[ModelRef], bool] = lambda _ref: True
+    """Whether a model's cost will be told."""
     safety: SettingsProvider | None = None
+    """The boundaries that the system text names."""
     bounds: Callable[[], ExecutionBudget] = ExecutionBudget
+    """Bounds each run tree from its start."""
     set_by: str = "the run's budget"
+    """Where a person finds ``bounds``."""
     usual_rounds: Callable[[], Limit] = lambda: DEFAULT_LIMIT
+    """The limit on rounds of an answer."""
     thread_rounds: Callable[[], Limit] = lambda: THREAD_LIMIT
+    """The limit on rounds of all answers of a thread."""
     spawn_budget: SpawnBudget = field(default_factory=SpawnBudget)
+    """How many agents a run tree may have."""
     retry: RetryPolicy = field(default_factory=RetryPolicy)
+    """How failed requests are repeated."""
     code: CodeEngine | None = None
+    """The sandbox of code mode; None: there is none."""
     context: ContextService | None = None
+    """Keeps what is pinned and summarised."""
     summaries: Callable[[], bool] = lambda: False
+    """Whether older messages are summarised."""
     titles: Callable[[], bool] = lambda: False
+    """Whether the model gives chats their titles."""
     tool_mode: Callable[[str], str] = lambda _agent: ""
+    """How a person chose that an agent calls its tools, by its name; "": not chosen."""
     spawn: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]] | None = None
+    """Starts an owned task."""
     redact: Callable[[str], str] = lambda text: text
+    """Cleans a text for traces."""
     mask: Callable[[str], str] = lambda text: text
+    """Takes known secrets out of what a person wrote."""
     agent_layers: Sequence[Middleware[AgentContext]] = ()
+    """Agent-level middleware, outermost first."""
     chat_layers: Sequence[Middleware[ChatContext]] = ()
+    """Chat-level middleware, outermost first."""
     live: LiveRuns | None = None
+    """The trees and journals of runs."""
     offers: Callable[[], Offers] = Offers
+    """How much is offered to a model beside what its list names."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    """Waits for some seconds."""
 
     @property
     def budget(self) -> ExecutionBudget:

@@ -84,11 +84,17 @@ class ResolvedSide:
     """A side with all that it needs."""
 
     spec: SideSpec
+    """What the side is."""
     skill: SkillDef
+    """Its prompt."""
     allowed: AllowedTools
+    """Its list of tools."""
     caller: Caller
+    """In whose name its calls are made."""
     visible: Visible
+    """The tools that it is offered."""
     settings: PolicySettings
+    """What its prompt says below ``model``."""
     metadata: Mapping[str, Any]
     """The prompt's, with what stands above it in the cascade."""
 
