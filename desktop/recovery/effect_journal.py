@@ -31,10 +31,13 @@ class Asked:
     """An effect that an agent asks for."""
 
     kind: EffectKind
+    """What kind of effect."""
     name: str
+    """The tool, model or agent."""
     digest: str
     """Stands for its arguments."""
     summary: str = ""
+    """The arguments in brief."""
     repeatable: bool = True
     """If nobody knows whether it was done, it may be done again unasked, as a read may."""
     changed: Mapping[str, Any] | None = None
@@ -126,7 +129,7 @@ class EffectJournal:
         self._flush()
 
     def cut_off(self, place: Place, asked: Asked) -> None:
-        """It was ended from outside; how far it came is not known."""
+        """Record that an effect was ended from outside, with its outcome unknown."""
         self._put(place, asked, "cancelled", "")
 
     def told(self, place: Place, asked: Asked, phase: EffectPhase, code: str = "") -> None:

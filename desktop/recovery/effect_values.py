@@ -125,7 +125,7 @@ def message_to_plain(message: ChatMessage) -> dict[str, Any]:
 
 
 def message_from_plain(plain: Mapping[str, Any]) -> ChatMessage:
-    """The inverse."""
+    """Restore a message from its JSON form."""
     usage = plain.get("usage")
     return ChatMessage(
         plain["role"],
@@ -156,7 +156,7 @@ def result_to_plain(result: ToolResult) -> dict[str, Any]:
 
 
 def result_from_plain(plain: Mapping[str, Any]) -> ToolResult:
-    """The inverse."""
+    """Restore a tool's result from its JSON form."""
     return ToolResult(**{**plain, "media": media_from_plain(plain.get("media"))})
 
 
@@ -174,7 +174,7 @@ def error_to_plain(error: KnownError) -> dict[str, Any]:
 
 
 def error_from_plain(plain: Mapping[str, Any]) -> KnownError:
-    """The inverse; of a kind that this version does not know only the text is left."""
+    """Restore an error from its JSON form; of a kind that this version does not know only the text is left."""
     cls = _ERRORS.get(str(plain.get("error")), KnownError)
     made = cls.__new__(cls, plain.get("text", ""))
     made.next_step = ""

@@ -51,34 +51,48 @@ class Together(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """``allowed_of`` reads a pattern list, ``together`` intersects two; ``system`` makes the system text of a prompt
-    and tools; ``code`` None: no code mode here; ``redact`` cleans a text for traces (R-TRC-9); ``spawn`` starts a task
-    that may outlive the agent for a moment, for skills that listen; ``sleep`` waits seconds; ``asked`` hears of
-    questions that an agent's provider puts to the model itself: False before, when it may raise LimitReached, True
-    when there is an answer; ``summaries``: whether older messages are summarised; ``live`` has the tree in which each
-    agent has its place; ``offers`` is how much is offered to a model beside what its list names; ``begins`` counts a
-    start of a skill's agent, and waits until there is room for it; ``by`` is who calls the first skill; ``terms`` hold
-    for the agent that begins next; ``subscribe`` listens to what a run says."""
+    """What a run lends to the agents of its skills."""
 
     pipeline: Pipeline
+    """Makes the calls."""
     client: ModelClient
+    """Asks models."""
     model: ModelRef
+    """The model of agents that name none."""
     budget: BudgetTracker
+    """The budget of the run's branch."""
     system: Callable[[str, Sequence[Tool]], str]
+    """Makes the system text of a prompt and tools."""
     allowed_of: Callable[[str | None], AllowedTools]
+    """Reads a pattern list."""
     together: Together
+    """Intersects two lists."""
     context_window: Callable[[ModelRef], int | None] = lambda _ref: None
+    """A model's window in tokens, or None."""
     retry: RetryPolicy = field(default_factory=RetryPolicy)
+    """How failed requests are repeated."""
     layers: Sequence[Middleware[ChatContext]] = ()
+    """Chat-level middleware, outermost first."""
     code: CodeEngine | None = None
+    """The sandbox of code mode; None: there is none here."""
     redact: Callable[[str], str] = lambda text: text
+    """Cleans a text for traces (R-TRC-9)."""
     spawn: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]] | None = None
+    """Starts a task that may outlive the agent for a moment, for skills that listen."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    """Waits for some seconds."""
     asked: Callable[[bool], None] = lambda _answered: None
+    """Hears of questions that a provider puts to the model itself: False before, when it may raise LimitReached, True
+    when there is an answer."""
     summaries: Callable[[], bool] = lambda: False
+    """Whether older messages are summarised."""
     live: LiveRuns | None = None
+    """Has the tree in which each agent has its place; None: nobody counts or shows agents."""
     offers: Callable[[], Offers] = Offers
+    """How much is offered to a model beside what its list names."""
     begins: Callable[[Start, RunMeta], Awaitable[None]] = _at_once
+    """Counts a start of a skill's agent, and waits until there is room for it."""
     by: StartedBy = "model"
+    """Who calls the first skill."""
     terms: ChildTerms = field(default_factory=ChildTerms)
     subscribe: Callable[[str], EventQueue] | None = None
