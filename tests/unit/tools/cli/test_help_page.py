@@ -24,7 +24,7 @@ async def test_the_first_tool_that_the_page_shows_finds_text_and_asks_nobody(cli
     (cli.bench.world.workspace / "a.txt").write_text("one\n$(two)\n$(two) again\n")
     assert (await tool.precheck({"text": "$(two)", "file": "a.txt"})).category is Category.READ
     assert (await cli.bench.run(tool, text="$(two)", file="a.txt")).text == "2:$(two)\n3:$(two) again\n"
-    assert (await cli.bench.run(tool, text="$(two)", file="a.txt", maximum=1)).text == "2:$(two)\n"
+    assert (await cli.bench.run(tool, text="$(two)", file="a.txt", most=1)).text == "2:$(two)\n"
 
 
 @pytest.mark.spec("R-CLI-1")
