@@ -95,6 +95,6 @@ class Host:
     by: StartedBy = "model"
     """Who calls the first skill."""
     terms: ChildTerms = field(default_factory=ChildTerms)
-    """What a child of its agents is held to."""
+    """What an agent in code asks for the child that it starts."""
     subscribe: Callable[[str], EventQueue] | None = None
     """Opens a queue of the events of a topic; None: nobody listens here."""
