@@ -17,7 +17,7 @@ from desktop.agents.loop.context import TurnContext
 from desktop.agents.loop.events import LoopListener, LoopResult, Recorder, ToolRunner
 from desktop.agents.loop.loop import LoopConfig, RoundLoop, RoundVerdict
 from desktop.agents.loop.request import ask_within
-from desktop.agents.loop.round_notes import few_left, rounds_note, with_notes
+from desktop.agents.loop.round_notes import is_near_limit, rounds_note, with_notes
 from desktop.agents.loop.summarising import ContextKeeper
 from desktop.agents.loop.window import LAST_MESSAGES, NOTHING, PromptWindow, View
 from desktop.domain.agent import CompactionStrategy
@@ -248,7 +248,7 @@ class RoundRequests:
         if not self._spec.announces_rounds:
             return ""
         maximum = int(limit.value)
-        note, self._told = rounds_note(maximum, self._number, self._told), few_left(maximum, self._number)
+        note, self._told = rounds_note(maximum, self._number, self._told), is_near_limit(maximum, self._number)
         return note
 
     async def _beside(self, request: ModelRequest) -> ModelAnswer:

@@ -101,7 +101,7 @@ class ModelServerError(ModelError):
     transient = True
 
 
-class ModelStreamCut(ModelError):
+class ModelStreamBroken(ModelError):
     """The answer's stream ended before it said it was finished."""
 
     code = "model.stream_cut"

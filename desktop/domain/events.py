@@ -277,7 +277,7 @@ class UserMessageQueued(RunEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UserMessageTaken(RunEvent):
+class UserMessageDelivered(RunEvent):
     """A waiting message has gone into the run under way: the model reads it in its next round (S-LOOP-1)."""
 
     queue_id: str
@@ -374,7 +374,7 @@ Event = (
     | ContextMeasured
     | ContextSummarising
     | UserMessageQueued
-    | UserMessageTaken
+    | UserMessageDelivered
     | AgentTraced
     | AgentListening
     | ThreadChanged

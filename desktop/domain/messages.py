@@ -228,7 +228,7 @@ class Usage:
     cost_usd: float | None = None
 
     @classmethod
-    def told(cls, inputs: Any, outputs: Any, reasoning: Any = 0, cached: Any = 0, *, cost: Any = None) -> Usage:
+    def reported(cls, inputs: Any, outputs: Any, reasoning: Any = 0, cached: Any = 0, *, cost: Any = None) -> Usage:
         """Usage from the numbers that a server or a skill reports, which may be anything: what is no count is 0, what
         is no price is unknown, and no round has more than ``MAX_TOKENS`` or costs more than ``MAX_COST_USD``."""
         priced = isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < float("inf")

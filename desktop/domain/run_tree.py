@@ -111,7 +111,7 @@ class NodeFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptRun:
+class StoredRun:
     """The agents of a run as they were last told, parents first. ``over``: it has ended, for ``reason``. An agent whose
     thread is gone has no ``thread_id``."""
 
@@ -146,7 +146,7 @@ class RunTreePort(Protocol):
     """What a person does with the agents of a run that is under way; at once, on the loop. All raise NotFound once the
     run, or the agent, is over."""
 
-    async def last(self, thread_id: str) -> KeptRun | None:
+    async def last(self, thread_id: str) -> StoredRun | None:
         """What is kept of the latest run in which an agent wrote into this thread."""
         ...
 

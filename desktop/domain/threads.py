@@ -136,7 +136,7 @@ class RunRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftAtEnd:
+class ThreadEnd:
     """What a thread's last run has left at its end. ``begun`` are calls without a result of which nobody knows whether
     they were done; the others were not made. ``stopped``: by the person, and not by the end of Assent."""
 

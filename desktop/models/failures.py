@@ -16,7 +16,7 @@ from desktop.domain.errors import (
     ModelRateLimited,
     ModelRedirected,
     ModelServerError,
-    ModelStreamCut,
+    ModelStreamBroken,
     ModelTooSlow,
     ModelUnknown,
     ModelUnreachable,
@@ -86,7 +86,7 @@ _WORDS: Mapping[str, tuple[type[ModelError], str, str]] = {
     ),
     "model.server_error": (ModelServerError, "{title} failed on its side{number}.{quote}", "Try again in a moment."),
     "model.stream_cut": (
-        ModelStreamCut,
+        ModelStreamBroken,
         "The answer of {model} broke off before it was finished. What came is kept.",
         "Continue the answer, or regenerate it.",
     ),

@@ -126,5 +126,7 @@ def usage(plain: Any, *, free: bool) -> Usage | None:
     """Usage as reported, or None. Its cost stays None where no price is known."""
     if not isinstance(plain, dict):
         return None
-    told = Usage.told(*(plain.get(name) for name in ("input", "output", "reasoning", "cached")), cost=plain.get("cost"))
+    told = Usage.reported(
+        *(plain.get(name) for name in ("input", "output", "reasoning", "cached")), cost=plain.get("cost")
+    )
     return replace(told, cost_usd=0.0) if free else told

@@ -38,7 +38,7 @@ ERRORS: Mapping[str, type[errors.ModelError]] = {
         errors.ModelUnknown,
         errors.ModelBadRequest,
         errors.ModelServerError,
-        errors.ModelStreamCut,
+        errors.ModelStreamBroken,
         errors.ModelTooSlow,
         errors.ModelHostDied,
     )
@@ -132,7 +132,7 @@ class ScriptedModel:
         elif "hang" in step:
             await _sleep(None, meta)
         elif "cut" in step:
-            raise errors.ModelStreamCut("The answer broke off before it was finished.")
+            raise errors.ModelStreamBroken("The answer broke off before it was finished.")
         elif "error" in step:
             raise _error(step["error"])
         elif "usage" in step:

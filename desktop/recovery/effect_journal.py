@@ -27,7 +27,7 @@ Place = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class EffectRequest:
     """An effect that an agent asks for."""
 
     kind: EffectKind
@@ -89,7 +89,7 @@ class EffectJournal:
 
     # -- what happens -------------------------------------------------------------------------------------------------
 
-    async def begin(self, place: Place, asked: Asked) -> None:
+    async def begin(self, place: Place, asked: EffectRequest) -> None:
         """What may not be done twice waits until its line, and every line before it, is written. What may be repeated
         goes ahead while its line is on the way: if the process dies just then, it is done again all the same.
         """
@@ -102,37 +102,37 @@ class EffectJournal:
         if self._broken is not None:
             raise self._broken
 
-    def _beginning(self, asked: Asked) -> str:
+    def _beginning(self, asked: EffectRequest) -> str:
         if asked.changed is None:
             return tool_value(asked.tool) if asked.tool else ""
         plain = {"arguments": asked.changed, "tool": asked.tool} if asked.tool else {"arguments": asked.changed}
         text, masked = to_text(plain, self._mask)
         return _MASKED + text[1:] if masked else text
 
-    def complete(self, place: Place, asked: Asked, value: Any) -> None:
+    def complete(self, place: Place, asked: EffectRequest, value: Any) -> None:
         """The effect is done, and gave ``value``."""
         self._put(place, asked, "completed", to_text(value, self._mask)[0])
 
-    def fail(self, place: Place, asked: Asked, error: KnownError) -> None:
+    def fail(self, place: Place, asked: EffectRequest, error: KnownError) -> None:
         """The effect ended in an error, which is its outcome."""
         plain = error_to_plain(error)
         text, _ = to_text({**plain, "text": self._redact(plain["text"])}, self._mask)
         self._put(place, asked, "failed", text)
 
-    def answered(self, place: Place, asked: Asked, digest: str) -> None:
+    def answered(self, place: Place, asked: EffectRequest, digest: str) -> None:
         """The effect is done, and what it gave is kept elsewhere: ``digest`` stands for it."""
         self._put(place, asked, "completed", digest_value(digest))
 
-    def keep(self, place: Place, asked: Asked, value: Any) -> None:
+    def keep(self, place: Place, asked: EffectRequest, value: Any) -> None:
         """What a later run goes on with; written before whatever is stored next."""
         self._put(place, asked, "completed", to_text(value, self._mask)[0])
         self._flush()
 
-    def cut_off(self, place: Place, asked: Asked) -> None:
+    def cut_off(self, place: Place, asked: EffectRequest) -> None:
         """Record that an effect was ended from outside, with its outcome unknown."""
         self._put(place, asked, "cancelled", "")
 
-    def told(self, place: Place, asked: Asked, phase: EffectPhase, code: str = "") -> None:
+    def told(self, place: Place, asked: EffectRequest, phase: EffectPhase, code: str = "") -> None:
         """One line for a call that never began: the gates refused it, or a person settled it. ``code`` says how."""
         self._put(place, asked, phase, "", code)
 
@@ -140,18 +140,25 @@ class EffectJournal:
         """The terminal entry of one agent."""
         outcome = replace(outcome, detail=self._redact(outcome.detail)) if outcome.detail else outcome
         text, _ = to_text(outcome_to_plain(outcome), self._mask)
-        self._put((agent, 0), Asked("return", "", ""), outcome.status, text)
+        self._put((agent, 0), EffectRequest("return", "", ""), outcome.status, text)
 
     async def end(self, status: AgentStatus, detail: str = "") -> None:
         """The terminal entry of the run, exactly once (R-JRN-5). BugError for a second one."""
         summary = self._redact(detail)[:MAX_SUMMARY]
-        self._ended = self._put(("", 0), Asked("end", "", ""), status, "", summary)
+        self._ended = self._put(("", 0), EffectRequest("end", "", ""), status, "", summary)
         await self.settle()
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
     def _put(
-        self, place: Place, asked: Asked, phase: EffectPhase, value: str, summary: str = "", *, soon: bool = True
+        self,
+        place: Place,
+        asked: EffectRequest,
+        phase: EffectPhase,
+        value: str,
+        summary: str = "",
+        *,
+        soon: bool = True,
     ) -> EffectRecord:
         if self._ended is not None:
             raise BugError(f"run {self.run_id} is over, its journal is closed")

@@ -18,7 +18,7 @@ from desktop.domain.judgement import Category
 from desktop.domain.middleware import CallNext, ChatContext, FunctionContext
 from desktop.domain.models import ModelAnswer
 from desktop.domain.tools import ToolResult, ToolSpec
-from desktop.recovery.effect_journal import Asked, EffectJournal, Place
+from desktop.recovery.effect_journal import EffectJournal, EffectRequest, Place
 from desktop.recovery.effect_values import RequestDigests, digest_of, message_to_plain, result_to_plain
 
 _log = logging.getLogger(__name__)
@@ -78,7 +78,7 @@ class CallJournal:
         self._runs: dict[str, _LiveRun] = {}
         self._then: dict[tuple[str, str], Callable[[], None]] = {}
 
-    def once_told(self, run_id: str, key: str, then: Callable[[], None]) -> None:
+    def after_outcome(self, run_id: str, key: str, then: Callable[[], None]) -> None:
         """Do this when the outcome of a call under way is on its way to the log; never, if it gets none."""
         if run_id in self._runs:
             self._then[(run_id, key)] = then
@@ -116,7 +116,9 @@ class CallJournal:
         summary = "" if repeatable else self._describe(context)
         digest = digest_of(context.tool, context.arguments)
         changed = context.arguments if self._edited(context) else None
-        asked = Asked("tool", context.tool, digest, summary, repeatable, changed=changed, tool=self._tool(context))
+        asked = EffectRequest(
+            "tool", context.tool, digest, summary, repeatable, changed=changed, tool=self._tool(context)
+        )
         place = self._place(context)
         await journal.begin(place, asked)
         try:
@@ -143,16 +145,18 @@ class CallJournal:
         a person said what became of it, and a later run has that from here."""
         journal = self.journal(run_id)
         if journal is not None and result is not None:
-            journal.keep((key, 1), Asked("tool", tool[:64], digest_of(tool, arguments)), result_to_plain(result))
+            journal.keep(
+                (key, 1), EffectRequest("tool", tool[:64], digest_of(tool, arguments)), result_to_plain(result)
+            )
         elif journal is not None:
-            asked = Asked("tool", tool[:64], digest_of(tool, arguments))
+            asked = EffectRequest("tool", tool[:64], digest_of(tool, arguments))
             journal.told((key, 1), asked, _PHASES.get(state, "failed"), code)
 
     def summarised(self, run_id: str, agent: str, thread_id: str, value: Any) -> None:
         """What was made of older messages of a thread, for the agent at this place of the tree."""
         run = self._runs.get(run_id)
         if run is not None and run.journal.ended is None:
-            run.journal.keep(run.next(agent), Asked("summary", thread_id, digest_of(value)), value)
+            run.journal.keep(run.next(agent), EffectRequest("summary", thread_id, digest_of(value)), value)
 
     async def ask(self, agent: str, context: ChatContext, call_next: CallNext) -> None:
         """One model request of the agent at this place of the tree. The answer itself is in the thread; that of an
@@ -162,7 +166,7 @@ class CallJournal:
             await call_next()
             return
         inside = context.meta.call
-        place, asked = run.next(inside or agent), Asked("llm", str(request.model), run.digests.of(request))
+        place, asked = run.next(inside or agent), EffectRequest("llm", str(request.model), run.digests.of(request))
         await run.journal.begin(place, asked)
         try:
             await call_next()
@@ -173,7 +177,7 @@ class CallJournal:
             _answered(run, place, asked, context.response, kept=bool(inside))
 
 
-def _answered(run: _LiveRun, place: Place, asked: Asked, response: Any, *, kept: bool) -> None:
+def _answered(run: _LiveRun, place: Place, asked: EffectRequest, response: Any, *, kept: bool) -> None:
     answer = response if isinstance(response, ModelAnswer) else ModelAnswer(response)
     if answer.error is None and kept:
         run.journal.complete(place, asked, message_to_plain(answer.message))

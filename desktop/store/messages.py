@@ -95,11 +95,11 @@ class MessageRepository:
 
         return await self._load(await self._thread.read(work))
 
-    async def said_above(self, *, message_id: str) -> int:
+    async def count_above(self, *, message_id: str) -> int:
         """How many messages a model could read above this one; each result of a call is one."""
 
         def work(connection: sqlite3.Connection) -> int:
-            return tree.said_above(connection, tree.sequence(connection, message_id)[2])
+            return tree.count_above(connection, tree.sequence(connection, message_id)[2])
 
         return await self._thread.read(work)
 

@@ -7,7 +7,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 
-from desktop.domain.run_tree import KeptRun, NodeFacts, facts_from_plain, facts_to_plain
+from desktop.domain.run_tree import NodeFacts, StoredRun, facts_from_plain, facts_to_plain
 from desktop.store.rows import to_json
 from desktop.store.worker import StoreThread
 
@@ -53,16 +53,16 @@ class RunAgentRepository:
 
         return self._thread.write(work)
 
-    async def last(self, *, thread_id: str) -> KeptRun | None:
+    async def last(self, *, thread_id: str) -> StoredRun | None:
         """The latest run in which an agent wrote into this thread, its agents in the order in which they began. Those
         whose thread is gone have none."""
 
-        def work(connection: sqlite3.Connection) -> KeptRun | None:
+        def work(connection: sqlite3.Connection) -> StoredRun | None:
             run = connection.execute(_LAST, (thread_id,)).fetchone()
             if run is None:
                 return None
             found = connection.execute(_AGENTS, (run[0], MAXIMUM)).fetchall()
             nodes = tuple(facts_from_plain(row[0], row[1], row[2], json.loads(row[3])) for row in found)
-            return KeptRun(run[0], nodes, over=run[1] is not None, reason=run[2])
+            return StoredRun(run[0], nodes, over=run[1] is not None, reason=run[2])
 
         return await self._thread.read(work)

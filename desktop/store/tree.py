@@ -134,7 +134,7 @@ _PICKED = (
 )
 
 
-def said_above(connection: sqlite3.Connection, seq: int | None) -> int:
+def count_above(connection: sqlite3.Connection, seq: int | None) -> int:
     """How many messages a model would read from the root down to ``seq``: each result is one, what only tells of a
     failure is none."""
     return int(connection.execute(_UP + _SAID, (seq, -1)).fetchone()[0])

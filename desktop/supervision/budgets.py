@@ -81,7 +81,7 @@ class BudgetTracker:
         """One round was answered, or something beside the rounds (``rounds=0``); an unknown cost adds nothing to the
         sum (it stays a lower bound). ``estimate`` is charged where a server tells nothing; people are not told it."""
         if usage is not None:
-            usage = Usage.told(
+            usage = Usage.reported(
                 usage.input_tokens,
                 usage.output_tokens,
                 usage.reasoning_tokens,

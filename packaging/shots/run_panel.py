@@ -11,7 +11,7 @@ from desktop.domain.errors import NotFound
 from desktop.domain.events import RunTreeChanged
 from desktop.domain.judgement import Category
 from desktop.domain.permission import PermissionRequest
-from desktop.domain.run_tree import KeptRun, NodeFacts, NodeState
+from desktop.domain.run_tree import NodeFacts, NodeState, StoredRun
 from desktop.domain.supervision import ExecutionBudget, Priority
 from desktop.presenter.run_panel.panel import RunTreeViewModel
 
@@ -27,7 +27,7 @@ class SampleService:
         self.over = False
         self.done: list[tuple[Any, ...]] = []
 
-    async def last(self, thread_id: str) -> KeptRun | None:
+    async def last(self, thread_id: str) -> StoredRun | None:
         """Nothing is kept."""
         return None
 

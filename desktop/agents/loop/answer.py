@@ -12,7 +12,7 @@ from typing import Any
 
 from desktop.agents.loop.events import LoopListener, Retrying
 from desktop.agents.loop.retry import RetryPolicy
-from desktop.domain.errors import CancellationError, LimitReached, ModelError, ModelStreamCut
+from desktop.domain.errors import CancellationError, LimitReached, ModelError, ModelStreamBroken
 from desktop.domain.ids import short_id
 from desktop.domain.limits import Limit
 from desktop.domain.messages import Block, ChatMessage, ReasoningBlock, StopReason, TextBlock, ToolCallBlock
@@ -122,7 +122,7 @@ class Answerer:
                 failures += 1
                 delay = self._retry.delay(error, failures) if not build.characters else None
                 if delay is None:
-                    cut = isinstance(error, ModelStreamCut)
+                    cut = isinstance(error, ModelStreamBroken)
                     return ModelAnswer(build.message("cut" if cut else "error"), error)
                 tell(Retrying(failures + 1, delay, error))
                 if not await self._wait(delay, meta, rest):
@@ -156,7 +156,7 @@ class Answerer:
                         await asyncio.sleep(0)
                         yielded = time.perf_counter()
         if build.finished is None:
-            raise ModelStreamCut("The answer broke off before its end.", next_step="Continue it, or try again.")
+            raise ModelStreamBroken("The answer broke off before its end.", next_step="Continue it, or try again.")
 
     def _too_long(self) -> LimitReached:
         limit = Limit("max_answer_characters", self._max, "the app")
@@ -173,7 +173,7 @@ def _whole(build: Assembly) -> ModelAnswer:
     if reason == "aborted":
         return ModelAnswer(build.message("aborted"), CancellationError("aborted"))
     if reason in ("error", "cut"):
-        error = ModelStreamCut("The answer broke off before its end.", next_step="Continue it, or try again.")
+        error = ModelStreamBroken("The answer broke off before its end.", next_step="Continue it, or try again.")
         return ModelAnswer(build.message("cut"), error)
     return ModelAnswer(build.message(reason))
 

@@ -14,12 +14,12 @@ def rounds_note(limit: int, number: int, told: bool = False) -> str:
     left = limit - number + 1
     if left <= 1:
         return "This is your last round: give your answer in it. No tool can be called after it."
-    if not told and few_left(limit, number):
+    if not told and is_near_limit(limit, number):
         return f"{left} rounds remain for this answer, this one included. Come to an end in time."
     return ""
 
 
-def few_left(limit: int, number: int) -> bool:
+def is_near_limit(limit: int, number: int) -> bool:
     """Whether round ``number`` is among the last fifth."""
     return limit - number + 1 <= max(2, limit // _FEW)
 

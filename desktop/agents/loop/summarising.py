@@ -64,7 +64,7 @@ class OverlayStore(Protocol):
         ...
 
 
-class KeptInMemory:
+class MemoryKeeper:
     """For an agent whose messages nobody stores."""
 
     def now(self, since: Overlay) -> Overlay:

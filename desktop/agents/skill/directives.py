@@ -87,7 +87,7 @@ class ProviderHook:
 
     def _with_calls(self, event: Mapping[str, Any]) -> Mapping[str, Any]:
         """A result with what the call's code called: the provider does not see these."""
-        below = self._calls.made_below(event.get("callId"), event.get("tool"))
+        below = self._calls.calls_below(event.get("callId"), event.get("tool"))
         told = {key: value for key, value in event.items() if key != "facts"}
         return {**told, "facts": {"nested": below}} if below else told
 
@@ -192,7 +192,7 @@ class ProviderHook:
         used = event.get("usage")
         if not isinstance(used, Mapping) or event.get("counted") is True:
             return
-        self._host.budget.consume(Usage.told(used.get("inputTokens"), used.get("outputTokens")))
+        self._host.budget.consume(Usage.reported(used.get("inputTokens"), used.get("outputTokens")))
         limit = self._host.budget.broken()
         if limit is not None:
             self._limit = limit

@@ -103,7 +103,7 @@ class Calls:
         if nested and len(self._below) < MAX_KEPT:
             self._below[key] = list(nested)
 
-    def made_below(self, call_id: Any, tool: Any) -> list[Any]:
+    def calls_below(self, call_id: Any, tool: Any) -> list[Any]:
         """What the code of a call called, once, for the trace: by the call's id, or by its tool's name where a provider
         gave none (R-TRC-1)."""
         found = self._below.pop(call_id[:MAX_ID], None) if isinstance(call_id, str) else None

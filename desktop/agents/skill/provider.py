@@ -18,7 +18,7 @@ from desktop.agents.loop.answer import Answerer
 from desktop.agents.loop.events import LoopEvent, Retrying
 from desktop.agents.loop.loop import RoundVerdict
 from desktop.agents.loop.request import ask_within
-from desktop.agents.loop.summarising import ContextKeeper, KeptInMemory, MessageNumbers
+from desktop.agents.loop.summarising import ContextKeeper, MemoryKeeper, MessageNumbers
 from desktop.agents.loop.window import LAST_MESSAGES, NOTHING
 from desktop.agents.skill.history import strategies_of
 from desktop.agents.skill.host import HOST, Host
@@ -184,7 +184,7 @@ class _ProviderRun:
         told = (*messages_from_plain(args.get("history")), asked)
         self._messages = [replace(message, source_id=self._numbers.next()) for message in told]
         self._task = self._messages[-1].source_id
-        self._keeper = ContextKeeper(kept=KeptInMemory(), overlay=NOTHING, allowed=host.summaries)
+        self._keeper = ContextKeeper(kept=MemoryKeeper(), overlay=NOTHING, allowed=host.summaries)
         self._turn = AgentTurn(self._spec(), self._services(), call.meta)
         self._rounds = self._begun = 0
         self._since_continue = ""

@@ -128,7 +128,7 @@ class TellsLater:
             self._listener(TextDelta(pieces))
 
 
-def given_to(provider: SkillProvider, request: ModelRequest, limit: Limit) -> dict[str, Any]:
+def provider_arguments(provider: SkillProvider, request: ModelRequest, limit: Limit) -> dict[str, Any]:
     """What a provider reads of an agent, beside the two refs."""
     history = list(request.messages)
     said, plain = CONTINUE, True
@@ -201,7 +201,7 @@ class SkillTurn:
     def _arguments(self, request: ModelRequest, held: ExitStack) -> dict[str, Any]:
         """The arguments of the provider's skill: plain data only."""
         return {
-            **given_to(self._provider, request, self._spec.limit(self._rounds)),
+            **provider_arguments(self._provider, request, self._spec.limit(self._rounds)),
             "invokeRef": self._callback(held, "agent-invoke", self._invoke),
             "hookRef": self._callback(held, "agent-hook", self._hook),
         }
@@ -362,7 +362,7 @@ class SkillTurn:
         used = event.get("usage")
         if not isinstance(used, Mapping) or event.get("counted") is True or self._tried:
             return None
-        usage = Usage.told(used.get("inputTokens"), used.get("outputTokens"))
+        usage = Usage.reported(used.get("inputTokens"), used.get("outputTokens"))
         self._budget.consume(usage)
         self._usage = self._usage.plus(usage)
         return usage

@@ -17,7 +17,7 @@ from desktop.domain.tools import ToolResult, ToolSpec
 from desktop.pipeline.context import CallAttempt, CallContext, CallRequest, changed
 from desktop.pipeline.edits import changed_note
 from desktop.pipeline.gates import TrustGate
-from desktop.pipeline.recovery.unknown_outcome import ask_at_least, may_have_been_done, spec_of_gone, still_unknown
+from desktop.pipeline.recovery.unknown_outcome import ask_at_least, may_have_been_done, missing_tool_spec, still_unknown
 from desktop.recovery.history import MAX_TOLD, CallHistories
 from desktop.recovery.past import (
     OUTCOME_UNKNOWN,
@@ -81,7 +81,7 @@ class PastCalls:
         asked, who may know. None: there is nothing to ask about. Raises what comes of asking."""
         request = attempt.request
         if attempt.tool is None and request.parent.meta.call and request.block.arguments is not None:
-            request = attempt.request = self._recognised_inside(request, spec_of_gone(request))
+            request = attempt.request = self._recognised_inside(request, missing_tool_spec(request))
             if isinstance(request.past, Done):
                 attempt.given = True
                 return _stored(request, request.past)

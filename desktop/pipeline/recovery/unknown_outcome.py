@@ -23,7 +23,7 @@ _GONE = "There is no such tool now."
 
 
 @dataclass(frozen=True, slots=True)
-class GoneTool:
+class MissingTool:
     """Stands for a tool that is not found any more, or that these arguments do not fit. It did more than read, or
     nobody would be asked."""
 
@@ -64,13 +64,13 @@ def still_unknown(request: CallRequest, error: AssentError) -> ToolResult | None
     return ToolResult(f"{SKIPPED} {_sentence(error)}", is_error=True, code=OUTCOME_UNKNOWN)
 
 
-def spec_of_gone(request: CallRequest) -> ToolSpec:
+def missing_tool_spec(request: CallRequest) -> ToolSpec:
     """What is known of a tool that is not found any more: its name."""
     return ToolSpec(request.block.tool[:64].replace("_", "-"), "", {}, Category.WRITE)
 
 
 def _gone(request: CallRequest) -> CallContext:
-    block, spec = request.block, spec_of_gone(request)
+    block, spec = request.block, missing_tool_spec(request)
     invocation = request.parent.child(spec.name, block.arguments or {})
     edited = edited_of(request.past)
     return CallContext(
@@ -79,7 +79,7 @@ def _gone(request: CallRequest) -> CallContext:
         arguments=block.arguments,
         definition=spec,
         request=request,
-        target=GoneTool(spec),
+        target=MissingTool(spec),
         invocation=invocation,
         original=edited.asked if edited is not None else None,
     )

@@ -17,7 +17,7 @@ from desktop.domain.errors import Denied, ToolFailure
 from desktop.domain.places import FormatError
 from desktop.domain.skills import SkillDef
 from desktop.pipeline.skill_context import Context
-from desktop.pipeline.skills.outside import AGENT, SourceOf, approved, kept_out, plain, view_of
+from desktop.pipeline.skills.outside import AGENT, SourceOf, approved, plain, view_of, without_app_values
 from desktop.skills.formats.js_module import Runnable, runnable
 
 NONLOCALS = "$nonlocals"
@@ -108,7 +108,7 @@ class _JavaScriptCall:
         options = dict(call.options or {})
         written = options.pop(NONLOCALS, None)
         if isinstance(written, Mapping):
-            self._context.nonlocals.update(kept_out(written))
+            self._context.nonlocals.update(without_app_values(written))
         if call.op == "next":
             value = await manager.next()
         else:
@@ -126,7 +126,7 @@ class _JavaScriptCall:
         value = outcome.value if isinstance(outcome.value, Mapping) else {}
         own = value.get("locals")
         if isinstance(own, Mapping):
-            taken = kept_out(own)
+            taken = without_app_values(own)
             if taken.get(AGENT) == self._told:  # what it was told of a trace may be less than there is
                 taken.pop(AGENT, None)
             self._context.locals.update(taken)

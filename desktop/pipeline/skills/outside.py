@@ -45,7 +45,7 @@ def view_of(context: Context, target: Context | None = None) -> dict[str, Any]:
         "origin": context.run.origin,
         "frontmatter": plain(dict(context.run.frontmatter)),
         "locals": plain({key: value for key, value in context.locals.items() if key not in KEPT - {"config"}}),
-        "nonlocals": plain(kept_out(context.nonlocals)),
+        "nonlocals": plain(without_app_values(context.nonlocals)),
         "trigger": context.trigger,
         "wraps": context.wraps,
     }
@@ -54,7 +54,7 @@ def view_of(context: Context, target: Context | None = None) -> dict[str, Any]:
     return view
 
 
-def kept_out(values: Mapping[str, Any]) -> dict[str, Any]:
+def without_app_values(values: Mapping[str, Any]) -> dict[str, Any]:
     """What a worker says of locals or nonlocals, or is told of them, without what belongs to the app."""
     return {key: value for key, value in values.items() if key not in KEPT}
 

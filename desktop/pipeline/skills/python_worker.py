@@ -21,7 +21,7 @@ from desktop.domain.processes import ChildRefused
 from desktop.domain.safety import Confinement, ProcessSpec
 from desktop.domain.skills import SkillDef
 from desktop.pipeline.skill_context import Context
-from desktop.pipeline.skills.outside import AGENT, SourceOf, approved, kept_out, plain, view_of
+from desktop.pipeline.skills.outside import AGENT, SourceOf, approved, plain, view_of, without_app_values
 from desktop.skills.values.kinds import ValueProblem
 from desktop.skills.values.scalars import clean
 from desktop.skills.values.serialise import deserialize
@@ -147,7 +147,7 @@ class _PythonCall:
                 self._context.manager.fail(_said(error))
             except ToolFailure as failure:
                 return failure
-        why = WRITES_NOTHING if error.data.get("kept_out") is True and _only_reads(self._context) else ""
+        why = WRITES_NOTHING if error.data.get("without_app_values") is True and _only_reads(self._context) else ""
         return ToolFailure(f"{self._definition.name} failed: {_said(error)}{why}", code="skill.raised")
 
     def _ended(self, value: Any) -> Any:
@@ -155,7 +155,7 @@ class _PythonCall:
             raise ToolFailure(f"{self._definition.name} ended without a result.")
         own = value.get("locals")
         if isinstance(own, Mapping):
-            self._context.locals.update(kept_out(own))
+            self._context.locals.update(without_app_values(own))
         if value.get("finished") is True:
             self._context.manager.finish(value.get("value"))
             return None
@@ -167,7 +167,7 @@ class _PythonCall:
         self._calls += item["op"] == "next" or not manager.calls_back(item["ref"])
         if self._calls > MAX_CALLS:
             raise ToolFailure(f"{self._definition.name} made more than {MAX_CALLS} calls.", code="denied.limit")
-        self._context.nonlocals.update(kept_out(item["nonlocals"]))
+        self._context.nonlocals.update(without_app_values(item["nonlocals"]))
         async with self._room:  # until the answer is taken: the process takes only so many at once
             answer, told = await self._answered(item)
             text = await asyncio.to_thread(_text_of, told)

@@ -17,7 +17,7 @@ from desktop.domain.messages import Block
 from desktop.domain.threads import ThreadRecord
 from desktop.presenter.chat.drafts import ComposerDraft, Edit
 from desktop.presenter.chat.open_thread import OpenThread
-from desktop.presenter.common.exporting import write_made
+from desktop.presenter.common.exporting import write_bytes
 
 if TYPE_CHECKING:
     from desktop.presenter.events.bridge import Bridge
@@ -236,7 +236,7 @@ class ChatViewModel(OpenThread):
         """The same of anything, which is made in a thread, with what is said then."""
 
         async def work() -> None:
-            await self._bridge.in_thread(write_made, path, make)
+            await self._bridge.in_thread(write_bytes, path, make)
             self.announced.emit(said)
 
         self._spawn(work(), "save a file")

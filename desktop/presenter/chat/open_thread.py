@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.events import Event, RunEnded, RunStarted, ThreadChanged, UserMessageQueued, UserMessageTaken
+from desktop.domain.events import Event, RunEnded, RunStarted, ThreadChanged, UserMessageDelivered, UserMessageQueued
 from desktop.domain.threads import ThreadRecord
 from desktop.presenter.chat.chat_state import Meters, RunState
 from desktop.presenter.chat.drafts import Drafts
@@ -37,7 +37,7 @@ def _read(
         service.sibling_places,
         titles,
         measured,
-        lambda: service.left_at_end(thread_id),
+        lambda: service.thread_end(thread_id),
     )
 
 
@@ -206,7 +206,7 @@ class OpenThread(QObject):
                 self._spawn(self._redrawn(), "show results")
             elif isinstance(event, UserMessageQueued):
                 self._waiting.add(event.queue_id, event.text)
-            elif isinstance(event, UserMessageTaken):
+            elif isinstance(event, UserMessageDelivered):
                 self._waiting.drop(event.queue_id)
                 self._await_question(event.message_id)
             elif isinstance(event, RunStarted) and event.user_message_id and event.user_message_id not in self._shown:

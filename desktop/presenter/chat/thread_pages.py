@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.threads import LeftAtEnd, MessageRecord
+from desktop.domain.threads import MessageRecord, ThreadEnd
 from desktop.presenter.transcript.build import Siblings, build_items
 from desktop.presenter.transcript.items import TranscriptItem
 
@@ -25,7 +25,7 @@ ReadPath = Callable[[str | None, int], Awaitable[Sequence[MessageRecord]]]
 
 ReadSiblings = Callable[[Sequence[str]], Awaitable[Siblings]]
 
-ReadLeft = Callable[[], Awaitable[LeftAtEnd]]
+ReadLeft = Callable[[], Awaitable[ThreadEnd]]
 """What the last run has left at the thread's end."""
 
 

@@ -32,7 +32,7 @@ def write_whole(path: str, data: bytes) -> None:
         raise _refused(target, error) from error
 
 
-def write_made(path: str, make: Callable[[], bytes]) -> None:
+def write_bytes(path: str, make: Callable[[], bytes]) -> None:
     """Write the bytes that ``make`` returns, as ``write_whole`` does."""
     write_whole(path, make())
 

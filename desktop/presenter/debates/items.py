@@ -120,7 +120,7 @@ def _cut_off(block: Block) -> TypeGuard[NoticeBlock]:
     return isinstance(block, NoticeBlock) and block.code == "model.stream_cut"
 
 
-def said_item(message: MessageRecord, *, topic: bool) -> TranscriptItem:
+def message_item(message: MessageRecord, *, topic: bool) -> TranscriptItem:
     """The topic, or what the moderator said: both sides read it."""
     author = "Topic" if topic else "Moderator"
     return TranscriptItem(message.message_id, "human", author, clock(message.created_at), tuple(parts_of(message, {})))
@@ -145,7 +145,7 @@ def debate_items(
     for message in messages:
         if message.role == "user":
             close()
-            items.append(said_item(message, topic=first and not items))
+            items.append(message_item(message, topic=first and not items))
         else:
             if message.message_id in by_first:
                 close()

@@ -10,9 +10,9 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.debates import DebatePort, DebateState, TurnRecord
 from desktop.domain.definitions import SIDES, SideName
-from desktop.domain.events import DebateChanged, Event, RunEnded, SideTurnEnded, SideTurnStarted, UserMessageTaken
+from desktop.domain.events import DebateChanged, Event, RunEnded, SideTurnEnded, SideTurnStarted, UserMessageDelivered
 from desktop.domain.threads import MessageRecord
-from desktop.presenter.debates.items import END, VERDICT, debate_items, end_item, owners, said_item, verdict_item
+from desktop.presenter.debates.items import END, VERDICT, debate_items, end_item, message_item, owners, verdict_item
 from desktop.presenter.debates.live import LiveTurns
 from desktop.presenter.debates.words import label_of
 from desktop.presenter.transcript.items import TranscriptItem
@@ -118,7 +118,7 @@ class OpenDebate(QObject):
                 self._begin(event)
             elif isinstance(event, SideTurnEnded):
                 self._turn_over(event.record, anew)
-            elif isinstance(event, UserMessageTaken):
+            elif isinstance(event, UserMessageDelivered):
                 self._bridge.spawn(self._said(event.message_id), name="show moderator")
             elif isinstance(event, RunEnded):
                 anew.update((item.message_id, item) for item in self._live.break_off(event))
@@ -183,10 +183,10 @@ class OpenDebate(QObject):
         live = {item.message_id: item for item in self._live.items()}
         if any(key in self.items for key in live):
             kept = {key: item for key, item in self.items.items() if key not in live}
-            self.items = {**kept, message_id: said_item(found, topic=False), **live}
+            self.items = {**kept, message_id: message_item(found, topic=False), **live}
             self.items_reset.emit(tuple(self.items.values()))
         else:
-            self._put(said_item(found, topic=False))
+            self._put(message_item(found, topic=False))
 
     def _changed(self, state: DebateState) -> None:
         before = self.state

@@ -19,7 +19,7 @@ from desktop.domain.threads import ThreadRecord
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.chat.thread_lines import arrange
 from desktop.presenter.chat.threads import ThreadListModel
-from desktop.presenter.common.exporting import write_made
+from desktop.presenter.common.exporting import write_bytes
 from desktop.presenter.debates.open import OpenDebate, ReadPath
 from desktop.presenter.debates.setup import DebateSetupViewModel
 from desktop.presenter.debates.words import fork_words
@@ -267,7 +267,7 @@ class DebatesViewModel(QObject):
 
     def save_file(self, path: str, make: Callable[[], bytes]) -> None:
         """Write what a tool gave where the person chose: whole or not at all. ``make`` is called in a thread."""
-        self._do(self._bridge.in_thread(write_made, path, make), "save a file")
+        self._do(self._bridge.in_thread(write_bytes, path, make), "save a file")
 
     def export(self, path: str, form: Literal["md", "html", "json"]) -> None:
         """Write it where the person chose."""

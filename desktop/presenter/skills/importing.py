@@ -15,7 +15,7 @@ from desktop.domain.words import count_words, size_words
 from desktop.presenter.skills.import_plan import Choice, Planned, planned
 from desktop.presenter.skills.page import words_of
 from desktop.presenter.skills.words import KIND_WORDS, source_word
-from desktop.services.skills.imports import Candidate, Collision, Fits, KeptImport, Staged, Target
+from desktop.services.skills.imports import Candidate, Collision, Fits, ImportResult, Staged, Target
 
 if TYPE_CHECKING:
     from desktop.presenter.events.bridge import Bridge
@@ -57,7 +57,7 @@ class SkillImport(QObject):
         self._imports, self._bridge, self._skills = service.imports, bridge, skills
         self._work: Any = None
         self._number = 0
-        self._undo: dict[str, KeptImport] = {}
+        self._undo: dict[str, ImportResult] = {}
         self.staged: Staged | None = None
         self.targets: tuple[Target, ...] = ()
         self.target: Target | None = None
@@ -199,7 +199,7 @@ class SkillImport(QObject):
         if kept is not None:
             self._bridge.spawn(self._take_back(kept), name="undo import", on_error=self._skills.tell)
 
-    async def _take_back(self, kept: KeptImport) -> None:
+    async def _take_back(self, kept: ImportResult) -> None:
         try:
             back = await self._imports.undo(kept)
         except KnownError as error:

@@ -22,7 +22,7 @@ from desktop.domain.events import (
     ToolCallWaiting,
 )
 from desktop.domain.skills import SkillDef
-from desktop.presenter.common.exporting import write_made
+from desktop.presenter.common.exporting import write_bytes
 from desktop.presenter.skills.page import words_of
 from desktop.presenter.transcript.items import MediaPart
 from desktop.presenter.transcript.media_parts import media_parts
@@ -148,7 +148,7 @@ class SkillTrials(QObject):
 
     def save_file(self, path: str, make: Callable[[], bytes]) -> None:
         """Write what a tool gave where the person chose: whole or not at all. ``make`` is called in a thread."""
-        saving = self._bridge.in_thread(write_made, path, make)
+        saving = self._bridge.in_thread(write_bytes, path, make)
         self._bridge.spawn(saving, name="save a file", on_error=self._broke)
 
     def _broke(self, error: AssentError) -> None:

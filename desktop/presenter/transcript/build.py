@@ -24,7 +24,7 @@ from desktop.domain.messages import (
     with_media,
 )
 from desktop.domain.permission import NOBODY_ANSWERED, UNANSWERED
-from desktop.domain.threads import LeftAtEnd, MessageRecord
+from desktop.domain.threads import MessageRecord, ThreadEnd
 from desktop.domain.words import arguments_words, json_beginning, size_of, size_words
 from desktop.presenter.common.outcomes import DECIDED_BY, DECISIONS
 from desktop.presenter.common.words import clock, footer_of
@@ -256,7 +256,7 @@ def _answer(
     titles: Mapping[str, str],
     *,
     final: bool,
-    left: LeftAtEnd | None,
+    left: ThreadEnd | None,
 ) -> TranscriptItem:
     first = group[0]
     begun = left.begun if left is not None and final else None
@@ -340,7 +340,7 @@ def build_items(
     titles: Mapping[str, str] | None = None,
     *,
     at_end: bool = True,
-    left: LeftAtEnd | None = None,
+    left: ThreadEnd | None = None,
 ) -> list[TranscriptItem]:
     """Items for a stretch of a thread's active path. ``titles`` maps an agent's name to what a person reads.
 

@@ -20,7 +20,7 @@ from desktop.domain.events import (
     ToolCallFinished,
     ToolCallStarted,
     ToolCallWaiting,
-    UserMessageTaken,
+    UserMessageDelivered,
 )
 from desktop.presenter.transcript.items import ListeningAgent
 from desktop.presenter.transcript.live_answer import Change, Delta, LiveAnswer
@@ -123,7 +123,7 @@ class LiveThreads(QObject):
             if isinstance(event, RunStarted):
                 self._tell()  # of the run before
             state = self.state(thread_id)
-            if isinstance(event, UserMessageTaken) and state.answer is not None:
+            if isinstance(event, UserMessageDelivered) and state.answer is not None:
                 self._part(thread_id, state, state.answer)
             reaction = self._reactions.get(type(event))
             if reaction is not None:

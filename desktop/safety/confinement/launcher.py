@@ -259,7 +259,7 @@ def end_all(grace_s: float = GRACE_S, given_up_s: float = GIVEN_UP_S) -> list[in
     return []
 
 
-def say_left(processes: list[int]) -> None:
+def warn_of_survivors(processes: list[int]) -> None:
     """Tell who reads the output that something of the command goes on."""
     if processes:
         which = ", ".join(map(str, processes[:NAMED])) + (", ..." if len(processes) > NAMED else "")
@@ -329,7 +329,7 @@ def become(argv: list[str]) -> int:
 
 def orphaned(*_: object) -> None:
     """Signal handler: the process above has died or wants this ended, so end everything below."""
-    say_left(end_all(HASTE_S))
+    warn_of_survivors(end_all(HASTE_S))
     os._exit(1)
 
 
@@ -407,7 +407,7 @@ def main() -> int:
     if second == 0:
         os._exit(guard(own, libc, command, restrictions))
     code = awaited(second)
-    say_left(end_all())
+    warn_of_survivors(end_all())
     return code
 
 

@@ -100,7 +100,7 @@ Step = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class FilterRules:
     """What the filter is for. ``families``: the kinds of socket that may be made. ``apart``: the process has processes,
     shared memory and terminals of its own. ``frozen``: no other modes, owners, times and attributes of files."""
 
@@ -109,18 +109,18 @@ class Held:
     frozen: bool = False
 
 
-def in_bubblewrap() -> Held:
+def in_bubblewrap() -> FilterRules:
     """The filter for a process inside bubblewrap.
 
     Never Unix sockets: a namespace of one's own holds abstract names, but a path leads to a service in any of them.
     Never vsock, which no namespace holds.
     """
-    return Held((_INET, _INET6, _NETLINK), apart=True)
+    return FilterRules((_INET, _INET6, _NETLINK), apart=True)
 
 
-def in_landlock(network: bool, frozen: bool) -> Held:
+def in_landlock(network: bool, frozen: bool) -> FilterRules:
     """Everything is shared with this computer."""
-    return Held((_INET, _INET6, _NETLINK) if network else (), apart=False, frozen=frozen)
+    return FilterRules((_INET, _INET6, _NETLINK) if network else (), apart=False, frozen=frozen)
 
 
 def supports(machine: str) -> bool:
@@ -128,7 +128,7 @@ def supports(machine: str) -> bool:
     return machine in _AUDIT_ARCH
 
 
-def program(machine: str, held: Held) -> bytes:
+def program(machine: str, held: FilterRules) -> bytes:
     """The filter as ``struct sock_filter[]``. Raises KeyError for a machine that is not supported."""
     at = _NAMES.index(machine) if machine in _AUDIT_ARCH else -1
     steps: list[Step] = [
@@ -170,7 +170,7 @@ def _when(number: int, argument: int, tests: list[Step]) -> list[Step]:
     return [(_EQUAL, 0, len(body), number), *body]
 
 
-def _sockets(at: int, held: Held) -> list[Step]:
+def _sockets(at: int, held: FilterRules) -> list[Step]:
     """Only these families; no pair of datagram sockets, which can be sent on to any address; and of what connects by
     TCP nothing that Landlock's rules for ports do not see: MPTCP and SMC (256 and above), data in the first packet."""
     many = len(held.families)

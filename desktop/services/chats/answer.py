@@ -33,14 +33,14 @@ def answer_of(result: SideResult | None, ending: Ending) -> AgentAnswer:
     return AgentAnswer(ending, texts[-1] if texts else "", value)
 
 
-def kept(answer: AgentAnswer) -> Mapping[str, Any]:
+def answer_to_extra(answer: AgentAnswer) -> Mapping[str, Any]:
     """The form of an answer for ``RunRecord.extra``; empty for one that was cut off, which is gone on with."""
     if answer.ending.reason in ("interrupted", "cancelled"):
         return {}
     return {KEPT: {"ending": asdict(answer.ending), "text": answer.text, "value": answer.value}}
 
 
-def found(extra: Mapping[str, Any]) -> AgentAnswer | None:
+def answer_from_extra(extra: Mapping[str, Any]) -> AgentAnswer | None:
     """Read an answer back from ``RunRecord.extra``. None: the agent has not ended, or the answer cannot be read."""
     plain = extra.get(KEPT)
     try:

@@ -23,7 +23,7 @@ from desktop.domain.supervision import ExecutionBudget, Priority, Supervision
 from desktop.domain.threads import ThreadRecord
 from desktop.pipeline.compose import compose
 from desktop.recovery.resume import Unfinished, unfinished_above
-from desktop.services.chats.answer import answer_of, kept
+from desktop.services.chats.answer import answer_of, answer_to_extra
 from desktop.services.skills.side_prompt import in_place_of
 from desktop.services.threads.held_queue import HeldQueue
 from desktop.services.threads.history import Above, messages_up_to, task_above
@@ -112,7 +112,7 @@ class RunExecution:
         finally:
             frame.forget()
         await self.recorder.conclude(self._notices(ending), interrupted=ending.reason == "interrupted")
-        answer = kept(answer_of(self.result, ending)) if order.called_by is not None else None
+        answer = answer_to_extra(answer_of(self.result, ending)) if order.called_by is not None else None
         await frame.store_end(ending, self.recorder.usage, answer)
         return ending
 

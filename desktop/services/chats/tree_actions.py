@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from desktop.domain.cancellation import STOPPED
 from desktop.domain.errors import ConfigurationError, NotFound
-from desktop.domain.run_tree import BY_HAND, KeptRun, NodeFacts
+from desktop.domain.run_tree import BY_HAND, NodeFacts, StoredRun
 from desktop.domain.supervision import ExecutionBudget
 from desktop.services.chats.tree_history import as_it_ended
 from desktop.store.run_agents import RunAgentRepository
@@ -23,7 +23,7 @@ class RunTreeService:
         self._live = live
         self._kept = kept
 
-    async def last(self, thread_id: str) -> KeptRun | None:
+    async def last(self, thread_id: str) -> StoredRun | None:
         """What is kept of the latest run in which an agent wrote into this thread; those that the end of the app cut
         off say so."""
         found = await self._kept.last(thread_id=thread_id)

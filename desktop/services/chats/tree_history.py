@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from desktop.domain.events import Event, RunEnded, RunTreeChanged
-from desktop.domain.run_tree import KeptRun, NodeFacts, NodeState
+from desktop.domain.run_tree import NodeFacts, NodeState, StoredRun
 from desktop.services.turns.endings import CLOSING
 
 AGAIN_S = 2.0
@@ -96,7 +96,7 @@ def _complain(done: asyncio.Future[None], run_id: str, run: _Known) -> None:
         _log.warning("the agents of run %s are not kept to its end: %s", run_id, problem)
 
 
-def as_it_ended(kept: KeptRun) -> KeptRun:
+def as_it_ended(kept: StoredRun) -> StoredRun:
     """Agents of a run that is over have ended: those that the end of the app cut off say so."""
     if not kept.over:
         return kept

@@ -70,7 +70,7 @@ class Perspectives:
     def _turn(self, turn: TurnRecord, records: Sequence[MessageRecord]) -> None:
         kept = [record for record in records if record.stop_reason != "limit"]  # what the loop said, not the side
         for message in chat_messages(kept):
-            own = as_said(message)
+            own = as_written(message)
             if own.blocks:
                 self._seen[turn.side].append(own)
         if turn.outcome:
@@ -78,7 +78,7 @@ class Perspectives:
             self._seen["b" if turn.side == "a" else "a"].append(told)
 
 
-def as_said(message: ChatMessage) -> ChatMessage:
+def as_written(message: ChatMessage) -> ChatMessage:
     """A message as the side reads it that wrote it."""
     return replace(message, blocks=_said(message.blocks))
 

@@ -13,7 +13,7 @@ from desktop.domain.errors import NotFound
 from desktop.domain.messages import ChatMessage, ToolCallBlock, Usage
 from desktop.domain.threads import MessageRecord
 from desktop.recovery.resume import Unfinished, conclude, unfinished_above
-from desktop.services.debates.perspectives import as_said
+from desktop.services.debates.perspectives import as_written
 from desktop.services.debates.state import Debate
 from desktop.services.threads.history import chat_messages
 from desktop.store import Store
@@ -22,7 +22,7 @@ INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True, slots=True)
-class CutTurn:
+class InterruptedTurn:
     """``records`` are what stands of it, oldest first; ``messages`` the same as its side wrote them."""
 
     records: tuple[MessageRecord, ...]
@@ -50,7 +50,7 @@ class CutTurn:
         return SideMeter(rounds=len(answers), round=len(answers), calls=calls, usage=usage)
 
 
-async def cut_turn(store: Store, debate: Debate) -> CutTurn | None:
+async def interrupted_turn(store: Store, debate: Debate) -> InterruptedTurn | None:
     """The turn that was cut off, to go on with; None where there is none, or where it broke off otherwise: such a turn
     is begun anew. Ends the logs of runs that nobody goes on with."""
     thread_id = debate.thread.thread_id
@@ -61,8 +61,8 @@ async def cut_turn(store: Store, debate: Debate) -> CutTurn | None:
             if (await store.runs.get(run_id=run_id)).ended_at is not None:
                 await conclude(run_id, store.effects)
         return None
-    own = tuple(message for message in map(as_said, chat_messages(found)) if message.blocks)
-    return CutTurn(tuple(found), own, left)
+    own = tuple(message for message in map(as_written, chat_messages(found)) if message.blocks)
+    return InterruptedTurn(tuple(found), own, left)
 
 
 async def _standing(store: Store, debate: Debate) -> list[MessageRecord]:

@@ -23,7 +23,7 @@ from desktop.domain.events import (
     MessageOpened,
     SideTurnEnded,
     SideTurnStarted,
-    UserMessageTaken,
+    UserMessageDelivered,
 )
 from desktop.domain.ids import AgentId, new_id
 from desktop.domain.jobs import Unattended
@@ -42,7 +42,7 @@ from desktop.services.debates.ends import (
 )
 from desktop.services.debates.perspectives import Perspectives
 from desktop.services.debates.place import DebatePlace
-from desktop.services.debates.resuming import CutTurn, cut_turn
+from desktop.services.debates.resuming import InterruptedTurn, interrupted_turn
 from desktop.services.debates.setup import DEBATE, label_of
 from desktop.services.debates.state import Debate, moderated
 from desktop.services.debates.turn import bounds, meta_of, spec_below, start_of, take_in_turn
@@ -85,7 +85,7 @@ class DebateRun:
         self._used = Usage(cost_usd=0.0)
         self._may: TurnRounds | None = None
         self._seen = Perspectives()
-        self._cut: CutTurn | None = None
+        self._cut: InterruptedTurn | None = None
         self._budget = bounds(runtime, debate, called_by)
         self._meta = meta_of(runtime, debate, self.run_id, self.token, called_by, unattended)
         agent_id = AgentId(debate.setup.agent or DEBATE, debate.thread.thread_id)
@@ -126,7 +126,7 @@ class DebateRun:
         self.changed()
         path = await store.messages.path(thread_id=thread.thread_id)
         self._seen.add(path, debate.turns)
-        self._cut = await cut_turn(store, debate)
+        self._cut = await interrupted_turn(store, debate)
         if self._cut is not None:
             await store.debates.show(thread_id=thread.thread_id, message_id=self._cut.leaf)
         await self._contexts.load(thread.thread_id, path)
@@ -199,13 +199,13 @@ class DebateRun:
                 continue
             self.debate.head = record.message_id
             self._seen.add([record], ())
-            self._publish(UserMessageTaken(**self._where, queue_id=one.queue_id, message_id=record.message_id))
+            self._publish(UserMessageDelivered(**self._where, queue_id=one.queue_id, message_id=record.message_id))
         if waiting:
             left = await store.queue.waiting(thread_id=thread_id)
             self.debate.waiting = tuple(one.text for one in left)
             self.changed()
 
-    async def _turn(self, cut: CutTurn | None = None) -> Ending | None:
+    async def _turn(self, cut: InterruptedTurn | None = None) -> Ending | None:
         """One side turn, or the rest of one; None when it counts, else why it broke off."""
         debate, side = self.debate, self.debate.side
         number, started = len(debate.turns) + 1, cut.records[0].created_at if cut is not None else time.time()
@@ -294,7 +294,7 @@ class DebateRun:
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
-    def _given(self, spec: SideSpec, number: int, cut: CutTurn | None) -> TurnInput:
+    def _given(self, spec: SideSpec, number: int, cut: InterruptedTurn | None) -> TurnInput:
         topic = self._seen.topic
         messages = self._seen.next_for(spec.side)
         return TurnInput(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from desktop.domain.messages import TextBlock
 from desktop.domain.threads import MessageRecord, RunRecord, ThreadRecord
 from desktop.recovery.resume import unfinished_above
-from desktop.services.chats.answer import AgentAnswer, found
+from desktop.services.chats.answer import AgentAnswer, answer_from_extra
 from desktop.services.turns.endings import Ending
 from desktop.store import Store
 
@@ -79,7 +79,7 @@ async def ended_before(store: Store, begun: Begun, end: MessageRecord, *, by_tex
 
     An agent that a person ended alone stays ended. ``by_text``: a text without calls is its answer.
     """
-    known = found(begun.run.extra)
+    known = answer_from_extra(begun.run.extra)
     if known is not None:
         return known
     left = await unfinished_above(store, begun.thread.thread_id, end.message_id)

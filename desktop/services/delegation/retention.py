@@ -58,7 +58,7 @@ class ChildThreads:
             self._begone([thread_id])
             return
         if kept == "none" and live is not None:
-            live.journaled.once_told(run_id, call_key, lambda: self._begone([thread_id]))
+            live.journaled.after_outcome(run_id, call_key, lambda: self._begone([thread_id]))
         self._with_run.setdefault(run_id, []).append(thread_id)
         if not self._listening:
             self._listening = True

@@ -49,7 +49,7 @@ WITHOUT_KEY = "Put * in its place: calls are compared with the key masked."
 _LOG = logging.getLogger(__name__)
 
 
-class KeptRules(Protocol):
+class RuleStore(Protocol):
     """The part of ``store.RuleRepository`` that is used."""
 
     def add(self, *, rule: RuleRecord, replaces: str = "") -> Awaitable[None]: ...
@@ -144,7 +144,7 @@ class TrustRules:
     def __init__(
         self,
         given: Iterable[TrustRule] = (),
-        kept: KeptRules | None = None,
+        kept: RuleStore | None = None,
         *,
         text: str = "",
         cwd: str = "",

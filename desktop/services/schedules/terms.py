@@ -38,7 +38,7 @@ class TermsAgain:
         job = await store.jobs.of_thread(thread_id=first.thread_id)
         policy, name = (job.policy, job.name) if job is not None else (JobPolicy(), "")
         terms = terms_of(policy, self.above(), self.admin_allowed, self.where, name)
-        return replace(terms, unattended=terms.unattended.gone_on_with(), attended=True)
+        return replace(terms, unattended=terms.unattended.for_continuing(), attended=True)
 
     async def _first(self, question: MessageRecord) -> MessageRecord | None:
         """What began all this, in the thread of an agent that nobody called. None: a person said something since, or

@@ -21,7 +21,7 @@ from desktop.services.skills.world import SkillWorld
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.catalogue.scan import FOLDER_FILES
 from desktop.skills.editing.files import CannotSave, Deleted, SkillFiles
-from desktop.skills.editing.replacement import Replacement, TakenBack
+from desktop.skills.editing.replacement import Replacement, UndoneImport
 from desktop.skills.importing.staging import Candidate, Staged, Staging
 from desktop.skills.names import numbered
 
@@ -58,7 +58,7 @@ class Fits:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptImport:
+class ImportResult:
     """The result of an import: ``token`` takes it back. ``paths`` and ``names`` of the new skills, in order."""
 
     token: str
@@ -174,11 +174,13 @@ class SkillImports:
 
     async def keep(
         self, staged: Staged, wanted: tuple[Candidate, ...], target: Target, collision: Collision = "both"
-    ) -> KeptImport:
+    ) -> ImportResult:
         """Copy these into the folder, all or none, and let go of the rest. Raises KnownError."""
         return await asyncio.to_thread(self._keep, staged, wanted, target, collision)
 
-    def _keep(self, staged: Staged, wanted: tuple[Candidate, ...], target: Target, collision: Collision) -> KeptImport:
+    def _keep(
+        self, staged: Staged, wanted: tuple[Candidate, ...], target: Target, collision: Collision
+    ) -> ImportResult:
         names: list[str] = []
         paths: list[str] = []
         work = Replacement(self._files)
@@ -199,16 +201,16 @@ class SkillImports:
             work.take_back()
             raise
         self._staging.discard(staged)
-        kept = KeptImport(new_id(), tuple(names), tuple(paths), work.put_aside_so_far)
+        kept = ImportResult(new_id(), tuple(names), tuple(paths), work.put_aside_so_far)
         self._done[kept.token] = work
         return kept
 
-    async def undo(self, kept: KeptImport) -> TakenBack:
+    async def undo(self, kept: ImportResult) -> UndoneImport:
         """Take out what was imported, and bring back what it replaced. Raises KnownError where some of it could not
         be; another call goes on with that."""
         work = self._done.get(kept.token)
         if work is None:
-            return TakenBack()
+            return UndoneImport()
         found = await asyncio.to_thread(work.take_back)
         self._done.pop(kept.token, None)
         return found
@@ -224,4 +226,4 @@ def _rank(path: str, order: list[str]) -> int:
     return next((at for at, root in enumerate(order) if path.startswith(root.rstrip(os.sep) + os.sep)), -1)
 
 
-__all__ = ["Candidate", "Collision", "Fits", "KeptImport", "SkillImports", "Staged", "Target"]
+__all__ = ["Candidate", "Collision", "Fits", "ImportResult", "SkillImports", "Staged", "Target"]

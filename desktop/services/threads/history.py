@@ -36,7 +36,7 @@ class Above:
         if not messages or not messages[0].source_id:
             return None
         first = messages[0].source_id
-        count = await store.messages.said_above(message_id=first)
+        count = await store.messages.count_above(message_id=first)
         return Above(store, first, count) if count else None
 
     async def picked(self, wanted: frozenset[str]) -> Sequence[ChatMessage]:

@@ -20,7 +20,7 @@ from desktop.domain.events import (
     ToolCallFinished,
     ToolCallStarted,
     ToolCallWriting,
-    UserMessageTaken,
+    UserMessageDelivered,
 )
 from desktop.domain.ids import new_id
 from desktop.domain.messages import (
@@ -202,7 +202,7 @@ class RunRecorder:
         await self._store.messages.add(record=record, from_queue=queue_id)
         self.leaf = record.message_id
         where = {"thread_id": self._thread_id, "run_id": self.run_id}
-        self._publish(UserMessageTaken(**where, queue_id=queue_id, message_id=record.message_id))
+        self._publish(UserMessageDelivered(**where, queue_id=queue_id, message_id=record.message_id))
         return ChatMessage("user", record.blocks, source_id=record.message_id)
 
     async def spent(self, usage: Usage) -> None:

@@ -11,7 +11,7 @@ from desktop.domain.events import ThreadChanged
 from desktop.domain.hidden_characters import without_hidden
 from desktop.domain.ids import new_id
 from desktop.domain.messages import Block
-from desktop.domain.threads import DraftRecord, LeftAtEnd, MessageRecord, SearchHit, ThreadRecord
+from desktop.domain.threads import DraftRecord, MessageRecord, SearchHit, ThreadEnd, ThreadRecord
 from desktop.recovery.resume import unfinished_above
 from desktop.services.threads.export import render
 from desktop.services.threads.held_queue import HeldQueue
@@ -228,16 +228,16 @@ class ThreadService:
         record = await self.message(message_id)
         return message_id if record.role == "user" else await self._end_of_answer(record)
 
-    async def left_at_end(self, thread_id: str) -> LeftAtEnd:
+    async def thread_end(self, thread_id: str) -> ThreadEnd:
         """What the thread's last run has left there, and whether the person had stopped it."""
         leaf = (await self.thread(thread_id)).active_leaf
         if not leaf:
-            return LeftAtEnd()
+            return ThreadEnd()
         left = await unfinished_above(self._store, thread_id, leaf)
         run_id = (await self.message(leaf)).run_id
         run = await self._store.runs.get(run_id=run_id) if run_id else None
         begun = left.begun if left is not None else frozenset()
-        return LeftAtEnd(begun, stopped=run is not None and run.end_reason == "cancelled")
+        return ThreadEnd(begun, stopped=run is not None and run.end_reason == "cancelled")
 
     async def _show(self, thread_id: str, leaf: str) -> None:
         await self._store.threads.set_leaf(thread_id=thread_id, message_id=leaf)

@@ -44,7 +44,7 @@ class JobPermission:
         self._listed = RuleSet(listed, where) if policy.allowed_tools is not None else None
         self.present = False
 
-    def gone_on_with(self) -> JobPermission:
+    def for_continuing(self) -> JobPermission:
         """The same, for a person who goes on with what the job had begun."""
         found = copy(self)
         found.present = True

@@ -54,7 +54,7 @@ class _New:
 
 
 @dataclass(frozen=True, slots=True)
-class TakenBack:
+class UndoneImport:
     """``paths`` of what came back, and ``words`` about what did not go as it was before, or ""."""
 
     paths: tuple[str, ...] = ()
@@ -92,7 +92,7 @@ class Replacement:
         for aside in self._aside:
             self._files.settle(aside)
 
-    def take_back(self) -> TakenBack:
+    def take_back(self) -> UndoneImport:
         """Raises CannotSave after all that can be done is done; another call goes on with the rest."""
         with self._lock:
             words: list[str] = []
@@ -102,7 +102,7 @@ class Replacement:
             back = [path for one in tuple(self._aside) if (path := self._put_back(one, words, failed))]
         if failed:
             raise CannotSave(" ".join((*failed, *words)), next_step="Correct that, then undo again.")
-        return TakenBack(tuple(back), " ".join(words))
+        return UndoneImport(tuple(back), " ".join(words))
 
     def _take_out(self, new: _New, words: list[str], failed: list[str]) -> None:
         if os.path.lexists(new.place):

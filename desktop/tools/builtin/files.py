@@ -138,8 +138,8 @@ def _notice(part: FileLines, offset: int, size: int) -> str:
     if part.last < part.first:
         return "[The file is empty.]" if size == 0 else f"[The file has fewer than {offset} lines.]"
     notes = []
-    if part.cut_line:
-        notes.append(f"line {part.last} is cut, more than {part.cut_line} bytes of it are not shown")
+    if part.cut_bytes:
+        notes.append(f"line {part.last} is cut, more than {part.cut_bytes} bytes of it are not shown")
     if part.next_line is not None:
         notes.append(f"continue at offset {part.next_line}")
     if not notes:

@@ -28,7 +28,7 @@ _WANTED_SHARED = re.compile(r"/dev/shm|\bSemLock\b|\b(?:shm|sem)_open\b|\bshared
 _REFUSED = re.compile(r"Permission denied|\bEACCES\b|\bEPERM\b|Operation not permitted", re.IGNORECASE)
 
 
-def gone_note(paths: list[str]) -> str:
+def lost_files_note(paths: list[str]) -> str:
     """For a command that wrote into a folder of its own: success there is no file anywhere."""
     more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
     return (

@@ -27,7 +27,13 @@ from desktop.domain.safety import (
     ShellReading,
 )
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
-from desktop.tools.builtin.process_result import NETWORK_IS_OFF, NETWORK_WAS_NOT_GIVEN, assigned, gone_note, result_of
+from desktop.tools.builtin.process_result import (
+    NETWORK_IS_OFF,
+    NETWORK_WAS_NOT_GIVEN,
+    assigned,
+    lost_files_note,
+    result_of,
+)
 
 MAX_COMMAND = 100_000
 _AHEAD_OF_US_S = 10.0  # the pipeline's own limit comes after ours, which knows what was written so far
@@ -203,7 +209,7 @@ class Bash:
         hint = "" if network else self._without(mode, again)
         result = result_of(outcome, plain, hint, self._confinement.probe().kind)
         gone = await asyncio.to_thread(self._gone, again, confined.fleeting)
-        return replace(result, text=gone_note(gone) + result.text) if gone else result
+        return replace(result, text=lost_files_note(gone) + result.text) if gone else result
 
     def _walled(
         self, plain: ProcessSpec, reading: ShellReading, *, grants: bool, network: bool, unasked: bool

@@ -47,14 +47,14 @@ class NotText(Exception):
 class FileLines:
     """Lines ``first`` to ``last`` (from 1) of a file. ``next_line`` is where to go on, None at the end.
 
-    ``cut_line`` is how many bytes of the last line shown were left out.
+    ``cut_bytes`` is how many bytes of the last line shown were left out.
     """
 
     text: str
     first: int
     last: int
     next_line: int | None
-    cut_line: int = 0
+    cut_bytes: int = 0
 
 
 def kind_of(start: bytes) -> str:

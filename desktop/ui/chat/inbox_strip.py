@@ -49,7 +49,7 @@ class InboxStrip(Notice):
 
 
 class InboxDialog(ScrolledDialog):
-    """What to say to an agent that works on a skill. Opened, never executed. ``given`` is what stands in it."""
+    """What to say to an agent that works on a skill. Opened, never executed. ``typed`` is what stands in it."""
 
     def __init__(self, window: QWidget, agent: ListeningAgent) -> None:
         answers = (DialogAnswer("no", "Cancel", key="Esc"), DialogAnswer("yes", "Send", "primary"))
@@ -62,10 +62,10 @@ class InboxDialog(ScrolledDialog):
         self._check()
 
     @property
-    def given(self) -> str:
+    def typed(self) -> str:
         """The message."""
         return self.area.toPlainText()
 
     def _check(self) -> None:
-        self.buttons["yes"].setEnabled(bool(self.given.strip()))
+        self.buttons["yes"].setEnabled(bool(self.typed.strip()))
         self.resized()

@@ -229,7 +229,7 @@ class ThreadPane(QFrame):
 
         def answered(answer: str) -> None:
             if answer == "yes":
-                self._models.chat.write_to(agent.address, dialog.given)
+                self._models.chat.write_to(agent.address, dialog.typed)
 
         dialog.answered.connect(answered)
         dialog.open(dialog.area)

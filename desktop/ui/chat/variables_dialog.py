@@ -21,7 +21,7 @@ ROWS = 6
 
 
 class VariablesDialog(ScrolledDialog):
-    """The dialog of a thread's variables. Opened, never executed. ``given`` is the text in it."""
+    """The dialog of a thread's variables. Opened, never executed. ``typed`` is the text in it."""
 
     def __init__(self, window: QWidget, variables: ChatVariables) -> None:
         answers = (DialogAnswer("no", "Cancel", key="Esc"), DialogAnswer("yes", "Save", "primary"))
@@ -39,12 +39,12 @@ class VariablesDialog(ScrolledDialog):
         self._check()
 
     @property
-    def given(self) -> str:
+    def typed(self) -> str:
         """The text of the field."""
         return self.area.toPlainText()
 
     def _check(self) -> None:
-        wrong = problems_in(self.given)
+        wrong = problems_in(self.typed)
         self.label.set_error(wrong)
         self.buttons["yes"].setEnabled(not wrong)
         self.resized()

@@ -20,7 +20,7 @@ RULE = "Use 1 to 64 of a to z, 0 to 9, and single hyphens between them."
 
 
 class NameDialog(Dialog):
-    """Asks for a bare name; the act stays off while it is none. ``given`` reads it."""
+    """Asks for a bare name; the act stays off while it is none. ``typed`` reads it."""
 
     def __init__(self, window: QWidget, title: str, text: str, act: str, name: str, *, kinds: bool = False) -> None:
         super().__init__(
@@ -39,14 +39,14 @@ class NameDialog(Dialog):
         self._check()
 
     @property
-    def given(self) -> str:
+    def typed(self) -> str:
         """The name that was typed."""
         return self.field.text().strip()
 
     def _check(self) -> None:
-        good = bool(_NAME.match(self.given)) and len(self.given) <= 64
+        good = bool(_NAME.match(self.typed)) and len(self.typed) <= 64
         self.buttons["yes"].setEnabled(good)
-        self.label.set_error("" if good or not self.given else RULE)
+        self.label.set_error("" if good or not self.typed else RULE)
 
     def _enter(self) -> None:
         if self.buttons["yes"].isEnabled():
@@ -59,7 +59,7 @@ def ask_new(window: QWidget, make: Callable[[str, str], None]) -> NameDialog:
     dialog = NameDialog(window, "New skill", words, "Create", "", kinds=True)
     kind = dialog.kind
     assert kind is not None
-    dialog.answered.connect(lambda answer: make(dialog.given, kind.value) if answer == "yes" else None)
+    dialog.answered.connect(lambda answer: make(dialog.typed, kind.value) if answer == "yes" else None)
     dialog.open(dialog.field)
     return dialog
 
@@ -67,7 +67,7 @@ def ask_new(window: QWidget, make: Callable[[str, str], None]) -> NameDialog:
 def ask_name(window: QWidget, title: str, text: str, act: str, name: str, done: Callable[[str], None]) -> NameDialog:
     """Ask for a new name."""
     dialog = NameDialog(window, title, text, act, name)
-    dialog.answered.connect(lambda answer: done(dialog.given) if answer == "yes" else None)
+    dialog.answered.connect(lambda answer: done(dialog.typed) if answer == "yes" else None)
     dialog.open(dialog.field)
     return dialog
 

@@ -54,7 +54,7 @@ class Pace:
 
 
 @dataclass(slots=True)
-class _Said:
+class _CodeProgress:
     """What the code has done so far."""
 
     stdout: list[str] = field(default_factory=list)
@@ -105,7 +105,7 @@ class RunningCode:
         self._pace = pace
         self._limits = limits
         self._serve = serve
-        self._said = _Said()
+        self._said = _CodeProgress()
         self._answering: dict[asyncio.Task[None], CodeCall] = {}
         self.clean = False
         """Whether nothing of it is left in the worker."""

@@ -49,7 +49,7 @@ class SkillHost:
                 raise
             if manager.failed is not None:
                 raise CallError("skill.failed", manager.failed) from error
-            said = {"code": str(getattr(error, "code", ""))[:64], "kept_out": _kept_out(error)}
+            said = {"code": str(getattr(error, "code", ""))[:64], "without_app_values": _kept_out(error)}
             raise CallError("skill.raised", _told(error), said) from error
         if manager.finished:
             value = manager.value
@@ -102,7 +102,7 @@ def _loaded(source: str, path: str, entry: str) -> Any:
     try:
         exec(compile(source, path, "exec"), module.__dict__)  # this process exists for it
     except BaseException as error:  # the skill's own code
-        said = {"kept_out": _kept_out(error)}
+        said = {"without_app_values": _kept_out(error)}
         raise CallError("skill.raised", f"The file could not be loaded. {_told(error)}", said) from error
     function = getattr(module, entry, None)
     if not callable(function):

@@ -210,7 +210,7 @@ async def test_reload_takes_over_the_file_and_a_broken_one_keeps_the_tools(shown
     shown.path.write_text("tools: [")
     shown.button("Reload").click()
     await shown.rest()
-    assert shown.cli.kept
+    assert shown.cli.keeps_last_good
     assert "The tools below keep working as they were" in shown.words
     assert [row.name for row in shown.cli.rows] == ["say-it", "run-code"]
     shown.path.write_text(SAY.replace("say_it", "other"))

@@ -319,7 +319,7 @@ async def test_library_skills_are_read_only_with_a_way_to_change_a_copy(open_pag
     assert window.skill.edit.source.isReadOnly()
     assert not window.skill.edit_button.isEnabled()
     window.page.act("duplicate")
-    assert window.dialog.given == "assistant"
+    assert window.dialog.typed == "assistant"
     window.dialog.buttons["yes"].click()
     await until(lambda: filled.skills.row is not None and filled.skills.row.source == "mine", "the copy")
     await filled.rest()

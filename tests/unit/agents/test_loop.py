@@ -15,7 +15,7 @@ from desktop.domain.errors import (
     ModelKeyRefused,
     ModelRateLimited,
     ModelServerError,
-    ModelStreamCut,
+    ModelStreamBroken,
     ModelUnreachable,
 )
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock, user_message
@@ -293,7 +293,7 @@ async def test_waiting_for_a_retry_ends_at_once_with_an_abort() -> None:
 
 
 async def test_a_stream_that_breaks_after_its_first_words_keeps_them_and_is_not_repeated() -> None:
-    play = Play(Script([TextDelta("The answer is"), ModelStreamCut("cut")]))
+    play = Play(Script([TextDelta("The answer is"), ModelStreamBroken("cut")]))
     result = await play.run()
     assert (result.end, len(play.script.requests)) == ("error", 1)
     assert (result.messages[-1].text, result.messages[-1].stop_reason) == ("The answer is", "cut")
@@ -303,7 +303,7 @@ async def test_a_stream_without_its_end_is_cut_and_before_the_first_word_tried_a
     play = Play(Script([], says("second try")))
     assert (await play.run()).messages[-1].text == "second try"
     play = Play(Script([TextDelta("no end")]))
-    assert isinstance((await play.run()).error, ModelStreamCut)
+    assert isinstance((await play.run()).error, ModelStreamBroken)
 
 
 @pytest.mark.spec("R-LOOP-5", "R-CTX-10")

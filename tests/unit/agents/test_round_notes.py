@@ -2,7 +2,7 @@
 
 import pytest
 
-from desktop.agents.loop.round_notes import few_left, rounds_note, with_notes
+from desktop.agents.loop.round_notes import is_near_limit, rounds_note, with_notes
 
 
 @pytest.mark.spec("R-SES-16")
@@ -24,7 +24,7 @@ def test_an_agent_hears_of_its_rounds_once_when_a_fifth_is_left_and_before_the_l
     note = rounds_note(limit, number, told)
     assert note.startswith(says)
     assert bool(note) is bool(says)
-    assert not note or few_left(limit, number)
+    assert not note or is_near_limit(limit, number)
 
 
 @pytest.mark.spec("R-SES-16")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from desktop.agents.loop.answer import ModelAnswer
-from desktop.agents.loop.summarising import MAX_FILES, ContextKeeper, KeptInMemory, renewed, summarise
+from desktop.agents.loop.summarising import MAX_FILES, ContextKeeper, MemoryKeeper, renewed, summarise
 from desktop.agents.loop.window import PromptWindow
 from desktop.domain.context import MAX_SUMMARY, Overlay
 from desktop.domain.errors import BudgetExhausted, CancellationError, KnownError, ModelContextTooLong
@@ -80,7 +80,7 @@ async def test_what_is_no_whole_answer_is_no_summary_and_the_oldest_messages_are
     model.requests.clear()
     messages = [replace(user_message(f"{n} " + "x" * 4_000), source_id=f"m{n}") for n in range(20)]
     window, before = PromptWindow(context_window=9_000), Overlay(summary="Earlier.", upto="m0", summarised=1)
-    keeper = ContextKeeper(kept=KeptInMemory(), overlay=before, allowed=lambda: True)
+    keeper = ContextKeeper(kept=MemoryKeeper(), overlay=before, allowed=lambda: True)
     overlay = await keeper.current(messages, window, model, MODEL, 9_000)
     assert (overlay, len(model.requests)) == (before, 1)
     view = window.view(messages, overlay)

@@ -101,7 +101,7 @@ def test_nothing_used_adds_nothing_to_a_known_cost():
 )
 def test_usage_that_a_server_says_is_never_more_than_a_round_can_use(said, taken):
     *counts, cost = said
-    assert Usage.told(*counts, cost=cost) == taken
+    assert Usage.reported(*counts, cost=cost) == taken
 
 
 @pytest.mark.spec("R-SUP-1", "R-SUP-2", "R-SUP-3", "Q-11")

@@ -160,7 +160,7 @@ async def test_no_part_of_an_access_key_is_shown_or_kept(host: ChildProcess, pro
 async def test_a_stream_that_just_ends_is_cut(host: ChildProcess, provider: ProviderSpace, cloud: str) -> None:
     provider.steps({"text": "Half"}, {"cut": True})
     error, items = await failing(over(host, provider, cloud), asked(cloud))
-    assert isinstance(error, errors.ModelStreamCut), repr(error)
+    assert isinstance(error, errors.ModelStreamBroken), repr(error)
     assert text(items) == "Half"
 
 
@@ -168,7 +168,7 @@ async def test_a_stream_that_just_ends_is_cut(host: ChildProcess, provider: Prov
 async def test_a_torn_connection_is_a_cut_stream(host: ChildProcess, provider: ProviderSpace, cloud: str) -> None:
     provider.steps({"text": "Half"}, {"wait": 0.1}, {"reset": True})
     error, items = await failing(over(host, provider, cloud), asked(cloud))
-    assert isinstance(error, errors.ModelStreamCut), repr(error)
+    assert isinstance(error, errors.ModelStreamBroken), repr(error)
     assert text(items) == "Half"
 
 

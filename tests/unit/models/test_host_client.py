@@ -122,7 +122,7 @@ async def test_a_cut_stream_is_an_error_and_what_came_is_kept(
 ) -> None:
     provider.steps({"text": "Half"}, {"wait": 0.05}, {"cut": True})
     error, items = await failing(over(host, provider, wire), asked(wire))
-    assert isinstance(error, errors.ModelStreamCut)
+    assert isinstance(error, errors.ModelStreamBroken)
     assert text(items) == "Half"
 
 
@@ -130,7 +130,7 @@ async def test_a_cut_stream_is_an_error_and_what_came_is_kept(
 async def test_a_torn_connection_is_a_cut_stream(host: ChildProcess, provider: ProviderSpace, wire: str) -> None:
     provider.steps({"text": "Half"}, {"wait": 0.1}, {"reset": True})
     error, items = await failing(over(host, provider, wire), asked(wire))
-    assert isinstance(error, errors.ModelStreamCut)
+    assert isinstance(error, errors.ModelStreamBroken)
     assert text(items) == "Half"
 
 
@@ -138,7 +138,7 @@ async def test_broken_utf8_ends_as_a_cut_stream(host: ChildProcess, provider: Pr
     bad = base64.b64encode(b'data: {"choices":[\xff\xfe]}\n\n').decode()
     provider.steps({"text": "Half"}, {"wait": 0.1}, {"raw_base64": bad}, {"finish": "stop"})
     error, items = await failing(over(host, provider), asked())
-    assert isinstance(error, errors.ModelStreamCut)
+    assert isinstance(error, errors.ModelStreamBroken)
     assert text(items) == "Half"
 
 

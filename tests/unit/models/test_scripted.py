@@ -71,7 +71,7 @@ async def test_reasoning_usage_and_malformed_arguments_are_played() -> None:
 async def test_a_cut_stream_has_no_end() -> None:
     stream = ScriptedModel([[{"text": "Half"}, {"cut": True}]]).stream(request("scripted/scripted"), meta())
     assert await anext(stream) == TextDelta("Half")
-    with pytest.raises(errors.ModelStreamCut):
+    with pytest.raises(errors.ModelStreamBroken):
         await anext(stream)
 
 

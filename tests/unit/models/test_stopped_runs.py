@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.errors import ModelStreamCut
+from desktop.domain.errors import ModelStreamBroken
 from desktop.domain.events import Event as AnyEvent
 from desktop.domain.events import (
     MessageOpened,
@@ -228,7 +228,7 @@ async def test_a_response_cut_by_the_token_limit_runs_none_of_its_calls_and_ever
 async def test_a_stream_that_broke_off_leaves_what_every_provider_takes(
     tmp_path: Path, host: ChildProcess, provider: ProviderSpace, steps: Steps
 ) -> None:
-    cut = {"error": {"code": ModelStreamCut.code, "message": "It broke off."}}
+    cut = {"error": {"code": ModelStreamBroken.code, "message": "It broke off."}}
     asked, _ = await next_request(tmp_path, [*steps, cut], None, 0)
     told = await all_take(host, provider, asked)
     assert "saw " not in told

@@ -28,7 +28,7 @@ class Worker:
         return "ran"
 
 
-class Asked:
+class EffectRequest:
     """A person who always answers the same."""
 
     def __init__(self, choice: Any) -> None:
@@ -49,7 +49,7 @@ class Place:
 
     def __init__(self, folder: Path, choice: str) -> None:
         self.folder = folder
-        self.person, self.worker = Asked(choice), Worker()
+        self.person, self.worker = EffectRequest(choice), Worker()
         self.gate = PermissionGate(self.person, TrustRules(), _log, lambda: SafetySettings(workspace="/w"))
 
     def write(self, text: str, name: str = "a", source: str = "mine") -> SkillDef:

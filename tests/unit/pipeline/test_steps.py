@@ -40,13 +40,13 @@ async def test_a_call_is_taken_through_the_steps_as_they_stand_there() -> None:
         noted.append("runs")
         return "done"
 
-    class Asked(Person):
+    class EffectRequest(Person):
         async def decide(self, call, asking):
             noted.append("person")
             return await super().decide(call, asking)
 
     layers = [Noting(noted, "first"), Noting(noted, "watches", observe_only=True), Noting(noted, "second")]
-    bench = Bench(FakeTool("write-file", Category.WRITE, body=body), person=Asked("allow_once"), layers=layers)
+    bench = Bench(FakeTool("write-file", Category.WRITE, body=body), person=EffectRequest("allow_once"), layers=layers)
     assert (await bench.call("write-file")).result.text == "done"
     inner = ["first in", "second in", "runs", "second out", "first out"]
     assert noted == ["watches in", "person", *inner, "watches out"]

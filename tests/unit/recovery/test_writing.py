@@ -9,10 +9,10 @@ import pytest
 
 from desktop.domain.effects import EffectRecord
 from desktop.domain.errors import StoreFull
-from desktop.recovery.effect_journal import Asked, EffectJournal
+from desktop.recovery.effect_journal import EffectJournal, EffectRequest
 
-WRITE = Asked("tool", "write", "d", "writes", repeatable=False)
-READ = Asked("tool", "read", "d")
+WRITE = EffectRequest("tool", "write", "d", "writes", repeatable=False)
+READ = EffectRequest("tool", "read", "d")
 
 
 class SlowLog:

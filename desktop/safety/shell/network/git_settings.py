@@ -42,7 +42,7 @@ _ABOVE = 64
 
 
 @dataclass(slots=True)
-class Said:
+class GitSettingsFile:
     """What one file of git's settings says: the first setting that can lead elsewhere, its redirects, the files that it
     includes."""
 
@@ -51,10 +51,10 @@ class Said:
     included: list[str] = field(default_factory=list)
 
 
-def said_in(text: str) -> Said:
+def read_git_settings(text: str) -> GitSettingsFile:
     """Read one file of git's settings. What follows a line that ends with a backslash may belong to its value or be a
     setting, depending on where git saw a comment: both are kept in mind."""
-    said, sections, goes_on = Said(), [("", "")], False
+    said, sections, goes_on = GitSettingsFile(), [("", "")], False
     for line in text.split("\n"):
         rest, continued = line.rstrip("\r"), goes_on
         goes_on = rest.endswith("\\")
@@ -74,7 +74,7 @@ def said_in(text: str) -> Said:
     return said
 
 
-def _look(section: tuple[str, str], key: str, value: str | None, said: Said) -> None:
+def _look(section: tuple[str, str], key: str, value: str | None, said: GitSettingsFile) -> None:
     name, which = section
     shown = f"{name}.{key}" if key else name
     bare = (value or "").strip().strip('"')
@@ -118,7 +118,7 @@ class GitFiles:
                 continue
             text = self.text(path) if len(found) < _MAXIMUM else "[too many files"
             found[path] = text or ""
-            for more in said_in(text).included if text else ():
+            for more in read_git_settings(text).included if text else ():
                 waiting += self._included(path, more)
         return [(path, text) for path, text in found.items() if text]
 

@@ -33,7 +33,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from desktop.safety.shell.network.git_settings import GitFiles, said_in
+from desktop.safety.shell.network.git_settings import GitFiles, read_git_settings
 from desktop.safety.shell.syntax.words import Word, base_name
 
 _LARGEST = 1_000_000
@@ -235,7 +235,7 @@ class OwnSettings:
         """The same of git; ``given`` are the words in front of its sub-command."""
         found = [_by_variable(name, "git") for name in self.environment if _GIT_VARIABLES.fullmatch(name)]
         for path, text in self._git(given):
-            if word := said_in(text).leads:
+            if word := read_git_settings(text).leads:
                 found.append(self._sentence("git", path, word, ""))
         if over_ssh:
             found += self._by_table("ssh", _GIT_OVER_SSH)
@@ -244,7 +244,7 @@ class OwnSettings:
     def git_redirects(self, given: Sequence[Word]) -> bool:
         """Whether git follows a server's redirect to another computer: it does, unless ``http.followRedirects`` says
         false and nothing says otherwise."""
-        said = [value for _, text in self._git(given) for value in said_in(text).redirects]
+        said = [value for _, text in self._git(given) for value in read_git_settings(text).redirects]
         said += [
             word.text.partition("=")[2] for word in given if word.text.casefold().startswith("http.followredirects=")
         ]

@@ -72,7 +72,7 @@ class ComposerLines(QWidget):
         self.updateGeometry()
 
 
-class HeldBar(QWidget):
+class WaitingBar(QWidget):
     """What to do with messages that wait while nothing runs."""
 
     def __init__(self, send_next: Callable[[], None], clear_all: Callable[[], None]) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from desktop.domain.messages import Block, ImageBlock
 from desktop.presenter.chat.chat_state import Meters, QueuedMessage, RunState
-from desktop.ui.chat.composer.lines import ComposerLine, ComposerLines, HeldBar
+from desktop.ui.chat.composer.lines import ComposerLine, ComposerLines, WaitingBar
 from desktop.ui.chat.composer.text import ComposerText
 from desktop.ui.theme import theme
 from desktop.ui.theme.agent_looks import agent_icon
@@ -45,7 +45,7 @@ class Composer(QFrame):
         self._state = RunState()
         self.text = ComposerText()
         self._queue_lines, self._attachment_lines = ComposerLines(), ComposerLines()
-        self.held = HeldBar(self.send_next.emit, self.queue_cleared.emit)
+        self.held = WaitingBar(self.send_next.emit, self.queue_cleared.emit)
         self.attach = IconButton("attach", "Attach files or images", side=24)
         self.agent = Button("Assistant", "quiet", icon="agent", small=True, chevron=True, shrinks=True)
         self.model = Button("Choose a model", "quiet", icon="model", small=True, chevron=True, shrinks=True)

@@ -10,7 +10,7 @@ from shots.run_panel import RUN, THREAD, SampleService, node, request, sample
 
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.events import RunEnded, RunTreeChanged
-from desktop.domain.run_tree import BY_HAND, KeptRun, NodeFacts, NodeState
+from desktop.domain.run_tree import BY_HAND, NodeFacts, NodeState, StoredRun
 from desktop.domain.supervision import ExecutionBudget
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.run_panel.budget import LIMITS, limit_lines, read_budget, read_limit, shown
@@ -412,11 +412,11 @@ def test_one_that_was_cancelled_says_that_it_is_stopping_until_it_has_ended() ->
 class KeptService(SampleService):
     """That has something of an earlier start."""
 
-    def __init__(self, kept: KeptRun | None) -> None:
+    def __init__(self, kept: StoredRun | None) -> None:
         super().__init__(())
         self.kept, self.asked = kept, list[str]()
 
-    async def last(self, thread_id: str) -> KeptRun | None:
+    async def last(self, thread_id: str) -> StoredRun | None:
         self.asked.append(thread_id)
         return self.kept
 
@@ -429,7 +429,7 @@ def test_what_began_on_another_day_says_which() -> None:
 
 async def test_a_thread_of_an_earlier_start_shows_its_last_run_once_somebody_looks() -> None:
     ended = (node("0", "boss", NodeState.INTERRUPTED), node("0.1", "log", NodeState.COMPLETED, thread_id="log"))
-    service, bridge = KeptService(KeptRun(RUN, ended)), Bridge()
+    service, bridge = KeptService(StoredRun(RUN, ended)), Bridge()
     made = RunTreeViewModel(service, tuple, {"boss": "The Boss"}, bridge)
     made.open_thread(THREAD)
     assert service.asked == []
@@ -451,7 +451,7 @@ async def test_a_thread_of_an_earlier_start_shows_its_last_run_once_somebody_loo
 
 
 async def test_what_comes_while_the_kept_run_is_read_counts_more() -> None:
-    service, bridge = KeptService(KeptRun(RUN, (node("0", "boss", NodeState.INTERRUPTED),))), Bridge()
+    service, bridge = KeptService(StoredRun(RUN, (node("0", "boss", NodeState.INTERRUPTED),))), Bridge()
     made = RunTreeViewModel(service, tuple, {}, bridge)
     made.open_thread(THREAD)
     made.watch(True)

@@ -12,7 +12,7 @@ from desktop.domain.messages import (
     UnknownBlock,
     Usage,
 )
-from desktop.domain.threads import LeftAtEnd, MessageRecord
+from desktop.domain.threads import MessageRecord, ThreadEnd
 from desktop.presenter.common.words import human_cost, human_count
 from desktop.presenter.transcript.build import INTERRUPTED, STOPPED, build_items, passed_by, summarise, tool_part
 from desktop.presenter.transcript.items import AttachmentPart, NoticePart, ReasoningPart, TextPart, ToolPart
@@ -74,7 +74,7 @@ def test_an_answer_that_a_person_stopped_at_a_call_is_called_stopped_by_who_read
     path = [record("a", "assistant", call, side="a", stop_reason="tool_calls")]
     path += [record("r", "tool", result)] if answered else []
     for stopped, said in ((True, STOPPED), (False, INTERRUPTED)):
-        (item,) = build_items(path, left=LeftAtEnd(stopped=stopped))
+        (item,) = build_items(path, left=ThreadEnd(stopped=stopped))
         assert [part.text for part in item.parts if isinstance(part, NoticePart)] == [said.text]
         assert item.can_continue
 

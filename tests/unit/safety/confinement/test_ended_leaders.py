@@ -87,7 +87,7 @@ if other == 0:
 os.close(tell)
 assert os.read(ready, 1) == b"x"
 left = launcher.end_all(0.01, 0.2)
-launcher.say_left(left)
+launcher.warn_of_survivors(left)
 print(json.dumps([other, left]), flush=True)
 """
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from desktop.domain.cancellation import CancellationToken
-from desktop.domain.errors import ModelBadRequest, ModelStreamCut
+from desktop.domain.errors import ModelBadRequest, ModelStreamBroken
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.models import Finished, ModelRef, ModelRequest, ReasoningDelta, TextDelta, ToolCallProgress
 from desktop.domain.run_meta import RunMeta
@@ -38,7 +38,7 @@ async def said(server: Server) -> list[Any]:
     try:
         async for item in MaskedModel(server, redactor).stream(REQUEST, RunMeta("r", CancellationToken())):
             found.append(item)
-    except ModelStreamCut as error:
+    except ModelStreamBroken as error:
         found.append(error)
     return found
 
@@ -67,9 +67,9 @@ async def test_a_key_in_a_call_is_masked_in_every_field_so_that_what_is_shown_is
 
 @pytest.mark.spec("R-SEC-5", "R-LOOP-10")
 async def test_of_a_stream_that_is_cut_nothing_is_lost_that_was_held_back() -> None:
-    items = await said(Server(TextDelta("the end is sk-li"), error=ModelStreamCut("cut")))
+    items = await said(Server(TextDelta("the end is sk-li"), error=ModelStreamBroken("cut")))
     assert text_of(items, TextDelta) == "the end is sk-li"
-    assert isinstance(items[-1], ModelStreamCut)
+    assert isinstance(items[-1], ModelStreamBroken)
 
 
 @pytest.mark.spec("R-SEC-6")

@@ -20,8 +20,8 @@ from desktop.domain.events import (
     ToolCallFinished,
     ToolCallStarted,
     ToolCallWaiting,
+    UserMessageDelivered,
     UserMessageQueued,
-    UserMessageTaken,
 )
 from desktop.domain.judgement import Category
 from desktop.domain.messages import FileBlock, ImageBlock, NoticeBlock, TextBlock, ToolResultBlock
@@ -225,7 +225,7 @@ async def test_what_is_typed_during_a_run_is_read_by_the_model_before_its_next_r
         assert await w.service.queued(thread) == []
         asked = model.requests[1].messages
         assert [(m.role, m.text) for m in asked[-2:]] == [("user", "only the first"), ("user", "and be brief")]
-        taken = [e.queue_id for e in w.events if isinstance(e, UserMessageTaken)]
+        taken = [e.queue_id for e in w.events if isinstance(e, UserMessageDelivered)]
         assert taken == [first.queue_id, second.queue_id]
 
 

@@ -9,7 +9,14 @@ import pytest
 
 from desktop.domain.debates import NO_RESPONSE
 from desktop.domain.errors import ConfigurationError, KnownError, ModelServerError
-from desktop.domain.events import MessageOpened, RunEnded, RunStarted, SideTurnStarted, TextArrived, UserMessageTaken
+from desktop.domain.events import (
+    MessageOpened,
+    RunEnded,
+    RunStarted,
+    SideTurnStarted,
+    TextArrived,
+    UserMessageDelivered,
+)
 from desktop.domain.judgement import Category
 from desktop.domain.messages import ChatMessage, NoticeBlock, TextBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.models import Finished, ReasoningDelta, TextDelta
@@ -367,7 +374,7 @@ async def test_a_moderator_is_heard_by_both_before_the_next_turn_even_in_the_mid
         assert plain(model.requests[0].messages) == [topic, said[0]]
         assert plain(model.requests[1].messages) == [topic, *said]
         assert plain(model.requests[2].messages) == [topic, *said, ("user", "x")]
-        assert (state.waiting, len([e for e in w.events if isinstance(e, UserMessageTaken)])) == ((), 2)
+        assert (state.waiting, len([e for e in w.events if isinstance(e, UserMessageDelivered)])) == ((), 2)
         with pytest.raises(KnownError, match="empty"):
             await w.debates.speak(thread, "  ")
 

@@ -63,7 +63,7 @@ def write(word: str) -> list[Any]:
     return calls("write_file", {"path": word})
 
 
-class Asked(Person):
+class EffectRequest(Person):
     """Allows what is ordinary; ``answer`` to what may have been done."""
 
     def __init__(self, answer: str = "allow_once") -> None:
@@ -104,7 +104,7 @@ async def test_a_called_agent_goes_on_in_its_thread_and_its_caller_gets_its_answ
     first, model = Pen("h2"), ScriptedModel([ASKS_HELPER, write("h1"), write("h2")])
     async with house(tmp_path, model, *AGENTS, tools=(first.tool,), skills=SKILLS, kept=kept) as h:
         thread = await begin(h, first)
-    pen, person = Pen(), Asked("allow_once")
+    pen, person = Pen(), EffectRequest("allow_once")
     model = ScriptedModel([says("helped"), says("done")])
     async with house(tmp_path, model, *AGENTS, tools=(pen.tool,), skills=SKILLS, kept=kept, person=person) as h:
         store = h.world.store
@@ -129,13 +129,13 @@ async def test_an_agent_below_an_agent_goes_on_too_also_after_a_second_end(tmp_p
         tmp_path, ScriptedModel([ASKS_HELPER, ask, write("w1")]), *agents, tools=(first.tool,), skills=skills
     ) as h:
         thread = await begin(h, first)
-    second, person = Pen("w2"), Asked("done")
+    second, person = Pen("w2"), EffectRequest("done")
     model = ScriptedModel([write("w2")])
     async with house(tmp_path, model, *agents, tools=(second.tool,), skills=skills, person=person) as h:
         await h.world.service.continue_answer(thread)
         await until(second.reached)
         assert person.words == ["w1"]
-    pen, person, model = Pen(), Asked(), ScriptedModel([says("deep"), says("helped"), says("done")])
+    pen, person, model = Pen(), EffectRequest(), ScriptedModel([says("deep"), says("helped"), says("done")])
     async with house(tmp_path, model, *agents, tools=(pen.tool,), skills=skills, person=person) as h:
         assert await go_on(h, thread) == ["helped"]
         assert (first.paper, second.paper, pen.paper, person.words) == (["w1"], [], ["w2"], ["w2"])
@@ -159,7 +159,7 @@ async def test_an_answer_that_its_caller_had_not_heard_yet_is_not_asked_for_agai
         h.world.bus.listen(ended)
         await h.world.ask(thread, "Please.")
         await asyncio.gather(*copies)
-    pen, person, model = Pen(), Asked(), ScriptedModel([says("done")])
+    pen, person, model = Pen(), EffectRequest(), ScriptedModel([says("done")])
     async with house(tmp_path / "cut", model, *AGENTS, tools=(pen.tool,), skills=SKILLS, person=person) as h:
         assert len(h.world.recovery.runs) == 1, "the agent's own run was over"
         assert await go_on(h, thread) == ["helped"]
@@ -171,7 +171,7 @@ async def test_the_agent_of_a_skill_goes_the_same_way_and_its_model_is_asked_onl
     first, model = Pen("n2", written=True), ScriptedModel([ASKS_NOTING, write("n1"), write("n2")])
     async with house(tmp_path, model, *AGENTS, tools=(first.tool,), skills=SKILLS) as h:
         thread = await begin(h, first)
-    pen, person = Pen(), Asked("done")
+    pen, person = Pen(), EffectRequest("done")
     model = ScriptedModel([write("n3"), says("noted"), says("done")])
     async with house(tmp_path, model, *AGENTS, tools=(pen.tool,), skills=SKILLS, person=person) as h:
         assert await go_on(h, thread) == ["noted"]
@@ -186,10 +186,10 @@ async def test_what_a_person_said_of_a_call_inside_holds_after_the_next_end_of_t
     async with house(tmp_path, model, *AGENTS, tools=(first.tool,), skills=SKILLS) as h:
         thread = await begin(h, first)
     second, model = Pen("n2"), ScriptedModel([write("n2")])
-    async with house(tmp_path, model, *AGENTS, tools=(second.tool,), skills=SKILLS, person=Asked("done")) as h:
+    async with house(tmp_path, model, *AGENTS, tools=(second.tool,), skills=SKILLS, person=EffectRequest("done")) as h:
         await h.world.service.continue_answer(thread)
         await until(second.reached)
-    pen, person, model = Pen(), Asked("allow_once"), ScriptedModel([says("noted"), says("done")])
+    pen, person, model = Pen(), EffectRequest("allow_once"), ScriptedModel([says("noted"), says("done")])
     async with house(tmp_path, model, *AGENTS, tools=(pen.tool,), skills=SKILLS, person=person) as h:
         assert await go_on(h, thread) == ["noted"]
         assert (first.paper, second.paper, pen.paper, person.words) == (["n1"], [], ["n2"], ["n2"])
@@ -204,11 +204,11 @@ async def test_inside_a_call_too_it_counts_what_a_person_had_made_of_a_write(tmp
     def edits(request: PermissionRequest) -> Decision:
         return Decision("allow_edited", request.digest, edited_arguments={"path": "mine"})
 
-    editor = Asked()
+    editor = EffectRequest()
     editor.answers[:1] = [edits]
     async with house(tmp_path, model, *AGENTS, tools=(first.tool,), skills=SKILLS, person=editor) as h:
         thread = await begin(h, first)
-    pen, person, model = Pen(), Asked(), ScriptedModel([says("noted"), says("done")])
+    pen, person, model = Pen(), EffectRequest(), ScriptedModel([says("noted"), says("done")])
     async with house(tmp_path, model, *AGENTS, tools=(pen.tool,), skills=SKILLS, person=person) as h:
         assert await go_on(h, thread) == ["noted"]
         assert [*first.paper, *pen.paper] == (["mine", "n2"] if written else ["mine"])
@@ -228,11 +228,13 @@ async def test_who_ends_the_run_instead_of_saying_what_became_of_a_write_is_aske
     async with house(tmp_path, model, *AGENTS, tools=(first.tool,), skills=SKILLS, kept="run") as h:
         thread = await begin(h, first)
     pen, model = Pen(), ScriptedModel([])
-    async with house(tmp_path, model, *AGENTS, tools=(pen.tool,), skills=SKILLS, kept="run", person=Asked("stop")) as h:
+    async with house(
+        tmp_path, model, *AGENTS, tools=(pen.tool,), skills=SKILLS, kept="run", person=EffectRequest("stop")
+    ) as h:
         assert await go_on(h, thread) == []
         assert h.world.ends()[-1].reason == "cancelled"
         assert (pen.paper, model.requests) == ([], [])
-    person, model = Asked("allow_once"), ScriptedModel([says("helped"), says("done")])
+    person, model = EffectRequest("allow_once"), ScriptedModel([says("helped"), says("done")])
     async with house(tmp_path, model, *AGENTS, tools=(pen.tool,), skills=SKILLS, kept="run", person=person) as h:
         await forget_children(h.world.runtime)
         assert await go_on(h, thread) == ["helped"]
@@ -274,7 +276,7 @@ async def test_of_code_that_does_something_itself_each_call_inside_is_told_and_t
     tmp_path: Path,
 ) -> None:
     thread, first = await cut_batch(tmp_path)
-    pen, person, model = Pen(), Asked(), ScriptedModel([says("done")])
+    pen, person, model = Pen(), EffectRequest(), ScriptedModel([says("done")])
     tools = (pen.tool, batch(["b1", "b2", "b3"]))
     async with house(tmp_path, model, *AGENTS, tools=tools, skills=SKILLS, person=person) as h:
         PIPELINE.append(h.world.skills.runs.pipeline)
@@ -296,7 +298,7 @@ async def test_of_code_that_does_something_itself_each_call_inside_is_told_and_t
 @pytest.mark.spec("R-JRN-2", "R-PRM-4")
 async def test_code_that_goes_another_way_is_asked_about_before_it_writes_anew(tmp_path: Path) -> None:
     thread, first = await cut_batch(tmp_path, Category.READ)
-    pen, person, model = Pen(), Asked("deny"), ScriptedModel([says("done")])
+    pen, person, model = Pen(), EffectRequest("deny"), ScriptedModel([says("done")])
     tools = (pen.tool, batch(["b1", "b2 in other words"], category=Category.READ))
     async with house(tmp_path, model, *AGENTS, tools=tools, skills=SKILLS, person=person) as h:
         PIPELINE.append(h.world.skills.runs.pipeline)
@@ -316,7 +318,7 @@ async def test_a_call_that_may_not_be_gone_on_with_says_what_was_done_in_it(tmp_
         thread = await begin(h, first)
     pen, model = Pen(), ScriptedModel([says("done")])
     skills = {**SKILLS, "boss": 'allowed-tools: "write-file"'}
-    async with house(tmp_path, model, *AGENTS, tools=(pen.tool,), skills=skills, person=Asked()) as h:
+    async with house(tmp_path, model, *AGENTS, tools=(pen.tool,), skills=skills, person=EffectRequest()) as h:
         (told,) = await go_on(h, thread)
         assert "write-file {'path': 'h1'} (done)" in told
         assert "write-file {'path': 'h2'} (nobody knows whether it was done)" in told
@@ -329,7 +331,7 @@ async def test_a_kept_agent_that_is_gone_on_with_in_its_own_thread_knows_what_it
     first, model = Pen("h1", written=True), ScriptedModel([ASKS_HELPER, write("h1")])
     async with house(tmp_path, model, *AGENTS, tools=(first.tool,), skills=SKILLS, kept="permanent") as h:
         thread = await begin(h, first)
-    pen, person, model = Pen(), Asked("done"), ScriptedModel([says("helped"), says("done")])
+    pen, person, model = Pen(), EffectRequest("done"), ScriptedModel([says("helped"), says("done")])
     async with house(tmp_path, model, *AGENTS, tools=(pen.tool,), skills=SKILLS, kept="permanent", person=person) as h:
         (own,) = [one.thread_id for one in await h.world.service.threads() if one.thread_id != thread]
         assert await go_on(h, own) == [SAID_DONE]
@@ -342,10 +344,14 @@ async def test_a_kept_agent_that_is_gone_on_with_in_its_own_thread_knows_what_it
 async def test_a_called_debate_goes_on_in_the_turn_that_was_cut(tmp_path: Path) -> None:
     script = [calls("two_agent", {"message": "Tea?"}), write("a1"), says("A"), write("b1"), write("b2")]
     first = Pen("b2", written=True)
-    async with debate(tmp_path, ScriptedModel(script), first, Asked()) as (w, thread):
+    async with debate(tmp_path, ScriptedModel(script), first, EffectRequest()) as (w, thread):
         await w.service.send(thread, "Please.")
         await until(first.reached)
-    pen, person, model = Pen(), Asked("done"), ScriptedModel([says("B"), write("a2"), says("A again"), says("done")])
+    pen, person, model = (
+        Pen(),
+        EffectRequest("done"),
+        ScriptedModel([says("B"), write("a2"), says("A again"), says("done")]),
+    )
     async with debate(tmp_path, model, pen, person) as (w, thread):
         await forget_children(w.runtime)
         await w.service.continue_answer(thread)
@@ -381,7 +387,7 @@ async def test_what_a_person_had_answered_in_an_agents_thread_is_not_what_its_ca
     first, model = Pen("h2", written=True), ScriptedModel([ASKS_HELPER, write("h1"), write("h2")])
     async with house(tmp_path, model, *AGENTS, tools=(first.tool,), skills=SKILLS, kept="permanent") as h:
         thread = await begin(h, first)
-    pen, person = Pen(), Asked("done")
+    pen, person = Pen(), EffectRequest("done")
     model = ScriptedModel([says("It is noon."), says("helped"), says("done")])
     async with house(tmp_path, model, *AGENTS, tools=(pen.tool,), skills=SKILLS, kept="permanent", person=person) as h:
         (child,) = [one.thread_id for one in await h.world.store.threads.list_all() if one.thread_id != thread]

@@ -53,7 +53,7 @@ RULES = (
 LISTS = (None, "read-file list-directory", "read-file list-directory write-file(path=docs/**)", "")
 
 
-class Asked:
+class EffectRequest:
     """A person who denies all, and counts."""
 
     def __init__(self) -> None:
@@ -135,7 +135,7 @@ class Real:
     """Real calls through the real pipeline and gate."""
 
     def __init__(self, lab: Lab, book: TrustRules, allowed: AllowedList | None) -> None:
-        self.owner, self.asked = TaskOwner(), Asked()
+        self.owner, self.asked = TaskOwner(), EffectRequest()
         files = lab.world.files()
         settings = lambda: lab.world.settings  # noqa: E731
         tools = [ReadFile(files, settings), ListDirectory(files), WriteFile(files)]

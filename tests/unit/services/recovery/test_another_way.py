@@ -18,7 +18,7 @@ from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.context import CallRequest
 from desktop.recovery.words import ANOTHER_WAY, MADE_BEFORE
 from tests.unit.pipeline.kit import FakeTool
-from tests.unit.services.delegation.test_resuming import AGENTS, SKILLS, Asked, Pen, begin, go_on, write
+from tests.unit.services.delegation.test_resuming import AGENTS, SKILLS, EffectRequest, Pen, begin, go_on, write
 from tests.unit.services.delegation.test_tools import House, house
 
 H1, H2 = "write-file {'path': 'h1'} (done)", "write-file {'path': 'h2'} (nobody knows whether it was done)"
@@ -58,7 +58,7 @@ async def cut(tmp_path: Path, pen: Pen, code: Code, *rounds: Any) -> str:
 
 
 async def again(
-    tmp_path: Path, thread: str, code: Code, person: Asked, *rounds: Any
+    tmp_path: Path, thread: str, code: Code, person: EffectRequest, *rounds: Any
 ) -> tuple[str, list[str], list[PermissionRequest]]:
     """Continue: what the code gave, what was written, what was asked about."""
     pen, model = Pen(), ScriptedModel([*rounds, says("done")])
@@ -85,7 +85,7 @@ async def test_before_an_agent_is_asked_in_other_words_a_person_reads_what_it_ha
     thread = await cut(tmp_path, pen, Code(words("Write both at one.")), write("h1"), write("h2"))
     rounds = [] if answer == "done" else [write("h2 now"), says("helped")]
     code = Code(words("Write both at two."))
-    told, paper, asked = await again(tmp_path, thread, code, Asked(answer), *rounds)
+    told, paper, asked = await again(tmp_path, thread, code, EffectRequest(answer), *rounds)
     assert [one.tool for one in asked] == ["helper-agent"]
     assert asked[0].unknown.startswith(ANOTHER_WAY)
     assert H1 in asked[0].unknown
@@ -99,7 +99,7 @@ async def test_before_an_agent_is_asked_in_other_words_a_person_reads_what_it_ha
 @pytest.mark.spec("R-JRN-2", "R-AAT-2")
 async def test_an_agent_that_is_asked_in_the_same_words_goes_on_and_is_not_asked_about(tmp_path: Path) -> None:
     thread = await cut(tmp_path, Pen("h2"), Code(words("Write both.")), write("h1"), write("h2"))
-    told, paper, asked = await again(tmp_path, thread, Code(words("Write both.")), Asked(), says("helped"))
+    told, paper, asked = await again(tmp_path, thread, Code(words("Write both.")), EffectRequest(), says("helped"))
     assert (told, paper, [one.arguments for one in asked]) == ("all is done", ["h2"], [{"path": "h2"}])
 
 
@@ -107,7 +107,7 @@ async def test_an_agent_that_is_asked_in_the_same_words_goes_on_and_is_not_asked
 async def test_of_two_writes_at_once_the_one_that_nobody_knows_of_is_not_hidden_by_the_other(tmp_path: Path) -> None:
     pen = Pen("slow at one")
     thread = await cut(tmp_path, pen, Code(path("slow at one"), path("p2")))
-    person = Asked("deny")
+    person = EffectRequest("deny")
     told, paper, asked = await again(tmp_path, thread, Code(path("slow at two"), path("p2")), person)
     (slow,) = [one.unknown for one in asked if one.arguments["path"] == "slow at two"]
     assert slow.startswith(ANOTHER_WAY)

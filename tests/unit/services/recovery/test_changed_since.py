@@ -11,13 +11,13 @@ import pytest
 from desktop.domain.permission import Decision, PermissionRequest
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.context import CallContext
-from tests.unit.services.delegation.test_resuming import ASKS_HELPER, Asked, Pen, begin, go_on, write
+from tests.unit.services.delegation.test_resuming import ASKS_HELPER, EffectRequest, Pen, begin, go_on, write
 from tests.unit.services.delegation.test_tools import BOSS, HELPER, house, one
 
 NOTING = "metadata:\n  category: {}\nallowed-tools: '*'"
 
 
-class Seen(Asked):
+class Seen(EffectRequest):
     """Keeps which calls came as ones that go on, and which are asked about as any other."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ import pytest
 from desktop.domain.events import ToolCallFinished
 from desktop.domain.messages import ToolResultBlock
 from desktop.domain.permission import Decision
-from desktop.domain.threads import LeftAtEnd
+from desktop.domain.threads import ThreadEnd
 from desktop.models.scripted import ScriptedModel, says
 from desktop.pipeline.context import CallContext
 from tests.unit.pipeline.kit import Person
@@ -52,7 +52,7 @@ async def test_a_call_that_nobody_answered_is_asked_about_again_and_no_model_hea
         (card, *_) = [event for event in w.events if isinstance(event, ToolCallFinished)]
         assert (card.state, "denied" in card.text) == ("aborted", False)
         assert results(await w.service.path(thread)) == {}
-        assert await w.service.left_at_end(thread) == LeftAtEnd(frozenset(), stopped=how == "stop")
+        assert await w.service.thread_end(thread) == ThreadEnd(frozenset(), stopped=how == "stop")
     (write, _), person, model = tools(), Person("allow_once", "deny"), ScriptedModel([says("ok")])
     async with world(tmp_path, model, write, person=person, supervised=True) as w:
         await w.service.continue_answer(thread)

@@ -12,7 +12,7 @@ from desktop.recovery.resume import conclude_settled
 from desktop.recovery.uncertain_calls import in_logs
 from desktop.recovery.words import JUST_LIKE_IT
 from desktop.store.uncertain_calls import CallLine
-from tests.unit.services.delegation.test_resuming import AGENTS, ASKS_HELPER, SKILLS, Asked, Pen, begin, write
+from tests.unit.services.delegation.test_resuming import AGENTS, ASKS_HELPER, SKILLS, EffectRequest, Pen, begin, write
 from tests.unit.services.delegation.test_tools import house
 
 IN_OTHER_WORDS = calls("helper_agent", {"message": "Write it now."})
@@ -53,7 +53,7 @@ async def test_a_write_of_a_called_agent_is_asked_about_whoever_comes_to_make_it
     first, model = Pen("h1", written=True), ScriptedModel([ASKS_HELPER, write("h1")])
     async with house(tmp_path, model, *AGENTS, tools=(first.tool,), skills=SKILLS) as h:
         thread = await begin(h, first)
-    pen, person = Pen(), Asked("deny")
+    pen, person = Pen(), EffectRequest("deny")
     by_helper = [IN_OTHER_WORDS, write("h1"), says("helped"), says("done")]
     by_itself = [write("h1"), write("h1"), write("h2"), says("done")]
     model = ScriptedModel([*([says("fine")] if way == "swept" else []), *(by_itself if way == "send" else by_helper)])

@@ -37,7 +37,7 @@ class Anything:
         return ""
 
 
-class Asked:
+class EffectRequest:
     """A world with both tools, in which the model makes one call."""
 
     def __init__(self, w: World, jobs: JobService, mine: Path, person: Person) -> None:
@@ -50,7 +50,7 @@ class Asked:
 
 
 @asynccontextmanager
-async def asked(tmp_path: Path, tool: str, arguments: Any, *answers: str) -> AsyncIterator[Asked]:
+async def asked(tmp_path: Path, tool: str, arguments: Any, *answers: str) -> AsyncIterator[EffectRequest]:
     registry, person, mine = ToolRegistry(), Person(*answers), tmp_path / "skills"
     mine.mkdir()
     model = ScriptedModel([calls(tool, arguments), says("done")])
@@ -62,7 +62,7 @@ async def asked(tmp_path: Path, tool: str, arguments: Any, *answers: str) -> Asy
         service = SkillService(w.skills, w.runtime.pipeline, w.runtime.agents, mine=mine, trash=tmp_path / "trash")
         registry.register(ScheduleCreate(jobs))
         registry.register(SkillRegister(lambda: service))
-        yield Asked(w, jobs, mine, person)
+        yield EffectRequest(w, jobs, mine, person)
 
 
 @pytest.mark.spec("R-PRM-2")

@@ -71,7 +71,7 @@ async def test_what_a_person_writes_in_a_jobs_thread_is_theirs(tmp_path: Path) -
 async def test_of_a_jobs_write_that_may_have_been_done_the_person_who_goes_on_is_asked(tmp_path: Path) -> None:
     asked: list[PermissionRequest] = []
 
-    class Asked:
+    class EffectRequest:
         async def ask(self, request: PermissionRequest) -> Decision:
             asked.append(request)
             return Decision("done", request.digest)
@@ -80,7 +80,7 @@ async def test_of_a_jobs_write_that_may_have_been_done_the_person_who_goes_on_is
         return 1
 
     write = FakeTool(WRITE, Category.WRITE)
-    gate = PermissionGate(Asked(), TrustRules(), audit, lambda: SafetySettings("/w"))
+    gate = PermissionGate(EffectRequest(), TrustRules(), audit, lambda: SafetySettings("/w"))
     model = ScriptedModel([calls("write_file", {"path": "new"}), says("ok")])
     async with world(tmp_path, model, write, person=gate, supervised=True) as w:
         made = Jobs(w, Clock(), [])
