@@ -93,10 +93,8 @@ def time_text(at: float, now: datetime.datetime) -> str:
 def arrange(
     threads: Sequence[ThreadRecord], now: datetime.datetime | None = None, unfolded: Collection[str] = ()
 ) -> list[ThreadRow]:
-    """Rows with headers: pinned first, then by day, newest first; a job's runs where the newest of them is.
-
-    ``unfolded``: the jobs whose runs are shown. What is archived is folded at the end.
-    """
+    """The list's rows with headers: pinned first, then by day, newest first; a job's runs where the newest of them is.
+    ``unfolded``: the jobs whose runs are shown. Archived threads are folded at the end."""
     moment = now or datetime.datetime.fromtimestamp(time.time())
     newest = sorted((t for t in threads if not t.archived), key=lambda t: (t.pinned, t.updated_at), reverse=True)
     away = sorted((t for t in threads if t.archived), key=lambda t: t.updated_at, reverse=True)
