@@ -36,7 +36,7 @@ def warm_with_first_run(board: LiveThreads, owner: TaskOwner) -> None:
 
 
 class LazyRequest(QObject):
-    """As ``RequestDialog`` over ``host``, which is ``dialog`` once something has asked."""
+    """A stand-in for ``RequestDialog`` over ``host``; ``dialog`` is the real one once something has asked."""
 
     open_inbox = Signal(str)
 

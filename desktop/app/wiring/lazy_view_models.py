@@ -64,19 +64,19 @@ else:
 
 
 class LazyModels:
-    """Their makers. ``made`` says whether one is there already."""
+    """Makes the view-models of pages when they are first shown. ``made`` says whether one exists already."""
 
     services: Services
     bridge: Bridge
     setup: ModelSetupViewModel
 
     def made(self, name: str) -> bool:
-        """Without making it."""
+        """Whether the view-model of this name exists; does not make it."""
         return name in self.__dict__
 
     @cached_property
     def boundaries(self) -> BoundariesViewModel:
-        """Of the settings."""
+        """The view-model of the settings page Filesystem boundaries."""
         services = self.services
         safety = safety_of(services.settings, services.home, services.grants)
         return settings_boundaries.BoundariesViewModel(
@@ -89,30 +89,30 @@ class LazyModels:
 
     @cached_property
     def grants(self) -> GrantsViewModel:
-        """Of the settings."""
+        """The view-model of the folders opened for this session, in the settings."""
         return settings_grants.GrantsViewModel(self.services.grants, self.bridge)
 
     @cached_property
     def reach(self) -> ReachViewModel:
-        """Of the settings."""
+        """The view-model of the reach explorer in the settings."""
         service = wiring_reach.reach_service(self.services)
         return settings_reach.ReachViewModel(service, self.bridge)
 
     @cached_property
     def cli(self) -> CliToolsViewModel:
-        """Of the settings."""
+        """The view-model of the settings page Command-line tools."""
         return settings_cli_tools.CliToolsViewModel(self.services.cli, self._trials(), self.bridge)
 
     @cached_property
     def mcp(self) -> McpServersViewModel:
-        """Of the settings."""
+        """The view-model of the settings page MCP servers."""
         return mcp_servers.McpServersViewModel(
             self.services.mcp, self._trials(), self.services.tool_secrets, self.bridge
         )
 
     @cached_property
     def middleware(self) -> MiddlewareViewModel:
-        """Of the settings."""
+        """The view-model of the settings page Middleware."""
         services = self.services
         return settings_middleware.MiddlewareViewModel(
             services.skills.levels, services.settings, self.bridge, services.skills.fabric.on_change
@@ -120,7 +120,7 @@ class LazyModels:
 
     @cached_property
     def keys(self) -> KeysViewModel:
-        """Of the settings."""
+        """The view-model of the settings page Keyring."""
         services = self.services
         made = settings_keys.KeysViewModel(
             services.tool_secrets,
@@ -135,12 +135,12 @@ class LazyModels:
 
     @cached_property
     def jobs(self) -> JobsViewModel:
-        """Of the Schedules page."""
+        """The view-model of the Schedules page."""
         return schedules_page.JobsViewModel(self.services.jobs, self.bridge)
 
     @cached_property
     def skills(self) -> SkillsModels:
-        """Of the Skills page."""
+        """The view-models of the Skills page."""
         skills = skills_page.SkillsViewModel(self.services.skill_service, self.bridge)
         editor = skills_editing.SkillEditor(self.services.skill_service, self.bridge, skills.wrote)
         projects = skills_projects.SkillProjects(self.services.settings, self.bridge)

@@ -85,7 +85,8 @@ class JobTimes:
         return found
 
     def _first(self, at: float, *, around: bool) -> float | None:
-        """``around``: the clock changes near by, so that what the calendar has later may come earlier."""
+        """The first time after ``at``. ``around``: the clock changes near by, so that what the calendar has later may
+        come earlier."""
         wall, window = self._wall(at), timedelta(seconds=CHANGE_S if around else 0)
         best: float | None = None
         for minute in _calendar(self.expression, wall - window):
@@ -149,7 +150,7 @@ class ThisMachine(tzinfo):
     """This machine's clock as its C library keeps it, for where nobody can say the name of its time zone."""
 
     def fromutc(self, dt: datetime) -> datetime:
-        """As the clock on the wall shows it."""
+        """The local time that the machine's clock shows."""
         return datetime.fromtimestamp(dt.replace(tzinfo=UTC).timestamp()).replace(tzinfo=self)
 
     def utcoffset(self, dt: datetime | None) -> timedelta | None:
@@ -160,11 +161,11 @@ class ThisMachine(tzinfo):
         return wall.replace(fold=0) - datetime.fromtimestamp(wall.timestamp(), UTC).replace(tzinfo=None)
 
     def dst(self, dt: datetime | None) -> timedelta | None:
-        """Nobody says."""
+        """None: this clock does not say whether summer time holds."""
         return None
 
     def tzname(self, dt: datetime | None) -> str:
-        """Not the name of a time zone."""
+        """A name for error texts; it is not the name of a time zone."""
         return "this machine"
 
 
@@ -174,7 +175,7 @@ async def times_of(schedule: str, zone: str) -> JobTimes:
 
 
 def read_times(schedule: str, zone: str) -> JobTimes:
-    """As ``times_of``. Blocks: it imports cronsim and reads the time zones."""
+    """Read a schedule, like ``times_of``. Blocks: it imports cronsim and reads the time zones."""
     fields = _fields(schedule)
     place = _zone(zone)
     expression = " ".join(fields)
@@ -255,7 +256,7 @@ def _zone(name: str) -> tzinfo:
 
 
 def _this_machine() -> tzinfo:
-    """Its time zone; where that has no name, or none that is known here, its clock."""
+    """This machine's time zone; where it has no name, or none that is known here, its clock."""
     try:
         return tzlocal.get_localzone()
     except (KeyError, ValueError, OSError):  # TZ=CET-1CEST,…, a name that is none, no database of time zones

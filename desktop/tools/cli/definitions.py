@@ -60,24 +60,36 @@ _META = re.compile(r"[;&|<>$`\"'*?()\[\]{}!#~\x00-\x1f\x7f]")
 
 @dataclass(frozen=True, slots=True)
 class CliDefinition:
-    """One declared tool. ``name`` is canonical (``kubectl-get``), the alias for models follows from it (C-30);
-    ``params`` is the schema, one object for its whole life (R-TOOL-7). ``offline``: why it has no
-    network, "" where it has it. ``reads``: denied folders that it needs, as written."""
+    """One declared tool."""
 
     name: str
+    """Its canonical name (``kubectl-get``); the alias for models follows from it (C-30)."""
     description: str
+    """What models read."""
     category: Category
+    """Who has to agree."""
     cmd: str
+    """The program."""
     args: tuple[Template, ...] = ()
+    """Its fixed arguments."""
     optional_args: tuple[tuple[str, tuple[Template, ...]], ...] = ()
+    """The arguments of optional parameters, by parameter."""
     parameters: tuple[Parameter, ...] = ()
+    """What may be filled in."""
     params: Mapping[str, Any] = field(default_factory=dict)
+    """The schema, one object for its whole life (R-TOOL-7)."""
     env: Mapping[str, str] = field(default_factory=dict)
+    """Its variables."""
     timeout_s: float | None = None
+    """Its time limit in seconds; None: the setting's."""
     cwd: str = ""
+    """Where it runs; "": in the workspace."""
     offline: str = ""
+    """Why it has no network; "" where it has it."""
     reads: tuple[str, ...] = ()
+    """Denied folders that it needs, as written."""
     line: int = 1
+    """Where it stands in the file."""
 
     @property
     def network(self) -> bool:

@@ -32,7 +32,7 @@ OWN: dict[Kind, tuple[str, ...]] = {
 
 
 def read_parameters(node: Node | None, notes: EntryProblems) -> tuple[Parameter, ...]:
-    """Those that can be used; what is wrong with the others is noted, which fails the entry."""
+    """The parameters that can be used; problems of the others are noted, which fails the entry."""
     if node is None or node.empty:
         return ()
     if node.kind != "map" or len(node.entries) > MAX_PARAMETERS:

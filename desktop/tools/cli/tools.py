@@ -29,7 +29,7 @@ class CliState:
     kept: bool = False
 
     def tool(self, name: str) -> CliTool:
-        """One of them. Raises NotFound."""
+        """The tool of this name. Raises NotFound."""
         found = next((tool for tool in self.tools if tool.definition.name == name), None)
         if found is None:
             raise NotFound(f"There is no tool {name} in tools.yaml now.", next_step="Choose another.")
@@ -80,7 +80,7 @@ class CliTools(DeclaredFile[CliDefinition]):
         self.retell()
 
     def _taken(self, name: str) -> str:
-        """Who has this name or its alias already, beside tools.yaml itself."""
+        """The owner of this name or its alias, as words; "" where only tools.yaml has it."""
         for other in (name, name.replace("-", "_")):
             found = self._registry.find(other)
             if found is not None and found.spec.source != SOURCE:

@@ -118,7 +118,7 @@ class McpDefinition:
         return (self.url, self.command, self.args, tuple(self.env.items()), self.cwd, self.network, *carried)
 
     def rule(self, tool: str) -> ToolRule:
-        """Of one tool, by the server's name for it."""
+        """The rule of one tool, by the server's name for it."""
         return self.tools.get(tool, ToolRule())
 
 

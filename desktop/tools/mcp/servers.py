@@ -90,7 +90,7 @@ class McpState:
     kept: bool = False
 
     def server(self, name: str) -> ServerFacts:
-        """One of them. Raises NotFound."""
+        """The server of this name. Raises NotFound."""
         found = next((one for one in self.servers if one.definition.name == name), None)
         if found is None:
             raise NotFound(f"There is no server {name} in mcp.yaml now.", next_step="Choose another.")
@@ -236,7 +236,7 @@ class McpServers(DeclaredFile[McpDefinition]):
                 self._services.spawn(server.restart(), f"MCP server {server.definition.name}: restart")
 
     async def close(self) -> None:
-        """End them all: the MCP host ends the processes that it holds."""
+        """End all servers: the MCP host ends the processes that it holds."""
         self._closed = True
         await asyncio.gather(*(server.stop() for server in (*self._servers.values(), *self._leaving)))
         await self._services.child.stop()
@@ -271,7 +271,7 @@ class McpServers(DeclaredFile[McpDefinition]):
             self._loop.call_soon_threadsafe(self._rebuild, True)
 
     def _rebuild(self, anew: bool = False) -> None:
-        """After any change: the tools that may be called are registered, all at once, and everybody is told."""
+        """Register the tools that may be called now, all at once, and tell every listener. Called after any change."""
         if self._closed:
             return
         names = frozenset(one.name for server in self._servers.values() for one in server.offered if one.name)
@@ -293,7 +293,7 @@ class McpServers(DeclaredFile[McpDefinition]):
         self._rebuild()
 
     def _owner(self, name: str) -> str:
-        """Who has a name or its alias already (R-TOOL-8). Blocks."""
+        """The owner of a name or its alias, as words; "" where nobody has it (R-TOOL-8). Blocks."""
         found = filter(None, (self._registry.find(other) for other in (name, name.replace("-", "_"))))
         other = next((tool for tool in found if tool.spec.source != SOURCE), None)
         return f"a tool that is there already ({other.spec.name})" if other is not None else self._taken(name)

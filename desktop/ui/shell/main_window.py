@@ -51,8 +51,9 @@ FIRST_RUN = "first_run"
 
 
 class MainWindow(QMainWindow):
-    """``factories``: page name (and ``first_run``) to a function that builds its widget, called at most once each.
+    """The app's window.
 
+    ``factories``: page name (and ``first_run``) to a function that builds its widget, called at most once each.
     ``page_shown(name, widget)`` follows each change of page. ``close_for_good`` closes; a plain close asks the shell.
     """
 
@@ -154,7 +155,7 @@ class MainWindow(QMainWindow):
     # -- what comes over it -----------------------------------------------------------------------------------------
 
     def open_palette(self) -> None:
-        """Ctrl+K."""
+        """Open the command palette (Ctrl+K)."""
         if self._palette is None:
             self._palette = palette.Palette(self, self._shell)
         if self._palette.isVisible():
@@ -183,7 +184,7 @@ class MainWindow(QMainWindow):
 
     @property
     def notifier(self) -> notify.Notifier:
-        """Desktop notifications."""
+        """The notifier of the desktop, made at first use."""
         if self._notifier is None:
             self._notifier = notify.Notifier(self)
             self._notifier.clicked.connect(lambda: self._shell.go("approvals"))
@@ -223,7 +224,7 @@ class MainWindow(QMainWindow):
         self.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Remember the geometry; unless the app has said so, closing is only a request."""
+        """Remember the geometry; unless the app has agreed to it, closing is only a request."""
         self._shell.save_window(geometry.state_of(self))
         if self._leaving or self._shell.on_close is None:
             event.accept()

@@ -20,7 +20,7 @@ VIEWS = (("form", "Form"), ("text", "Text"), ("trial", "Dry run"))
 
 
 class AgentEditor(YamlEditor):
-    """``back``: the person is done here."""
+    """Edits one agent definition. ``back``: the person is done here."""
 
     back = Signal()
 

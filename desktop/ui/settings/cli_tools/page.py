@@ -23,7 +23,7 @@ INTRO = (
 
 
 class CliPage(DeclaredPage):
-    """Three views: the tools, the text, and one tool that is tried."""
+    """The page of declared tools with three views: the tools, the text, and one tool that is tried."""
 
     def __init__(self, cli: CliToolsViewModel) -> None:
         super().__init__(cli)
@@ -34,7 +34,7 @@ class CliPage(DeclaredPage):
         self._begin()
 
     def refresh(self) -> None:
-        """Follow the view-model."""
+        """Show what the view-model has now."""
         cli, column = self._cli, self.list.column
         clear(column)
         column.addWidget(Paragraph(INTRO, "body", "2"))

@@ -76,7 +76,7 @@ class McpPage(DeclaredPage):
     # -- following ----------------------------------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Follow the view-model; a card that is there stays, with what is open in it."""
+        """Show what the view-model has now; cards stay, with what is open in them."""
         rows = self._mcp.rows
         clear(self._top)
         self._top.addWidget(Paragraph(INTRO, "body", "2"))
