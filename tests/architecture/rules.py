@@ -10,8 +10,10 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from io import StringIO
 from operator import itemgetter
 from pathlib import Path
+from tokenize import COMMENT, generate_tokens
 
 RUNTIME = frozenset(
     {
@@ -264,6 +266,41 @@ def names_with_several_owners(files: list[Source]) -> list[str]:
             assert isinstance(node, ast.ClassDef)
             owners[node.name].append(f"{file.name}:{node.lineno}")
     return [f"{name}: {', '.join(where)}" for name, where in sorted(owners.items()) if len(where) > 1]
+
+
+MOST_UNEXPLAINED = 6
+
+
+def unexplained_fields(files: list[Source]) -> list[str]:
+    """A field without a line under it in a dataclass of many. A ``setting(…)`` says its title and help itself."""
+    found = []
+    for file in files:
+        for node in file.find(ast.ClassDef):
+            assert isinstance(node, ast.ClassDef)
+            if any("dataclass" in last_name(decorator) for decorator in node.decorator_list):
+                fields = list(_fields(node))
+                bare = [name for name, explained in fields if not explained]
+                if bare and len(fields) > MOST_UNEXPLAINED:
+                    found.append(file.at(node, f"{node.name} has {len(fields)} fields; unexplained: {', '.join(bare)}"))
+    return found
+
+
+def _fields(node: ast.ClassDef) -> Iterator[tuple[str, bool]]:
+    """(name, whether a line explains it) of each public field."""
+    for statement, after in zip(node.body, [*node.body[1:], None], strict=True):
+        if not isinstance(statement, ast.AnnAssign) or last_name(statement.target).startswith("_"):
+            continue
+        if "ClassVar" not in ast.unparse(statement.annotation):
+            text = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+            yield last_name(statement.target), text or last_name(statement.value) == "setting"
+
+
+def prose(text: str) -> list[str]:
+    """The comments and docstrings of a Python file."""
+    found = [token.string for token in generate_tokens(StringIO(text).readline) if token.type == COMMENT]
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    nodes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, documented))
+    return [*found, *filter(None, map(ast.get_docstring, nodes))]
 
 
 def lazy_modules_unlike_their_types(files: list[Source]) -> list[str]:

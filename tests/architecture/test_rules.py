@@ -53,6 +53,10 @@ def test_every_class_name_has_one_owner() -> None:
     holds(rules.names_with_several_owners(OURS))
 
 
+def test_each_field_of_a_large_record_is_explained() -> None:
+    holds(rules.unexplained_fields(OURS))
+
+
 def test_a_lazy_module_is_the_one_that_mypy_looks_into() -> None:
     holds(rules.lazy_modules_unlike_their_types(OURS))
 
@@ -141,6 +145,7 @@ def test_reviewed_exceptions_are_still_needed() -> None:
 # ------------------------------------------------------------------------------- each rule against what it should find
 
 FORMATTER_OFF = "# fmt: " + "skip"
+LARGE_RECORD = "@dataclass(frozen=True)\nclass A:\n" + "".join(f"    {name}: int\n" for name in "abcdefg")
 LONG_FUNCTION = "def f():\n" + "    x = 1\n" * 61
 VIOLATIONS: list[tuple[str, Callable[[list[Source]], list[str]], str, str]] = [
     ("crowded", lambda _: rules.crowded([Source(f"desktop/ui/x/m{n}.py", "") for n in range(21)], {}), "x", ""),
@@ -189,6 +194,21 @@ VIOLATIONS: list[tuple[str, Callable[[list[Source]], list[str]], str, str]] = [
         "x",
         "",
     ),
+    (
+        "two private owners",
+        lambda _: rules.names_with_several_owners(
+            [Source("desktop/ui/x.py", "class _A: ...\n"), Source("desktop/store/y.py", "class _A: ...\n")]
+        ),
+        "x",
+        "",
+    ),
+    (
+        "nested",
+        rules.names_with_several_owners,
+        "desktop/ui/x.py",
+        "class A:\n    class B: ...\n\n\nclass C:\n    class B: ...\n",
+    ),
+    ("large record", rules.unexplained_fields, "desktop/ui/x.py", LARGE_RECORD),
     (
         "lazy for another",
         rules.lazy_modules_unlike_their_types,
@@ -273,10 +293,17 @@ FINE: list[tuple[str, Callable[[list[Source]], list[str]], str, str]] = [
     (
         "own",
         lambda _: rules.names_with_several_owners(
-            [Source("desktop/ui/x.py", "class _A: ...\n"), Source("desktop/ui/y.py", "class _A: ...\n")]
+            [Source("desktop/ui/x.py", "class A: ...\n"), Source("desktop/ui/y.py", "class B: ...\n")]
         ),
         "x",
         "",
+    ),
+    ("small record", rules.unexplained_fields, "desktop/ui/x.py", LARGE_RECORD.replace("    g: int\n", "")),
+    (
+        "explained record",
+        rules.unexplained_fields,
+        "desktop/ui/x.py",
+        LARGE_RECORD.replace("int\n", 'int\n    """What it is."""\n'),
     ),
     (
         "lazy",

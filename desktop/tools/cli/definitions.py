@@ -113,10 +113,10 @@ CliFile = DeclaredEntries[CliDefinition]
 
 def parse(text: str, rules: CliRules) -> CliFile:
     """Read a whole file; never raises for what it says."""
-    return TOOLS.read(text, lambda node, notes: _Entry(node, notes, rules).read())
+    return TOOLS.read(text, lambda node, notes: _CliEntry(node, notes, rules).read())
 
 
-class _Entry(EntryReader):
+class _CliEntry(EntryReader):
     def __init__(self, node: Node, notes: EntryProblems, rules: CliRules) -> None:
         super().__init__(node, notes)
         self._rules = rules

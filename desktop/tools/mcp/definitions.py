@@ -127,10 +127,10 @@ McpFile = DeclaredEntries[McpDefinition]
 
 def parse(text: str, needs_admin: Callable[[str], bool]) -> McpFile:
     """Read a whole file; never raises for what it says."""
-    return SERVERS.read(text, lambda node, notes: _Entry(node, notes, needs_admin).read())
+    return SERVERS.read(text, lambda node, notes: _McpEntry(node, notes, needs_admin).read())
 
 
-class _Entry(EntryReader):
+class _McpEntry(EntryReader):
     def __init__(self, node: Node, notes: EntryProblems, needs_admin: Callable[[str], bool]) -> None:
         super().__init__(node, notes)
         self._needs_admin = needs_admin

@@ -97,7 +97,7 @@ async def test_a_budget_that_is_used_up_ends_the_run_where_a_summary_was_to_be_m
         raise BudgetExhausted("The budget is used up.", limit="max_rounds 1")
 
     messages = [replace(user_message(f"{n} " + "x" * 4_000), source_id=f"m{n}") for n in range(20)]
-    keeper = ContextKeeper(kept=KeptInMemory(), overlay=Overlay(), allowed=lambda: True)
+    keeper = ContextKeeper(kept=MemoryKeeper(), overlay=Overlay(), allowed=lambda: True)
     with pytest.raises(BudgetExhausted):
         await keeper.current(messages, PromptWindow(context_window=9_000), ask, MODEL, 9_000)
 
