@@ -202,7 +202,7 @@ async def test_cancel_shows_at_once_and_ends_the_last_child_first_down_to_its_co
 async def test_the_window_remembers_which_of_the_two_stood_beside_the_thread(start: Any) -> None:
     app = await start(HELLO)
     app.startup._shell.run_command("agents")
-    kept = app.startup._remembered.values
+    kept = app.startup._window_state.values
     assert (kept["chat.agents"], kept["chat.trace"]) == (True, False)
     await app.end()
     again = await start(HELLO)

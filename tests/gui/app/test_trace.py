@@ -183,7 +183,7 @@ async def test_keys_open_it_lead_to_the_card_and_close_it_and_the_window_remembe
     older = app.models.trace.runs[1].run_id
     app.models.trace.choose(older)
     await app.until(lambda: app.models.trace.run_id == older, "the older run")
-    assert app.startup._remembered.values["chat.trace"] is True
+    assert app.startup._window_state.values["chat.trace"] is True
     shell.run_command("trace")
     assert panel.isHidden()
-    assert app.startup._remembered.values["chat.trace"] is False
+    assert app.startup._window_state.values["chat.trace"] is False
