@@ -9,7 +9,7 @@ notes about it are the same for all (R-AG-1, R-CTX-9).
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from desktop.agents.loop.answer import Answerer
@@ -24,6 +24,7 @@ from desktop.domain.agent import CompactionStrategy
 from desktop.domain.context import Overlay
 from desktop.domain.estimates import estimate, estimate_fixed, estimate_of
 from desktop.domain.ids import AgentId
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, ToolCallBlock
 from desktop.domain.middleware import ChatContext, Middleware

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, Protocol
 
 from desktop.domain.ids import AgentId
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, Usage
 
 AgentStatus = Literal["completed", "failed", "cancelled", "limit"]

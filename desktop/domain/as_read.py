@@ -14,9 +14,9 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from desktop.domain.hidden_characters import HIDDEN
+from desktop.domain.lazy_dataclass import dataclass
 
 _OVER = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f" + (
     "\u0483-\u0489\u2de0-\u2dff\ua66f-\ua672\ua674-\ua67d\ua69e\ua69f"  # of old Cyrillic

@@ -6,10 +6,10 @@ Contract between ``store`` (which keeps it) and the presenter. Times are seconds
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from desktop.domain.audit_chain import ChainReport
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.permission import AuditEntry
 
 AuditKind = Literal["call", "adopted", "start", "break", "other"]

@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from desktop.domain.lazy_dataclass import dataclass
 
 FIRST = "0" * 64
 EXPORT_FORMAT = "assent activity log, 1"

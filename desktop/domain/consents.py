@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Literal, Protocol
+
+from desktop.domain.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,10 @@ The transcript itself never changes (R-CTX-3). Messages are named by their id in
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple, Protocol
+
+from desktop.domain.lazy_dataclass import dataclass
 
 MAX_SUMMARY = 24_000
 """Characters of a summary."""

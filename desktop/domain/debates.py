@@ -7,11 +7,12 @@ thread whose first message has its parent in another one, so nothing is copied. 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from desktop.domain.definitions import DefinitionProblem, SideName
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, Usage
 from desktop.domain.threads import SearchHit
 

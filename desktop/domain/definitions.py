@@ -7,10 +7,11 @@ Plain records. Reading and validating files is ``services.definitions``; running
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from desktop.domain.agent_names import IDENTIFIER, tool_name_of
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.supervision import Priority
 
 AgentType = Literal["ai_human", "dual_ai"]

@@ -6,12 +6,13 @@ Every event carries the thread and the run it belongs to; ``side`` is ``human``,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from desktop.domain.context import Account
 from desktop.domain.debates import DebateState, TurnRecord
 from desktop.domain.definitions import SideName
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import MediaBlock, NoticeBlock, ReasoningBlock, StopReason, TextBlock, ToolCallBlock, Usage
 from desktop.domain.permission import Decision, PermissionRequest
 from desktop.domain.run_tree import NodeFacts

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
 from typing import NewType
+
+from desktop.domain.lazy_dataclass import dataclass
 
 ThreadId = NewType("ThreadId", str)
 RunId = NewType("RunId", str)

@@ -6,11 +6,12 @@ Contract between the runtime and the Schedules page. Times are seconds since the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, Protocol
 
 from desktop.domain.call_facts import CallFacts
 from desktop.domain.definitions import DefinitionProblem
+from desktop.domain.lazy_dataclass import dataclass
 
 MissedPolicy = Literal["skip", "once"]
 """What becomes of times that passed while the app was closed: only noted, or made up for by one run."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
+
+from desktop.domain.lazy_dataclass import dataclass
 
 
 class Category(StrEnum):

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from desktop.domain.lazy_dataclass import dataclass
 
 OWN_SERVICE = "assent"
 """The service under which Assent keeps what is its own: keys of providers, and secrets that were made for tools."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from desktop.domain.errors import ConfigurationError
+from desktop.domain.lazy_dataclass import dataclass
 
 LimitKind = Literal["limit", "budget"]
 """``budget``: of a run tree, shared by its agents (R-SUP-7); else of one agent, turn or call."""

@@ -7,8 +7,10 @@ A stored message is a sequence of blocks, never a bare string (S-CTX-1). Blocks 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal
+
+from desktop.domain.lazy_dataclass import dataclass
 
 Role = Literal["system", "user", "assistant", "tool"]
 StopReason = Literal["end", "tool_calls", "length", "aborted", "error", "cut", "limit"]

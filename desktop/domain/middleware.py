@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from desktop.domain.errors import AssentError
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.models import ModelRequest
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.tools import ToolResult

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, Protocol
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, StopReason, ToolCallBlock, Usage
 from desktop.domain.run_meta import RunMeta
 

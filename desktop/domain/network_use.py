@@ -6,9 +6,9 @@ can tell runs without, unless a person ticks it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.safety import ConfinementKind, NetworkMode, ShellReading
 
 MAX_HOSTS = 20

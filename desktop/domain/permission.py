@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, Protocol
 
 from desktop.domain.consents import Consent
 from desktop.domain.judgement import Category, Judgement
+from desktop.domain.lazy_dataclass import dataclass
 
 Choice = Literal["allow_once", "allow_run", "allow_always", "allow_edited", "deny", "deny_run", "done", "stop"]
 """``done`` and ``stop`` are answers about a call that had begun when Assent ended: it was done; end the run."""

@@ -7,10 +7,10 @@ crosses is JSON data; whatever a child says is validated and capped before it ar
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from desktop.domain.errors import KnownError
+from desktop.domain.lazy_dataclass import dataclass
 
 ChildState = Literal["stopped", "starting", "ready", "restarting"]
 

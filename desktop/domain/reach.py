@@ -7,8 +7,9 @@ decides anything: every answer comes from the functions that decide about real c
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
+
+from desktop.domain.lazy_dataclass import dataclass
 
 ANY_AGENT = ""
 """The name of an agent that has every tool."""

@@ -7,9 +7,9 @@ Contract between ``services`` (which knows the pattern language, the store and t
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.permission import PermissionRequest
 
 RuleDecision = Literal["allow", "ask", "deny"]

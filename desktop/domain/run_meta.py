@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.ids import short_id
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.supervision import Supervision
 
 if TYPE_CHECKING:

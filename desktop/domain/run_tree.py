@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from enum import StrEnum
 from typing import Any, Protocol
 
 from desktop.domain.errors import ConfigurationError
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.supervision import ExecutionBudget, Priority
 
 BESIDE = ":"

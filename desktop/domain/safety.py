@@ -7,7 +7,7 @@ them the implementations of ``desktop/safety``. Blocking methods say so; callers
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, BinaryIO, Literal, Protocol
@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, Literal, Protocol
 from desktop.domain.call_facts import CallFacts
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.judgement import Category, CommandPart, Judgement
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.permission import AuditEntry
 
 DEFAULT_ALLOWED = ("~/.agent/workspace", "/tmp/agent")

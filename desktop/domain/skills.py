@@ -7,9 +7,10 @@ definition is small: bodies stay in their files until they are run or shown.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, Protocol
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.tools import Tool
 
 SkillKind = Literal["markdown", "folder", "python", "javascript", "foreign", "program"]

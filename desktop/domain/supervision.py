@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from enum import Enum, IntEnum
 from typing import Any
 
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.ids import AgentId, new_id
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import positive_int
 
 

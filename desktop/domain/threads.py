@@ -7,9 +7,10 @@ fork move a pointer and overwrite nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import Block, Role, StopReason, Usage
 
 MessageStatus = Literal["open", "complete", "interrupted"]

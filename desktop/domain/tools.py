@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from desktop.domain.consents import Consent
 from desktop.domain.judgement import Category, CommandPart, Judgement
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import MediaBlock
 from desktop.domain.run_meta import RunMeta
 

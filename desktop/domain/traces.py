@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 from desktop.domain.events import (
@@ -28,6 +28,7 @@ from desktop.domain.events import (
     ToolCallStarted,
     ToolCallWaiting,
 )
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import Limit
 from desktop.domain.messages import Usage
 from desktop.domain.threads import RunRecord

@@ -10,10 +10,11 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from desktop.domain.errors import KnownError
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.models import Connection, LocalServer, ModelInfo, ModelRef, ProviderInfo, SecretStore, Senses
 from desktop.domain.processes import Child
 from desktop.models import providers

@@ -9,12 +9,12 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from desktop.domain.errors import ChildDied, ModelUnknown, ProtocolViolation
 from desktop.domain.lazy import lazy_module
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import ToolResultBlock
 from desktop.domain.models import Connection, ModelClient, ModelRef, ModelRequest, SecretStore, Senses, StreamItem
 from desktop.domain.processes import Child, ChildRefused, ChildStream

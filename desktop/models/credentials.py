@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.models import Connection, SecretStore
 from desktop.models.providers import provider_info
 

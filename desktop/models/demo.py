@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock, Usage
 from desktop.domain.models import Finished, ModelRequest, StreamItem, TextDelta, ToolCallProgress
 from desktop.domain.run_meta import RunMeta

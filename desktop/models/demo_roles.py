@@ -7,8 +7,10 @@ each role say so. A role is known by ``mark``, which stands in the first paragra
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from desktop.domain.lazy_dataclass import dataclass
 
 SCRIPT = "*(I am a script, not an AI: I say this whatever the topic is.)* "
 OVER = "I am a script, and what was written for me is over. A real model would go on from here.\n"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from desktop.domain.errors import ProtocolViolation
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import StopReason, ToolCallBlock, Usage
 from desktop.domain.models import Finished, ReasoningDelta, StreamItem, TextDelta, ToolCallProgress
 

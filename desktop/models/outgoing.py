@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import (
     Block,
     ChatMessage,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ipaddress
 import urllib.parse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.models import Connection, ProviderInfo
 
 DEMO = "demo"

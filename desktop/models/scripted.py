@@ -16,11 +16,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from desktop.domain import errors
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, StopReason, TextBlock, ToolCallBlock, ToolResultBlock, Usage
 from desktop.domain.models import Finished, ModelRequest, ReasoningDelta, StreamItem, TextDelta, ToolCallProgress
 from desktop.domain.run_meta import RunMeta

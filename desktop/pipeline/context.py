@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from desktop.domain.errors import Denied, ToolFailure
 from desktop.domain.events import EventSink
 from desktop.domain.ids import short_id
 from desktop.domain.judgement import Category
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import CallLimits
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock
 from desktop.domain.middleware import FunctionContext

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from desktop.domain.errors import Denied, NotFound
 from desktop.domain.judgement import Category, CommandPart
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.suggestions import nearest
 from desktop.domain.tools import Tool, ToolSpec
 from desktop.skills.names import MAX_NAME, is_bare_name

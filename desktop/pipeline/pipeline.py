@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from desktop.domain.errors import (
@@ -19,6 +19,7 @@ from desktop.domain.errors import (
     ValidationFailure,
 )
 from desktop.domain.events import ToolCallFinished, ToolCallStarted
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.middleware import FunctionContext, Middleware
 from desktop.domain.safety import Redactor

@@ -7,11 +7,12 @@ code writes is what its children inherit, or do not.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BugError, ToolFailure
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import ToolSpec
 from desktop.pipeline.names import AllowedTools

@@ -5,9 +5,10 @@ them up to the one that runs the tool.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from desktop.domain.errors import BugError
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.middleware import CallNext, Middleware, MiddlewareTermination
 from desktop.domain.tools import ToolResult
 from desktop.pipeline.compose import compose

@@ -10,12 +10,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from desktop.domain.agent import AgentOutcome, AgentStatus
 from desktop.domain.effects import EffectKind, EffectLog, EffectPhase, EffectRecord, digest_value, tool_value
 from desktop.domain.errors import BugError, KnownError
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.recovery.effect_values import error_to_plain, outcome_to_plain, to_text
 
 MAX_SUMMARY = 400

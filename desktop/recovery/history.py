@@ -10,7 +10,7 @@ import json
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -18,6 +18,7 @@ from desktop.domain.call_keys import Names, group_of, is_inside, outermost
 from desktop.domain.cancellation import STOPPED
 from desktop.domain.effects import EffectRecord, is_digest, tool_of
 from desktop.domain.judgement import Category
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.tools import ToolResult, ToolSpec

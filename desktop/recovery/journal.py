@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from desktop.domain.effects import EffectPhase
 from desktop.domain.errors import CancellationError, KnownError, ToolAborted
 from desktop.domain.judgement import Category
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.middleware import CallNext, ChatContext, FunctionContext
 from desktop.domain.models import ModelAnswer
 from desktop.domain.tools import ToolResult, ToolSpec

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.tools import ToolResult
 
 VALUE_UNKNOWN = "value.unknown"

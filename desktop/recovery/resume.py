@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from desktop.domain.effects import EffectLog, EffectRecord, call_key
 from desktop.domain.errors import KnownError
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import NoticeBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.recovery.effect_journal import EffectJournal

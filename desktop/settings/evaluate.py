@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.settings.checks import KEYRING, Secret, Unfit, check, did_you_mean, find_secrets, risky_variables
 from desktop.settings.schema import schema
 from desktop.settings.spec import Problem

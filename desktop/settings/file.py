@@ -10,12 +10,13 @@ import contextlib
 import os
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from desktop.domain.errors import BugError, HomeNotWritable, SettingsError, StoreFull
 from desktop.domain.ids import short_id
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.settings.checks import plain
 from desktop.settings.evaluate import Evaluated, Evaluation, twice_written
 from desktop.settings.spec import Problem

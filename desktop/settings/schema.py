@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import functools
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.models import Connection
 from desktop.domain.supervision import RUN_ROUNDS, ExecutionBudget
 from desktop.settings.spec import Setting, build, flat, setting, settings_of

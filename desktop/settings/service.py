@@ -8,11 +8,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from desktop.domain.errors import SettingsError
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.settings.checks import KEYRING, Secret, Unfit, check, did_you_mean, plain
 from desktop.settings.evaluate import RENAMES
 from desktop.settings.file import ConfigFile, Loaded, Stamp

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 from typing import Any, Literal, get_type_hints
+
+from desktop.domain.lazy_dataclass import dataclass
 
 Kind = Literal[
     "choice",

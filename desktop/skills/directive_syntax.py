@@ -13,8 +13,9 @@ directive as text and goes. Labels and attributes lie on one line; a label is ta
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.skills.directive_text import Directive, DirectiveHead, Form, InlineText, Part, head_at
 
 MAX_DEPTH = 16

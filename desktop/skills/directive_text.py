@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from desktop.domain.lazy_dataclass import dataclass
 
 MAX_HEAD = 1_000
 """Characters of a label or of attributes."""

@@ -12,11 +12,12 @@ import asyncio
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import Any, Literal
 
 from desktop.domain.errors import KnownError
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.skills.directive_syntax import parse_directives
 from desktop.skills.directive_text import Directive, Form, Part
 from desktop.skills.values.kinds import MISSING

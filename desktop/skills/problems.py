@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.places import FormatError, Place
 from desktop.domain.skills import Severity, SkillProblem
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
 from desktop.domain.errors import BugError
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import Block, ReasoningBlock, StopReason, TextBlock, Usage
 from desktop.domain.threads import MessageRecord, MessageStatus
 from desktop.store import tree

@@ -11,11 +11,11 @@ import queue
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from desktop.domain.errors import StoreError
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.store.failures import translate
 
 T = TypeVar("T")

@@ -11,11 +11,12 @@ import itertools
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from desktop.domain.errors import ToolFailure
 from desktop.domain.ids import short_id
+from desktop.domain.lazy_dataclass import dataclass
 
 MAX_TOPICS = 1000
 MAX_KEPT = 200

@@ -10,10 +10,10 @@ import hashlib
 import os
 import stat
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from desktop.domain.errors import KnownError
+from desktop.domain.lazy_dataclass import dataclass
 
 ABSENT = "absent"
 """The stamp of a file that does not exist."""

@@ -5,9 +5,10 @@ Aliases are refused (a few lines of them can stand for gigabytes), and tags that
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.places import FormatError, Place
 from desktop.yaml_text.parsing import composed, in_words, yaml
 

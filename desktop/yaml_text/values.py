@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.places import FormatError, Keys, Place
 from desktop.yaml_text.parsing import event_kind, events
 

@@ -196,6 +196,21 @@ def tools_by_name(files: list[Source], names: Collection[str]) -> list[str]:
     ]
 
 
+EAGER_DATACLASSES = ("desktop/workers/", "desktop/domain/lazy_dataclass.py")
+"""The programs of children use what they load; the rest of their folders is loaded with them."""
+
+
+def eager_dataclasses(files: list[Source]) -> list[str]:
+    """`dataclass` of the standard library compiles methods at import; ours in `desktop.domain` does not."""
+    return [
+        file.at(node, "imports dataclass from dataclasses; take it from desktop.domain.lazy_dataclass")
+        for file in files
+        if not file.name.startswith(EAGER_DATACLASSES)
+        for node in file.find(ast.ImportFrom)
+        if _origin(node) == "dataclasses" and "dataclass" in {alias.name for alias in node.names}  # type: ignore[attr-defined]
+    ]
+
+
 def import_in_function(files: list[Source]) -> list[str]:
     """An import statement, `import_module` or `__import__` inside a function.
 

@@ -45,6 +45,10 @@ def test_no_import_inside_a_function() -> None:
     holds(rules.import_in_function([file for file in OURS if file.name not in reviewed.LATE_IMPORTS]))
 
 
+def test_dataclasses_compile_their_methods_when_they_are_used() -> None:
+    holds(rules.eager_dataclasses(OURS))
+
+
 def test_tasks_have_one_owner() -> None:
     holds(rules.unowned_tasks(OURS, reviewed.TASK_OWNERS))
 
@@ -179,6 +183,7 @@ VIOLATIONS: list[tuple[str, Callable[[list[Source]], list[str]], str, str]] = [
     ),
     ("qt", rules.qt_below_presenter, "desktop/agents/x.py", "from PySide6.QtCore import QObject\n"),
     ("qt in function", rules.qt_below_presenter, "desktop/agents/x.py", "def f():\n    import qasync\n"),
+    ("dataclass", rules.eager_dataclasses, "desktop/ui/x.py", "from dataclasses import dataclass, field\n"),
     ("late import", rules.import_in_function, "desktop/ui/x.py", "def f():\n    import json\n"),
     ("literal import", rules.import_in_function, "desktop/ui/x.py", "def f():\n    importlib.import_module('json')\n"),
     ("task", lambda files: rules.unowned_tasks(files, {}), "desktop/ui/x.py", "asyncio.create_task(f())\n"),
@@ -282,6 +287,7 @@ FINE: list[tuple[str, Callable[[list[Source]], list[str]], str, str]] = [
         'def f():\n    """A.\n' + "    b\n" * 70 + '    """\n    x = 1\n',
     ),
     ("qt in ui", rules.qt_below_presenter, "desktop/ui/x.py", "import PySide6\n"),
+    ("field", rules.eager_dataclasses, "desktop/ui/x.py", "from dataclasses import field\n"),
     ("plugin", rules.import_in_function, "desktop/ui/x.py", "def f(name):\n    return import_module(name)\n"),
     ("group", lambda files: rules.unowned_tasks(files, {}), "desktop/ui/x.py", "group.create_task(f())\n"),
     (

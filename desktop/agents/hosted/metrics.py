@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from desktop.agents.skill.host import HOST, Host
 from desktop.domain.errors import ToolFailure
 from desktop.domain.events import Event, MessageClosed, RetryScheduled, RunEnded, RunStarted, ToolCallFinished
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.workers.python_skill.run_context import RunContext
 
 MAX_NAMES = 500

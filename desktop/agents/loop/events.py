@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from desktop.domain.errors import ModelError
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock, Usage
 from desktop.domain.models import StreamItem

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from desktop.agents.loop.answer import Answerer
 from desktop.agents.loop.calls import call_all, refuse_all
@@ -27,6 +27,7 @@ from desktop.agents.loop.events import (
 from desktop.agents.loop.request import ask_within
 from desktop.domain.errors import BudgetExhausted, CancellationError, LimitReached, ModelError
 from desktop.domain.estimates import estimate_of
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import Limit, positive_int
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, ToolResultBlock, Usage
 from desktop.domain.middleware import ChatContext, Middleware, MiddlewareTermination

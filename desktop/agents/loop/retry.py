@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from desktop.domain.errors import ModelError, ModelRateLimited
+from desktop.domain.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

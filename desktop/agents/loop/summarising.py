@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Protocol
 
 from desktop.agents.loop.shrink import cut
@@ -18,6 +18,7 @@ from desktop.agents.loop.window import PromptWindow
 from desktop.domain.context import MAX_SUMMARY, Overlay
 from desktop.domain.errors import BudgetExhausted, CancellationError, KnownError
 from desktop.domain.estimates import CHARACTERS_PER_TOKEN
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import (
     ChatMessage,
     FileBlock,

@@ -8,7 +8,6 @@ message (R-CTX-5).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from operator import is_
 
 from desktop.agents.loop.shrink import answered, cap_group, clean_message, cut, shrink_results
@@ -16,6 +15,7 @@ from desktop.domain.context import Account, Overlay
 from desktop.domain.errors import ModelContextTooLong
 from desktop.domain.estimates import CHARACTERS_PER_TOKEN, estimate
 from desktop.domain.ids import AgentId
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, user_message
 
 LAST_MESSAGES = 100

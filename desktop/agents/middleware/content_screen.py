@@ -26,12 +26,12 @@ is shown, so that text and thinking keep their order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from desktop.agents.middleware.settings import options, wrong
 from desktop.domain.as_read import AsRead, as_read
 from desktop.domain.expressions import Expressions, ExpressionSearch
+from desktop.domain.lazy_dataclass import dataclass
 
 REMOVED = "[removed]"
 CONTEXT = 200

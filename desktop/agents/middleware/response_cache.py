@@ -14,12 +14,13 @@ import os
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from desktop.agents.middleware.settings import number, options
 from desktop.domain.errors import SecretsUnavailable
 from desktop.domain.ids import short_id
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import Block, NoticeBlock, ToolCallBlock, Usage, to_plain
 from desktop.domain.middleware import CallNext, ChatContext
 from desktop.domain.models import ModelAnswer, ModelRef, ModelRequest

@@ -15,12 +15,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from desktop.agents.middleware.settings import number, options, wrong
 from desktop.domain.errors import KnownError
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.pipeline.skill_context import Context
 from desktop.skills.values.paths import path_get
 from desktop.skills.values.serialise import safe_snapshot

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from desktop.agents.skill.settings import PROVIDER
 from desktop.domain.estimates import CHARACTERS_PER_TOKEN
 from desktop.domain.judgement import CommandPart
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.tools import Tool, ToolSpec
 from desktop.pipeline.names import AllowedTools, ToolTable
 from desktop.pipeline.skill_tool import SkillTool

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from desktop.agents.loop.retry import RetryPolicy
 from desktop.agents.skill.discovery import Offers
 from desktop.domain.code import CodeEngine
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.middleware import ChatContext, Middleware, Start, StartedBy
 from desktop.domain.models import ModelClient, ModelRef
 from desktop.domain.run_meta import RunMeta

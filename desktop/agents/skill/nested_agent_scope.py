@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from desktop.agents.skill.host import ChildTerms, Host
 from desktop.domain.agent import AgentOutcome, AgentStatus
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import AssentError, CancellationError, KnownError, LimitReached, ToolFailure
 from desktop.domain.ids import AgentId
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget
 from desktop.pipeline.context import CallContext

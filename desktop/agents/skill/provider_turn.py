@@ -12,7 +12,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from desktop.agents.loop.events import LoopEnd, LoopError, LoopEvent, LoopListener, LoopResult, Retrying, RoundStarted
@@ -33,6 +33,7 @@ from desktop.domain.errors import (
     ToolFailure,
 )
 from desktop.domain.ids import new_id
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import Limit
 from desktop.domain.messages import Block, ChatMessage, TextBlock, ToolCallBlock, Usage, media_to_plain, to_plain
 from desktop.domain.models import ModelRequest, ReasoningDelta, TextDelta

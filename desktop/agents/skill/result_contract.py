@@ -19,12 +19,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from desktop.agents.skill.settings import ToolMode
 from desktop.domain.errors import Denied, ValidationFailure
 from desktop.domain.judgement import Category
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.tools import ToolSpec
 from desktop.pipeline.names import AllowedTools, check_operation, may
 from desktop.pipeline.skill_context import Context, ServedContext

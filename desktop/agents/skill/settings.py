@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from desktop.agents.loop.context import SHRINK_RESULTS
 from desktop.domain.errors import ConfigurationError
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import Limit, positive_int
 from desktop.skills.names import is_bare_name
 

@@ -12,13 +12,13 @@ import logging
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from desktop.agents.skill.persistence import inbox_of
 from desktop.domain.errors import KnownError
 from desktop.domain.events import AgentTraced, EventSink
 from desktop.domain.ids import short_id
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.skills.values.serialise import safe_snapshot
 from desktop.supervision.topics import TopicListener, Topics
 

@@ -6,11 +6,11 @@ import json
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from desktop.domain.audit_chain import EXPORT_FORMAT, ChainEnd, ChainReport, ChainWalker, Finding, canonical, digest
+from desktop.domain.lazy_dataclass import dataclass
 
 WHOLE, DAMAGED, UNREADABLE = 0, 1, 2
 """Exit codes."""

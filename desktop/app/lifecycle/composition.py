@@ -15,10 +15,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from desktop.app.home.crash import CrashReporter
 from desktop.domain.errors import KnownError
+from desktop.domain.lazy_dataclass import dataclass
 
 
 async def nothing() -> None:

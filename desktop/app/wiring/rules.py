@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from desktop.domain.call_facts import CallFacts
 from desktop.domain.lazy import lazy_module
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.rules import RuleDraft, Simulation
 from desktop.domain.safety import Redactor, SettingsProvider
 from desktop.domain.tools import ToolSpec

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +24,7 @@ from desktop.app.wiring.rules import RuleServices, open_rules
 from desktop.app.wiring.skills import DELETED, account_of, follow_settings, keep_current, open_skills
 from desktop.domain.events import Event, RunEnded
 from desktop.domain.lazy import lazy_module
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import Limit
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.permission import Asker

@@ -6,10 +6,10 @@ and ``views.bridge``; those that others need as well are made by ``ViewModels``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from desktop.domain.lazy import lazy_module
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.presenter.settings.pages import APPROVALS, FILESYSTEM, MODELS
 from desktop.ui.settings.page_row import PageRow, SettingsFrame
 

@@ -7,11 +7,11 @@ cannot say is "do it again".
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from desktop.domain.errors import AssentError, CancellationError, Denied, KnownError
 from desktop.domain.judgement import Category
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.pipeline.context import CallContext, CallRequest
 from desktop.pipeline.gates import TrustGate

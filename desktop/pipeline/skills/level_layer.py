@@ -18,7 +18,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeVar
 
@@ -27,6 +27,7 @@ from desktop.domain.errors import ToolFailure, first_of
 from desktop.domain.events import EventSink, MiddlewareRan
 from desktop.domain.ids import new_id
 from desktop.domain.judgement import Category
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock
 from desktop.domain.middleware import (
     AgentContext,

@@ -12,13 +12,14 @@ import importlib.util
 import inspect
 import threading
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any, Protocol
 
 from desktop.domain.code import CodeLimits
 from desktop.domain.errors import BugError, ToolFailure
 from desktop.domain.ids import new_id
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.skills import SkillDef, SkillFunction
 from desktop.domain.tools import ToolCallContext, ToolResult

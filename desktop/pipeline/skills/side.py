@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from desktop.domain.errors import Denied
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef
 from desktop.pipeline.context import CallContext
 from desktop.pipeline.skill_tool import SkillTool

@@ -9,7 +9,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Coroutine
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -18,6 +18,7 @@ from desktop.domain.audit import AuditChoices, AuditFilter, AuditFormat, AuditPa
 from desktop.domain.audit_chain import ChainReport
 from desktop.domain.errors import AssentError, KnownError
 from desktop.domain.events import RunEnded, ToolCallAnswered, ToolCallFinished, ToolCallStarted
+from desktop.domain.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from desktop.domain.audit import ActivityLog

@@ -4,8 +4,8 @@ outside the workspace (R-PRM-2). Counted from the judgements that the request ca
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.words import count_words
 

@@ -6,13 +6,14 @@ The service's list is memory and is asked on the loop; what is saved and revoked
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import AssentError, KnownError
 from desktop.domain.events import ToolCallFinished
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.rules import RuleDecision, RuleDraft, RuleView
 from desktop.presenter.approvals.rules_list import DRAFT, RuleListModel
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import AssentError
 from desktop.domain.judgement import Category
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.rules import RuleDecision, RuleDraft, RuleProblem, RuleView, Simulation
 from desktop.presenter.approvals.rules import RulesViewModel, sentence_of

@@ -5,8 +5,9 @@ from __future__ import annotations
 import datetime
 import time
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.threads import JOB_LABEL, ThreadJob, ThreadRecord
 from desktop.presenter.schedules.words import BAD, STATUS, short_word
 

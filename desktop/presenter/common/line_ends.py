@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from desktop.domain.lazy_dataclass import dataclass
 
 _ENDS = re.compile("\r\n|\r|\n|\u2029")
 

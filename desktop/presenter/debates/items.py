@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeGuard
 
 from desktop.domain.debates import DebateState, JudgeVerdict, TurnRecord
 from desktop.domain.definitions import SideName
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import Block, ChatMessage, NoticeBlock, Usage, to_plain
 from desktop.domain.threads import MessageRecord
 from desktop.presenter.common.words import clock, footer_of

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from desktop.domain.debates import TurnRecord
 from desktop.domain.definitions import SideName
 from desktop.domain.events import Event, MessageOpened, SideTurnStarted
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.presenter.debates.items import BROKEN, TurnItem, ended_item, live_item
 from desktop.presenter.transcript.items import NoticePart
 from desktop.presenter.transcript.live_answer import Delta, LiveAnswer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,6 +14,7 @@ from desktop.domain.debates import MAX_TURNS, DebatePort, DebateRow, DebateSetup
 from desktop.domain.definitions import SideName
 from desktop.domain.errors import AssentError, KnownError
 from desktop.domain.events import DebateChanged, Event, RunEnded, RunStarted, ThreadChanged
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, to_plain
 from desktop.domain.threads import ThreadRecord
 from desktop.presenter.approvals.inbox import ApprovalsViewModel

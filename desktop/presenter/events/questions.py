@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from desktop.domain.errors import BugError
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.permission import Decision, PermissionRequest
 
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PureWindowsPath
+
+from desktop.domain.lazy_dataclass import dataclass
 
 MAX_LINE = 4_000
 """Characters; a longer one would take too long to take apart while a person types."""

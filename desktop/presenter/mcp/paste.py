@@ -7,12 +7,13 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import chain
 from pathlib import PurePosixPath
 from typing import Literal
 
 from desktop.domain.keyring import OWN_SERVICE, KeyringEntry
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.presenter.mcp.command_line import NotOneCommand, argument_list, read_line
 from desktop.presenter.mcp.secrets import PastedSecret, is_secret, secret_argument, secret_arguments
 from desktop.presenter.settings.plain_json import plain_json, string_end

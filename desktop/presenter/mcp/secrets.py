@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from desktop.domain.keyring import KeyringEntry
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.services.threads.variables import looks_secret
 
 MAX_VALUE = 4_000

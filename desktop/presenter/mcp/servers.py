@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import KnownError
 from desktop.domain.keyring import KeyringEntry
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.presenter.mcp.example import EXAMPLE
 from desktop.presenter.mcp.keeping import keep_pasted
 from desktop.presenter.mcp.secrets import PastedSecret

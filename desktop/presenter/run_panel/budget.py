@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from desktop.domain.errors import ConfigurationError
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.run_tree import BY_HAND, NodeFacts
 from desktop.domain.supervision import ExecutionBudget
 from desktop.presenter.common.words import human_cost, human_count

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.run_tree import BESIDE, NodeFacts, NodeState
 
 MAX_ENDED = 200

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
 
 from desktop.domain.errors import KnownError
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.presenter.settings.cli_example import EXAMPLE
 from desktop.presenter.settings.declared import DeclaredViewModel
 from desktop.presenter.skills.forms import FormField, fields_of

@@ -8,11 +8,12 @@ from __future__ import annotations
 import contextlib
 import urllib.parse
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from desktop.domain.errors import KnownError, SecretsUnavailable
 from desktop.domain.keyring import KeyPlace
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.models import Connection, ModelInfo, ProviderInfo, SecretStore
 from desktop.domain.scrub import scrub
 

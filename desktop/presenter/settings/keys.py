@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import KnownError, SecretsUnavailable
 from desktop.domain.keyring import OWN_SERVICE, KeyPlace, KeyringEntry
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.words import count_words
 
 if TYPE_CHECKING:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.reach import Level, NodeKind, ReachRow
 
 ROW = int(Qt.ItemDataRole.UserRole)

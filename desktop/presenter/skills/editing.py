@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import AssentError, KnownError
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef, SkillProblem
 from desktop.presenter.common.line_ends import Conflict, LineEnds
 from desktop.presenter.skills.page import words_of

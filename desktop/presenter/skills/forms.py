@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.presenter.skills.words import type_words
 
 FieldKind = Literal["text", "integer", "number", "boolean", "choice", "list", "group", "json"]

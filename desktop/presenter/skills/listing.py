@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillKind, SkillProblem, SkillSource
 from desktop.presenter.skills.rows import SkillListModel
 from desktop.presenter.skills.words import EVERYTHING, KINDS, YOURS

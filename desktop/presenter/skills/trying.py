@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
@@ -21,6 +21,7 @@ from desktop.domain.events import (
     ToolCallStarted,
     ToolCallWaiting,
 )
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef
 from desktop.presenter.common.exporting import write_bytes
 from desktop.presenter.skills.page import words_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import Limit
 from desktop.presenter.common.words import human_cost, human_count
 from desktop.presenter.trace.tree import TraceTree

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import Usage
 from desktop.domain.traces import TraceEntry
 from desktop.tools.builtin.catalogue import COMMAND_TOOLS

@@ -9,13 +9,13 @@ import json
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from desktop.domain.errors import AssentError, KnownError
 from desktop.domain.events import Event, RunEnded, RunStarted
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import Limit
 from desktop.domain.threads import RunRecord
 from desktop.domain.traces import TraceEntry, entry_of

@@ -9,9 +9,9 @@ import json
 import math
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.permission import NOBODY_ANSWERED, UNANSWERED
 from desktop.domain.traces import TraceEntry
 from desktop.domain.words import compact, count_words, size_words

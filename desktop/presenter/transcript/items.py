@@ -7,9 +7,10 @@ rounds (text, tool calls, text …). Parts keep their id while they grow, so the
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.permission import PermissionRequest
 
 CallState = Literal["writing", "waiting", "running", "done", "failed", "denied", "aborted", "unknown"]

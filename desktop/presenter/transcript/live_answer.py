@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from desktop.domain.events import (
@@ -27,6 +27,7 @@ from desktop.domain.events import (
     ToolCallWaiting,
     ToolCallWriting,
 )
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import NoticeBlock, ReasoningBlock, TextBlock, ToolCallBlock, Usage
 from desktop.domain.words import size_words
 from desktop.presenter.common.words import clock, footer_of

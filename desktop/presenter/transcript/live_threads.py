@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from PySide6.QtCore import QObject, Signal
 
@@ -22,6 +22,7 @@ from desktop.domain.events import (
     ToolCallWaiting,
     UserMessageDelivered,
 )
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.presenter.transcript.items import ListeningAgent
 from desktop.presenter.transcript.live_answer import Change, Delta, LiveAnswer
 

@@ -12,7 +12,8 @@ import os
 import re
 import struct
 import sys
-from dataclasses import dataclass
+
+from desktop.domain.lazy_dataclass import dataclass
 
 _TABLE = "/proc/self/mountinfo"
 _AT_FDCWD, _SYMLINK_NOFOLLOW, _EMPTY_PATH, _MOUNT_ID = -100, 0x100, 0x1000, 0x1000

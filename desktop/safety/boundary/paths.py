@@ -12,10 +12,10 @@ import stat
 import struct
 import sys
 import unicodedata
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from desktop.domain.lazy import lazy_module
+from desktop.domain.lazy_dataclass import dataclass
 
 # It does not exist on Windows.
 if TYPE_CHECKING:

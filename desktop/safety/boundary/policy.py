@@ -11,9 +11,9 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass
 
 from desktop.domain.errors import BoundaryViolation
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.safety import Access, PathVerdict, SafetySettings, SettingsProvider
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.autorun_places import hooks_folder, runs_later

@@ -16,12 +16,12 @@ import stat
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BoundaryViolation, KnownError, ToolFailure
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.reach import Level, NodeKind
 from desktop.domain.safety import Access, Confinement, ProcessRunner, ProcessSpec, SettingsProvider
 from desktop.safety.boundary import paths

@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.safety import ConfinementKind, SettingsProvider
 from desktop.safety.boundary.closed_places import judged_path
 from desktop.safety.boundary.installation import without_inner

@@ -17,11 +17,12 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from desktop.domain.errors import BoundaryViolation, ToolFailure
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.safety import Access, ConfinementKind, ConfinementReport, ProcessSpec, SettingsProvider
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.policy import BoundaryPolicy

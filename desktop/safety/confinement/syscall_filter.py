@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import errno
 import struct
-from dataclasses import dataclass
+
+from desktop.domain.lazy_dataclass import dataclass
 
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _NAMES = ("x86_64", "aarch64")

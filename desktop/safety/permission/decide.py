@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from desktop.domain.call_facts import CallFacts
 from desktop.domain.judgement import Category
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.safety import RuleMatch, SafetySettings
 from desktop.domain.tools import PreCheck, ToolSpec
 from desktop.safety.boundary.paths import is_within

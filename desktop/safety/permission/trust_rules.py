@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from desktop.domain.errors import ConfigurationError
+from desktop.domain.lazy_dataclass import dataclass
 
 Policy = Literal["allow", "ask", "deny"]
 _POLICIES = ("allow", "ask", "deny")

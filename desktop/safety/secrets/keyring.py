@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from desktop.domain.errors import ChildDied, ProtocolViolation, SecretsUnavailable
 from desktop.domain.keyring import OWN_SERVICE, KeyPlace
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.processes import Child, ChildRefused
 
 SERVICE = OWN_SERVICE

@@ -13,8 +13,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.safety.shell.programs.builtins import integers_of, maps_of, may_hold_options
 from desktop.safety.shell.programs.variables import set_by
 from desktop.safety.shell.syntax.arithmetic import Sum

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.safety.shell.network.hosts import hosts_in
 from desktop.safety.shell.paths import PathReader, harmless_target
 from desktop.safety.shell.programs.blocklist import git_command

@@ -11,7 +11,7 @@ import re
 import time
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from desktop.domain.agent_names import file_stem_of
@@ -19,6 +19,7 @@ from desktop.domain.cancellation import CancellationToken
 from desktop.domain.debates import SidePreview, ToolOffer
 from desktop.domain.definitions import SIDES, AgentDefinition, AgentRow, DefinitionProblem, SideName
 from desktop.domain.errors import ConfigurationError, KnownError
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.models import ModelRef
 from desktop.domain.skills import SkillProblem
 from desktop.domain.suggestions import nearest

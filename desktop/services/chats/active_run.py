@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import Denied, KnownError
 from desktop.domain.ids import new_id
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.services.turns.unattended import JobTerms
 from desktop.supervision.budgets import BudgetTracker
 

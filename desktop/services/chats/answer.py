@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.services.turns.endings import Ending
 from desktop.services.turns.turn import SideResult
 

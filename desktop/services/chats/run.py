@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 
 from desktop.agents.loop.summarising import ContextKeeper
@@ -14,6 +14,7 @@ from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError, ConfigurationError, KnownError
 from desktop.domain.events import RunWaiting
 from desktop.domain.ids import AgentId
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, NoticeBlock, TextBlock
 from desktop.domain.middleware import AgentContext, MiddlewareTermination, Start, StartedBy

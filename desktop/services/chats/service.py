@@ -9,7 +9,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 
 from desktop.agents.skill.persistence import inbox_of
 from desktop.agents.skill.trace import thread_context
@@ -17,6 +16,7 @@ from desktop.domain.cancellation import STOPPED
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.events import UserMessageQueued
 from desktop.domain.ids import new_id
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import Block, NoticeBlock, TextBlock, Usage
 from desktop.domain.threads import MessageRecord, QueuedRecord, ThreadRecord
 from desktop.recovery.resume import only_tells, unfinished_above

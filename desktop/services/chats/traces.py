@@ -11,7 +11,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Protocol
 
 from desktop.agents.loop.loop import DEFAULT_LIMIT
@@ -28,6 +28,7 @@ from desktop.domain.events import (
     ToolCallStarted,
     ToolCallWaiting,
 )
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import Limit
 from desktop.domain.messages import NoticeBlock, ReasoningBlock, TextBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.threads import MessageRecord, RunRecord

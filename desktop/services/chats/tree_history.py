@@ -8,10 +8,11 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Protocol
 
 from desktop.domain.events import Event, RunEnded, RunTreeChanged
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.run_tree import NodeFacts, NodeState, StoredRun
 from desktop.services.turns.endings import CLOSING
 

@@ -4,12 +4,12 @@ runs that made them, so that a run that goes on reads what an earlier one has wr
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from desktop.agents.loop.summarising import ContextKeeper
 from desktop.domain.context import MAX_SUMMARY, Overlay
 from desktop.domain.definitions import SIDES, SideName
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.threads import MessageRecord
 from desktop.services.threads.masking import clean

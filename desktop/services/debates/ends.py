@@ -7,10 +7,10 @@ budget, the rounds of the run.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from desktop.domain.debates import NO_RESPONSE, DebateSetup, DebateStatus, TurnEnd, TurnRecord
 from desktop.domain.errors import BugError
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, NoticeBlock
 from desktop.services.turns.endings import Ending, aborted, failed, reason_of
 from desktop.services.turns.stops import as_text

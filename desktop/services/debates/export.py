@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Literal
 
 from desktop.domain.debates import JudgeVerdict, TurnRecord
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.markup import escape
 from desktop.domain.messages import NoticeBlock, ReasoningBlock, TextBlock, ToolCallBlock, Usage
 from desktop.domain.threads import MessageRecord

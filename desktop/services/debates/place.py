@@ -10,12 +10,13 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 
 from desktop.domain.agent import AgentOutcome, AgentStatus
 from desktop.domain.errors import BudgetExhausted
 from desktop.domain.ids import AgentId
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.run_tree import NodeState
 from desktop.services.debates.ends import DebateStop

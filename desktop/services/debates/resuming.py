@@ -6,10 +6,9 @@ above that stands: what was done is not done again (R-JRN-2).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from desktop.domain.debates import SideMeter
 from desktop.domain.errors import NotFound
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, ToolCallBlock, Usage
 from desktop.domain.threads import MessageRecord
 from desktop.recovery.resume import Unfinished, conclude, unfinished_above

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal
 
 from desktop.domain.debates import DebateSetup, DebateState, DebateStatus, JudgeVerdict, SideMeter, TurnRecord
 from desktop.domain.definitions import SIDES, SideName
 from desktop.domain.ids import new_id
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import TextBlock, Usage
 from desktop.domain.threads import MessageRecord, QueuedRecord, ThreadRecord
 from desktop.services.debates.setup import from_plain

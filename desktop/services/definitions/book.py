@@ -11,12 +11,12 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from desktop.domain.definitions import AgentDefinition, DefinitionProblem
 from desktop.domain.errors import KnownError, NotFound
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.supervision import Priority
 from desktop.services.definitions.text import SUFFIXES, AgentText, read_raw, read_text, text_of
 from desktop.skills.catalogue.index import digest_of

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal
 
 from desktop.domain.definitions import AgentDefinition, AgentType, DefinitionProblem, SideDefinition
 from desktop.domain.hidden_characters import odd_text
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.safety import DEFAULT_ENVIRONMENT
 from desktop.domain.suggestions import nearest
 from desktop.domain.supervision import Priority

@@ -10,10 +10,11 @@ import json
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from desktop.domain.definitions import AgentDefinition, DefinitionProblem
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.places import FormatError, Place
 from desktop.services.definitions.format import read_definition
 from desktop.yaml_text import lines, values

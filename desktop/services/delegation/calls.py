@@ -6,7 +6,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from desktop.agents.skill.host import HOST, PERMISSIONS, Host
@@ -16,6 +15,7 @@ from desktop.domain.debates import NO_RESPONSE
 from desktop.domain.definitions import MAX_AGENTS_DEEP, AgentDefinition
 from desktop.domain.errors import ConfigurationError, Denied, KnownError, ToolFailure
 from desktop.domain.ids import AgentId, new_id
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import TextBlock
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.run_tree import NodeState

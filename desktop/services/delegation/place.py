@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.events import Event, ToolCallAnswered, ToolCallWaiting
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import Supervision
 from desktop.pipeline.context import CallContext

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from desktop.domain.judgement import Category
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.reach import NodeKind, Reached, ReachRow, ReachState
 from desktop.domain.safety import Access, ConfinementKind, PathVerdict, SafetySettings
 from desktop.domain.tools import ToolSpec

@@ -7,7 +7,7 @@ import json
 import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 from desktop.agents.skill.discovery import not_itself
@@ -15,6 +15,7 @@ from desktop.domain.audit import ActivityLog, AuditFilter
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.ids import new_id
 from desktop.domain.judgement import Category
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.permission import AuditEntry
 from desktop.domain.reach import ANY_AGENT, LastProof, Level, Proof, ReachRow
 from desktop.domain.safety import Confinement, ConfinementKind, SettingsProvider

@@ -10,10 +10,11 @@ import asyncio
 import threading
 import time
 from collections.abc import Awaitable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from desktop.domain.call_facts import CallFacts
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.permission import RecordedCall
 from desktop.domain.rules import Outcome, RuleDraft, SimulatedCall, Simulation
 from desktop.domain.safety import ShellReading

@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from desktop.domain.call_facts import CallFacts
 from desktop.domain.judgement import Category
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.safety import Access, PathVerdict, ShellReading
 from desktop.domain.tools import ToolSpec
 from desktop.safety.shell.programs.builtins import WITHOUT_OPTIONS

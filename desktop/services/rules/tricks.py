@@ -7,10 +7,11 @@ commands, the boundary and the rules decide, as for a real call.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 
 from desktop.domain.judgement import Category
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.skills.patterns.syntax import Alternative, Wild, alternatives
 
 MAX_SAMPLES = 16

@@ -12,12 +12,13 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 from desktop.domain.call_facts import CallFacts
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound
 from desktop.domain.ids import new_id
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.permission import RuleRecord
 from desktop.domain.safety import RuleMatch
 from desktop.safety.permission.trust_rules import TrustRule, rule_from

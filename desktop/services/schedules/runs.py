@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.events import Event, RunEnded, RunWaiting, end_kind
 from desktop.domain.ids import new_id
 from desktop.domain.jobs import MAX_SNIPPET, Job, JobRun, JobRunStatus
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.services.chats.service import ConversationService
 from desktop.services.schedules.retention import clear_away
 from desktop.services.schedules.terms import LABEL

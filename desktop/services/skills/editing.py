@@ -10,7 +10,7 @@ import asyncio
 import os
 import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.events import EventSink
 from desktop.domain.ids import new_id
 from desktop.domain.judgement import Category
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import ToolCallBlock, Usage
 from desktop.domain.places import FormatError
 from desktop.domain.run_meta import RunMeta

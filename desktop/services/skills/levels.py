@@ -6,10 +6,10 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from desktop.domain.events import Event, EventSink
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.middleware import AgentContext, ChatContext
 from desktop.domain.skills import LEVELS, Level, SkillDef
 from desktop.pipeline.skills.level_layer import LevelEntry, LevelLayer

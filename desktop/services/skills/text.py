@@ -11,8 +11,8 @@ import re
 import secrets
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef
 from desktop.skills.formats.folder import FolderFiles
 from desktop.tools.builtin.files import LIST_DIRECTORY, READ_FILE, WRITE_FILE

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from desktop.agents.loop.summarising import ContextKeeper, SummaryBackoff
 from desktop.domain.context import Overlay, PinnedText
 from desktop.domain.errors import KnownError, NotFound
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.services.threads.masking import Mask, clean
 from desktop.store import Store
 

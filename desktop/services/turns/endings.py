@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from desktop.agents.loop.events import LoopResult
 from desktop.domain.agent import AgentStatus
 from desktop.domain.debates import TurnEnd
 from desktop.domain.errors import KnownError, LimitReached, ModelRateLimited
 from desktop.domain.events import EndReason
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import Limit
 from desktop.domain.messages import NoticeBlock
 from desktop.domain.middleware import MiddlewareTermination

@@ -9,13 +9,13 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.errors import KnownError
 from desktop.domain.events import RunEnded, RunStarted
 from desktop.domain.ids import AgentId
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import Usage
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.threads import RunRecord

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from desktop.agents.skill.discovery import Offers
 from desktop.agents.skill.host import Host
 from desktop.domain.code import CodeEngine
 from desktop.domain.events import RunWaiting
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import Limit
 from desktop.domain.middleware import AgentContext, ChatContext, Middleware, Start, StartedBy
 from desktop.domain.models import ModelClient, ModelRef

@@ -8,7 +8,7 @@ the run.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from desktop.agents.loop.loop import DEFAULT_LIMIT
@@ -19,6 +19,7 @@ from desktop.agents.skill.settings import PolicySettings, ToolMode
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.definitions import SideName
 from desktop.domain.errors import ConfigurationError, KnownError
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import Limit, tightest
 from desktop.domain.models import ModelRef, ModelRequest
 from desktop.domain.run_tree import BY_HAND

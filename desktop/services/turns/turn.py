@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any
 
@@ -26,6 +26,7 @@ from desktop.domain.debates import TurnEnd
 from desktop.domain.errors import CancellationError, ConfigurationError, KnownError, LimitReached
 from desktop.domain.events import ContextMeasured, ContextSummarising, ToolCallFinished, ToolCallStarted
 from desktop.domain.ids import AgentId, new_id
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ChatMessage, NoticeBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.middleware import MiddlewareTermination

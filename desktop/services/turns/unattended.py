@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from desktop.domain.call_facts import CallFacts
 from desktop.domain.definitions import DefinitionProblem
 from desktop.domain.jobs import JobPolicy
 from desktop.domain.judgement import Category, CommandPart
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.suggestions import nearest
 from desktop.domain.supervision import ExecutionBudget, Priority
 from desktop.domain.tools import ToolSpec

@@ -10,10 +10,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from desktop.domain.errors import ConfigurationError
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef, SkillFinder, SkillSource
 from desktop.skills.cascade.merge import InheritanceError, linearised, merged
 from desktop.skills.cascade.order import OrderCycle, Placement, ordered

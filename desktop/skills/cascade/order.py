@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from desktop.domain.lazy_dataclass import dataclass
 
 SENTINELS = ("$pre-configure", "$configure", "$post-configure", "$pre-execute", "$execute", "$post-execute")
 """The phases of one invocation, in their order."""

@@ -11,9 +11,9 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillSource
 from desktop.skills.catalogue.ignores import ignoring
 from desktop.skills.catalogue.roots import SearchRoot

@@ -12,10 +12,11 @@ import hashlib
 import os
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from desktop.domain.errors import KnownError
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.places import FormatError
 from desktop.skills.catalogue.index import digest_of
 from desktop.skills.catalogue.scan import owning_skill

@@ -10,10 +10,11 @@ import os
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef, SkillProblem, SkillSource, SkillState
 from desktop.skills.catalogue.order import Layer, holders
 from desktop.skills.catalogue.pins import Pins, fingerprints

@@ -10,9 +10,10 @@ import os
 import stat
 import time
 from collections.abc import Callable, Container, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillProblem
 
 MAX_DEPTH = 16

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import compress
 from typing import Any, Literal
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef, SkillKind, SkillProblem, SkillSource
 from desktop.skills.catalogue.masks import flags_of, mask_of, mask_of_flags, rows_in
 from desktop.skills.catalogue.pins import Pins
@@ -49,6 +50,9 @@ class SkillFilter:
     """Only skills with problems."""
     offered_only: bool = False
     """Only what models are offered: ready, trusted, not shadowed."""
+
+
+ALL_SKILLS = SkillFilter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +147,7 @@ class SkillCatalog:
 
     # -- filters ------------------------------------------------------------------------------------------------------
 
-    def filter(self, wanted: SkillFilter = SkillFilter()) -> list[int]:
+    def filter(self, wanted: SkillFilter = ALL_SKILLS) -> list[int]:
         """The rows that fit: with a query the best names first, else in order of names."""
         mask = self._all
         for part in self._parts(wanted).values():
@@ -152,7 +156,7 @@ class SkillCatalog:
         words = _words(wanted.query)
         return self._ranked(rows, words) if words else rows
 
-    def counts(self, wanted: SkillFilter = SkillFilter()) -> FacetCounts:
+    def counts(self, wanted: SkillFilter = ALL_SKILLS) -> FacetCounts:
         """For each facet what its choices would show, given the other facets."""
         parts = self._parts(wanted)
 

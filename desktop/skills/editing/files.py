@@ -17,11 +17,11 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from desktop.domain.errors import KnownError
 from desktop.domain.ids import new_id
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.skills.names import is_bare_name
 
 MAX_BYTES = 1_000_000

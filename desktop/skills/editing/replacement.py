@@ -24,10 +24,10 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from desktop.domain.errors import KnownError
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.skills.catalogue.scan import FOLDER_FILES, NO_COMPANIONS
 from desktop.skills.editing.files import CannotSave, Deleted, SkillFiles
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.places import FormatError, Keys, Locate
 
 MAX_CODE = 100_000

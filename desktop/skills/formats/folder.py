@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef
 
 MAX_FILES = 500

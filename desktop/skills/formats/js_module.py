@@ -7,8 +7,8 @@ where it is, and what was exported is known by name; ``import`` is a problem wit
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.places import FormatError
 from desktop.skills.formats.javascript import ENTRY, Module
 from desktop.skills.formats.js_literal import position, skip_blank

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.mcp_names import canonical
 from desktop.skills.patterns.grammar import parse_pattern
 from desktop.skills.patterns.syntax import PatternError

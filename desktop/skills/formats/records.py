@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef, SkillProblem
 
 

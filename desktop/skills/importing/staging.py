@@ -11,9 +11,9 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.places import FormatError
 from desktop.domain.skills import SkillDef, SkillProblem
 from desktop.skills.catalogue.scan import FOLDER_FILES, is_skill_file, owning_skill

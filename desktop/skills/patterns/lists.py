@@ -7,11 +7,11 @@ function as the gate. ``AllowedList`` and ``intersect`` implement the pipeline's
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, Protocol
 
 from desktop.domain.judgement import CommandPart
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.skills.patterns.calls import ComparedCall
 from desktop.skills.patterns.globs import compile_glob
 from desktop.skills.patterns.grammar import Pattern, PatternList, parse_pattern, parse_patterns

@@ -20,10 +20,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from desktop.domain.call_facts import CallFacts
 from desktop.domain.judgement import CommandPart
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.safety import RuleMatch
 from desktop.skills.patterns.calls import ComparedCall
 from desktop.skills.patterns.globs import BARE, WITH_LITERALS

@@ -7,9 +7,9 @@ one that says something unsupported in a way that could be misread, is a ``Patte
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from desktop.domain.errors import ConfigurationError
+from desktop.domain.lazy_dataclass import dataclass
 
 MAX_GLOB = 2_048
 MAX_ALTERNATIVES = 1_000

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping, MutableMapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef
 
 PathsKey = Hashable

@@ -10,10 +10,11 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from desktop.domain.errors import NotFound
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.skills.catalogue.index_file import load_index, save_index
 from desktop.skills.catalogue.pins import (
     Difference,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from desktop.domain.errors import ConfigurationError
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef
 from desktop.skills.catalogue.order import Layer, holders
 from desktop.skills.catalogue.roots import SearchRoot

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef
 from desktop.skills.catalogue.index import SkillIndex
 from desktop.skills.catalogue.pins import Pins

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import unquote
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.skills.names import is_bare_name
 
 RefForm = Literal["uri", "bare", "path"]

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 from urllib.parse import unquote
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.skills.schemas.drafts import LATEST, REFERENCES, address_from, draft_of, follow, schemas_in
 
 ENDLESS = 10**12

@@ -7,10 +7,10 @@ A name below ``properties`` or ``$defs`` is never a keyword, whatever it is call
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urljoin
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.places import Keys
 
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")

@@ -11,11 +11,11 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from desktop.domain.lazy import lazy_module
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.places import Keys
 from desktop.skills.problems import shown
 from desktop.skills.schemas.cost import MAX_STEPS, SchemaCost

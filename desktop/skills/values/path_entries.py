@@ -7,10 +7,10 @@ takes entries as written and as records, mixed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from desktop.domain.errors import ConfigurationError
+from desktop.domain.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,10 +30,11 @@ import gc
 import inspect
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType, MemberDescriptorType
 from typing import Any
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.skills.values.json_text import text_size
 from desktop.skills.values.kinds import MISSING, ValueProblem, answers_itself
 from desktop.skills.values.scalars import clean, describe, enum_value, is_function, key_text, scalar, type_name

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass
 from typing import BinaryIO
+
+from desktop.domain.lazy_dataclass import dataclass
 
 SNIFF = 8192
 MAX_SCAN = 512 * 1024 * 1024

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from desktop.domain.consents import ClosedPlaces, Consent, Opening
 from desktop.domain.errors import Denied
 from desktop.domain.judgement import Category
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.tools import PreCheck
 from desktop.tools.declared.entries import EntryProblems, no_argument
 from desktop.yaml_text.tree import Node

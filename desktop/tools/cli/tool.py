@@ -14,12 +14,13 @@ import re
 import shlex
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from desktop.domain.consents import ClosedPlaces
 from desktop.domain.errors import Denied, ToolFailure, ValidationFailure
 from desktop.domain.judgement import Category, Judgement
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.safety import (
     Access,
     Blocked,

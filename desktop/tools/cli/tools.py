@@ -6,11 +6,11 @@ Every method blocks: use a thread.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from desktop.domain.consents import Opening
 from desktop.domain.errors import ConfigurationError, NotFound
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillProblem
 from desktop.tools.cli.definitions import SOURCE, TOOLS, CliDefinition, CliFile, CliRules, parse
 from desktop.tools.cli.reads import nothing_opens

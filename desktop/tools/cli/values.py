@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from desktop.domain.lazy import lazy_module
+from desktop.domain.lazy_dataclass import dataclass
 
 # 50 ms, when tools.yaml declares tools: in a thread, please.
 if TYPE_CHECKING:

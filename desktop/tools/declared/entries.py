@@ -7,9 +7,9 @@ changes (R-CLI-14). Blocks and loads PyYAML: use a thread.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.places import FormatError
 from desktop.domain.skills import Severity, SkillProblem
 from desktop.domain.suggestions import nearest

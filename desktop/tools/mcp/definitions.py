@@ -11,10 +11,11 @@ import ipaddress
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import urlsplit
 
 from desktop.domain.judgement import Category
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.tools.declared.entries import (
     DeclaredEntries,
     DeclaredList,

@@ -13,9 +13,10 @@ import logging
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.mcp_names import canonical
 
 _log = logging.getLogger(__name__)

@@ -12,11 +12,12 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from desktop.domain.errors import KnownError, ToolFailure
 from desktop.domain.ids import new_id
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.processes import Child, ChildStream
 from desktop.domain.safety import (
     Access,

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound
 from desktop.domain.judgement import Category
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillProblem
 from desktop.tools.declared.file import DeclaredFile
 from desktop.tools.mcp.caches import ServerCaches

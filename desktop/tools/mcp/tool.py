@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import KnownError, ToolAborted, ToolFailure, ToolTimeout
 from desktop.domain.judgement import Category
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.processes import ChildRefused, ChildStream
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.tools.mcp.definitions import ToolRule

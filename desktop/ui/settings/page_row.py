@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.presenter.settings.pages import SettingsPlace
 
 if TYPE_CHECKING:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 
 from PySide6.QtGui import QImage
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.ui.theme.resources import ICONS
 
 PREFIX = "agent:"

@@ -6,11 +6,11 @@ All sizes come from the theme, all colours are tokens. Painters leave the painte
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QFontMetrics, QPainter, QPainterPath, QPen
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.ui.theme.theme import theme
 
 

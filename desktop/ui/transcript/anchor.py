@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.ui.transcript.message import Message
 from desktop.ui.transcript.page import Page
 

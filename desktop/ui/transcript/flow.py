@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.presenter.transcript.items import (
     AttachmentPart,
     NoticePart,

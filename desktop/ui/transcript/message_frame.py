@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.presenter.transcript.items import TranscriptItem
 from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.theme.paint import side_bar

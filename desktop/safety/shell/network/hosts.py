@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.safety.shell.network.host_tables import (
     CURL_ELSEWHERE,
     CURL_FLAGS,

@@ -30,9 +30,10 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.safety.shell.network.git_settings import GitFiles, read_git_settings
 from desktop.safety.shell.syntax.words import Word, base_name
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.safety.shell.syntax.words import Word
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.safety.shell.programs.blocklist import may_mean
 from desktop.safety.shell.programs.builtins import jobs_run
 from desktop.safety.shell.programs.known_options import Known, known

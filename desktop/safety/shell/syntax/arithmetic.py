@@ -5,9 +5,11 @@ index, be it ``a[$(rm x)]`` (R-BLK-5). The texts are found in the grammar's tree
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import Any
+
+from desktop.domain.lazy_dataclass import dataclass
 
 _COMPARING = ("-eq", "-ne", "-lt", "-le", "-gt", "-ge")
 _NAMING = ("-v", "-R")

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from itertools import dropwhile
 from typing import TYPE_CHECKING, Any
 
 from desktop.domain.lazy import lazy_module
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.safety.shell.syntax.arithmetic import Computed, Sum
 from desktop.safety.shell.syntax.words import UNREAD, Word, joined_by_quotes, literal, substitutions, unescaped, word_of
 

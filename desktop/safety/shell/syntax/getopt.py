@@ -7,8 +7,9 @@ table is not known to be harmless: only a rule that names it covers it (R-PRM-11
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.safety.shell.syntax.words import Word
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from desktop.domain.lazy_dataclass import dataclass
 
 _SIMPLE_ESCAPES = {
     "n": "\n",

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Literal
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.words import count_words
 from desktop.ui.widgets.folded import folded, lines_of
 from desktop.ui.widgets.shown import LINE, pieces_of, shown

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.permission import PermissionRequest
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.fields import Field, Labelled, TextArea

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import ImageBlock
 from desktop.ui.chat.composer.thumbnail import Run, Thumbnail
 from desktop.ui.transcript.pieces.pooled import Pool

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QFrame, QWidget
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.presenter.common.fuzzy import Ranges, match
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph, marked_text

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QWidget
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.ui.transcript.input.caret import CaretKeys
 from desktop.ui.transcript.pieces.code import CodePiece
 from desktop.ui.transcript.pieces.piece import Spot

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from PySide6.QtGui import QTextBlock, QTextCharFormat, QTextDocument, QTextFormat
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.ui.transcript.markdown.addresses import with_addresses
 from desktop.ui.transcript.markdown.inline_html import without_html
 from desktop.ui.transcript.markdown.model import TextRun

@@ -5,8 +5,9 @@ Cuts depend on the text alone, never on how it arrived, so a streamed message an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from desktop.domain.lazy_dataclass import dataclass
 
 BlockKind = Literal["paragraph", "heading", "code", "table", "rule", "math"]
 ContainerKind = Literal["quote", "item"]

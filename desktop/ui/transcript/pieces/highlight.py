@@ -7,8 +7,9 @@ and diff-*; a language that is not known gives nothing. Linear patterns only: co
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+
+from desktop.domain.lazy_dataclass import dataclass
 
 Span = tuple[int, int, str]
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QObject, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import QImage, QPainter
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.presenter.transcript.items import AttachmentPart, MediaPart
 from desktop.ui.theme.raster_images import fitted, raster_image
 from desktop.ui.transcript.pieces.look import PageLook

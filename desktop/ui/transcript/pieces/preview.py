@@ -6,9 +6,9 @@ The whole diff is the request's own view; this only shows that there is one. Eve
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.words import count_words, size_of, size_words
 from desktop.presenter.approvals.command_summary import summarise_command

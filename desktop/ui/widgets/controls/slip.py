@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication
+
+from desktop.domain.lazy_dataclass import dataclass
 
 RESTING_S = 0.7
 """Seconds for which another request hears no press at the place where the last answer was given, and no key."""

@@ -1,0 +1,133 @@
+"""``dataclass`` of the standard library, whose methods are compiled when they are first used.
+
+The standard one compiles up to seven methods a class while its module is imported: half a millisecond and 10 KB each.
+Of some 500 classes a start makes instances of a few dozen, and hardly ever compares or prints one. Here ``__init__``,
+``__repr__``, ``__eq__`` and ``__hash__`` are placeholders until one of them is asked for; then the standard library
+makes all of them, and they are what they would have been.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from inspect import get_annotations
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+
+    def dataclass(cls: type | None = None, /, **options: Any) -> Any:
+        """As ``dataclasses.dataclass``, with the same options."""
+        return _made(cls, options) if cls is not None else lambda given: _made(given, options)
+
+
+__all__ = ["dataclass"]
+
+_LAYOUT = ("slots", "kw_only", "weakref_slot", "match_args")
+"""Options that shape the class itself, not its methods."""
+
+
+class _Later:
+    """A placeholder for the method ``name`` of ``owner``."""
+
+    __slots__ = ("_name", "_options", "_owner")
+
+    def __init__(self, owner: type, name: str, options: dict[str, Any]) -> None:
+        self._owner, self._name, self._options = owner, name, options
+
+    def __get__(self, instance: object, kind: type | None = None) -> Any:
+        if self._owner.__dict__[self._name] is self:
+            _complete(self._owner, self._options)
+        return self._owner.__dict__[self._name].__get__(instance, kind)
+
+
+def _made(cls: type, options: dict[str, Any]) -> Any:
+    """The class with its fields and slots, and placeholders for its methods."""
+    frozen, eq = options.get("frozen", False), options.get("eq", True)
+    frozen_base = _has_frozen_base(cls)
+    if options.keys() - {*_LAYOUT, "frozen", "eq"} or (frozen_base and not frozen) or _has_init(cls):
+        return dataclasses.dataclass(**options)(cls)
+    own = set(cls.__dict__)
+    cls.__doc__ = cls.__doc__ or cls.__name__  # the standard one would work out a signature for it
+    layout = {name: options[name] for name in _LAYOUT if name in options}
+    made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, frozen=frozen_base, **layout)(cls)
+    methods: dict[str, Any] = {name: _Later(made, name, options) for name in _placeholders(frozen, eq)}
+    if eq and not frozen:
+        methods["__hash__"] = None
+    if frozen:
+        made.__dataclass_params__.frozen = True
+        methods |= _FROZEN if options.get("slots") else _READ_ONLY
+    for name in methods.keys() - own:
+        setattr(made, name, methods[name])
+    return made
+
+
+def _has_frozen_base(cls: type) -> bool:
+    """Then the standard one wants the class to be frozen, too, and says so if it is not."""
+    bases = (getattr(base, "__dataclass_params__", None) for base in cls.__mro__[1:])
+    return any(bool(base.frozen) for base in bases if base is not None)
+
+
+def _has_init(cls: type) -> bool:
+    """A method of its own, or an argument that is no field and could not be found later."""
+    return "__init__" in cls.__dict__ or "InitVar" in str(get_annotations(cls))
+
+
+def _placeholders(frozen: bool, eq: bool) -> tuple[str, ...]:
+    return ("__init__", "__repr__", *(("__eq__",) if eq else ()), *(("__hash__",) if eq and frozen else ()))
+
+
+def _complete(cls: Any, options: dict[str, Any]) -> None:
+    """Let the standard library make the methods for a class of the same fields, and take them over. Two threads may do
+    so at once: what they make is the same."""
+    fields = dataclasses.fields(cls)
+    body: dict[str, Any] = {field.name: _like(field) for field in fields}
+    body |= {name: getattr(cls, name) for name in ("__module__", "__qualname__", "__doc__")}
+    body["__annotations__"] = {field.name: field.type for field in fields}
+    if hasattr(cls, "__post_init__"):
+        body["__post_init__"] = cls.__post_init__
+    eq, frozen, slots = options.get("eq", True), options.get("frozen", False), options.get("slots", False)
+    made: Any = dataclasses.dataclass(eq=eq, frozen=frozen, slots=slots)(type(cls.__name__, (), body))
+    for name in _placeholders(frozen, eq):
+        if isinstance(cls.__dict__.get(name), _Later):
+            setattr(cls, name, made.__dict__[name])
+
+
+def _like(field: dataclasses.Field[Any]) -> Any:
+    names = ("default", "default_factory", "init", "repr", "hash", "compare", "metadata", "kw_only")
+    options = {name: getattr(field, name) for name in names}
+    return dataclasses.field(**{name: value for name, value in options.items() if value is not dataclasses.MISSING})
+
+
+# -- what all frozen classes share ------------------------------------------------------------------------------------
+
+
+def _is_closed(instance: Any, name: str) -> bool:
+    """A class that is derived from a frozen one and is itself no dataclass may have attributes of its own."""
+    return "__dataclass_params__" in type(instance).__dict__ or name in instance.__dataclass_fields__
+
+
+def _set(self: Any, name: str, value: object) -> None:
+    if _is_closed(self, name):
+        raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+    object.__setattr__(self, name, value)
+
+
+def _delete(self: Any, name: str) -> None:
+    if _is_closed(self, name):
+        raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+    object.__delattr__(self, name)
+
+
+def _state(self: Any) -> list[Any]:
+    """For ``copy`` and ``pickle``, which else would assign to the slots."""
+    return [getattr(self, field.name) for field in dataclasses.fields(self)]
+
+
+def _set_state(self: Any, state: list[Any]) -> None:
+    for field, value in zip(dataclasses.fields(self), state, strict=True):
+        object.__setattr__(self, field.name, value)
+
+
+_READ_ONLY = {"__setattr__": _set, "__delattr__": _delete}
+_FROZEN = {**_READ_ONLY, "__getstate__": _state, "__setstate__": _set_state}
