@@ -14,6 +14,7 @@ from .words import Stop, say
 
 Row = dict[str, Any]
 DEADLINE = 600.0  # seconds for one bench
+NOTHING = {"scaled": None, "reference": None, "against": ""}
 
 
 @dataclass(frozen=True)
@@ -32,12 +33,14 @@ def run_benches(names: list[str], json_file: Path | None) -> int:
         raise Stop(f"No bench is called {', '.join(names)}.", "These exist: " + ", ".join(b.name for b in found) + ".")
     if names:
         rows = []
+    machine = {**_machine(), "calibration": _calibration()}
+    say("this machine: " + _shown(machine["calibration"]))
     for bench in chosen:
         say(f"measuring {bench.name}")
         rows.append(_measure(bench))
     print(_table(rows))
     if json_file is not None:
-        json_file.write_text(json.dumps({"machine": _machine(), "rows": rows}, indent=1) + "\n", encoding="utf-8")
+        json_file.write_text(json.dumps({"machine": machine, "rows": rows}, indent=1) + "\n", encoding="utf-8")
     return 0
 
 
@@ -76,15 +79,29 @@ def _measure(bench: Bench) -> Row:
 
 
 def _failed(name: str, why: str) -> Row:
-    return {"name": name, "measured": None, "unit": "", "target": "", "met": False, "reference": None, "note": why}
+    return {"name": name, "measured": None, "unit": "", "target": "", "met": False, **NOTHING, "note": why}
 
 
 def _machine() -> dict[str, Any]:
     return {"system": platform.platform(), "python": platform.python_version(), "cores": os.cpu_count()}
 
 
+def _calibration() -> dict[str, dict[str, float]]:
+    """By kind of work what this machine takes for it; nothing where that could not be measured."""
+    try:
+        found: dict[str, dict[str, float]] = json.loads(_call("machine").stdout.splitlines()[-1])
+    except (subprocess.TimeoutExpired, IndexError, ValueError):
+        return {}
+    return found
+
+
+def _shown(calibration: dict[str, dict[str, float]]) -> str:
+    each = (f"{kind} {one['ms']:.3g} ms ({one['times normal']:.2g}x)" for kind, one in calibration.items())
+    return ", ".join(each) or "not measured"
+
+
 def _table(rows: list[Row]) -> str:
-    heads = ["what", "measured", "unit", "target", "met", "reference", "note"]
+    heads = ["what", "measured", "unit", "scaled", "target", "met", "reference", "against", "note"]
     lines = [heads] + [[_cell(row.get(key)) for key in ("name", *heads[1:])] for row in rows]
     widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
     return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip() for line in lines)

@@ -69,7 +69,7 @@ async def filled() -> AsyncIterator[Store]:
             await store.close()
 
 
-@bench("activity log: a chained line, on the store's thread", target="<= 100", unit="us")
+@bench("activity log: a chained line, on the store's thread", target="<= 100", unit="us", by="disk")
 def chained_line() -> Figure:
     with tempfile.TemporaryDirectory(prefix="assent-bench-") as folder:
         path = Path(folder) / "assent.db"

@@ -43,7 +43,7 @@ def _with_engine(work: Callable[[JsEngine], Awaitable[float]]) -> float:
     return asyncio.run(whole())
 
 
-@bench("code worker: from nothing to the first value", target="<= 100", unit="ms")
+@bench("code worker: from nothing to the first value", target="<= 100", unit="ms", by="process")
 def cold() -> Figure:
     async def work(engine: JsEngine) -> float:
         found = []

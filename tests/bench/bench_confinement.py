@@ -60,12 +60,12 @@ def _in_a_world(measure: Callable[[World], Figure]) -> Figure:
             os.environ["HOME"] = saved
 
 
-@bench("bubblewrap adds to a command", target="<= 30", unit="ms")
+@bench("bubblewrap adds to a command", target="<= 30", unit="ms", by="process")
 def bubblewrap() -> Figure:
     return _in_a_world(lambda world: asyncio.run(_commands(world, "bubblewrap")))
 
 
-@bench("Landlock adds to a command", target="<= 30", unit="ms")
+@bench("Landlock adds to a command", target="<= 30", unit="ms", by="process")
 def landlock() -> Figure:
     return _in_a_world(lambda world: asyncio.run(_commands(world, "landlock")))
 

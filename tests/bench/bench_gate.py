@@ -245,7 +245,7 @@ def simulator() -> Figure:
     return Figure(seconds * 1000, note=note)
 
 
-@bench("the simulator: longest that the window's thread is kept", target="<= 8", unit="ms")
+@bench("the simulator: longest that the window's thread is kept", target="<= 8", unit="ms", by="gap")
 def simulator_blocks() -> Figure:
     _, longest, quiet, _ = simulated()
     return Figure(longest, quiet, "reference: the same second without a simulation")

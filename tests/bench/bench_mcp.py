@@ -35,7 +35,7 @@ async def _started() -> float:
         await host.stop()
 
 
-@bench("MCP: host and first server started, tools listed", target="<= 2500", unit="ms")
+@bench("MCP: host and first server started, tools listed", target="<= 2500", unit="ms", by="process")
 def first_server() -> Figure:
     return Figure(min(on_the_loop(_started) for _ in range(3)))
 
@@ -58,7 +58,7 @@ def calls() -> Figure:
     return Figure(on_the_loop(work))
 
 
-@bench("longest block of the Qt thread while an MCP server starts", target="<= 16", unit="ms")
+@bench("longest block of the Qt thread while an MCP server starts", target="<= 16", unit="ms", by="gap")
 def block_while_it_starts() -> Figure:
     async def work() -> tuple[float, float]:
         host = mcp_host()

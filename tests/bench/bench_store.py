@@ -89,7 +89,7 @@ async def watched() -> AsyncIterator[list[float]]:
             stop.set()
 
 
-@bench("store: commit through the thread", target="<= 300", unit="us")
+@bench("store: commit through the thread", target="<= 300", unit="us", by="disk")
 def commit() -> Figure:
     async def run() -> Figure:
         async with store_with() as store:
@@ -111,7 +111,7 @@ def commit() -> Figure:
     return asyncio.run(run())
 
 
-@bench("store: a person's message, on the disk", target="<= 20", unit="ms")
+@bench("store: a person's message, on the disk", target="<= 20", unit="ms", by="disk")
 def user_message() -> Figure:
     async def run() -> Figure:
         async with store_with(messages=100) as store:
@@ -213,7 +213,7 @@ def search() -> Figure:
     return asyncio.run(run())
 
 
-@bench("store: a part of a streaming answer", target="<= 1", unit="ms")
+@bench("store: a part of a streaming answer", target="<= 1", unit="ms", by="disk")
 def flush() -> Figure:
     """From the timer to the commit, for a message that has 20 KB already."""
 
@@ -240,7 +240,7 @@ def flush() -> Figure:
     return asyncio.run(run())
 
 
-@bench("settings: 100 settings saved, longest block of the loop", target="<= 16", unit="ms")
+@bench("settings: 100 settings saved, longest block of the loop", target="<= 16", unit="ms", by="gap")
 def save_settings() -> Figure:
     """One after the other, the first with the import of both YAML libraries."""
 
@@ -260,7 +260,7 @@ def save_settings() -> Figure:
     return asyncio.run(run())
 
 
-@bench("store and settings: import", target="<= 30", unit="ms")
+@bench("store and settings: import", target="<= 30", unit="ms", by="process")
 def imports() -> Figure:
     """In a fresh process, after asyncio and the domain, which every room imports."""
     code = (

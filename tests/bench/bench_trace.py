@@ -157,7 +157,7 @@ async def arrive(shown: Shown, act: Callable[[int], None] = lambda _: None) -> N
     await shown.rest()
 
 
-@bench("trace panel: 200 rounds x 50 calls and 20 agents arriving, longest block", target="<= 16", unit="ms")
+@bench("trace panel: 200 rounds x 50 calls and 20 agents arriving, longest block", target="<= 16", unit="ms", by="gap")
 def arriving() -> Figure:
     async def work(shown: Shown) -> tuple[float, int]:
         shown.open()
@@ -171,7 +171,7 @@ def arriving() -> Figure:
     return Figure(longest, None, f"{nodes:,} nodes; a round with its 50 calls each 20 ms")
 
 
-@bench("trace panel: the same with every line open, longest block", target="<= 16", unit="ms")
+@bench("trace panel: the same with every line open, longest block", target="<= 16", unit="ms", by="gap")
 def arriving_open() -> Figure:
     async def work(shown: Shown) -> tuple[float, int]:
         shown.open()
@@ -193,7 +193,7 @@ def arriving_open() -> Figure:
     return Figure(longest, None, f"{rows:,} lines at the end")
 
 
-@bench("trace panel: events listed while they arrive, longest block", target="<= 16", unit="ms")
+@bench("trace panel: events listed while they arrive, longest block", target="<= 16", unit="ms", by="gap")
 def events_arriving() -> Figure:
     async def work(shown: Shown) -> tuple[float, int]:
         shown.open()
@@ -207,7 +207,9 @@ def events_arriving() -> Figure:
     return Figure(longest, None, f"{rows:,} events at the end")
 
 
-@bench("trace panel: opened, moved through, folded, searched, filtered; longest block", target="<= 16", unit="ms")
+@bench(
+    "trace panel: opened, moved through, folded, searched, filtered; longest block", target="<= 16", unit="ms", by="gap"
+)
 def used() -> Figure:
     """On the run that is over, every line open; what happens once in the life of the app is not in it."""
 

@@ -138,7 +138,7 @@ def full_scrollbar() -> Figure:
     )
 
 
-@bench("transcript: 10,000 messages by pages, longest page", target="<= 16", unit="ms")
+@bench("transcript: 10,000 messages by pages, longest page", target="<= 16", unit="ms", by="gap")
 def pages_prepended() -> Figure:
     items = thread()
     shown = view()
@@ -273,13 +273,13 @@ def browser_streaming() -> tuple[float, float, float]:
     return percentile(lateness.values, 0.99), max(lateness.values), cpu
 
 
-@bench("transcript: streaming 1,000 tokens/s into 20 KB, lateness p99", target="<= 5", unit="ms")
+@bench("transcript: streaming 1,000 tokens/s into 20 KB, lateness p99", target="<= 5", unit="ms", by="gap")
 def streaming_p99() -> Figure:
     p99, longest, _ = quietest()
     return Figure(p99, browser_streaming()[0], f"max {longest:.1f} ms; reference: one QTextBrowser at 30 Hz")
 
 
-@bench("transcript: streaming 1,000 tokens/s into 20 KB, lateness max", target="<= 10", unit="ms")
+@bench("transcript: streaming 1,000 tokens/s into 20 KB, lateness max", target="<= 10", unit="ms", by="gap")
 def streaming_max() -> Figure:
     return Figure(quietest()[1], browser_streaming()[1], "reference: one QTextBrowser at 30 Hz")
 
@@ -289,7 +289,7 @@ def streaming_cpu() -> Figure:
     return Figure(quietest()[2] * 100, browser_streaming()[2] * 100, "feeding and the 5 ms timer included")
 
 
-@bench("transcript: 20 KB last block of any kind, lateness p99", target="<= 10", unit="ms")
+@bench("transcript: 20 KB last block of any kind, lateness p99", target="<= 10", unit="ms", by="gap")
 def last_block() -> Figure:
     found = {}
     for kind, make in KINDS.items():
@@ -307,7 +307,7 @@ def last_block() -> Figure:
     )
 
 
-@bench("transcript: two debate sides at 1,000 tokens/s each, lateness p99", target="<= 10", unit="ms")
+@bench("transcript: two debate sides at 1,000 tokens/s each, lateness p99", target="<= 10", unit="ms", by="gap")
 def two_sides() -> Figure:
     results = []
     for _ in range(3):

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -82,14 +83,57 @@ def pss_mb(pid: int) -> float:
     return int(found[1]) / 1024
 
 
-def idle_pss_mb(command: list[str], environment: dict[str, str], settle: float) -> float:
-    """PSS of a process some seconds after its start. Raises when it ends before that."""
+QT = re.compile(r"/(PySide6|shiboken6)/")
+_MAPPING = re.compile(r"[0-9a-f]+-[0-9a-f]+ \S+ \S+ \S+ \S+\s*(.*)")
+
+
+def private_qt_mb(pid: int) -> float:
+    """Memory of one process in MB as if nobody shared its Qt: what is mapped of Qt's files counts in whole, everything
+    else by its proportional share. Linux only."""
+    total, share = 0, ""
+    for line in Path(f"/proc/{pid}/smaps").read_text(encoding="utf-8", errors="replace").splitlines():
+        if (mapping := _MAPPING.fullmatch(line)) is not None:
+            share = "Rss:" if QT.search(mapping[1]) else "Pss:"
+        elif line.startswith(share):
+            total += int(line.split()[1])
+    return total / 1024
+
+
+def quiet(pid: int, shortest: float) -> None:
+    """Wait until a process and its children have nothing to do: for two seconds they use no processor time to speak of,
+    however long that takes on a busy machine."""
+    time.sleep(shortest)
+    until, before, still = time.monotonic() + 120, _ticks(pid), 0
+    while still < 4 and time.monotonic() < until:
+        time.sleep(0.5)
+        now = _ticks(pid)
+        still, before = (still + 1 if now - before <= 2 else 0), now
+
+
+def _ticks(pid: int) -> int:
+    """Processor time of a process and all below it, in hundredths of a second."""
+    used, children = {}, defaultdict[int, list[int]](list)
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = entry.read_text("ascii", "replace").rpartition(")")[2].split()
+            used[int(entry.parent.name)] = int(fields[11]) + int(fields[12])
+            children[int(fields[1])].append(int(entry.parent.name))
+    waiting, total = [pid], 0
+    while waiting:
+        one = waiting.pop()
+        total += used.get(one, 0)
+        waiting += children[one]
+    return total
+
+
+def idle_mb(command: list[str], environment: dict[str, str], shortest: float) -> float:
+    """Memory of a process that has become quiet. Raises when it ends before that."""
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL) as process:
         try:
-            time.sleep(settle)
+            quiet(process.pid, shortest)
             if process.poll() is not None:
                 raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}")
-            return pss_mb(process.pid)
+            return private_qt_mb(process.pid)
         finally:
             process.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):

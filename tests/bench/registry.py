@@ -4,7 +4,9 @@
     def send_a_message() -> Figure:
         return Figure(measured=12.0, reference=11.0, note="reference: a bare window")
 
-A target is `<= 80`, `>= 5000`, `<= 1.25x` (times the reference of the same run), or several joined by `and`.
+A target is `<= 80`, `>= 5000`, `<= 1.25x` (times the reference of the same run), or several joined by `and`. What is
+absolute is judged by what it would be on the machine that the targets were written for, which calibration.py tells by
+work of the kind ``by``; a part that is relative is judged as it was measured.
 `packaging/dev.py bench` runs each in a process of its own: `python -m tests.bench.registry run FILE NAME`.
 """
 
@@ -18,6 +20,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from tests.bench.calibration import Calibration, Kind, around, machine
 
 FOLDER = Path(__file__).resolve().parent
 SAMPLES = str(FOLDER.parents[1] / "packaging")
@@ -42,19 +46,30 @@ class Bench:
     target: str
     unit: str
     function: Callable[[], Figure]
+    by: Kind | None = None
+
+
+MILLISECONDS = {"us": 0.001, "us CPU": 0.001, "ms": 1.0, "ms CPU": 1.0, "s": 1000.0}
+"""Units of durations; what is counted a second ends with RATE, and what is neither does not depend on the machine."""
+RATE = "/s"
 
 
 BENCHES: dict[str, Bench] = {}
 
 
-def bench(name: str, *, target: str, unit: str) -> Callable[[Callable[[], Figure]], Callable[[], Figure]]:
-    """Registers the function below it. Raises ValueError for a name that is taken or a target that cannot be read."""
-    conditions(target)
+def bench(
+    name: str, *, target: str, unit: str, by: Kind | None = None
+) -> Callable[[Callable[[], Figure]], Callable[[], Figure]]:
+    """Registers the function below it. ``by``: the work that a duration or a rate is scaled by, else the interpreter's.
+    Raises ValueError for a name that is taken or a target that cannot be read."""
+    absolute = any(not relative for _, _, relative in conditions(target))
+    if by is None and absolute and (unit in MILLISECONDS or unit.endswith(RATE)):
+        by = "cpu" if unit.endswith("CPU") else "interpreter"
     if name in BENCHES:
         raise ValueError(f"two benches are called {name!r}")
 
     def register(function: Callable[[], Figure]) -> Callable[[], Figure]:
-        BENCHES[name] = Bench(name, target, unit, function)
+        BENCHES[name] = Bench(name, target, unit, function, by)
         return function
 
     return register
@@ -71,13 +86,16 @@ def conditions(target: str) -> list[tuple[str, float, bool]]:
     return found
 
 
-def met(target: str, figure: Figure) -> bool:
-    """Whether the figure keeps every part of its target. Without a reference a relative part is not kept."""
+def met(target: str, figure: Figure, scaled: float | None = None) -> bool:
+    """Whether the figure keeps every part of its target. Without a reference a relative part is not kept. ``scaled``:
+    to the machine of the targets."""
+    absolute = figure.measured if scaled is None else scaled
     for operator, number, relative in conditions(target):
         if relative and figure.reference is None:
             return False
         limit = number * (figure.reference or 0.0) if relative else number
-        if not (figure.measured <= limit if operator == "<=" else figure.measured >= limit):
+        measured = figure.measured if relative else absolute
+        if not (measured <= limit if operator == "<=" else measured >= limit):
             return False
     return True
 
@@ -86,20 +104,38 @@ def row(found: Bench) -> dict[str, Any]:
     """Runs the bench; a bench that breaks is a row that says so."""
     head = {"name": found.name, "measured": None, "unit": found.unit, "target": found.target}
     try:
-        figure = found.function()
+        figure, calibration = _run(found)
         if not math.isfinite(figure.measured):
             raise ValueError(f"measured {figure.measured}")
     except BaseException as error:
         traceback.print_exc()
-        return {**head, "met": False, "reference": None, "note": f"{type(error).__name__}: {error}"}
-    rounded = None if figure.reference is None else _rounded(figure.reference)
+        why = f"{type(error).__name__}: {error}"
+        return {**head, "met": False, "scaled": None, "reference": None, "against": "", "note": why}
+    scaled = None if calibration is None else calibration.scaled(figure.measured, rate=found.unit.endswith(RATE))
     return {
         **head,
         "measured": _rounded(figure.measured),
-        "met": met(found.target, figure),
-        "reference": rounded,
+        "met": met(found.target, figure, scaled),
+        "scaled": None if scaled is None else _rounded(scaled),
+        "reference": None if figure.reference is None else _rounded(figure.reference),
+        "against": "" if calibration is None else _against(found.unit, figure.measured, calibration),
         "note": figure.note,
     }
+
+
+def _run(found: Bench) -> tuple[Figure, Calibration | None]:
+    """The figure, and what the machine was worth meanwhile."""
+    if found.by is None:
+        return found.function(), None
+    figures: list[Figure] = []
+    calibration = around(found.by, lambda: figures.append(found.function()))
+    return figures[0], calibration
+
+
+def _against(unit: str, measured: float, calibration: Calibration) -> str:
+    """Of a rate, how long one takes."""
+    milliseconds = 1000 / measured if unit.endswith(RATE) and measured else measured * MILLISECONDS.get(unit, 1.0)
+    return calibration.against(milliseconds)
 
 
 def _rounded(value: float) -> float:
@@ -130,13 +166,15 @@ def main(arguments: list[str]) -> int:
     match arguments:
         case ["list"]:
             print(json.dumps(listed()))
+        case ["machine"]:
+            print("\n" + json.dumps(machine()))
         case ["run", file, name]:
             chosen = next((found for found in load(file) if found.name == name), None)
             if chosen is None:
                 raise SystemExit(f"{file} has no bench called {name}")
             print("\n" + json.dumps(row(chosen)))
         case _:
-            raise SystemExit("usage: python -m tests.bench.registry list | run FILE NAME")
+            raise SystemExit("usage: python -m tests.bench.registry list | machine | run FILE NAME")
     return 0
 
 
