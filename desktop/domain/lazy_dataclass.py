@@ -2,8 +2,8 @@
 
 The standard one compiles up to seven methods a class while its module is imported: half a millisecond and 10 KB each.
 Of some 500 classes a start makes instances of a few dozen, and hardly ever compares or prints one. Here ``__init__``,
-``__repr__``, ``__eq__`` and ``__hash__`` are placeholders until one of them is asked for; then the standard library
-makes all of them, and they are what they would have been.
+``__repr__``, ``__eq__`` and ``__hash__`` are each a placeholder until it is asked for; then the standard library makes
+it, and it is what it would have been.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _Later:
 
     def __get__(self, instance: object, kind: type | None = None) -> Any:
         if self._owner.__dict__[self._name] is self:
-            _complete(self._owner, self._options)
+            setattr(self._owner, self._name, _compiled(self._owner, self._name, self._options))
         return self._owner.__dict__[self._name].__get__(instance, kind)
 
 
@@ -77,20 +77,23 @@ def _placeholders(frozen: bool, eq: bool) -> tuple[str, ...]:
     return ("__init__", "__repr__", *(("__eq__",) if eq else ()), *(("__hash__",) if eq and frozen else ()))
 
 
-def _complete(cls: Any, options: dict[str, Any]) -> None:
-    """Let the standard library make the methods for a class of the same fields, and take them over. Two threads may do
-    so at once: what they make is the same."""
+def _compiled(cls: Any, method: str, options: dict[str, Any]) -> Any:
+    """The method as the standard library makes it for a class of the same fields. Two threads may do so at once: what
+    they make is the same."""
     fields = dataclasses.fields(cls)
     body: dict[str, Any] = {field.name: _like(field) for field in fields}
     body |= {name: getattr(cls, name) for name in ("__module__", "__qualname__", "__doc__")}
     body["__annotations__"] = {field.name: field.type for field in fields}
-    if hasattr(cls, "__post_init__"):
+    if method == "__init__" and hasattr(cls, "__post_init__"):
         body["__post_init__"] = cls.__post_init__
-    eq, frozen, slots = options.get("eq", True), options.get("frozen", False), options.get("slots", False)
-    made: Any = dataclasses.dataclass(eq=eq, frozen=frozen, slots=slots)(type(cls.__name__, (), body))
-    for name in _placeholders(frozen, eq):
-        if isinstance(cls.__dict__.get(name), _Later):
-            setattr(cls, name, made.__dict__[name])
+    made: Any = dataclasses.dataclass(
+        init=method == "__init__",
+        repr=method == "__repr__",
+        eq=method in ("__eq__", "__hash__"),
+        frozen=options.get("frozen", False) and method in ("__init__", "__hash__"),
+        slots=options.get("slots", False) and method == "__init__",
+    )(type(cls.__name__, (), body))
+    return made.__dict__[method]
 
 
 def _like(field: dataclasses.Field[Any]) -> Any:

@@ -94,11 +94,14 @@ def test_a_class_behaves_as_the_standard_library_makes_it(options: dict[str, Any
     assert told[0] == told[1]
 
 
-def test_methods_are_made_when_one_is_asked_for_and_not_before() -> None:
+def test_a_method_is_made_when_it_is_asked_for_and_not_before() -> None:
     kind = _point(dataclass, frozen=True, slots=True)
-    assert not any(inspect.isfunction(kind.__dict__[name]) for name in METHODS)
-    kind(1)
-    assert all(inspect.isfunction(kind.__dict__[name]) for name in METHODS)
+    made = [[name for name in METHODS if inspect.isfunction(kind.__dict__[name])]]
+    for ask in (lambda: kind(1), lambda: kind(1) == kind(2), lambda: hash(kind(1)), lambda: repr(kind(1))):
+        ask()
+        made.append([name for name in METHODS if inspect.isfunction(kind.__dict__[name])])
+    init, show, equal, number = METHODS
+    assert made == [[], [init], [init, equal], [init, equal, number], [init, show, equal, number]]
 
 
 def test_a_frozen_instance_takes_no_attribute_of_another_name() -> None:
