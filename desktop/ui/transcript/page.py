@@ -24,6 +24,8 @@ class Page:
         self.messages: list[Message] = []
         self.heights = Heights()
         self._places: dict[str, int] = {}
+        """By message its number as it was before older ones came."""
+        self._prepended = 0
         self._used: OrderedDict[Message, None] = OrderedDict()
         self.kept = KEPT
 
@@ -44,17 +46,25 @@ class Page:
     def prepend(self, items: Iterable[TranscriptItem]) -> int:
         """Add older messages above; returns how many."""
         older = [Message(item) for item in items]
-        self._take(older + self.messages)
+        self._estimate(older)
+        self.messages = older + self.messages
+        self.heights.prepend(message.height for message in older)
+        self._prepended += len(older)
+        self._places |= {message.item.message_id: at - self._prepended for at, message in enumerate(older)}
         return len(older)
 
     def _take(self, messages: list[Message]) -> None:
+        self._estimate(messages)
         self.messages = messages
+        self.heights = Heights(message.height for message in messages)
+        self._prepended = 0
+        self._places = {message.item.message_id: index for index, message in enumerate(messages)}
+
+    def _estimate(self, messages: Iterable[Message]) -> None:
         look, width = self.frame.look, self.frame.width
         for message in messages:
             if not message.height:
                 message.height = message.estimate(look, width)
-        self.heights = Heights(message.height for message in messages)
-        self._places = {message.item.message_id: index for index, message in enumerate(messages)}
 
     def append(self, item: TranscriptItem) -> int:
         """One more message at the end; returns its number."""
@@ -62,12 +72,13 @@ class Page:
         message.height = message.estimate(self.frame.look, self.frame.width)
         self.messages.append(message)
         self.heights.append(message.height)
-        self._places[item.message_id] = len(self.messages) - 1
+        self._places[item.message_id] = len(self.messages) - 1 - self._prepended
         return len(self.messages) - 1
 
     def place(self, message_id: str) -> int | None:
         """The number of a message."""
-        return self._places.get(message_id)
+        place = self._places.get(message_id)
+        return None if place is None else place + self._prepended
 
     def set_frame(self, frame: Frame) -> None:
         """Take another width or look: every layout is given up; known heights serve as estimates, grown with the
