@@ -8,10 +8,11 @@ itself computed in one go.
 import asyncio
 import gc
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from functools import cache
 from pathlib import Path
 
+from desktop.app.lifecycle.garbage import settle
 from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.domain.code import CodeLimits
 from desktop.safety.confinement.code_profile import code_sandbox_profile
@@ -19,36 +20,49 @@ from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.bench.bench_skill_page import Blocks
 from tests.bench.bench_transcript import Lateness, app, percentile
 from tests.bench.registry import Figure, bench
-from tests.unit.library.test_code_gates import run_gates
-from tests.unit.workers.hostile_code import CLASSES, Count, run_class
+from tests.unit.library.test_code_gates import Never, run_gates, world
+from tests.unit.workers.hostile_code import CLASSES, Count, Heart, run_class
 
-Work = Callable[[str], Awaitable[Count]]
-
-
-async def _gates(folder: str) -> Count:
-    engine = JsEngine(lambda: WorkerSpec(folder, *code_sandbox_profile()), CodeLimits(cpu_s=5))
-    try:
-        with tempfile.TemporaryDirectory() as home:
-            return await run_gates(Path(home), engine)
-    finally:
-        await engine.close()
+Seen = tuple[list[float], float, Count]
 
 
-async def _watched(name: str) -> tuple[list[float], float, Count]:
-    """Lateness of each tick in milliseconds, the longest computing, and what came of the programs."""
-    lateness = Lateness()
-    with tempfile.TemporaryDirectory() as folder, Blocks() as blocks:
-        lateness.begin()
-        count = await (_gates(folder) if name == "gates" else run_class(name, folder))
-        lateness.end()
-    return lateness.values, blocks.longest, count
+class Watch:
+    """Lateness of each tick in milliseconds, and the longest computing. Garbage is collected, as in the app."""
+
+    def __init__(self) -> None:
+        self._lateness, self._blocks = Lateness(), Blocks()
+        self.heart = Heart(collects=True)
+
+    async def over(self, work: Awaitable[Count]) -> Seen:
+        """While it is done."""
+        gc.collect()
+        with self._blocks:
+            self._lateness.begin()
+            count = await work
+            self._lateness.end()
+        return self._lateness.values, self._blocks.longest, count
+
+
+async def _watched(name: str) -> Seen:
+    """What holds the programs of "gates" is there before: the app reads its skills in a thread, the kit does not."""
+    watch = Watch()
+    with tempfile.TemporaryDirectory() as folder:
+        if name != "gates":
+            return await watch.over(run_class(name, folder, heart=watch.heart))
+        engine, person = JsEngine(lambda: WorkerSpec(folder, *code_sandbox_profile()), CodeLimits(cpu_s=5)), Never()
+        try:
+            with tempfile.TemporaryDirectory() as home:
+                made = world(Path(home), engine, person)
+                return await watch.over(run_gates(made, person, watch.heart))
+        finally:
+            await engine.close()
 
 
 @cache
-def _all() -> dict[str, tuple[list[float], float, Count]]:
+def _all() -> dict[str, Seen]:
     loop = AssentEventLoop(app())
     gc.collect()
-    gc.freeze()  # as the app does at its start
+    settle()  # as the app does at its start
     try:
         return {name: loop.run_until_complete(_watched(name)) for name in (*CLASSES, "gates")}
     finally:

@@ -20,6 +20,7 @@ from desktop.app.home.crash import CrashReporter
 from desktop.app.home.home import open_home
 from desktop.app.lifecycle import wiring
 from desktop.app.lifecycle.composition import Hooks
+from desktop.app.lifecycle.garbage import settle
 from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.domain.events import AgentTraced, Event, TextArrived
 from desktop.presenter.events.bridge import Bridge
@@ -89,7 +90,7 @@ async def _measured(running: Running) -> Found:
     await running.until(lambda: len(came) >= AGENTS, "eight agents that write")
     await asyncio.sleep(0.5)
     gc.collect()
-    gc.freeze()  # as the app does when its window has come
+    settle()  # as the app does at its start
     came.clear()
     lateness = Lateness()
     lateness.begin()

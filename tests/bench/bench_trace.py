@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from shots.trace import NoSource
 
+from desktop.app.lifecycle.garbage import settle
 from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.domain.events import (
     AgentTraced,
@@ -140,7 +141,7 @@ def with_panel(work: Callable[[Shown], Awaitable[Any]]) -> Any:
 
     loop = AssentEventLoop(app())
     gc.collect()
-    gc.freeze()  # as the app does at its start: what is imported is not looked at again
+    settle()  # as the app does at its start
     try:
         return loop.run_until_complete(go())
     finally:

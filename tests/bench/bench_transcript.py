@@ -15,6 +15,7 @@ from PySide6.QtCore import QEventLoop, Qt, QTimer
 from PySide6.QtGui import QTextCursor, QTextDocument
 from PySide6.QtWidgets import QApplication, QTextBrowser, QWidget
 
+from desktop.app.lifecycle.garbage import settle
 from desktop.presenter.transcript.build import build_items
 from desktop.presenter.transcript.items import TextPart, TranscriptItem
 from desktop.ui.theme import Theme
@@ -141,6 +142,8 @@ def full_scrollbar() -> Figure:
 @bench("transcript: 10,000 messages by pages, longest page", target="<= 16", unit="ms", by="gap")
 def pages_prepended() -> Figure:
     items = thread()
+    gc.collect()
+    settle()  # as the app does at its start
     shown = view()
     shown.set_items(items[-40:])
     shown.viewport().repaint()
@@ -235,7 +238,7 @@ def streamed(text: str, start: str = "", seconds: float = SECONDS) -> tuple[list
     feeder = Feeder(lambda piece: shown.append_text("live", "live:0", piece), text)
     spin(0.3)
     gc.collect()
-    gc.freeze()
+    settle()  # as the app does at its start
     lateness = Lateness()
     cpu = lateness.run(seconds)
     feeder.stop()

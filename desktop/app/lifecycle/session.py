@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import os
 import signal
@@ -22,6 +21,7 @@ from desktop.app.home.instance import InstanceServer
 from desktop.app.home.logs import Logs
 from desktop.app.lifecycle import shutdown
 from desktop.app.lifecycle.composition import App, Hooks
+from desktop.app.lifecycle.garbage import settle
 from desktop.app.lifecycle.sent_events import sent_events_refused
 from desktop.app.lifecycle.window_watch import WindowWatch
 from desktop.app.loop.event_loop import AssentEventLoop
@@ -105,6 +105,7 @@ class Session:
             app = self._wiring.build(self._home, self._window, self.bridge, Hooks(self._crashes, self.quit, self.show))
             logger.info("Assent %s, process %d", __version__, os.getpid())
             starting = self.bridge.spawn(app.start(), name="start")
+            starting.add_done_callback(lambda _: settle())
             await server.start()
             if measure is not None:
                 self.bridge.spawn(measure.take(starting, self.quit), name="measure")
@@ -125,8 +126,6 @@ def run(
     measure: Measure | None = None,
 ) -> int:
     """Live until someone quits; the exit code. Everything is written down and let go of when it returns."""
-    gc.freeze()  # modules and the window are here to stay: no later collection has to look at them again
-    gc.enable()
     logs = Logs(home.logs, crashes.redacted, early=crashes.early.hand_over())
     loop = AssentEventLoop(application)
     loop.set_exception_handler(crashes.loop_handler)

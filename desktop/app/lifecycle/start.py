@@ -10,6 +10,8 @@ import argparse
 import importlib
 import json
 import sys
+import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 try:
@@ -18,7 +20,7 @@ except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
 from PySide6 import __version__ as pyside_version
-from PySide6.QtCore import QCoreApplication, qVersion
+from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, Qt, Signal, qVersion
 from PySide6.QtWidgets import QApplication
 
 from desktop import __version__
@@ -75,7 +77,7 @@ def _live(
         _say(json.dumps(_painted(watch)))
         return 0 if watch.painted_at_ns else FAILED
     painted = _painted(watch) if options.exit_after_paint else {}
-    _load_session()
+    SessionLoader(_load_session).wait()
 
     def report() -> None:
         _say(json.dumps({**painted, "idle_pss_kb": pss_kb()}))
@@ -84,6 +86,33 @@ def _live(
     code = session.run(application, home, window, watch, crashes, wiring, measure)
     session.end_threads(code)
     return code
+
+
+class SessionLoader(QObject):
+    """The session is imported in a thread, while Qt goes on: the window moves and paints as soon as it is there."""
+
+    done = Signal()
+
+    def __init__(self, load: Callable[[], None]) -> None:
+        super().__init__()
+        self._load = load
+        self._error: BaseException | None = None
+
+    def wait(self) -> None:
+        """Until it is there. Raises what loading raises."""
+        loop = QEventLoop()
+        self.done.connect(loop.quit, Qt.ConnectionType.QueuedConnection)
+        threading.Thread(target=self._run, name="load session").start()
+        loop.exec()
+        if self._error is not None:
+            raise self._error
+
+    def _run(self) -> None:
+        try:
+            self._load()
+        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
+            self._error = error
+        self.done.emit()
 
 
 def _load_session() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from desktop.domain.code import CodeLimits
 from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
-from tests.unit.library.test_code_gates import run_gates
+from tests.unit.library.test_code_gates import Never, run_gates, world
 from tests.unit.workers.hostile_code import CLASSES, Count, run_class, table
 
 
@@ -20,7 +20,8 @@ async def _all() -> list[Count]:
         folder.mkdir()
         counts = [await run_class(kind, str(folder)) for kind in CLASSES]
         engine = JsEngine(lambda: WorkerSpec(str(folder), *code_sandbox_profile()), CodeLimits(cpu_s=5))
-        counts.append(await run_gates(Path(name), engine))
+        person = Never()
+        counts.append(await run_gates(world(Path(name), engine, person), person))
         await engine.close()
         return counts
 

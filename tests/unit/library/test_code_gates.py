@@ -23,7 +23,7 @@ from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.library.kit import LibraryBench
 from tests.unit.library.test_code_mode import HEAD, runs, told
 from tests.unit.pipeline.kit import Bench, FakeTool, Person
-from tests.unit.workers.hostile_code import LATE_MS, Count, Host, Program, programs, steady
+from tests.unit.workers.hostile_code import LATE_MS, Count, Heart, Host, Program, programs, steady
 
 
 class Never(Person):
@@ -94,10 +94,9 @@ async def judged(bench: LibraryBench, person: Person, program: Program) -> list[
     return [f"{program.name}: {problem}" for problem in problems]
 
 
-async def run_gates(folder: Path, engine: JsEngine) -> Count:
-    """All programs of gates.js, one after another."""
-    person, count = Never(), Count("gates")
-    bench = world(folder, engine, person)
+async def run_gates(bench: LibraryBench, person: Never, heart: Heart | None = None) -> Count:
+    """All programs of gates.js, one after another, in the ``world`` of that person."""
+    count = Count("gates", heart=heart or Heart())
     beat = asyncio.ensure_future(count.heart.beat())
     for program in programs("gates"):
         count.tried += 1
@@ -116,7 +115,8 @@ async def test_no_hostile_code_gets_a_call_past_a_gate(tmp_path: Path, engine: J
     async def run() -> Count:
         folder = tmp_path / str(next(numbers))
         folder.mkdir()
-        return await run_gates(folder, engine)
+        person = Never()
+        return await run_gates(world(folder, engine, person), person)
 
     count = await steady(run)
     assert not count.problems

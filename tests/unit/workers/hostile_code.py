@@ -127,14 +127,16 @@ LATE_MS = 1000 * HELD_S
 
 class Heart:
     """How late the loop is: the worst time between two beats, and what of it this thread spent computing, which a busy
-    machine does not change. Meanwhile no garbage is collected: what thousands of other tests left would be looked
-    through as well, which takes tens of milliseconds."""
+    machine does not change. Meanwhile no garbage is collected, unless ``collects``: what thousands of other tests left
+    would be looked through as well, which takes tens of milliseconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, collects: bool = False) -> None:
         self.worst_ms = self.worst_cpu_ms = 0.0
+        self._collects = collects
 
     async def beat(self) -> None:
-        gc.disable()
+        if not self._collects:
+            gc.disable()
         try:
             await self._count()
         finally:
@@ -174,16 +176,16 @@ class Count:
         return self.tried - len({problem.split(":")[0] for problem in self.problems})
 
 
-async def run_class(name: str, folder: str, *, brief: CodeLimits = LIMITS) -> Count:
+async def run_class(name: str, folder: str, *, brief: CodeLimits = LIMITS, heart: Heart | None = None) -> Count:
     """All programs of one class, a few at a time, each in a session of its own. ``brief``: what those get that may end
-    by their time as well as by something else."""
+    by their time as well as by something else; ``heart``: one of the caller's own."""
     made = {
         limits: JsEngine(lambda: WorkerSpec(folder, *code_sandbox_profile()), limits)
         for limits in ((LOOPS,) if name == "loops" else (LIMITS, brief))
     }
     engine = next(iter(made.values()))
     short = made.get(brief, engine)
-    count, room = Count(name), asyncio.Semaphore(AT_ONCE)
+    count, room = Count(name, heart=heart or Heart()), asyncio.Semaphore(AT_ONCE)
     beat = asyncio.ensure_future(count.heart.beat())
 
     async def one(program: Program) -> None:

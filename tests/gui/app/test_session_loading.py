@@ -1,0 +1,37 @@
+"""The session is loaded while Qt goes on, before there is a loop of asyncio."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+
+from desktop.app.lifecycle.start import SessionLoader
+
+
+def test_the_session_comes_while_timers_of_the_window_run(qapp: QApplication) -> None:
+    go_on, ticks = threading.Event(), []
+    timer = QTimer(interval=1)
+    timer.timeout.connect(lambda: (ticks.append(1), len(ticks) == 3 and go_on.set()))
+    timer.start()
+
+    loaded = []
+
+    def load() -> None:
+        assert threading.current_thread() is not threading.main_thread()
+        assert go_on.wait(30), "Qt stood still"
+        loaded.append(threading.current_thread())
+
+    SessionLoader(load).wait()
+    assert len(loaded) == 1
+    timer.stop()
+
+
+def test_what_goes_wrong_in_loading_is_raised_where_it_is_waited_for(qapp: QApplication) -> None:
+    def load() -> None:
+        raise ImportError("no such part")
+
+    with pytest.raises(ImportError, match="no such part"):
+        SessionLoader(load).wait()
