@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from functools import partial
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt
@@ -20,13 +21,13 @@ from desktop.app.wiring.lazy_request import LazyRequest, warm_with_first_run
 from desktop.app.wiring.runtime import Services
 from desktop.app.wiring.settings_pages import SETTINGS_PAGES, SettingsModels
 from desktop.app.wiring.view_models import ViewModels
-from desktop.domain.lazy import lazy_module
+from desktop.domain.lazy import lazy_module, load
 from desktop.domain.safety import ConfinementReport
 from desktop.presenter.settings.pages import APPROVALS, MODELS, settings_rows
 from desktop.presenter.shell.window import ShellViewModel
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.page import ChatPage
-from desktop.ui.shell.main_window import FIRST_RUN, MainWindow
+from desktop.ui.shell.main_window import FIRST_RUN, MainWindow, PageFactory
 from desktop.ui.theme import Theme
 
 if TYPE_CHECKING:
@@ -46,6 +47,14 @@ OPEN_THREAD = "chat.thread"
 BESIDE = {"trace": "chat.trace", "agents": "chat.agents"}
 """What stands beside the thread, and under which name that is remembered."""
 NOTIFY = "notifications.desktop"
+_FIRST_MODULES: dict[str, ModuleType] = {
+    FIRST_RUN: first_run_page,
+    "skills": skills_page,
+    "approvals": approvals_page,
+    "schedules": schedules_page,
+    "settings": settings_page,
+}
+"""By page what is loaded in a thread before the page that a start shows is built."""
 
 
 class Pages(QObject):
@@ -122,17 +131,17 @@ class Pages(QObject):
         m = self._models
         report = await self._services.confinement_report()
         demo = str(self._services.home / "workspace" / "demo")
-        self._window.install(
-            {
-                FIRST_RUN: lambda: first_run_page.FirstRunPage(m.setup, demo),
-                "chats": lambda: self.chat,
-                "debates": self._debates.page,
-                "skills": self._skills_page,
-                "approvals": self._approvals_page,
-                "schedules": self._schedules_page,
-                "settings": lambda: _settings_page(m, report, self._shell),
-            }
-        )
+        pages: dict[str, PageFactory] = {
+            FIRST_RUN: lambda: first_run_page.FirstRunPage(m.setup, demo),
+            "chats": lambda: self.chat,
+            "debates": self._debates.page,
+            "skills": self._skills_page,
+            "approvals": self._approvals_page,
+            "schedules": self._schedules_page,
+            "settings": lambda: _settings_page(m, report, self._shell),
+        }
+        await self._build_first(pages)
+        self._window.install(pages)
         m.chat.set_model(m.setup.default_model)
         m.threads.refresh()
         m.chat.open_thread(await self._last_thread())
@@ -140,6 +149,18 @@ class Pages(QObject):
         close = self._shell.on_close
         if close is not None:
             self._shell.on_close = lambda: self._leave(close)
+
+    async def _build_first(self, pages: dict[str, PageFactory]) -> None:
+        """The page that the start shows: loaded in a thread, made, and put into the window, each in a turn of its own,
+        so that the window is not held up by all of it at once."""
+        shown = self._window.key_of(self._shell.page, pages)
+        if shown in _FIRST_MODULES:
+            await asyncio.to_thread(load, _FIRST_MODULES[shown])
+        made = pages[shown]()
+        await asyncio.sleep(0)
+        self._window.stack.addWidget(made)
+        await asyncio.sleep(0)
+        pages[shown] = lambda: made
 
     def _skills_page(self) -> QWidget:
         made = self._skills = skills_page.SkillsPage(self._models.skills)

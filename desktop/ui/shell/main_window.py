@@ -6,7 +6,7 @@ shortcuts, palette, toasts and the rest come right after.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import TYPE_CHECKING
 
 from PySide6 import QtCore
@@ -107,9 +107,8 @@ class MainWindow(QMainWindow):
     # -- pages ------------------------------------------------------------------------------------------------------
 
     def show_page(self, name: str) -> None:
-        """Show a page, building it on its first time; while nothing is chosen yet, Chats is the first-run page."""
-        key = FIRST_RUN if name == "chats" and self._shell.first_run and FIRST_RUN in self._factories else name
-        widget = self._page(key)
+        """Show a page, building it on its first time."""
+        widget = self._page(self.key_of(name, self._factories))
         self.rail.set_page(name)
         self.stack.setCurrentWidget(widget)
         if self._painted:
@@ -117,15 +116,18 @@ class MainWindow(QMainWindow):
             reading_order.put_in_order_if_read(widget)
         self.page_shown.emit(name, widget)
 
+    def key_of(self, name: str, pages: Container[str]) -> str:
+        """Which of the pages shows under a name: while nothing is chosen yet, Chats is the first-run page."""
+        return FIRST_RUN if name == "chats" and self._shell.first_run and FIRST_RUN in pages else name
+
     def install(self, factories: Mapping[str, PageFactory]) -> None:
         """Give pages that could not be built before the first paint; what stood in for them goes."""
-        for key in factories:
-            stand_in = self._pages.pop(key, None)
-            if stand_in is not None:
-                self.stack.removeWidget(stand_in)
-                stand_in.deleteLater()
+        stand_ins = [self._pages.pop(key) for key in factories if key in self._pages]
         self._factories.update(factories)
         self.show_page(self._shell.page)
+        for stand_in in stand_ins:
+            self.stack.removeWidget(stand_in)
+            stand_in.deleteLater()
 
     def page(self, name: str) -> QWidget:
         """The widget of a page, built now if need be."""
@@ -136,7 +138,8 @@ class MainWindow(QMainWindow):
         if widget is None:
             factory = self._factories.get(key)
             widget = self._pages[key] = factory() if factory is not None else pane("bg")
-            self.stack.addWidget(widget)
+            if self.stack.indexOf(widget) < 0:
+                self.stack.addWidget(widget)
         return widget
 
     def _keys_to_page(self) -> None:
@@ -253,13 +256,17 @@ class MainWindow(QMainWindow):
         self.first_painted.emit()
         spoken_role.install()
         assert self.keeper is not None
-        window_icon.WindowIcon(self)
         shortcuts.bind(self, self._shell, self.open_palette)
-        place_memory.PlaceMemory(self, self._shell.save_window)
         self._theme.settle()
         current = self.stack.currentWidget()
         if current is not None:
             self._focus_page(current)
+        QTimer.singleShot(0, self, self._after_keys)
+
+    def _after_keys(self) -> None:
+        """In a turn of its own, for the window is waited for: its icon, and where it stands is remembered."""
+        window_icon.WindowIcon(self)
+        place_memory.PlaceMemory(self, self._shell.save_window)
 
     def _theme_changed(self) -> None:
         if self._theme.scale != self._scale:
