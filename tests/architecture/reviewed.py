@@ -57,6 +57,7 @@ BROAD_EXCEPTS: dict[str, int] = {
 
 # Files that may call `.exec()` for something that is no dialog (a statement of SQL, a loop of a separate process).
 EXEC_CALLS: dict[str, str] = {
+    "desktop/app/lifecycle/start.py": "Qt goes on while a thread loads the session; there is no asyncio loop yet",
     "desktop/app/loop/event_loop.py": "the application's own loop, run once",
     "desktop/app/lifecycle/startup_error.py": "a refusal in a window of its own, when no loop of ours runs",
     "desktop/app/lifecycle/window_watch.py": "Qt alone until the first paint, before there is a loop of ours",
