@@ -11,7 +11,8 @@ old objects, of which there are hardly any, are garbage for longer."""
 
 
 def settle() -> None:
-    """The start is over, which ran without: what it made is here to stay and is never looked through."""
+    """Once the window has painted, until when nothing is looked for, and again when the start is over: what is there by
+    then is here to stay, and is never looked through."""
     gc.freeze()
     young, middle, _ = gc.get_threshold()
     gc.set_threshold(young, middle, RARELY)

@@ -126,6 +126,7 @@ def run(
     measure: Measure | None = None,
 ) -> int:
     """Live until someone quits; the exit code. Everything is written down and let go of when it returns."""
+    settle()
     logs = Logs(home.logs, crashes.redacted, early=crashes.early.hand_over())
     loop = AssentEventLoop(application)
     loop.set_exception_handler(crashes.loop_handler)
