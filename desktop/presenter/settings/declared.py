@@ -58,7 +58,7 @@ class DeclaredViewModel(YamlFileViewModel):
         return problems
 
     @property
-    def kept(self) -> bool:
+    def keeps_last_good(self) -> bool:
         """Whether the file is broken and what was declared before stays in force."""
         return bool(self._state.kept)
 

@@ -72,7 +72,7 @@ class DeclaredPage(QFrame):
     def _wrong(self) -> Iterator[QWidget]:
         """What is wrong with the file, and a way to each place."""
         model, problems = self._declared, self._declared.file_problems
-        if model.kept:
+        if model.keeps_last_good:
             kept = f"{model.name} has a mistake. The {model.holds} below keep working as they were."
             yield Notice("failed", kept)
         elif any(problem.severity == "error" for problem in problems):
