@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Mapping
 from dataclasses import field
 from typing import Any, Literal, Protocol
@@ -215,3 +216,8 @@ class RecordedCall:
     thread_id: str
     at: float
     times: int = 1
+
+
+def same_json(one: Any, other: Any) -> bool:
+    """Whether two values are the same as JSON, where ``true`` is no ``1`` and ``1`` is no ``1.0``."""
+    return json.dumps(one, sort_keys=True, default=str) == json.dumps(other, sort_keys=True, default=str)

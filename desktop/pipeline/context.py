@@ -15,7 +15,7 @@ from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import CallLimits
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock
 from desktop.domain.middleware import FunctionContext
-from desktop.domain.permission import Decision, PermissionRequest
+from desktop.domain.permission import Decision, PermissionRequest, same_json
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.scopes import Interrupt
 from desktop.domain.tools import PreCheck, Tool, ToolResult
@@ -197,7 +197,7 @@ class CallContext(FunctionContext):
     @property
     def edited(self) -> bool:
         """Whether a person changed the arguments."""
-        return self.original is not None and dict(self.original) != dict(self.frozen)
+        return self.original is not None and not same_json(dict(self.original), dict(self.frozen))
 
     @property
     def changes(self) -> dict[str, Any]:
@@ -237,7 +237,7 @@ class CallContext(FunctionContext):
 
 def changed(asked: Mapping[str, Any] | None, made: Mapping[str, Any]) -> dict[str, Any]:
     """What of ``made`` is not as it was ``asked`` for."""
-    return {k: v for k, v in made.items() if asked is None or k not in asked or asked[k] != v}
+    return {k: v for k, v in made.items() if asked is None or k not in asked or not same_json(asked[k], v)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """A persistent agent that waits is shown as such, and a person writes to it in its chat."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from PySide6.QtGui import QGuiApplication
 
 from desktop.ui.chat.inbox_strip import InboxDialog
 from tests.gui.app.kit import call
+from tests.harness.patience import PATIENCE_S
 
 SKILL = "---\nname: {}\ndescription: x\nallowed-tools: {}\nmetadata:\n  model: {}\n---\nKeep.\n"
 AGENT = "name: {}_agent\ntitle: {}\ndescription: Keeps.\nsideA: {{prompt: {}}}\n"
@@ -78,10 +80,8 @@ async def test_an_agent_that_works_on_a_skill_is_written_to_in_a_dialog(start, t
         kept = await traced.kept(run_id=run_id)
         return any("I heard." in str(entry) for entry in kept)
 
-    for _ in range(2_000):
-        if await heard():
-            break
-        await app.until(lambda: True, "a moment")
-    assert await heard()
+    async with asyncio.timeout(PATIENCE_S):
+        while not await heard():
+            await asyncio.sleep(0.02)
     app.models.chat.stop()
     await app.until(lambda: not app.running, "the end")

@@ -42,6 +42,7 @@ async def editing(bench: DialogBench, request: PermissionRequest) -> asyncio.Tas
         ("number", "7", "7"),
         ("depth", "4", 4),
         ("flags", '["y", 1.5]', ["y", 1.5]),
+        ("once", "true", True),
         ("content", "new", "new"),
     ],
 )
@@ -49,7 +50,7 @@ async def test_only_what_was_changed_changes(
     bench: DialogBench, write: PermissionRequest, name: str, typed: str, value: object
 ) -> None:
     content = "one\r\ntwo\x00three\u2029four\n"
-    before = {"path": "a.md", "content": content, "depth": 3, "number": "3", "flags": ["x", None]}
+    before = {"path": "a.md", "content": content, "depth": 3, "number": "3", "flags": ["x", None], "once": 1}
     question = await editing(bench, replace(write, arguments=before))
     field = control(bench, name)
     field.selectAll()
@@ -58,7 +59,7 @@ async def test_only_what_was_changed_changes(
     decision = await asyncio.wait_for(question, PATIENCE_S)
     assert decision.choice == "allow_edited"
     assert decision.edited_arguments == {**before, name: value}
-    assert type(decision.edited_arguments[name]) is type(before[name])
+    assert type(decision.edited_arguments[name]) is type(value)
 
 
 @pytest.mark.spec("R-PRM-3")

@@ -9,7 +9,7 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
 
 from desktop.domain.judgement import Category
-from desktop.domain.permission import PermissionRequest
+from desktop.domain.permission import PermissionRequest, same_json
 from desktop.ui.approvals.request.unknown import ASKS, WHY
 from desktop.ui.theme import theme
 from desktop.ui.theme.agent_looks import agent_icon
@@ -145,7 +145,9 @@ def _original(request: PermissionRequest) -> list[tuple[str, QWidget]]:
     if request.original is None:
         return []
     now = request.arguments
-    was = [(name, value) for name, value in request.original.items() if name not in now or now[name] != value]
+    was = [
+        (name, value) for name, value in request.original.items() if name not in now or not same_json(now[name], value)
+    ]
     lines = [f"{name}: {value if isinstance(value, str) else arguments_text({name: value})}" for name, value in was]
     shown = [line if len(line) <= ORIGINAL_SHOWN else f"{line[:ORIGINAL_SHOWN]}…" for line in lines]
     return [("Model asked" if not at else "", _beside(_mono(line))) for at, line in enumerate(shown)]
