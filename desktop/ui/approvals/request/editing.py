@@ -8,12 +8,8 @@ from typing import Any
 
 from PySide6.QtWidgets import QWidget
 
-<<<<<<< HEAD
 from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.permission import PermissionRequest
-=======
 from desktop.domain.permission import PermissionRequest, same_json
->>>>>>> da71af73 (An argument that is changed from 1 to true is changed)
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.fields import Field, Labelled, TextArea
 from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
