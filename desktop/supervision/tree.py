@@ -415,6 +415,9 @@ def cut_off(node: TreeNode, code: str = "") -> AgentOutcome:
     """How an agent ended that was stopped. A budget that ran out in the middle of something is an ordinary end, also
     where it was the run's (R-SUP-11)."""
     if node.stopped is None:
-        return AgentOutcome("cancelled", code=code, detail=node.token.reason or "")
+        at: TreeNode | None = node
+        while at is not None and at.token.reason is None:  # one that a thread cancels hears of it a moment later
+            at = at.parent
+        return AgentOutcome("cancelled", code=code, detail=(at.token.reason or "") if at is not None else "")
     error = exhausted(node.stopped)
     return AgentOutcome("limit", code=error.code, detail=str(error), limit=error.limit)

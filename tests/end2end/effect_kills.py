@@ -78,7 +78,7 @@ def begun(folder: Path) -> set[str]:
 def _words(plain: dict[str, object]) -> list[str]:
     structured = plain.get("structured")
     text = structured["text"] if isinstance(structured, dict) else plain["text"]
-    return [str(text).split()[-1]]
+    return str(text).split()[-1:]
 
 
 def course(folder: Path, template: Path, kills: list[int], figures: Figures) -> bool:
