@@ -19,6 +19,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 -- before the imports below, which
 
 from devlib.benching import run_benches
 from devlib.environment import ROOT, clean_environment, ensure_environment
+from devlib.mutating import run_mutants
 from devlib.picturing import save_pictures
 from devlib.system import ensure_system
 from devlib.testing import run_changed, run_chosen, run_stages
@@ -54,6 +55,11 @@ def _parser() -> argparse.ArgumentParser:
     bench = _command(commands, "bench", bench_command, "measure what docs promise; reports and never fails")
     bench.add_argument("--json", type=Path, metavar="FILE", help="also write the rows to FILE")
     bench.add_argument("names", nargs="*", metavar="NAME", help="a bench, the start of its name, or a pattern")
+    mutate = _command(commands, "mutate", mutate_command, "put faults into rooms and say which ones no test notices")
+    mutate.add_argument("places", nargs="+", metavar="PATH", help="a file or folder below desktop")
+    mutate.add_argument("--seed", type=int, default=0, help="another seed draws other faults")
+    mutate.add_argument("--count", type=int, default=60, help="how many faults for each path")
+    mutate.add_argument("--json", type=Path, metavar="FILE", help="also write a line to FILE for each fault")
     shots = _command(commands, "shots", shots_command, "save every page, light and dark, as pictures")
     shots.add_argument("folder", type=Path, metavar="DIR")
     shots.add_argument("names", nargs="*", metavar="NAME", help="only pictures with this in their name")
@@ -109,6 +115,12 @@ def bench_command(options: argparse.Namespace) -> int:
     """Runs the benches in a process each."""
     setup(options)
     return run_benches(options.names, options.json)
+
+
+def mutate_command(options: argparse.Namespace) -> int:
+    """Measures what the tests notice; it reports and never fails."""
+    setup(options)
+    return run_mutants(options.places, seed=options.seed, count=options.count, json_file=options.json)
 
 
 def shots_command(options: argparse.Namespace) -> int:

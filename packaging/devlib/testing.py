@@ -82,14 +82,14 @@ class Stage:
 def stages() -> list[Stage]:
     """Every folder of tests is in exactly one stage; the long ones stand first."""
     kinds = {kind: _folders(kind) for kind in ("tests/gui", "tests/unit", "tests")}
-    runtime = tuple(path for path in kinds["tests/unit"] if _hides_qt(path))
+    runtime = tuple(path for path in kinds["tests/unit"] if hides_qt(path))
     others = tuple(path for path in (*kinds["tests/unit"], *kinds["tests"]) if path not in (*runtime, *kinds))
     named = [path for group in (*LONG, *SHORT) for path in group]
     groups = [*LONG, *(_without(group, named) for group in (others, kinds["tests/gui"], runtime)), *SHORT]
-    return [Stage(HIDE_QT if _hides_qt(group[0]) else (), group) for group in groups if group]
+    return [Stage(HIDE_QT if hides_qt(group[0]) else (), group) for group in groups if group]
 
 
-def _hides_qt(path: str) -> bool:
+def hides_qt(path: str) -> bool:
     return path.removeprefix("tests/unit/").partition("/")[0] in RUNTIME_ROOMS
 
 
@@ -113,12 +113,12 @@ def run_changed(since: str) -> int:
     out."""
     changed = changed_files(since)
     paths, known = touched(changed), costs()
-    kinds = [[path for path in paths if _hides_qt(path) is hides] for hides in (True, False)]
+    kinds = [[path for path in paths if hides_qt(path) is hides] for hides in (True, False)]
     chosen, left = zip(*(affordable(kind, known, changed) for kind in kinds), strict=True)
     say(f"{sum(map(len, chosen))} of {len(paths)} test files that can be touched by what differs from {since}")
     if any(left):
         say(f"left to the whole suite, for they take longer than a minute: {counted(chain(*left))}")
-    return run_stages([Stage(HIDE_QT if _hides_qt(kind[0]) else (), tuple(kind)) for kind in chosen if kind])
+    return run_stages([Stage(HIDE_QT if hides_qt(kind[0]) else (), tuple(kind)) for kind in chosen if kind])
 
 
 def run_stages(chosen: Sequence[Stage] | None = None, tell_s: float = TELL_S, tell: Tell = say) -> int:
@@ -166,7 +166,7 @@ def _run_stage(stage: Stage, standing: Standing, telling: Lock, started: list[su
 def run_chosen(arguments: list[str]) -> int:
     """One pytest run with the person's own arguments. Runtime tests run with Qt hidden here too."""
     paths = [argument for argument in arguments if argument.startswith("tests")]
-    only_runtime = paths and all(_hides_qt(path) for path in paths)
+    only_runtime = paths and all(hides_qt(path) for path in paths)
     with tempfile.TemporaryDirectory(prefix="assent-tests-") as folder:
         progress = Path(folder, "progress")
         progress.touch()
