@@ -1,9 +1,9 @@
 """One agent at work until it has answered: the only place that makes a round loop.
 
-The agent of a chat, a side of a debate, a called agent, the agent of a skill, a job and an agent in code all work
-through ``AgentTurn``. They differ in their ``TurnSpec`` (what the agent is) and their ``TurnServices`` (what it
-reaches the world with), and nowhere else: the window, what is asked beside the rounds, the limit on rounds and the
-notes about it are the same for all (R-AG-1, R-CTX-9).
+The agent of a chat, a side of a debate, a called agent, a job and the agent of a skill work through ``AgentTurn``,
+unless a skill is their provider (``skill/provider_turn.py``). They differ in their ``TurnSpec`` (what the agent is) and
+their ``TurnServices`` (what it reaches the world with), and nowhere else: the window, what is asked beside the rounds,
+the limit on rounds and the notes about it are the same for all (R-AG-1, R-CTX-9).
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""View-models: QtCore only, one per page. ``bridge`` owns every task and turns runtime events into signals."""
+"""View-models: QtCore only, one per page. ``events/bridge.py`` owns their tasks and turns events into signals."""

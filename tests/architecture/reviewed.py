@@ -1,4 +1,7 @@
-"""Exceptions from the house rules that were looked at, each with its reason. A needless entry fails."""
+"""Exceptions from the house rules that were looked at. A needless entry fails.
+
+Each has its reason, but for those in ``BROAD_EXCEPTS``: they have a count, and the comment at the ``except`` says why.
+"""
 
 # Files that may start tasks without a TaskGroup, because they own and end them.
 TASK_OWNERS: dict[str, str] = {

@@ -541,6 +541,25 @@ def dead_modules(root: Path, readme: str, text: str) -> list[str]:
     ]
 
 
+NAME_IN_MODULE = re.compile(
+    r"((?:`[A-Za-z_][\w.]*`(?:,|\s+and|\s+or)?\s+)+)(?:(?:\w+\s+){0,3}?(?:in|of)\s+`([\w./]+\.py)`|\(`([\w./]+\.py)`\))"
+)
+"""Names in backticks, then their module: ``PAGES`` and ``ROWS`` of ``desktop/x.py``, ``PAGES`` (``desktop/x.py``)."""
+
+
+def dead_names(root: Path, document: str, text: str) -> list[str]:
+    """Names that a document says are in a module, and that no module of this path has."""
+    room = (root / document).parent
+    found = []
+    for names, after, within in NAME_IN_MODULE.findall(text):
+        module = after or within
+        files = [root / module, root / "desktop" / module, *room.rglob(f"**/{module}")]
+        words = {word for file in files if file.is_file() for word in re.findall(r"\w+", file.read_text("utf-8"))}
+        called = [name for name in re.findall(r"`([\w.]+)`", names) if not name.endswith(".py")]
+        found += [f"{name} is not in {module}" for name in called if not words.issuperset(name.split("."))]
+    return found
+
+
 def dead_paths(root: Path, texts: Mapping[str, str]) -> list[str]:
     """A path of the repository that a document names in backticks and that is not there."""
     return [

@@ -64,6 +64,21 @@ def test_a_module_that_is_gone_is_found(tmp_path: Path) -> None:
     assert rules.dead_modules(tmp_path, "desktop/ui/README.md", text) == ["gone.py"]
 
 
+def test_the_names_that_a_document_says_are_in_a_module_are_there() -> None:
+    texts = {name: text for name, text in documents().items() if not name.startswith("resources/")}
+    assert sum(len(rules.NAME_IN_MODULE.findall(text)) for text in texts.values()) > 60
+    holds([f"{name}: {found}" for name, text in texts.items() for found in rules.dead_names(ROOT, name, text)])
+
+
+def test_a_name_that_is_not_in_its_module_is_found(tmp_path: Path) -> None:
+    (tmp_path / "desktop/ui/chat").mkdir(parents=True)
+    (tmp_path / "desktop/ui/chat/page.py").write_text("ROWS = ()\n\n\nclass Page:\n    size = 1\n")
+    text = "`ROWS` and `GONE` in `page.py`; `Page.size` (`chat/page.py`); a field `size`\nof `desktop/ui/chat/page.py`."
+    assert rules.dead_names(tmp_path, "desktop/ui/README.md", text) == ["GONE is not in page.py"]
+    for gone in ("`ROW` in `page.py`", "`Page.gone` (`page.py`)", "of `X`\nin `ui/chat/page.py`", "`ROWS` of `a.py`"):
+        assert len(rules.dead_names(tmp_path, "desktop/ui/README.md", gone)) == 1, gone
+
+
 def test_no_index_address_in_them() -> None:
     holds(rules.index_addresses(documents()))
 

@@ -113,7 +113,7 @@ def test_no_index_address_in_locks_and_documents() -> None:
     holds(rules.index_addresses(texts))
 
 
-def test_the_top_level_is_exactly_what_the_design_says() -> None:
+def test_nothing_lies_at_the_top_but_what_belongs_there() -> None:
     made_by_tools = {"build", "dist", "assent.egg-info", "__pycache__"}
     holds(rules.top_level({path.name for path in ROOT.iterdir()} - made_by_tools))
 

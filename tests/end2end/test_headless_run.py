@@ -103,7 +103,7 @@ def test_a_failure_is_an_exit_code_with_its_reason(tmp_path: Path) -> None:
         (("skill-list", "no json", *MODEL), "arguments are a JSON object"),
     ],
 )
-def test_what_cannot_begin_says_so_and_starts_nothing(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+def test_a_run_that_cannot_begin_says_why_and_no_more(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
     done = Home(tmp_path / "h", [{"text": "never"}]).run(*words)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr

@@ -24,16 +24,16 @@ def is_sent_input(kind: int) -> bool:
 
 
 class SentEvents(QAbstractNativeEventFilter):
-    """Drops them before Qt makes anything of them."""
+    """Drops input that a program sent, before Qt makes anything of it."""
 
     def nativeEventFilter(self, kind: QByteArray | bytes | bytearray | memoryview, message: int) -> object:
-        """True for what is not to be heard."""
+        """True for an event that Qt must not see."""
         return is_sent_input(ctypes.c_uint8.from_address(int(message)).value), 0
 
 
 @contextlib.contextmanager
 def sent_events_refused(application: QApplication) -> Iterator[None]:
-    """Meanwhile, where the windows are X11's."""
+    """Inside the ``with``, events that other programs send are refused; X11 alone has such events."""
     filter_ = SentEvents()
     if application.platformName() == "xcb":
         application.installNativeEventFilter(filter_)

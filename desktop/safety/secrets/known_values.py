@@ -52,7 +52,7 @@ class _PieceIndex:
                 self._letters.add(tuple(piece))
 
     def find(self, text: str) -> Iterator[tuple[int, str]]:
-        """(place, writing) of all there are."""
+        """Each known writing in the text with its place, as (place, writing)."""
         offsets, size, window = self._offsets, self._size, self._window
         every = [text[at :: self._stride] for at in range(size)] if offsets else []
         if self._letters.isdisjoint(zip(*every, strict=False)):

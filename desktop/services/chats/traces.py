@@ -199,7 +199,7 @@ class TraceService:
         return (await self._store.messages.get(message_id=message_id)).run_id
 
     def limits(self, agent: str) -> tuple[Limit, ...]:
-        """On rounds always one; on tokens, cost and time where there are some."""
+        """The limit on rounds, unless the agent is gone; those on tokens, cost and time where there are some."""
         tracker = self._tracker()
         try:
             found = self._agents.get(agent)

@@ -141,7 +141,7 @@ class SideStops:
         return RoundVerdict(nudge=NUDGE)
 
     def _extract(self, call: ToolCallBlock, result: ToolResultBlock) -> None:
-        """From the structured result, then from the arguments (R-SES-10)."""
+        """Keep the value of the stop property: from the structured result, else from the arguments (R-SES-10)."""
         for place in (result.structured, call.arguments):
             if isinstance(place, Mapping) and place.get(self._spec.stop_property) is not None:
                 self.value = place[self._spec.stop_property]

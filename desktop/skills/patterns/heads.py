@@ -40,7 +40,7 @@ class Sieve:
         self._sizes = {name: sorted({len(head) for head in heads}) for name, heads in self._heads.items()}
 
     def _place(self, rule: PatternRule) -> None:
-        """Under the argument of which it says most."""
+        """File a rule under the argument whose pattern begins with the longest fixed text."""
         found = [(check.name, heads) for check in rule.checks if (heads := heads_of(check, self._where))]
         if not found:
             self._always.append(rule)

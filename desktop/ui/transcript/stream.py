@@ -35,7 +35,7 @@ class Stream(QObject):
         self._caret_shown = True
 
     def touch(self, message: Message) -> None:
-        """Text came for a message."""
+        """Mark a message to which text was added; what is marked is drawn together, a little later."""
         self._dirty.add(message)
         if not self._flush.isActive() and self._view.isVisible():
             self._flush.start()

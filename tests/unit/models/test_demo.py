@@ -80,7 +80,7 @@ async def test_the_same_messages_give_the_same_answer() -> None:
     assert await play([user_message("Hello")]) == await play([user_message("Hello")])
 
 
-async def test_it_never_calls_a_tool_that_is_not_there() -> None:
+async def test_the_demo_model_calls_no_tool_that_it_was_not_offered() -> None:
     for words in ("Hello", "write", "read", "outside"):
         messages = [user_message("x"), ChatMessage("assistant", (TextBlock("y"),)), user_message(words)]
         _, end = await play(messages[-1:] if words == "Hello" else messages, tools=())

@@ -13,7 +13,7 @@ from tests.unit.tools.conftest import Bench, context
 
 
 @pytest.mark.spec("R-BLT-1", "R-TOOL-1", "R-TOOL-3")
-def test_the_tools_are_declared_as_the_source_says() -> None:
+def test_the_file_tools_have_their_names_and_categories_and_take_no_unknown_arguments() -> None:
     names = [(s.name, s.provider_name, s.category) for s in (READ_FILE, WRITE_FILE, LIST_DIRECTORY)]
     assert names == [
         ("read-file", "read_file", Category.READ),
