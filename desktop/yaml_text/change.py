@@ -14,6 +14,7 @@ from typing import Any
 from desktop.domain.errors import KnownError
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.places import FormatError
+from desktop.yaml_text.compare import means, nothing_else_differs
 from desktop.yaml_text.entry import entry_lines
 from desktop.yaml_text.parsing import composed, yaml
 
@@ -66,7 +67,20 @@ def change_key(
     root = _root(text, what)
     end = _end(lines, root)
     change = _TextChange(lines, "\r\n" if any(line.endswith("\r\n") for line in lines) else "\n", what, block_lists)
-    return "".join(change.made(root, 0, end, tuple(path), value))
+    try:
+        changed = "".join(change.made(root, 0, end, tuple(path), value))
+        if changed == text or _is_meant(root, changed, path, value):
+            return changed
+    except (TypeError, ValueError, RecursionError, FormatError, yaml.YAMLError):
+        pass  # a date or a tag that would be written anew, an anchor that would be gone
+    raise NotEditable(f"{what} cannot be changed here without changing more.", next_step="Edit it as text.")
+
+
+def _is_meant(before: yaml.Node | None, changed: str, path: Sequence[str], value: Any) -> bool:
+    """Whether the text says what it shall, and of everything else what it said. Raises FormatError for no YAML."""
+    after, _ = composed(changed)
+    wanted = None if value is REMOVE else composed("\n".join(entry_lines(path[-1], value)) + "\n")[0]
+    return nothing_else_differs(before, after, path) and means(after, path, wanted)
 
 
 def in_lines(text: str) -> str:
@@ -148,7 +162,7 @@ class _TextChange:
                 raise NotEditable(f"{self.what} has keys that are not plain words.", next_step="Edit it as text.")
         firsts = [*(key.start_mark.line for key, _ in nodes), end]
         return [
-            _Entry(str(key.value), first, _last(lines, first, limit), key, value)
+            _Entry(str(key.value), first, _last(lines, max(first + 1, _reach(lines, value)), limit), key, value)
             for (key, value), first, limit in zip(nodes, firsts, firsts[1:], strict=False)
         ]
 
@@ -162,7 +176,7 @@ class _TextChange:
 def _root(text: str, what: str) -> yaml.MappingNode | None:
     try:
         node, _ = composed(text)
-    except (FormatError, RecursionError) as error:
+    except FormatError as error:
         raise NotEditable(f"{what} is not valid YAML.", next_step="Correct it as text first.") from error
     if node is None or (isinstance(node, yaml.ScalarNode) and not node.value and not node.style):
         return None
@@ -192,10 +206,26 @@ def _is_mapping(node: yaml.Node) -> bool:
     return isinstance(node, yaml.MappingNode)
 
 
-def _last(lines: list[str], first: int, limit: int) -> int:
+def _reach(lines: list[str], node: yaml.Node) -> int:
+    """The line after the last one that is part of a value, also where it looks like a comment or a blank line."""
+    if isinstance(node, yaml.CollectionNode) and not node.flow_style:
+        return max((_reach(lines, inner) for pair in node.value for inner in _parts(pair)), default=0)
+    end = node.end_mark.line + (node.end_mark.column > 0)
+    if getattr(node, "style", None) not in ("|", ">") or node.value.endswith("\n\n") or not node.value.strip("\n"):
+        return int(end)
+    while end > node.start_mark.line + 1 and not lines[end - 1].rstrip("\r\n"):
+        end -= 1  # blank lines below a text in a block are none of it
+    return int(end)
+
+
+def _parts(pair: Any) -> tuple[yaml.Node, ...]:
+    return pair if isinstance(pair, tuple) else (pair,)
+
+
+def _last(lines: list[str], least: int, limit: int) -> int:
     """Where an entry ends: before the comments and blank lines that lead to what follows."""
     last = limit
-    while last > first + 1 and (not lines[last - 1].strip() or lines[last - 1].lstrip().startswith("#")):
+    while last > least and (not lines[last - 1].strip() or lines[last - 1].lstrip().startswith("#")):
         last -= 1
     return last
 

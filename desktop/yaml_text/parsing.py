@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
 else:
     yaml = lazy_module("yaml")
 
+MAX_DEPTH = 100
+"""Of a text whose tree is made: the library makes it by calling itself in C, which ends the process far below."""
+_LEADING = re.compile(rf"^[ \t?:-]{{{MAX_DEPTH}}}", re.MULTILINE)
+"""As deep as that in blocks, a line has to begin like this."""
 _TAB = "a tab indents here: use spaces"
 _HALF = "there is half a character here"
 _WORDS = {
@@ -50,13 +55,26 @@ def event_kind(event: Any) -> str:
 def composed(text: str) -> tuple[yaml.Node | None, yaml.CSafeLoader]:
     """The tree of nodes of a text that is one document, and what makes values of it.
 
-    Raises FormatError, and RecursionError for one that is nested too deeply.
+    Raises FormatError.
     """
+    _check_depth(text)
     try:
         loader = yaml.CSafeLoader(text)
         return loader.get_single_node(), loader
     except (yaml.YAMLError, UnicodeEncodeError) as error:
         raise in_words(error, text) from error
+
+
+def _check_depth(text: str) -> None:
+    if text.count("[") + text.count("{") < MAX_DEPTH // 2 and _LEADING.search(text) is None:
+        return  # nearly all: they need not be parsed twice
+    depth = 0
+    for event in events(text):
+        kind = event_kind(event)
+        depth += kind.endswith("Start") - kind.endswith("End")
+        if depth > MAX_DEPTH:
+            place = event.start_mark
+            raise FormatError(f"values are nested more than {MAX_DEPTH} deep", place.line + 1, place.column + 1)
 
 
 def in_words(error: yaml.YAMLError | UnicodeEncodeError, text: str, first_line: int = 1) -> FormatError:

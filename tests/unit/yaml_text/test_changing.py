@@ -1,5 +1,7 @@
 """Changing one key of YAML: the key is changed, and every other byte is as it was (R-SK-11)."""
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -109,6 +111,94 @@ def test_what_is_no_plain_list_of_keys_is_left_to_text(text: str) -> None:
 def test_what_stands_around_a_change_is_kept(text: str, path: list[str], value: Any, new: str) -> None:
     assert change_key(text, path, value) == new
     yaml.safe_load(new)
+
+
+@pytest.mark.spec("R-SK-11")
+@pytest.mark.parametrize(
+    ("text", "path", "value", "new"),
+    [
+        ("a: |\n  x\n  # head\n", ["b"], 2, "a: |\n  x\n  # head\nb: 2\n"),
+        ("a: |\n  x\n\n  # head\n\n", ["b"], 2, "a: |\n  x\n\n  # head\nb: 2\n\n"),
+        ("a: |+\n  x\n\n\n", ["b"], 2, "a: |+\n  x\n\n\nb: 2\n"),
+        ("a: |+\n\n\n", ["b"], 2, "a: |+\n\n\nb: 2\n"),
+        ("a: |\n  x\n     \n# of b\nb: 1\n", ["a"], 2, "a: 2\n# of b\nb: 1\n"),
+        ("a: |\n  x\nb: |\n  y\n  # head\n", ["b"], REMOVE, "a: |\n  x\n"),
+        ("a: >-\n  x\n  #tag\n# of b\nb: 1\n", ["a"], "y\nz", "a: |-\n  y\n  z\n# of b\nb: 1\n"),
+        ("a:\n  b: |\n    x\n    # head\n", ["a", "c"], 2, "a:\n  b: |\n    x\n    # head\n  c: 2\n"),
+        ("a: 'x\n  # no comment'\n", ["b"], 2, "a: 'x\n  # no comment'\nb: 2\n"),
+        ("a:\n  - |\n    # head\n", ["b"], 2, "a:\n  - |\n    # head\nb: 2\n"),
+    ],
+)
+def test_a_line_of_a_text_that_looks_like_a_comment_stays_in_its_text(
+    text: str, path: list[str], value: Any, new: str
+) -> None:
+    assert change_key(text, path, value) == new
+
+
+@pytest.mark.spec("R-SK-11")
+@pytest.mark.parametrize(
+    ("text", "path", "value"),
+    [
+        ("a: &x 1\nb: *x\n", ["a"], 2),  # b would mean nothing
+        ("x: &x\n  k: 1\na: *x\n", ["a", "k"], 2),  # x would change too
+        ("a: x\n  # why\nb: 1\n", ["a"], "y\nz"),  # the comment would be part of the text
+        ("a: |\n  x\nb: 1\n  # why\n", ["b"], REMOVE),  # here, too
+        ("a: 1\na: 2\n", ["a"], 3),
+        ("m: {when: 2020-01-01}\n", ["m", "new"], 1),  # what stands in the same braces is written anew
+        ("m: {own: !tag x}\n", ["m", "new"], 1),
+        ("m: {much: .inf}\n", ["m", "new"], 1),
+    ],
+)
+def test_a_change_that_would_change_more_is_left_to_text(text: str, path: list[str], value: Any) -> None:
+    with pytest.raises(NotEditable, match="without changing more"):
+        change_key(text, path, value)
+
+
+DEEP = """
+import sys
+from desktop.domain.errors import KnownError
+from desktop.domain.places import FormatError
+from desktop.yaml_text import document
+from desktop.yaml_text.change import change_key, in_lines
+text = sys.argv[1] * int(sys.argv[2])
+for read in (document.read, in_lines, lambda text: change_key(text, ["new"], 1)):
+    try:
+        read(text)
+    except (FormatError, KnownError) as error:
+        print(type(error).__name__)
+"""
+
+
+@pytest.mark.spec("R-SK-11")
+@pytest.mark.parametrize("piece", ["[", "a: {b: [", "- ", "? ", "? - "])
+@pytest.mark.parametrize("times", [300, 30_000])
+def test_a_text_that_is_nested_too_deeply_is_refused_and_ends_nothing(piece: str, times: int) -> None:
+    """In a process of its own: the library would end it without a word."""
+    read = subprocess.run([sys.executable, "-c", DEEP, piece, str(times)], capture_output=True, text=True, check=False)
+    assert (read.returncode, read.stdout.split()) == (0, ["FormatError", "FormatError", "NotEditable"]), read.stderr
+
+
+LINES = st.sampled_from(["a: 1", "b: |", "c: >+", "d:", "e: 'x", "f: &x y", "g: *x", "h: {i: 1}", "  j: 2", "  k: |-"])
+PARTS = st.sampled_from(["  # text", "    # deeper", "# note", "", "  word", "    word'", "  - x", "      ", "..."])
+
+
+@pytest.mark.spec("R-SK-11")
+@given(
+    st.lists(LINES | PARTS, max_size=12).map("\n".join),
+    st.sampled_from([["a"], ["d", "j"], ["d", "new"], ["b"], ["new"], ["h", "i"]]),
+    st.sampled_from([REMOVE, 7, "one\ntwo\n", ["x"]]),
+)
+def test_whatever_is_changed_all_else_means_what_it_meant(text: str, path: list[str], value: Any) -> None:
+    try:
+        changed = change_key(text, path, value)
+    except NotEditable:
+        return
+    before, after = yaml.safe_load(text) or {}, yaml.safe_load(changed) or {}
+    assert {key: before[key] for key in before if key != path[0]} == {
+        key: after[key] for key in after if key != path[0]
+    }
+    if len(path) == 1:
+        assert after.get(path[0]) == (None if value is REMOVE else value)
 
 
 def test_where_lists_have_a_line_for_each_item_a_short_one_has_it_too() -> None:
