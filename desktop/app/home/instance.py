@@ -16,8 +16,8 @@ from desktop.domain.errors import KnownError
 
 ASK, ANSWER = b"raise\n", b"ok\n"
 SEND = b"send "
-LONGEST = 1_000_000
-"""Bytes of one line."""
+LONGEST = 2_000_000
+"""Bytes of one line: a message of as many characters as an inbox takes, whatever these are, and its address."""
 SEND_TIMEOUT = 30.0
 """Seconds in which a message has to be taken."""
 TIMEOUT = 1.0
@@ -44,7 +44,12 @@ def ask_to_raise(address: Path) -> bool:
 def send_message(address: Path, to: str, text: str) -> None:
     """Hand a message for the agent with the address ``to`` to whoever has the home. Blocks. Raises KnownError with why
     it was not taken, and where nobody listens."""
-    line = SEND + json.dumps({"to": to, "text": text}).encode() + b"\n"
+    try:
+        line = SEND + json.dumps({"to": to, "text": text}, ensure_ascii=False).encode() + b"\n"
+    except UnicodeEncodeError as error:
+        raise KnownError("It was not taken: it is no text in UTF-8.", code="inbox.message") from error
+    if len(line) > LONGEST:
+        raise KnownError(f"It was not taken: with {len(text):,} characters it is too long.", code="inbox.message")
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:
             peer.settimeout(SEND_TIMEOUT)
@@ -112,7 +117,7 @@ class InstanceServer:
                     writer.write(await self._posted(line.removeprefix(SEND)))
             async with asyncio.timeout(TIMEOUT):
                 await writer.drain()
-        except (OSError, ValueError, TimeoutError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             logger.info("another process asked for something and left: %s", type(error).__name__)
         finally:
             writer.close()
@@ -122,6 +127,7 @@ class InstanceServer:
         told = json.loads(line)
         if not isinstance(told, dict) or not all(isinstance(told.get(key), str) for key in ("to", "text")):
             raise ValueError("no message")
+        f"{told['to']}{told['text']}".encode()  # half a character is none that could be kept
         try:
             await self._post(told["to"], told["text"])
         except KnownError as error:
