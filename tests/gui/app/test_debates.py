@@ -112,14 +112,16 @@ async def test_a_set_up_that_was_not_started_comes_back_after_a_restart(start: A
         [],
         {"topic": "x", "max_turns": "many"},
         {"a": {"label": 4}},
-        {"a": 7},
         {"b": {"stop_on_response": "yes"}},
         {"title": ["x"]},
     ],
 )
 def test_what_is_no_set_up_does_not_come_back(bad: Any) -> None:
-    found = draft_of(bad)
-    assert found is None or (found.a.prompt, found.topic) == ("", "")
+    assert draft_of(bad) is None
+
+
+def test_a_side_that_is_no_record_comes_back_empty() -> None:
+    assert draft_of({"a": 7}) == DebateSetup("", SideSetup(""), SideSetup(""))
 
 
 def test_known_secrets_are_masked_in_what_is_kept(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ async def test_a_skill_in_code_runs_apart_and_its_write_is_asked_about_with_the_
     (app.home.path / "workspace" / "text.txt").write_text("one two three")
     app.say("count it")
     request = await app.asked()
-    assert request.tool == "write_file" or request.tool == "write-file"
+    assert request.tool == "write-file"
     assert "word-count" in request.chain
     assert request.preview["after"] == "3"
     app.models.approvals.answer(request.request_id, "allow_once", digest=request.digest)

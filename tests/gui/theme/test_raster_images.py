@@ -123,9 +123,11 @@ def test_caps_of_bytes_and_pixels_hold(qapp: object) -> None:
 
 def test_of_an_animation_there_is_the_first_frame_within_what_the_file_said_of_its_size(qapp: object) -> None:
     found = raster_image(gif((8, 8), (60_000, 60_000), frames=500), ROOM)
-    assert found is None or found.size() == QSize(8, 8)
+    assert found is not None
+    assert found.size() == QSize(8, 8)
     many = raster_image(gif((8, 8), (8, 8), frames=5_000), ROOM)
-    assert many is None or many.size() == QSize(8, 8)
+    assert many is not None
+    assert many.size() == QSize(8, 8)
 
 
 def scanned(scans: int) -> bytes:

@@ -180,8 +180,8 @@ async def test_a_ref_that_code_registers_is_called_later_as_untrusted(tmp_path: 
     emits = "return await ctx.manager.invoke('event-emit', {topic: 't', data: 1})"
     bench = bench_of(tmp_path, engine, code, emits)
     await bench.call("task")
-    heard = [told(bench, at) for at in (1, 2)]
-    assert "untrusted" in json.dumps(heard) or "not a plain tool name" in json.dumps(heard)
+    (called,) = told(bench, 2)["value"]["called"]
+    assert called == {"ref": "file:///etc/passwd", "error": "'file:///etc/passwd' is not a plain tool name."}
 
 
 @pytest.mark.spec("R-COD-10", "R-COD-11")

@@ -64,7 +64,8 @@ def test_ten_thousand_threads_are_arranged_without_trouble():
 def test_the_more_fitting_line_wins(query, better, worse):
     first, second = match(query, better), match(query, worse)
     assert first is not None
-    assert second is None or first.score > second.score
+    assert second is not None
+    assert first.score > second.score
 
 
 def test_letters_out_of_order_do_not_fit():

@@ -98,8 +98,10 @@ def test_a_known_value_is_recognised_in_this_writing(writing: str, value: str) -
     written = WRITINGS[writing](value)
     masked = knowing(value).mask_known(f"before {written} after")
     assert REDACTED in masked
-    left = masked.removeprefix("before ").removesuffix(" after").replace(REDACTED, "")
-    assert len(left) < len(written) / 2 or "longer" in writing or "lines" in writing or "auth" in writing, masked
+    left = (
+        masked.removeprefix("before ").removesuffix(" after").replace(REDACTED, "").replace("eHh4", "")
+    )  # those are the xxx in front
+    assert len(left) < len(written) / 2, masked
     assert masked.startswith("before ")
     assert masked.endswith(" after")
 

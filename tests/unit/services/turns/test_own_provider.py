@@ -283,8 +283,12 @@ async def test_a_call_that_the_person_denies_is_told_to_the_provider_and_nothing
     roots = skills(tmp_path / "mine", LISTED)
     async with opened(tmp_path, confinement, ScriptedModel([]), roots, person=Person("deny")) as w:
         records = await w.ask(await w.thread(), "go")
-        assert not any(line == "result written" for line in said(records))
-        assert any("denied" in line.lower() or "did not" in line.lower() for line in said(records))
+        assert said(records)[2:6] == [
+            "calls look",
+            "calls write-file",
+            "result forty-two",
+            "result Permission denied by user",
+        ]
 
 
 @pytest.mark.spec("R-MW-1", "R-LIM-1")

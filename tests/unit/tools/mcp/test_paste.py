@@ -45,12 +45,18 @@ def test_variables_in_front_are_variables(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["npx x | tee log", "cd work && npx x", "npx x > log", "npx x $(cat key)", "cd work; npx x", "npx 'x"]
+    "line", ["npx x | tee log", "cd work && npx x", "npx x > log", "npx x $(cat key)", "cd work; npx x"]
 )
 def test_what_only_a_shell_can_do_is_refused_with_the_reason(line: str) -> None:
     found = read_pasted(line)
     assert not found.servers
-    assert "script" in found.problem or "quotation mark" in found.problem
+    assert "script" in found.problem
+
+
+def test_a_quotation_mark_that_is_not_closed_is_named() -> None:
+    found = read_pasted("npx 'x")
+    assert not found.servers
+    assert "quotation mark" in found.problem
 
 
 @pytest.mark.parametrize("name", ["npx", "/opt/tickets/server", "~/bin/mcp", ""])
