@@ -1,5 +1,6 @@
 """The house rules hold on our sources, and each rule finds the violation that it is there for."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -80,6 +81,9 @@ def test_every_built_in_tool_is_in_the_list_of_them() -> None:
         for found in vars(import_module(f"desktop.tools.builtin.{file.stem}")).values()
         if isinstance(found, ToolSpec)
     }
+    written = [file for file in OURS if file.name.startswith("desktop/tools/builtin/")]
+    made = [node for file in written for node in file.find(ast.Call) if rules.last_name(node.func) == "ToolSpec"]
+    assert len(made) == len(BUILT_IN), "one is written where no module shows it"
 
 
 def test_no_cancellation_is_lost_on_the_way() -> None:

@@ -10,7 +10,7 @@ import pytest
 from desktop.domain.errors import KnownError
 from desktop.domain.events import RunEnded
 from desktop.domain.supervision import RUN_ROUNDS
-from tests.unit.app.test_journal_rooms import opened
+from tests.unit.app.test_journal_wiring import opened
 
 
 @pytest.mark.spec("R-SUP-7", "R-SUP-11", "R-LIM-5")
