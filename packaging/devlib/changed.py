@@ -82,6 +82,16 @@ def counted(tests: Iterable[str]) -> str:
     return ", ".join(f"{folder} {count}" for folder, count in sorted(folders.items()))
 
 
+def described(chosen: Sequence[str], left: Sequence[str], since: str) -> list[str]:
+    """What is run, and what is left to the whole suite, in lines for a person."""
+    count = len(chosen) + len(left)
+    return [
+        f"{len(chosen)} of {count} test files that what differs from {since} can touch at first hand",
+        *([f"left out, for they take longer than a minute: {counted(left)}"] if left else []),
+        "not looked at: tests that reach it only through other modules. The whole suite has them",
+    ]
+
+
 def _module(name: str) -> str:
     return name.removeprefix("packaging/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 

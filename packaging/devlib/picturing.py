@@ -1,4 +1,4 @@
-"""Saves pictures of all pages: a process for light and one for dark, because each needs a core to itself."""
+"""Saves the pictures of packaging/shots: a process for light and one for dark, because each needs a core to itself."""
 
 import subprocess
 from collections.abc import Sequence

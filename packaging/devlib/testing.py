@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Lock
 from typing import IO
 
-from .changed import affordable, changed_files, costs, counted, touched
+from .changed import affordable, changed_files, costs, described, touched
 from .environment import ROOT, clean_environment, python
 from .standing import PROGRESS, TELL_S, Standing, Tell
 from .words import say
@@ -115,9 +115,8 @@ def run_changed(since: str) -> int:
     paths, known = touched(changed), costs()
     kinds = [[path for path in paths if hides_qt(path) is hides] for hides in (True, False)]
     chosen, left = zip(*(affordable(kind, known, changed) for kind in kinds), strict=True)
-    say(f"{sum(map(len, chosen))} of {len(paths)} test files that can be touched by what differs from {since}")
-    if any(left):
-        say(f"left to the whole suite, for they take longer than a minute: {counted(chain(*left))}")
+    for line in described(list(chain(*chosen)), list(chain(*left)), since):
+        say(line)
     return run_stages([Stage(HIDE_QT if hides_qt(kind[0]) else (), tuple(kind)) for kind in chosen if kind])
 
 

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from devlib.changed import COSTS, affordable, changed_files, costs, counted, touched
+from devlib.changed import COSTS, affordable, changed_files, costs, counted, described, touched
 from devlib.environment import ROOT
 
 FILES = {
@@ -83,6 +83,19 @@ def test_of_more_than_a_minute_the_first_are_chosen_and_the_others_named() -> No
     assert chosen == ["tests/a/test_1.py", "tests/a/b/test_3.py"]
     assert left == ["tests/a/test_2.py", "tests/a/test_new.py"]
     assert counted(left) == "tests/a 2"
+
+
+def test_what_is_run_and_what_is_not_is_told() -> None:
+    far = "not looked at: tests that reach it only through other modules. The whole suite has them"
+    assert described(["tests/a/test_1.py"], ["tests/a/test_2.py"], "HEAD") == [
+        "1 of 2 test files that what differs from HEAD can touch at first hand",
+        "left out, for they take longer than a minute: tests/a 1",
+        far,
+    ]
+    assert described(["tests/a/test_1.py"], [], "main") == [
+        "1 of 1 test files that what differs from main can touch at first hand",
+        far,
+    ]
 
 
 def test_what_changed_itself_is_chosen_whatever_it_takes_and_one_test_at_least() -> None:
