@@ -12,6 +12,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ SERVICE = "skill-worker"
 MAX_CALLS = 1000
 """Of one run. Callbacks do not count, as a provider streams through them: who handed them out bounds them."""
 MAX_AT_ONCE = 16
+"""Calls of tools, and answers on their way."""
 MAX_WORDS = 4000
 """Characters of what a process says that it failed with."""
 WRITES_NOTHING = (
@@ -114,6 +116,7 @@ class _PythonCall:
         self._definition = definition
         self._context = context
         self._room = asyncio.Semaphore(MAX_AT_ONCE)
+        self._answering = asyncio.Semaphore(MAX_AT_ONCE)
         self._calls = 0
 
     async def go(self, source: str, args: Mapping[str, Any]) -> Any:
@@ -128,10 +131,17 @@ class _PythonCall:
             hosted = context.hosted
             params["agent"] = {"id": hosted.agent_id, "ref": hosted.ref, "inbox": plain(list(hosted.inbox))}
         stream = self._child.stream("run", params, parts=_pieces(source))
+        waiting: set[asyncio.Task[None]] = set()
         try:
             async with asyncio.TaskGroup() as group:
                 async for item in stream:
-                    group.create_task(self._serve(_checked(await asyncio.to_thread(_taken, item))))
+                    asked = _checked(await asyncio.to_thread(_taken, item))
+                    task = group.create_task(self._serve(asked))
+                    if self._is_effect(asked):
+                        waiting.add(task)
+                        task.add_done_callback(waiting.discard)
+                for task in waiting:  # the code has ended: nobody is left who waits for them
+                    task.cancel()
         except BaseExceptionGroup as group:
             raise self._failed(_first(group)) from group
         finally:
@@ -161,6 +171,11 @@ class _PythonCall:
             return None
         return value.get("value")
 
+    def _is_effect(self, item: Mapping[str, Any]) -> bool:
+        """Whether an agent in code asks for an effect or a child: who hosts it bounds these."""
+        hosted = self._context.hosted
+        return hosted is not None and item["op"] == "invoke" and item["ref"] == hosted.ref
+
     async def _serve(self, item: Mapping[str, Any]) -> None:
         """One of the skill's own calls, through the pipeline like any other (R-INV-2)."""
         manager = self._context.manager
@@ -168,8 +183,11 @@ class _PythonCall:
         if self._calls > MAX_CALLS:
             raise ToolFailure(f"{self._definition.name} made more than {MAX_CALLS} calls.", code="denied.limit")
         self._context.nonlocals.update(without_app_values(item["nonlocals"]))
-        async with self._room:  # until the answer is taken: the process takes only so many at once
+        async with (
+            nullcontext() if self._is_effect(item) else self._room
+        ):  # what an agent waits for keeps nothing else waiting
             answer, told = await self._answered(item)
+        async with self._answering:  # until the answer is taken: the process takes only so many at once
             text = await asyncio.to_thread(_text_of, told)
             replied = self._child.stream("answer", answer, parts=_pieces(text), deadline_s=30)
             async for _ in replied:

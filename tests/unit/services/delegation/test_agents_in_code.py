@@ -22,6 +22,7 @@ from desktop.pipeline.skills.python_worker import PythonWorker
 from desktop.safety.confinement.select import SystemConfinement
 from desktop.services.chats.tree_actions import RunTreeService
 from tests.harness.help_pages import samples
+from tests.harness.patience import PATIENCE_S
 from tests.unit.agents.script import Hang, Script
 from tests.unit.agents.script import says as speaks
 from tests.unit.pipeline.kit import FakeTool, Person
@@ -226,6 +227,34 @@ async def run(ctx, inbox):
         assert status == "limit"
         assert "max_rounds 1" in detail
         assert all(node.state.over for node in told(h.world).values()), "what it did not wait for ended with it"
+
+
+@pytest.mark.spec("R-SUP-5", "R-JRN-3")
+@pytest.mark.parametrize(
+    "left",
+    [
+        'for n in range(17): await ctx.spawn("helper-agent", f"hang {n}")',
+        "tasks = [asyncio.ensure_future(ctx.sleep_until(253370764800.0 + n)) for n in range(17)]",
+    ],
+)
+async def test_however_much_it_waits_for_it_goes_on_and_what_it_leaves_ends_with_it(
+    tmp_path: Path, confinement: SystemConfinement, left: str
+) -> None:
+    code = f"""
+import asyncio
+
+async def run(ctx, inbox):
+    {left}
+    await asyncio.sleep(0.1)
+    return [(await ctx.tool("look", {{"path": "a"}})).value, len(await ctx.uuid()) > 10]
+"""
+    model = Answers({"Please.": CALL}, "done", hang="hang")
+    async with office(tmp_path, confinement, model, code) as h, asyncio.timeout(PATIENCE_S):
+        _, results = await h.ask()
+        assert value(results) == ["42", True]
+        ended = {at: node.state for at, node in told(h.world).items() if at not in ("0", "0.1")}
+        assert set(ended.values()) <= {NodeState.CANCELLED}
+        assert told(h.world)["0.1"].state is NodeState.COMPLETED
 
 
 @pytest.mark.spec("R-SUP-15", "R-PRV-11")
