@@ -87,9 +87,9 @@ def test_of_more_than_a_minute_the_first_are_chosen_and_the_others_named() -> No
 
 def test_what_is_run_and_what_is_not_is_told() -> None:
     far = "not looked at: tests that reach it only through other modules. The whole suite has them"
-    assert described(["tests/a/test_1.py"], ["tests/a/test_2.py"], "HEAD") == [
+    assert described(["tests/a/test_1.py"], ["tests/b/test_2.py"], "HEAD") == [
         "1 of 2 test files that what differs from HEAD can touch at first hand",
-        "left out, for they take longer than a minute: tests/a 1",
+        "left out, for they take longer than a minute: tests/b 1",
         far,
     ]
     assert described(["tests/a/test_1.py"], [], "main") == [

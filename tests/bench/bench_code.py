@@ -55,7 +55,7 @@ def cold() -> Figure:
             await one.close()
         return statistics.median(found)
 
-    return Figure(_with_engine(work), note="median of 7: process, engine, walls, one value")
+    return Figure(_with_engine(work), note="median of 7: process, engine, confinement, one value")
 
 
 @bench("code worker: from the pool to the first value", target="<= 5", unit="ms")

@@ -1,6 +1,6 @@
 """Hostile code at work, and the Qt thread beside it: how long it is ever away. All of tests/data/hostile_code.
 
-The loop is the app's, the workers are real processes behind their walls; a 5 ms timer of Qt says how late it came. By
+The loop is the app's, the workers are real confined processes; a 5 ms timer of Qt says how late it came. By
 the clock the machine is in it, which the programs use as much as they are allowed; the note tells what of it the thread
 itself computed in one go.
 """

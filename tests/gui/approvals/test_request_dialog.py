@@ -68,7 +68,7 @@ async def test_a_write_shows_tool_category_chain_thread_paths_reason_and_the_dif
 async def test_what_confines_a_command_is_a_note_and_that_nothing_does_a_warning(
     bench: DialogBench, shell: PermissionRequest, tmp_path: Path, kinds: tuple[Kind, ...]
 ) -> None:
-    """With the sentence of this machine itself, and as it is on one without any walls."""
+    """With the sentence of this machine itself, and as it is on one without confinement."""
     settings = SafetySettings(workspace=str(tmp_path), allowed=(str(tmp_path),))
     with closing(
         SystemConfinement(BoundaryPolicy(str(tmp_path / "h"), lambda: settings), lambda: settings, kinds=kinds)

@@ -217,7 +217,7 @@ async def test_a_tool_registered_anew_meanwhile_runs_neither_as_old_nor_as_new(t
 
 @pytest.mark.spec("R-PRM-5", "R-TOOL-4")
 async def test_what_was_shown_of_the_way_it_runs_is_what_the_answer_holds_for(tmp_path):
-    """Where, with which network, within which walls: all of it is in the request, and in the answer."""
+    """Where, with which network, how confined: all of it is in the request, and in the answer."""
     for key, value in (("network", True), ("cwd", "/elsewhere"), ("confined_by", "none"), ("environment", ["X"])):
         shown = {"kind": "command", "command": "id", "cwd": "/w", "network": False, "confined_by": "bubblewrap"}
 

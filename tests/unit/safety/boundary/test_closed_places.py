@@ -1,4 +1,4 @@
-"""Denied folders that one tool reads because it says so: what may be opened, and real walls around it (D-4)."""
+"""Denied folders that one tool reads because it says so: what may be opened, and real confinement around it (D-4)."""
 
 import asyncio
 import os

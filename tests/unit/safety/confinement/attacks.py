@@ -1,4 +1,4 @@
-"""Attacks on the walls around a process, as data: what is tried, and how it shows that it worked.
+"""Attacks on the confinement of a process, as data: what is tried, and how it shows that it worked.
 
 An attack that worked prints REACHED, or prints a canary (PRIVATE, CONVERSATIONS, ENVIRONMENT), or changes something
 outside, or reaches a listener, or harms the process that stands for the app. Words in capitals between @ are places:
@@ -6,7 +6,7 @@ outside, or reaches a listener, or harms the process that stands for the app. Wo
 @TCP@ and @UDP@ ports, @NEAR@ and @FAR@ Unix sockets in /tmp and elsewhere, @GRAM@ a datagram one, @ABSTRACT@ a name,
 @OPEN@ an allowed folder with sockets whose names the kernel's list does not tell.
 
-``sh`` runs with bash, ``py`` with Python. ``alone``: not tried without walls, because there it would do harm or prove
+``sh`` runs with bash, ``py`` with Python. ``alone``: not tried without confinement, where it would do harm or prove
 nothing (the machine lacks what it needs). ``network``: with the network on.
 """
 

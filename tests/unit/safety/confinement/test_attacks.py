@@ -1,4 +1,4 @@
-"""The walls under attack, each kind that this machine has under the same list (C-33)."""
+"""Confinement under attack, each kind that this machine has under the same list (C-33)."""
 
 import asyncio
 import os
@@ -242,7 +242,7 @@ async def test_no_attack_gets_through_the_walls(
     spec = confinement.wrap(attacked.spec(attack), narrow=narrow, network=attack.network)
     outcome = await run(spec)
     got = attacked.passed(outcome)
-    escapes.tried(f"walls: {attack.kind}", bool(got))
+    escapes.tried(f"confinement: {attack.kind}", bool(got))
     assert not got, outcome.output
     assert "could not be confined" not in outcome.output
     assert outcome.ended == "exited"
@@ -335,11 +335,11 @@ from desktop.domain.safety import ProcessSpec, SafetySettings
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.confinement.process import GroupRunner
 settings = SafetySettings(workspace={workspace!r}, allowed=({workspace!r},))
-walls = SystemConfinement(BoundaryPolicy({home!r}, lambda: settings), lambda: settings, kinds=({kind!r},))
+confinement = SystemConfinement(BoundaryPolicy({home!r}, lambda: settings), lambda: settings, kinds=({kind!r},))
 async def main():
     specs = [ProcessSpec(("bash", "--norc", "-c", code), {workspace!r}, {{"PATH": "/usr/bin:/bin"}})
              for code in {codes!r}]
-    await asyncio.gather(*(GroupRunner().run(walls.wrap(spec), CancellationToken()) for spec in specs))
+    await asyncio.gather(*(GroupRunner().run(confinement.wrap(spec), CancellationToken()) for spec in specs))
 asyncio.run(main())
 """
 

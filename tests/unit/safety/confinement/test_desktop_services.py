@@ -57,7 +57,7 @@ async def test_no_confined_process_reaches_the_keyring_or_the_bus(
         for command in BUS:
             spec = spec_of(world, environment, "bash", "--norc", "-c", command)
             passed = "REACHED" in await run(confinement.wrap(spec, network=network))
-            escapes.tried("walls: desktop", passed)
+            escapes.tried("confinement: desktop", passed)
             assert not passed, command
 
 
@@ -83,6 +83,6 @@ async def test_no_confined_process_reaches_the_screen(world: World, x_display: s
         assert reached[0], "the screen is not there: the others would prove nothing"
         return
     for passed in reached:
-        escapes.tried("walls: desktop", passed)
+        escapes.tried("confinement: desktop", passed)
     assert not any(reached)
     assert os.path.exists(Path("/tmp/.X11-unix", f"X{x_display.strip(':')}"))

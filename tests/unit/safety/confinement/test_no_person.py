@@ -1,4 +1,4 @@
-"""Runs that nobody watches, and what is said of walls that are none."""
+"""Runs that nobody watches, and what is said where nothing confines."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Shared memory inside the walls: a command's own under bubblewrap, none under Landlock, and the result says why."""
+"""Shared memory under confinement: a command's own under bubblewrap, none under Landlock, and the result says why."""
 
 from __future__ import annotations
 

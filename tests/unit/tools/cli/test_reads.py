@@ -121,7 +121,7 @@ async def running(bench: Bench) -> AsyncIterator[Running]:
 
 @pytest.fixture
 async def confined(bench: Bench) -> AsyncIterator[Running]:
-    """In the walls of this machine."""
+    """Under what confines on this machine."""
     if bench.confinement.probe().kind == "none":
         pytest.skip("nothing confines processes here")
     owner = TaskOwner()

@@ -1,4 +1,4 @@
-"""What holds a shell command: tried from inside, on each kind of wall this machine has (C-33, S-FS-1)."""
+"""What holds a shell command: tried from inside, with each kind of confinement that this machine has (C-33, S-FS-1)."""
 
 import contextlib
 import ctypes
@@ -63,12 +63,12 @@ async def tried(confinement: SystemConfinement, world: World, attempt: str) -> s
 
 
 async def free(world: World, attempt: str) -> str:
-    """What the same attempt writes where there are no walls."""
+    """What the same attempt writes where nothing confines it."""
     return (await GroupRunner().run(shell(world, attempt), CancellationToken())).output
 
 
 def made(world: World, *kinds: Kind) -> contextlib.closing[SystemConfinement]:
-    """Closed at the end: a wall may have made a folder for itself."""
+    """Closed at the end: confinement may have made a folder for itself."""
     return contextlib.closing(SystemConfinement(world.policy, lambda: world.settings, kinds=kinds or KINDS))
 
 
@@ -180,7 +180,7 @@ async def test_nothing_can_be_written_where_no_folder_of_its_own_lies_over_the_r
         assert await free(world, f"rm {elsewhere}/file; ls {elsewhere}") == ""
 
 
-async def test_each_of_these_attempts_does_write_where_there_are_no_walls(tmp_path: Path) -> None:
+async def test_each_of_these_attempts_does_write_without_confinement(tmp_path: Path) -> None:
     for number, attempt in enumerate(WRITES):
         world = World(tmp_path / str(number))
         before = around_the_workspace(world)
@@ -192,7 +192,7 @@ async def test_each_of_these_attempts_does_write_where_there_are_no_walls(tmp_pa
 async def test_what_the_explorer_says_of_commands_is_what_happens_inside(
     confinement: SystemConfinement, world: World
 ) -> None:
-    """The walls answer about a path as they hold it."""
+    """What a profile says about a path is what holds."""
     own = world.workspace / "own"
     own.mkdir()
     world.change(allowed=(str(world.workspace), str(world.home)), denied=(str(world.ssh), str(own)))
@@ -268,7 +268,7 @@ async def test_denied_paths_and_the_apps_data_cannot_be_read(confinement: System
         assert not [secret for secret in SECRETS if secret in output], (attempt, output)
 
 
-async def test_each_of_these_attempts_does_read_where_there_are_no_walls(tmp_path: Path) -> None:
+async def test_each_of_these_attempts_does_read_without_confinement(tmp_path: Path) -> None:
     for number, attempt in enumerate(READS):
         output = await free(World(tmp_path / str(number)), attempt)
         assert [secret for secret in SECRETS if secret in output], attempt
@@ -331,7 +331,7 @@ async def test_a_link_that_leads_out_is_no_place_to_start(confinement: SystemCon
 
 
 @pytest.mark.spec("R-PRM-5", "R-FS-7")
-async def test_nothing_in_a_call_lifts_the_walls(confinement: SystemConfinement, world: World) -> None:
+async def test_nothing_in_a_call_lifts_the_confinement(confinement: SystemConfinement, world: World) -> None:
     """An approval changes nothing of them: they are made from the settings alone, and nothing of a call gets there."""
     before = confinement.profile()
     bash = Bash(
@@ -438,7 +438,7 @@ async def test_no_way_out_by_new_rights(confinement: SystemConfinement, world: W
         assert "PRIVATE" not in output, attempt
         assert "reached" not in output, attempt
     assert not (world.workspace / "d").exists()
-    assert "PRIVATE" in await free(world, attempts[1]), "without walls that finds it; the others only as root"
+    assert "PRIVATE" in await free(world, attempts[1]), "without confinement that finds it; the others only as root"
 
 
 @pytest.mark.spec("R-TMO-2")
@@ -465,7 +465,7 @@ async def test_programs_find_a_temporary_folder(confinement: SystemConfinement, 
     assert outcome.output == "ok\n"
 
 
-def test_without_any_wall_that_is_said_plainly(world: World) -> None:
+def test_without_confinement_that_is_said_plainly(world: World) -> None:
     none = SystemConfinement(world.policy, lambda: world.settings, kinds=())
     assert none.probe().kind == "none"
     assert none.describe().startswith("Not confined")

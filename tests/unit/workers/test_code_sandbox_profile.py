@@ -1,4 +1,4 @@
-"""What holds a code worker whose engine was broken: Python in its place, behind the walls, tries everything."""
+"""What holds a code worker whose engine was broken: Python in its place, under its sandbox profile, tries all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.harness.patience import PATIENCE_S
 from tests.unit.workers.hostile_code import Host
 
 SCRIPT = Path(__file__).with_name("taken_over.py")
-NO_WALLS = pytest.mark.skipif(code_sandbox_profile() == ("", ""), reason="there is no filter of system calls here")
+NEEDS_FILTER = pytest.mark.skipif(code_sandbox_profile() == ("", ""), reason="there is no filter of system calls here")
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ async def session(tmp_path: Path) -> AsyncIterator[JsSession]:
     del os.environ["ASSENT_TEST_SECRET"]
 
 
-@NO_WALLS
+@NEEDS_FILTER
 @pytest.mark.spec("R-COD-5", "R-COD-16")
 async def test_every_way_out_of_the_process_is_refused(session: JsSession, tmp_path: Path) -> None:
     names = (await session.run("names", Host())).value
@@ -60,7 +60,7 @@ async def test_every_way_out_of_the_process_is_refused(session: JsSession, tmp_p
     assert not Path("/tmp/assent-taken-over").exists()
 
 
-@NO_WALLS
+@NEEDS_FILTER
 @pytest.mark.spec("R-COD-5")
 async def test_no_other_system_call_works_whatever_its_number(session: JsSession) -> None:
     allowed = sorted(_ALLOWED[platform.machine()].values())
@@ -70,7 +70,7 @@ async def test_no_other_system_call_works_whatever_its_number(session: JsSession
     assert outcome.value == []
 
 
-@NO_WALLS
+@NEEDS_FILTER
 @pytest.mark.spec("R-COD-5")
 async def test_its_environment_is_empty_and_so_is_its_folder_and_it_has_no_rights(
     session: JsSession, tmp_path: Path
