@@ -8,7 +8,7 @@ import pytest
 from devlib import testing
 from devlib.standing import Standing
 
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 BUSY = "import os, sys, time\nfor _ in range(8):\n    time.sleep(0.2)\n    os.utime(sys.argv[1])\nsys.exit(5)"
 HANGING = "import time\ntime.sleep(600)"
@@ -41,7 +41,7 @@ def test_while_the_stages_run_one_reads_how_many_of_their_tests_are_done(tmp_pat
     heard = tmp_path / "heard"
     (tmp_path / "test_three.py").write_text(
         "import os, time\nimport pytest\ndef test_one():\n    pass\n"
-        f"def test_two():\n    end = time.monotonic() + {PATIENCE_S}\n"
+        f"def test_two():\n    end = time.monotonic() + {WAIT_S}\n"
         f"    while not os.path.exists({str(heard)!r}):\n"
         "        assert time.monotonic() < end, 'never said'\n        time.sleep(0.01)\n"
         "def test_three():\n    pass\n"

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.harness.patience import PATIENCE_S
 from tests.harness.services import KeyringDaemon, running_x_server
+from tests.harness.timeouts import WAIT_S
 
 ROOT = Path(__file__).resolve().parents[2]
 WIRING = "tests.end2end.asked_person"
@@ -42,7 +42,7 @@ class Attacked:
         return found
 
     def shell(self, script: str) -> None:
-        subprocess.run(["bash", "-c", script], cwd=ROOT, env=self.environment, check=True, timeout=PATIENCE_S)
+        subprocess.run(["bash", "-c", script], cwd=ROOT, env=self.environment, check=True, timeout=WAIT_S)
 
     def background(self, script: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(["bash", "-c", script], env=self.environment)
@@ -64,7 +64,7 @@ class Attacked:
         while self.pointer == AWAY:
             assert attack.poll() is None
         self.asked()
-        assert attack.wait(PATIENCE_S) == 0
+        assert attack.wait(WAIT_S) == 0
 
     @property
     def pointer(self) -> str:
@@ -113,6 +113,6 @@ def attacked_window(keyring_daemon: KeyringDaemon, top: Path, content: str = "x\
             try:
                 yield Attacked(app, environment, top, map(json.loads, app.stdout))
                 app.stdin.close()
-                assert app.wait(PATIENCE_S) == 0
+                assert app.wait(WAIT_S) == 0
             finally:
                 app.kill()

@@ -23,7 +23,7 @@ from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.shell.window import PAGES
 from desktop.presenter.transcript.items import NoticePart, ToolPart
 from desktop.ui.widgets.dialogs.dialog import Dialog
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 KEY = "sk-person-0123456789abcdefghij"
 
@@ -72,7 +72,7 @@ class Person:
             self.hooks.quit()
 
     async def until(self, true: Callable[[], Any], what: str) -> None:
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + WAIT_S
         while not true():
             assert time.monotonic() < end, what
             await asyncio.sleep(0.01)
@@ -214,7 +214,7 @@ class Person:
         page.setup.start()
         await self.until(lambda: len(self.lanes()) == 3 and self.lanes()[2][1].startswith("half"), "half of turn 2")
         fact("half", lanes=self.lanes())
-        await asyncio.sleep(PATIENCE_S)
+        await asyncio.sleep(WAIT_S)
 
     async def debate_again(self) -> None:
         """What is there after it was killed; then go on to the end."""

@@ -20,8 +20,8 @@ import pytest
 
 from tests.end2end import tiny
 from tests.end2end.canaries import Search, Watch, make, said
-from tests.harness.patience import PATIENCE_S
 from tests.harness.services import KeyringDaemon
+from tests.harness.timeouts import WAIT_S
 from tests.servers.fixtures import ProviderSpace, provider, provider_process
 
 __all__ = ["provider", "provider_process"]
@@ -160,7 +160,7 @@ class Life:
         return [json.loads(line) for line in self.out.read_bytes().splitlines() if line.startswith(b"{")]
 
     def wait(self, kind: str) -> dict[str, Any]:
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + WAIT_S
         while True:
             ended = self.process.poll() is not None
             found = [fact for fact in self.facts() if fact["kind"] in (kind, "failed")]
@@ -258,7 +258,7 @@ def everything_once(home: Home, death: str) -> None:
         assert life.wait("broken")["reports"] >= 4
         life.wait("exported")
         life.wait("dying")
-        assert life.process.wait(PATIENCE_S) == -getattr(signal, death)
+        assert life.process.wait(WAIT_S) == -getattr(signal, death)
 
 
 def proved(home: Home) -> None:
@@ -308,6 +308,6 @@ def test_after_crashes_kills_and_mistakes_in_four_lives_still_nothing_is_written
     with home.life("once_more") as life:
         again = life.wait("again")
         assert any("holds a secret" in problem for problem in again["problems"]), again
-        assert life.process.wait(PATIENCE_S) == 0
+        assert life.process.wait(WAIT_S) == 0
     assert home.searched() == []
     proved(home)

@@ -13,13 +13,12 @@ import pytest
 
 from desktop.models.scripted import ScriptedModel
 from tests.end2end.test_hostile_world import acting, configured
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.servers.fixtures import ProviderSpace, provider, provider_process
 from tests.unit.services.debates.kit import debate_world
 
 __all__ = ["provider", "provider_process"]
 ROOT = Path(__file__).resolve().parents[2]
-WAIT_S = 60.0
 
 
 def begun(folder: Path, server: ProviderSpace, which: str) -> subprocess.Popen[str]:
@@ -42,7 +41,7 @@ async def test_a_debate_that_is_killed_comes_back_paused_and_goes_on(tmp_path: P
             provider.wait_for(lambda log: len(log) == 3, WAIT_S)
         finally:
             first.send_signal(signal.SIGKILL)
-        assert first.wait(PATIENCE_S) == -signal.SIGKILL
+        assert first.wait(WAIT_S) == -signal.SIGKILL
     async with debate_world(tmp_path, ScriptedModel([])) as w:
         state = await w.debates.state(thread)
         assert (state.status, state.end_reason, state.turn, state.side) == ("paused", "interrupted", 2, "a")
@@ -71,7 +70,7 @@ def test_the_whole_app_is_killed_in_a_turn_and_shows_the_debate_paused_at_the_la
     with acting(home, "debate_begun", [{"text": "a1"}], [{"text": "half of a turn"}, {"hang": True}]) as first:
         first.wait("half")
         os.kill(first.process.pid, signal.SIGKILL)
-        assert first.process.wait(PATIENCE_S) == -signal.SIGKILL
+        assert first.process.wait(WAIT_S) == -signal.SIGKILL
     with acting(home, "debate_again", *([{"text": f"t{number}"}] for number in range(2, 7))) as again:
         seen = again.wait("seen")
         ended = again.wait("ended")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from desktop.app.commands.headless import main
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.store.auditing import unguarded
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -291,11 +291,11 @@ def test_an_interrupt_stops_the_run_and_leaves_nothing_behind(tmp_path: Path) ->
         home.command("assistant", "go", *MODEL), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
-    heard, until = "", time.monotonic() + PATIENCE_S
+    heard, until = "", time.monotonic() + WAIT_S
     while "begin" not in heard and time.monotonic() < until:
         heard += process.stdout.read(1)
     process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=PATIENCE_S)
+    _, error = process.communicate(timeout=WAIT_S)
     assert process.returncode == 130, error
     again = home.run("skill-list", "{}")
     assert again.returncode == 0, again.stderr  # the home is free and whole
@@ -335,11 +335,11 @@ def test_an_interrupt_stops_a_skill_in_code_too(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    until, logs = time.monotonic() + PATIENCE_S, home.path / "data" / "assent.db"
+    until, logs = time.monotonic() + WAIT_S, home.path / "data" / "assent.db"
     while not logs.exists() and process.poll() is None and time.monotonic() < until:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=PATIENCE_S)
+    _, error = process.communicate(timeout=WAIT_S)
     assert process.returncode == 130, error
     assert error == "assent: stopped\n"
 
@@ -412,7 +412,7 @@ def test_a_message_from_another_process_reaches_a_persistent_agent_that_waits(tm
 
     def send(*words: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "desktop", "send", *words, "--home", str(home.path)]
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S)
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=WAIT_S)
 
     alone = send("abcdef", "hello")
     assert (alone.returncode, alone.stdout) == (2, "")
@@ -437,5 +437,5 @@ def test_a_message_from_another_process_reaches_a_persistent_agent_that_waits(tm
             until("agent-listening", waiting=True)
         finally:
             process.send_signal(signal.SIGINT)
-            process.wait(PATIENCE_S)
+            process.wait(WAIT_S)
     assert process.returncode == 130

@@ -20,7 +20,7 @@ import pytest
 from tests.end2end import tiny
 from tests.end2end.person import KEY
 from tests.harness import services
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.servers.fixtures import ProviderSpace, provider, provider_process
 
 __all__ = ["provider", "provider_process"]
@@ -47,7 +47,7 @@ class Facts:
         return [line for line in list(self.lines) if line["kind"] == kind]
 
     def wait(self, kind: str, count: int = 1) -> dict[str, Any]:
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + WAIT_S
         while len(self.all(kind)) < count:
             gone = self.process.poll() is not None and not self._reader.is_alive()
             assert not gone, f"it ended without {kind!r}: {self.lines} {self.errors}"
@@ -57,8 +57,8 @@ class Facts:
 
     def ended(self) -> int:
         """The exit code, once all it said was read."""
-        code = self.process.wait(PATIENCE_S)
-        self._reader.join(PATIENCE_S)
+        code = self.process.wait(WAIT_S)
+        self._reader.join(WAIT_S)
         assert self.all("failed") == []
         return code
 
@@ -260,7 +260,7 @@ def killed(app: Facts) -> tuple[float, list[dict[str, Any]]]:
 
 def gone(pid: int) -> None:
     """The process does not outlive its parent."""
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + WAIT_S
     while Path(f"/proc/{pid}").exists() and b"zombie" not in Path(f"/proc/{pid}/status").read_bytes():
         assert time.monotonic() < end, f"process {pid} lives on"
         time.sleep(0.02)
@@ -296,7 +296,7 @@ def test_kill_nine_while_a_request_waits_runs_nothing_and_the_next_start_says_so
     home = configured(tmp_path / "home")
     call = {"tool": "write_file", "arguments": {"path": "a.txt", "content": "x"}}
     with acting(home, "stream", [{"text": "I will write."}, {"call": call}]) as app:
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + WAIT_S
         while not any("waiting" in line["calls"] for line in app.all("shown")):
             assert time.monotonic() < end
             time.sleep(0.01)

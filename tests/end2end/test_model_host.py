@@ -16,7 +16,7 @@ from desktop.domain.models import StreamItem, TextDelta
 from desktop.domain.processes import ChildRefused
 from desktop.workers.child import ChildProcess, ChildSpec
 from desktop.workers.model_child import SERVICE, environment, model_host
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.servers.fixtures import ProviderSpace, provider, provider_process
 from tests.servers.hosts import KEY, collect, connection, meta, models_over, request, running_host
 
@@ -77,13 +77,13 @@ async def fresh() -> AsyncIterator[ChildProcess]:
 
 async def loading(host: ChildProcess) -> bool:
     """Whether it has begun to load litellm. It answers while it does."""
-    return bool((await host.call("ping", timeout=PATIENCE_S))["loading"])
+    return bool((await host.call("ping", timeout=WAIT_S))["loading"])
 
 
 async def test_who_has_no_model_to_ask_is_spared_the_loading_of_litellm(fresh: ChildProcess) -> None:
     nowhere = {"servers": {"vllm": ["http://127.0.0.1:9"]}}
     await models_over(fresh).catalogue.prewarm()
-    found = await fresh.call("discover", nowhere, timeout=PATIENCE_S)
+    found = await fresh.call("discover", nowhere, timeout=WAIT_S)
     assert [row["running"] for row in found] == [False]
     assert not await loading(fresh)
 
@@ -97,7 +97,7 @@ async def test_with_a_connection_litellm_is_loaded_before_the_first_request(fres
 
 async def test_a_server_that_was_found_is_about_to_be_asked(fresh: ChildProcess, provider: ProviderSpace) -> None:
     provider.local(vllm={"models": [{"id": "m", "owned_by": "vllm", "max_model_len": 4096}]})
-    found = await fresh.call("discover", {"servers": {"vllm": [provider.base_url]}}, timeout=PATIENCE_S)
+    found = await fresh.call("discover", {"servers": {"vllm": [provider.base_url]}}, timeout=WAIT_S)
     assert [row["running"] for row in found] == [True]
     assert await loading(fresh)
 
@@ -130,7 +130,7 @@ async def test_loading_touches_no_network_and_finds_no_key(monkeypatch: pytest.M
     argv = (sys.executable, "-I", "-c", NO_NETWORK.format(script=script))
     host = ChildProcess(ChildSpec(SERVICE, argv, environment(os.environ), folder=str(tmp_path)))
     try:
-        assert (await host.call("ping", {"wait": True}, timeout=PATIENCE_S))["ready"]
+        assert (await host.call("ping", {"wait": True}, timeout=WAIT_S))["ready"]
         await asyncio.sleep(0.3)
         pid = host.health.pid or 0
         assert KEY.encode() not in Path(f"/proc/{pid}/environ").read_bytes()

@@ -14,8 +14,8 @@ import pytest
 from jeepney import DBusAddress, Properties, new_method_call
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
 
-from tests.harness.patience import PATIENCE_S
 from tests.harness.services import KeyringDaemon
+from tests.harness.timeouts import WAIT_S
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = "import sys; from desktop.app.main import main; sys.exit(main(sys.argv[1:], wiring='tests.end2end.person'))"
@@ -141,7 +141,7 @@ def test_a_screen_reader_finds_every_control_of_every_page_named_and_in_order(
             found += faults(fact["page"], window)
             app.stdin.write("next\n")
             app.stdin.flush()
-        assert app.wait(PATIENCE_S) == 0
+        assert app.wait(WAIT_S) == 0
     assert found == []
     assert len(pages) >= 15
     assert controls > 200

@@ -18,7 +18,7 @@ import pytest
 from desktop import __version__
 from desktop.app.main import _ordinary, _parser
 from tests.end2end import tiny
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 ROOT = tiny.ROOT
 
@@ -250,7 +250,7 @@ def test_after_kill_nine_the_home_is_free_at_once_even_if_a_child_lives_on(short
     with tiny.running(home) as again:
         assert "brought to the front" in tiny.run(home).stderr, "the dead one's socket was replaced"
         again.terminate()
-        again.wait(PATIENCE_S)
+        again.wait(WAIT_S)
 
 
 def test_garbage_on_the_socket_does_no_harm(short_tmp: Path) -> None:
@@ -313,7 +313,7 @@ def test_the_idle_app_has_not_loaded_what_only_some_of_its_work_needs(tmp_path: 
             mapped = Path(f"/proc/{app.pid}/maps").read_text()
         finally:
             app.terminate()
-            app.wait(PATIENCE_S)
+            app.wait(WAIT_S)
     assert "libQt6Widgets" in mapped
     assert [name for name in ("cryptography", "jsonschema_rs", "libssl", "litellm") if name in mapped] == []
 

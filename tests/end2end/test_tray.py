@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.harness.patience import PATIENCE_S
 from tests.harness.services import KeyringDaemon
+from tests.harness.timeouts import WAIT_S
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = "import sys; from desktop.app.main import main; sys.exit(main(sys.argv[1:], wiring='tests.end2end.person'))"
@@ -48,5 +48,5 @@ def test_in_the_tray_it_works_on_comes_back_by_the_icon_and_ends_by_a_signal(
             back = next(facts)
             assert back == {**back, "kind": "back", "running": True, "icon": False}
             app.send_signal(signal.SIGTERM)
-            assert app.wait(PATIENCE_S) == 0
+            assert app.wait(WAIT_S) == 0
         tray.stdin.close()

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = "import sys; from desktop.app.main import main; sys.exit(main(sys.argv[1:], wiring='tests.end2end.tiny_app'))"
@@ -31,7 +31,7 @@ def environment() -> dict[str, str]:
 def run(home: Path, *options: str) -> subprocess.CompletedProcess[str]:
     """To its end."""
     return subprocess.run(
-        command(home, *options), cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=PATIENCE_S * 2
+        command(home, *options), cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=WAIT_S * 2
     )
 
 
@@ -56,8 +56,8 @@ def trace(home: Path) -> list[str]:
     return file.read_text().splitlines() if file.exists() else []
 
 
-def wait_for(condition: object, patience: float = PATIENCE_S) -> None:
-    end = time.monotonic() + patience
+def wait_for(condition: object, timeout_s: float = WAIT_S) -> None:
+    end = time.monotonic() + timeout_s
     while not condition():  # type: ignore[operator]
         assert time.monotonic() < end, "it never came"
         time.sleep(0.02)
@@ -65,7 +65,7 @@ def wait_for(condition: object, patience: float = PATIENCE_S) -> None:
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     """Exit code, stdout, stderr."""
-    out, err = process.communicate(timeout=PATIENCE_S)
+    out, err = process.communicate(timeout=WAIT_S)
     return process.returncode, out, err
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def _start_bus(folder: Path) -> subprocess.Popen[bytes]:
     address = f"unix:path={folder / 'bus'}"
     command = [_required("dbus-daemon"), "--session", "--nofork", "--nopidfile", f"--address={address}"]
     bus = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + WAIT_S
     while not (folder / "bus").exists():
         if time.monotonic() > deadline or bus.poll() is not None:
             pytest.fail("the private D-Bus did not start")
@@ -77,14 +77,14 @@ assert list(secretstorage.get_all_collections(secretstorage.dbus_init())) is not
 
 
 def _wait_until_answers(environment: dict[str, str], script: str) -> None:
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + WAIT_S
     while True:
         probe = subprocess.run(
             [sys.executable, "-c", script],
             env={**os.environ, **environment},
             capture_output=True,
             text=True,
-            timeout=PATIENCE_S,
+            timeout=WAIT_S,
         )
         if probe.returncode == 0:
             return

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QWidget
 
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 STEADY = 3
 """So many looks in a row: the offscreen platform takes a first activation back."""
@@ -30,9 +30,9 @@ async def activated(window: QWidget) -> None:
 
 def _looks(window: QWidget) -> Iterator[None]:
     window.show()
-    end, steady = time.monotonic() + PATIENCE_S, 0
+    end, steady = time.monotonic() + WAIT_S, 0
     while steady < STEADY:
-        assert time.monotonic() < end, f"{window} did not become active within {PATIENCE_S:.0f} s"
+        assert time.monotonic() < end, f"{window} did not become active within {WAIT_S:.0f} s"
         if not window.isActiveWindow():
             steady = 0
             window.activateWindow()

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -34,7 +34,7 @@ class ProviderSpace:
     def _call(self, path: str, body: Any = None) -> Any:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.base_url + path, data, {"Content-Type": "application/json"})
-        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=PATIENCE_S) as answer:
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=WAIT_S) as answer:
             text = answer.read()
         return json.loads(text) if text else None
 
@@ -59,9 +59,7 @@ class ProviderSpace:
         found: list[dict[str, Any]] = self._call("/control/requests")
         return found
 
-    def wait_for(
-        self, true: Callable[[list[dict[str, Any]]], bool], timeout: float = PATIENCE_S
-    ) -> list[dict[str, Any]]:
+    def wait_for(self, true: Callable[[list[dict[str, Any]]], bool], timeout: float = WAIT_S) -> list[dict[str, Any]]:
         """Polls the log until it satisfies ``true``; blocks, so call it from a thread in coroutines."""
         deadline = time.monotonic() + timeout
         while True:

@@ -12,7 +12,7 @@ from desktop.models.client import ModelServices, build
 from desktop.models.providers import LocalAddresses
 from desktop.workers.child import ChildProcess
 from desktop.workers.model_child import model_host
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.servers.signed import ACCESS_KEY_ID, SECRET_ACCESS_KEY
 
 KEY = "sk-test-0123456789abcdefghij"
@@ -43,7 +43,7 @@ async def running_host(*, loaded: bool = True) -> AsyncIterator[ChildProcess]:
     host = model_host(secrets=lambda: (KEY,))
     try:
         host.start()
-        await host.call("ping", {"wait": loaded}, timeout=PATIENCE_S)
+        await host.call("ping", {"wait": loaded}, timeout=WAIT_S)
         yield host
     finally:
         await host.stop()

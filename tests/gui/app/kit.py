@@ -13,7 +13,7 @@ from desktop.app.lifecycle import shutdown
 from desktop.app.lifecycle.composition import App
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.transcript.items import CallsPart, NoticePart, ToolPart
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 HELLO = [{"text": "Hello "}, {"text": "there."}]
 
@@ -97,14 +97,14 @@ class Running:
         composer.text.setPlainText(text)
         composer.submit()
 
-    async def until(self, true: Callable[[], Any], what: str, seconds: float = PATIENCE_S) -> None:
+    async def until(self, true: Callable[[], Any], what: str, seconds: float = WAIT_S) -> None:
         try:
             await self.until_true(true, what, seconds)
         except AssertionError as error:
             shown = f"{self.text[:2000]!r}, {self.notices!r}, {self.banner!r}, {self.calls[:20]}"
             raise AssertionError(f"{error}; shown: {shown}") from None
 
-    async def until_true(self, true: Callable[[], Any], what: str, seconds: float = PATIENCE_S) -> None:
+    async def until_true(self, true: Callable[[], Any], what: str, seconds: float = WAIT_S) -> None:
         """Also before there is a chat page."""
         try:
             async with asyncio.timeout(seconds):

@@ -17,7 +17,7 @@ import pytest
 from desktop.domain.errors import HomeNotWritable
 from desktop.ui.widgets.dialogs.dialog import Dialog
 from tests.gui.app.kit import HELLO, Heartbeat, Running, call
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 
 def digest(path: Path) -> str:
@@ -30,7 +30,7 @@ async def offered(app: Running) -> Dialog:
     def found() -> list[Dialog]:
         return [d for d in app.window.findChildren(Dialog) if d.isVisible()]
 
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while not found():
             await asyncio.sleep(0.01)
     return found()[0]

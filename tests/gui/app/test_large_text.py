@@ -12,7 +12,7 @@ from desktop.ui.approvals.request.answers import Answers
 from desktop.ui.approvals.request.reading import UnreadNotice
 from desktop.ui.theme import Theme
 from tests.gui.app.kit import call
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.harness.windows import activated
 
 LEFT = Qt.MouseButton.LeftButton
@@ -56,7 +56,7 @@ async def test_a_request_is_read_to_its_end_and_answered_by_mouse(start: Any, th
     assert answers().allow not in offered(answers()), "its room is the request's until that was read"
     assert answers().deny in offered(answers())
     view = notice._view
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while not view.is_read:
             if whole(notice.button):
                 QTest.mouseClick(notice.button, LEFT)

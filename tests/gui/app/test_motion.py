@@ -16,8 +16,8 @@ from desktop.app.desktop.reduced_motion import SystemReducedMotion
 from desktop.presenter.events.bridge import Bridge
 from desktop.ui.theme import Theme
 from tests.gui.app.kit import Heartbeat
-from tests.harness.patience import PATIENCE_S
 from tests.harness.services import KeyringDaemon
+from tests.harness.timeouts import WAIT_S
 
 ROOT = Path(__file__).resolve().parents[3]
 LESS = [
@@ -49,7 +49,7 @@ class Portal:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.close()
-        self.process.wait(PATIENCE_S)
+        self.process.wait(WAIT_S)
         self.process.stdout.close()
 
 
@@ -61,7 +61,7 @@ def portal(keyring_session: KeyringDaemon) -> Iterator[Portal]:
 
 
 async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while not true():
             await asyncio.sleep(0.01)
 

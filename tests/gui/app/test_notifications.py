@@ -20,8 +20,8 @@ from desktop.presenter.events.bridge import Bridge
 from desktop.ui.shell.notify import TOGETHER_MS, Notifier
 from desktop.ui.theme import Theme
 from tests.gui.app.kit import Heartbeat, Running, call
-from tests.harness.patience import PATIENCE_S
 from tests.harness.services import KeyringDaemon
+from tests.harness.timeouts import WAIT_S
 
 ROOT = Path(__file__).resolve().parents[3]
 SECRET = "quarterly-layoffs"
@@ -64,8 +64,8 @@ class Listener:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.close()
-        self.process.wait(PATIENCE_S)
-        self._reader.join(PATIENCE_S)
+        self.process.wait(WAIT_S)
+        self._reader.join(WAIT_S)
         self.process.stdout.close()
 
 
@@ -79,7 +79,7 @@ def listener(keyring_session: KeyringDaemon, request: pytest.FixtureRequest) -> 
 
 async def until(true: Callable[[], Any], what: str = "it") -> None:
     try:
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             while not true():
                 await asyncio.sleep(0.01)
     except TimeoutError:

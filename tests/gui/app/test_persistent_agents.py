@@ -8,7 +8,7 @@ from PySide6.QtGui import QGuiApplication
 
 from desktop.ui.chat.inbox_strip import InboxDialog
 from tests.gui.app.kit import call
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 SKILL = "---\nname: {}\ndescription: x\nallowed-tools: {}\nmetadata:\n  model: {}\n---\nKeep.\n"
 AGENT = "name: {}_agent\ntitle: {}\ndescription: Keeps.\nsideA: {{prompt: {}}}\n"
@@ -80,7 +80,7 @@ async def test_an_agent_that_works_on_a_skill_is_written_to_in_a_dialog(start, t
         kept = await traced.kept(run_id=run_id)
         return any("I heard." in str(entry) for entry in kept)
 
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while not await heard():
             await asyncio.sleep(0.02)
     app.models.chat.stop()

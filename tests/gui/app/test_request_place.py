@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.ui.widgets.focus import FocusRing
 from tests.gui.app.kit import HELLO, Running, call
-from tests.harness.patience import PATIENCE_MS
+from tests.harness.timeouts import WAIT_MS
 
 WRITE = call("write_file", path="a.txt", content="x\n" * 30)
 
@@ -86,7 +86,7 @@ async def test_after_stop_with_a_message_waiting_the_conversation_has_its_room_a
     await asked(app)
     pane, dialog = app.page.pane, app.startup._pages._dialog.dialog
     await app.until(lambda: pane.conversation.kept > 0, "room beside it")
-    dialog._linger.setInterval(PATIENCE_MS * 2)
+    dialog._linger.setInterval(WAIT_MS * 2)
     app.say("And this")
     app.models.chat.stop()
     await app.until(lambda: not app.running, "its end")

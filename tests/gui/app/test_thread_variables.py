@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 from desktop.presenter.chat.thread_variables import MAX_SAID, lines_of, problems_in, variables_in
 from desktop.ui.chat.variables_dialog import VariablesDialog
 from tests.gui.app.kit import HELLO
-from tests.harness.patience import HELD_S
+from tests.harness.timeouts import HELD_S
 
 
 def dialog_of(app):

@@ -14,7 +14,7 @@ from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.events.bridge import Bridge
 from desktop.ui.approvals.request.dialog import RequestDialog
 from desktop.ui.theme import Theme
-from tests.harness.patience import until
+from tests.harness.timeouts import until
 from tests.harness.windows import activated
 
 DEAF_OVER = 0.5  # seconds: safely more than the 400 ms of R-PRM-14

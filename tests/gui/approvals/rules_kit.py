@@ -36,7 +36,7 @@ from desktop.tools.registry import ToolRegistry
 from desktop.ui.approvals.page import ApprovalsPage
 from desktop.ui.approvals.request.allowing import AlwaysDialog
 from desktop.ui.widgets.dialogs.dialog import Dialog
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 
 class Held:
@@ -195,7 +195,7 @@ class Room:
 async def until(true: Callable[[], Any], what: str) -> None:
     """Wait for a condition, generously: never for a time."""
     try:
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             while not true():
                 await asyncio.sleep(0.005)
     except TimeoutError:

@@ -37,7 +37,7 @@ from desktop.ui.approvals.activity.words import (
 )
 from desktop.ui.theme import Theme
 from tests.gui.approvals.conftest import settled
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.harness.windows import activated
 
 
@@ -58,7 +58,7 @@ class Log:
             await self.store.audit.add(entry=entry)
 
     async def until(self, true, what: str) -> None:
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             while not true():
                 await asyncio.sleep(0.01)
         assert true(), what

@@ -12,7 +12,7 @@ from desktop.domain.permission import PermissionRequest
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Field, TextArea
 from tests.gui.approvals.conftest import DialogBench, settled
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 SEE = "See what it would do"
 
@@ -56,7 +56,7 @@ async def test_only_what_was_changed_changes(
     field.selectAll()
     QTest.keyClicks(field, typed)
     button(bench, SEE).click()
-    decision = await asyncio.wait_for(question, PATIENCE_S)
+    decision = await asyncio.wait_for(question, WAIT_S)
     assert decision.choice == "allow_edited"
     assert decision.edited_arguments == {**before, name: value}
     assert type(decision.edited_arguments[name]) is type(value)

@@ -20,7 +20,7 @@ from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.controls.buttons import Button
 from tests.gui.approvals.conftest import settled
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.harness.windows import activated
 
 
@@ -98,13 +98,13 @@ async def test_the_page_puts_the_keys_on_deny(inbox: Inbox, write: PermissionReq
     questions = await inbox.ask(write)
     inbox.page.first_focus().setFocus(Qt.FocusReason.OtherFocusReason)
     QTest.keyClick(inbox.page.window().focusWidget(), Qt.Key.Key_Space)
-    assert (await asyncio.wait_for(questions[0], PATIENCE_S)).choice == "deny"
+    assert (await asyncio.wait_for(questions[0], WAIT_S)).choice == "deny"
 
 
 async def test_when_nothing_waits_it_says_so(inbox: Inbox, write: PermissionRequest) -> None:
     questions = await inbox.ask(write)
     inbox.page.view._answer("deny")
-    await asyncio.wait_for(questions[0], PATIENCE_S)
+    await asyncio.wait_for(questions[0], WAIT_S)
     await settled()
     assert inbox.page.view.request is None
     assert inbox.page._right.currentWidget().accessibleName().startswith("Nothing waits for you")

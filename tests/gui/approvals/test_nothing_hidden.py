@@ -19,7 +19,7 @@ from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.approvals.request.reading import CommandSummaryLine, UnreadNotice
 from desktop.ui.theme import Theme
 from tests.gui.approvals.conftest import DialogBench, settled
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 LEFT = Qt.MouseButton.LeftButton
 SMALL = ((960, 600), (1280, 800))
@@ -60,7 +60,7 @@ def drawn(view: LinesView) -> list[tuple[str, str]]:
 
 
 async def until(true) -> None:
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while not true():
             await settled()
 
@@ -121,7 +121,7 @@ async def test_allowing_waits_until_the_end_of_a_long_command_was_on_the_screen(
         await until(lambda: view.is_read or view.unread < unread)  # noqa: B023 - waited for within the loop
     await until(lambda: not answers.allow.deaf)
     QTest.mouseClick(answers.allow, LEFT)
-    assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "allow_once"
+    assert (await asyncio.wait_for(question, WAIT_S)).choice == "allow_once"
 
 
 @pytest.mark.spec("R-PRM-2")
@@ -201,7 +201,7 @@ async def test_allowing_waits_for_the_end_of_long_changes_and_of_long_arguments(
         await until(lambda: view.is_read or view.unread < unread)  # noqa: B023 - waited for within the loop
     await until(lambda: not answers.allow.deaf)
     QTest.mouseClick(answers.allow, LEFT)
-    assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "allow_once"
+    assert (await asyncio.wait_for(question, WAIT_S)).choice == "allow_once"
 
 
 @pytest.mark.spec("R-PRM-2", "R-PRM-14")
@@ -246,7 +246,7 @@ async def test_short_changes_and_arguments_hold_nothing(bench: DialogBench) -> N
         await until(lambda: not answers.allow.deaf)  # noqa: B023 - waited for within the loop
         assert not bench.dialog.findChildren(UnreadNotice)
         QTest.mouseClick(answers.allow, LEFT)
-        assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "allow_once"
+        assert (await asyncio.wait_for(question, WAIT_S)).choice == "allow_once"
 
 
 @pytest.mark.parametrize(("scale", "height", "folded"), [(2.0, 700, True), (1.0, 700, False)])

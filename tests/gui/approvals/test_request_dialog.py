@@ -22,7 +22,7 @@ from desktop.ui.approvals.request.lines_view import ROW, LinesView
 from desktop.ui.approvals.request.view import RequestView
 from desktop.ui.widgets.layout.containers import Notice, Scroller
 from tests.gui.approvals.conftest import DEAF_OVER, DialogBench, same_thread, settled
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 Key = Qt.Key
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -110,7 +110,7 @@ async def test_escape_denies_and_never_allows(bench: DialogBench, write: Permiss
     bench.dialog.take_keys()
     await bench.awake()
     QTest.keyClick(bench.window.focusWidget(), Key.Key_Escape)
-    assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "deny"
+    assert (await asyncio.wait_for(question, WAIT_S)).choice == "deny"
 
 
 @pytest.mark.spec("R-PRM-3")
@@ -119,7 +119,7 @@ async def test_keys_begin_on_deny_so_that_enter_denies(bench: DialogBench, write
     bench.dialog.take_keys()
     assert bench.window.focusWidget() is answers(bench.dialog.view).deny
     QTest.keyClick(bench.window.focusWidget(), Key.Key_Space)
-    assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "deny"
+    assert (await asyncio.wait_for(question, WAIT_S)).choice == "deny"
 
 
 @pytest.mark.spec("R-PRM-3")
@@ -146,7 +146,7 @@ async def test_allow_hears_nothing_for_its_first_400_ms(bench: DialogBench, writ
     assert not question.done()
     await bench.awake()
     QTest.mouseClick(allow, Qt.MouseButton.LeftButton)
-    decision = await asyncio.wait_for(question, PATIENCE_S)
+    decision = await asyncio.wait_for(question, WAIT_S)
     assert (decision.choice, decision.digest) == ("allow_once", "d3")
 
 
@@ -158,7 +158,7 @@ async def test_ctrl_enter_allows_once_the_person_has_come_to_the_dialog(
     bench.dialog.take_keys()
     await bench.awake()
     QTest.keyClick(bench.window.focusWidget(), Key.Key_Return, CONTROL)
-    assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "allow_once"
+    assert (await asyncio.wait_for(question, WAIT_S)).choice == "allow_once"
 
 
 def hold(widget: QWidget, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
@@ -221,7 +221,7 @@ async def test_a_press_in_the_deaf_time_begins_it_anew_also_for_the_answer_besid
     assert not question.done()
     await bench.awake()
     QTest.mouseClick(given.allow_run, Qt.MouseButton.LeftButton)
-    assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "allow_run"
+    assert (await asyncio.wait_for(question, WAIT_S)).choice == "allow_run"
 
 
 @pytest.mark.spec("R-PRM-14")
@@ -355,7 +355,7 @@ async def test_a_request_that_came_back_changed_is_shown_anew_and_says_so(
     first = await bench.ask(write)
     await bench.awake()
     answers(bench.dialog.view).allow.click()
-    assert (await asyncio.wait_for(first, PATIENCE_S)).digest == "d3"
+    assert (await asyncio.wait_for(first, WAIT_S)).digest == "d3"
     preview = {**write.preview, "before": str(write.preview["before"]) + "Somebody added this.\n"}
     again = await bench.ask(replace(write, request_id="r9", digest="d9", stale=True, preview=preview))
     assert "has changed since you answered" in words_of(bench.dialog)
@@ -404,7 +404,7 @@ async def test_a_reason_is_sent_with_the_denial(bench: DialogBench, write: Permi
         if button.accessibleName() == "Deny" and button is not answers(bench.dialog.view).deny:
             QTest.mouseClick(button, Qt.MouseButton.LeftButton)
             break
-    decision = await asyncio.wait_for(question, PATIENCE_S)
+    decision = await asyncio.wait_for(question, WAIT_S)
     assert (decision.choice, decision.reason) == ("deny", "Use the archive instead")
 
 
@@ -448,7 +448,7 @@ async def test_of_a_changed_file_the_difference_that_holds_now_is_in_sight(
     first = await bench.ask(write)
     await bench.awake()
     answers(bench.dialog.view).allow.click()
-    await asyncio.wait_for(first, PATIENCE_S)
+    await asyncio.wait_for(first, WAIT_S)
     before = str(write.preview["before"]).replace("02:00", "03:00")
     await bench.ask(
         replace(write, request_id="r9", digest="d9", stale=True, preview={**write.preview, "before": before})
@@ -491,4 +491,4 @@ async def test_deny_over_a_thread_names_the_keys_that_do_deny(bench: DialogBench
     assert not question.done()
     QTest.keyClick(bench.field, Key.Key_F6)
     QTest.keyClick(bench.window.focusWidget(), Key.Key_Escape)
-    assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "deny"
+    assert (await asyncio.wait_for(question, WAIT_S)).choice == "deny"

@@ -15,7 +15,7 @@ from desktop.ui.theme import Theme
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.shadow import REACH
 from tests.gui.approvals.conftest import DialogBench, settled
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-7")
@@ -61,7 +61,7 @@ def too_low(dialog: QWidget, composer: QWidget) -> list[str]:
 
 async def until(true: Callable[[], bool], seen: Callable[[], object]) -> None:
     try:
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             while not true():
                 await asyncio.sleep(0.01)
     except TimeoutError:

@@ -19,7 +19,7 @@ from desktop.ui.approvals.request.allowing import AlwaysDialog
 from desktop.ui.approvals.request.answers import Answers
 from desktop.ui.theme import Theme
 from tests.gui.approvals.rules_kit import Room, agree, press, until, words
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.harness.windows import activated
 
 Key = Qt.Key
@@ -77,7 +77,7 @@ async def test_saving_keeps_the_rule_and_answers_exactly_that_request(room: Room
     assert dialog.editor.draft.pattern == PROPOSED
     assert dialog.foot.save.label == "Save and allow"
     await agree(dialog)
-    decision = await asyncio.wait_for(question, PATIENCE_S)
+    decision = await asyncio.wait_for(question, WAIT_S)
     assert (decision.choice, decision.digest, decision.by) == ("allow_once", write.digest, "user")
     assert decision.rule["pattern"] == PROPOSED
     await until(lambda: room.dialog is None, "closed")
@@ -136,7 +136,7 @@ async def test_a_rule_that_tricks_get_through_asks_before_it_answers(room: Room,
     assert not question.done()
     await agree(dialog)
     room.dialog.buttons["save"].click()
-    assert (await asyncio.wait_for(question, PATIENCE_S)).allowed
+    assert (await asyncio.wait_for(question, WAIT_S)).allowed
 
 
 async def test_it_can_only_allow(room: Room, write: PermissionRequest) -> None:
@@ -153,7 +153,7 @@ async def test_a_request_that_was_answered_meanwhile_is_not_answered_again_and_t
     question, dialog = await opened(room, write)
     QTest.keyClick(dialog.form.field, Key.Key_Home)
     room.approvals.answer(write.request_id, "deny", digest=write.digest)
-    assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "deny"
+    assert (await asyncio.wait_for(question, WAIT_S)).choice == "deny"
     assert dialog.isVisible()
     assert "answered or has changed meanwhile" in words(dialog)
     assert dialog.foot.save.label == "Save"
@@ -169,7 +169,7 @@ async def test_a_call_that_changed_meanwhile_is_not_allowed_by_the_rule_that_was
     question, dialog = await opened(room, write)
     again = replace(write, digest="after", stale=True)
     room.bridge.deny_run(write.run_id)
-    await asyncio.wait_for(question, PATIENCE_S)
+    await asyncio.wait_for(question, WAIT_S)
     renewed = asyncio.create_task(room.bridge.ask(again))
     room.questions.append(renewed)
     await until(lambda: room.approvals.request(write.request_id) == again, "asked again")
@@ -204,7 +204,7 @@ async def test_a_request_that_is_answered_while_the_rule_is_being_saved_is_not_a
     assert dialog.isVisible(), "what is being saved cannot be cancelled any more"
     room.approvals.answer(write.request_id, "deny", digest=write.digest)
     room.service.door.set()
-    assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "deny"
+    assert (await asyncio.wait_for(question, WAIT_S)).choice == "deny"
     await until(lambda: room.told, "it says so")
     assert "answered meanwhile" in room.told[-1]
     assert room.mine == {PROPOSED: "allow"}
@@ -228,5 +228,5 @@ async def test_a_rule_that_cannot_be_saved_answers_nothing_and_says_why(room: Ro
 async def test_when_the_app_closes_under_it_nothing_is_answered(room: Room, write: PermissionRequest) -> None:
     question, _dialog = await opened(room, write)
     room.bridge.deny_all()
-    assert (await asyncio.wait_for(question, PATIENCE_S)).by == "closed"
+    assert (await asyncio.wait_for(question, WAIT_S)).by == "closed"
     assert room.mine == {}

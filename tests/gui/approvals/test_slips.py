@@ -20,7 +20,7 @@ from desktop.ui.theme import Theme
 from desktop.ui.widgets.controls.allow_button import AllowButton
 from desktop.ui.widgets.controls.buttons import OneClickButton
 from tests.gui.approvals.conftest import DEAF_OVER, DialogBench, same_thread, settled
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -32,7 +32,7 @@ def answers(bench: DialogBench) -> Answers:
 
 async def awake(button: AllowButton) -> None:
     """Until it would hear."""
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while button.deaf:
             await settled()
 
@@ -41,7 +41,7 @@ async def agree(bench: DialogBench, question: "asyncio.Task[Decision]") -> Decis
     """What a person does who means it: waits, and presses."""
     await awake(answers(bench).allow)
     QTest.mouseClick(answers(bench).allow, LEFT)
-    return await asyncio.wait_for(question, PATIENCE_S)
+    return await asyncio.wait_for(question, WAIT_S)
 
 
 def double_press(widget: QWidget, at: QPoint) -> None:
@@ -132,7 +132,7 @@ async def test_the_click_that_brings_the_window_to_the_front_is_no_answer(
     await awake(answers(bench).allow)
     other.show()
     other.activateWindow()
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while bench.window.isActiveWindow():
             await settled()
     QTest.mouseClick(answers(bench).allow, LEFT)
@@ -140,7 +140,7 @@ async def test_the_click_that_brings_the_window_to_the_front_is_no_answer(
     assert not question.done()
     await awake(answers(bench).allow)
     bench.window.activateWindow()
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while not bench.window.isActiveWindow():
             await settled(0.001)
     assert answers(bench).allow.deaf
@@ -159,7 +159,7 @@ async def test_in_a_window_that_cannot_be_brought_to_the_front_a_second_click_is
     other = QWidget()
     other.show()
     other.activateWindow()
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while bench.window.isActiveWindow():
             await settled()
     question = await bench.ask(write)
@@ -252,7 +252,7 @@ async def test_what_a_screen_reader_presses_is_deaf_too_and_then_allows(
     assert not question.done()
     await awake(allow)
     press.doAction(QAccessibleActionInterface.pressAction())
-    assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "allow_once"
+    assert (await asyncio.wait_for(question, WAIT_S)).choice == "allow_once"
 
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-9")
@@ -313,18 +313,18 @@ async def test_a_second_click_meant_for_the_first_request_denies_no_other(
     press()
     await settled()
     assert not two.done()
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while answers(bench).deny.deaf:
             await settled()
     press()
-    assert not (await asyncio.wait_for(two, PATIENCE_S)).allowed
+    assert not (await asyncio.wait_for(two, WAIT_S)).allowed
 
 
 @pytest.mark.spec("R-PRM-14")
 async def test_the_first_request_of_all_can_be_denied_at_once(bench: DialogBench, write: PermissionRequest) -> None:
     question = await bench.ask(write)
     QTest.mouseClick(answers(bench).deny, LEFT)
-    assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "deny"
+    assert (await asyncio.wait_for(question, WAIT_S)).choice == "deny"
 
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-8")
@@ -345,7 +345,7 @@ async def test_where_another_request_was_allowed_a_hand_that_has_not_moved_allow
     await awake(allow)
     allow.pause(here - QPointF(100, 0))
     QTest.mouseClick(allow, LEFT)
-    assert (await asyncio.wait_for(question, PATIENCE_S)).allowed, "a pointer that came from elsewhere means this one"
+    assert (await asyncio.wait_for(question, WAIT_S)).allowed, "a pointer that came from elsewhere means this one"
 
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-8")
@@ -362,7 +362,7 @@ async def test_a_second_request_hears_a_pointer_that_has_moved_since_the_first_w
     await settled()
     assert not two.done()
     QTest.mouseClick(answers(bench).deny, LEFT, pos=right)
-    assert not (await asyncio.wait_for(two, PATIENCE_S)).allowed
+    assert not (await asyncio.wait_for(two, WAIT_S)).allowed
 
 
 @pytest.mark.spec("R-PRM-14", "R-PRM-8")
@@ -412,7 +412,7 @@ async def test_who_goes_on_pressing_control_and_return_after_one_answer_allows_n
     one, two = await bench.ask(write), await bench.ask(twin)
     answers(bench).deny.setFocus()
     QTest.keyClick(answers(bench).deny, Qt.Key.Key_Escape)
-    assert not (await asyncio.wait_for(one, PATIENCE_S)).allowed
+    assert not (await asyncio.wait_for(one, WAIT_S)).allowed
     await settled()
     deny, allow = answers(bench).deny, answers(bench).allow
     deny.setFocus()

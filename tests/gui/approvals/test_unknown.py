@@ -11,7 +11,7 @@ from desktop.domain.permission import Decision, PermissionRequest
 from desktop.ui.approvals.request.unknown import AS_EDITED, ASKS, LOOK, LOOK_ONLY, WHY
 from tests.gui.approvals.conftest import DialogBench
 from tests.gui.approvals.test_request_dialog import answers, words_of
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 UNKNOWN = "This had begun when Assent ended."
 
@@ -35,7 +35,7 @@ async def test_each_of_the_four_answers(bench: DialogBench, write: PermissionReq
     assert [one.text() for one in shown] == ["Skip it", "It was done", "Stop the run", "Do it again"]
     await bench.awake()
     QTest.mouseClick(next(one for one in shown if one.text() == button), Qt.MouseButton.LeftButton)
-    decision = await asyncio.wait_for(question, PATIENCE_S)
+    decision = await asyncio.wait_for(question, WAIT_S)
     assert (decision.choice, decision.digest) == (choice, write.digest)
 
 
@@ -80,4 +80,4 @@ async def test_what_cannot_be_made_again_has_no_answer_that_would_make_it(
     QTest.keyClick(bench.dialog.view, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     assert not question.done()
     QTest.mouseClick(found.more[0], Qt.MouseButton.LeftButton)
-    assert (await asyncio.wait_for(question, PATIENCE_S)).choice == "done"
+    assert (await asyncio.wait_for(question, WAIT_S)).choice == "done"

@@ -10,7 +10,7 @@ from desktop.domain.judgement import Category
 from desktop.domain.permission import Asker, Decision
 from desktop.presenter.events.bridge import Bridge
 from tests.gui.bridge.conftest import Heard, request
-from tests.harness.patience import until
+from tests.harness.timeouts import until
 
 
 async def settled() -> None:

@@ -12,7 +12,7 @@ from PySide6.QtCore import QTimer
 from desktop.domain.errors import AssentError, BugError, CancellationError, ModelKeyRefused, StoreFull
 from desktop.presenter.events.bridge import Bridge
 from tests.gui.bridge.conftest import Heard
-from tests.harness.patience import PATIENCE_S, until
+from tests.harness.timeouts import WAIT_S, until
 
 
 async def fails(error: BaseException) -> None:
@@ -145,7 +145,7 @@ async def test_shutdown_gives_up_on_a_task_that_will_not_end_and_names_it() -> N
     await settled()
     started = time.monotonic()
     assert await bridge.shutdown(0.1) == ("stubborn",)
-    assert time.monotonic() - started < PATIENCE_S
+    assert time.monotonic() - started < WAIT_S
     release.set()
     await settled()
 

@@ -16,7 +16,7 @@ from desktop.ui.chat.composer.pasted_image import png_of
 from desktop.ui.chat.composer.text import PASTE_AS_FILE
 from desktop.ui.chat.composer.thumbnail import Thumbnail, small_image
 from desktop.ui.chat.composer.view import Composer
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 
 @pytest.fixture
@@ -224,7 +224,7 @@ def test_an_attached_picture_is_shown_small_and_one_that_is_none_as_a_file(compo
     composer.add_attachment(picture(400, 100, Qt.GlobalColor.red))
     composer.add_attachment(ImageBlock("image/png", "bm8gcGljdHVyZQ==", "broken.png"))
     shown, broken = composer.findChildren(Thumbnail)
-    qtbot.waitUntil(lambda: not shown.image.isNull(), timeout=PATIENCE_S * 1000)
+    qtbot.waitUntil(lambda: not shown.image.isNull(), timeout=WAIT_S * 1000)
     assert shown.image.size() == shown.size() * shown.devicePixelRatioF(), "no larger than it is shown"
     assert shown.image.pixelColor(1, 1) == QColor(Qt.GlobalColor.red)
     assert shown.accessibleName() == "Picture harbour.png"

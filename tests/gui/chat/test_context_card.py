@@ -13,7 +13,7 @@ from desktop.domain.context import Account, Overlay, PinnedText
 from desktop.ui.chat.context_card import ELSEWHERE, ContextCard
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.controls.buttons import Button, IconButton
-from tests.harness.patience import PATIENCE_MS
+from tests.harness.timeouts import WAIT_MS
 
 PIN = "a pinned message that is rather long, number "
 
@@ -56,7 +56,7 @@ def make(qtbot: QtBot, theme: Theme) -> Iterator[Make]:
         qtbot.addWidget(window)
         windows.append(window)
         window.resize(width, height)
-        with qtbot.waitActive(window, timeout=PATIENCE_MS):
+        with qtbot.waitActive(window, timeout=WAIT_MS):
             window.show()
             window.activateWindow()
         card = ContextCard(window, told)  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from pytestqt.qtbot import QtBot
 from desktop.presenter.chat.chat_state import Meters
 from desktop.ui.chat.header import ThreadHeader
 from desktop.ui.theme import Theme
-from tests.harness.patience import PATIENCE_MS
+from tests.harness.timeouts import WAIT_MS
 
 LEFT_OUT = Meters("a", "A", "m/x", "M", 1_400, 2_000, 10_500, None, True, True)
 SUMMARISED = Meters("a", "A", "m/x", "M", 44_600, 131_000, 61_300, 0.087, True, False)
@@ -31,11 +31,11 @@ def test_no_meter_is_cut_and_what_is_not_sent_is_said_at_any_width(
         header.resize(round(width * scale), round(48 * scale))
         texts = [one for one in (shown.label, shown.tokens, shown.cost, shown.context) if not one.isHidden()]
         qtbot.waitUntil(
-            lambda texts=texts: all(one.width() >= one.sizeHint().width() for one in texts), timeout=PATIENCE_MS
+            lambda texts=texts: all(one.width() >= one.sizeHint().width() for one in texts), timeout=WAIT_MS
         )
         assert notice in shown.context.text()
         assert ("messages are" in shown.context.toolTip()) == (notice != "full")
-        qtbot.waitUntil(lambda: header.title.width() >= 120 * scale, timeout=PATIENCE_MS)
+        qtbot.waitUntil(lambda: header.title.width() >= 120 * scale, timeout=WAIT_MS)
         seen.append(sum(not text.isHidden() for text in (shown.label, shown.tokens, shown.cost)))
     assert (seen[0], seen[-1]) == (3, 0)
     header.resize(round(1100 * scale), round(48 * scale))

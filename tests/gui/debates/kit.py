@@ -20,7 +20,7 @@ from desktop.presenter.transcript.live_threads import LiveThreads
 from desktop.services.chats.tree_actions import RunTreeService
 from desktop.services.chats.tree_history import TreeKeeper
 from desktop.ui.debates.page import DebatesPage
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.services.debates.kit import DebateWorld, debate_world
 
 
@@ -77,7 +77,7 @@ class Watched:
 
     async def until(self, true: Callable[[], Any], what: str) -> None:
         try:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(WAIT_S):
                 while not true():
                     await asyncio.sleep(0.005)
         except TimeoutError:

@@ -12,7 +12,7 @@ from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from desktop.app.loop.event_loop import AssentEventLoop
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 
 async def test_callbacks_run_in_the_order_in_which_they_were_given() -> None:
@@ -86,7 +86,7 @@ async def test_a_window_paints_while_a_task_never_sleeps_longer_than_zero(qtbot:
     window = Painted()
     qtbot.addWidget(window)  # type: ignore[attr-defined]
     window.show()
-    end = time.perf_counter() + PATIENCE_S
+    end = time.perf_counter() + WAIT_S
     while window.count < 3 and time.perf_counter() < end:
         window.update()
         await asyncio.sleep(0)
@@ -118,7 +118,7 @@ async def test_equal_deadlines_and_a_nearer_one_given_later() -> None:
 async def test_deadlines_come_due_while_callbacks_never_stop_coming() -> None:
     loop, seen = asyncio.get_running_loop(), []
     loop.call_later(0.02, seen.append, "due")
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + WAIT_S
     while not seen and time.monotonic() < end:
         await asyncio.sleep(0)
     assert seen == ["due"]
@@ -185,14 +185,14 @@ async def test_a_timeout_ends_a_wait() -> None:
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.02):
             await asyncio.Event().wait()
-    assert await asyncio.wait_for(asyncio.sleep(0, "in time"), PATIENCE_S) == "in time"
+    assert await asyncio.wait_for(asyncio.sleep(0, "in time"), WAIT_S) == "in time"
 
 
 async def test_another_thread_wakes_a_sleeping_loop() -> None:
     loop, woken = asyncio.get_running_loop(), asyncio.Event()
     timer = threading.Timer(0.02, loop.call_soon_threadsafe, (woken.set,))
     timer.start()
-    await asyncio.wait_for(woken.wait(), PATIENCE_S)
+    await asyncio.wait_for(woken.wait(), WAIT_S)
     timer.join()
 
 
@@ -214,7 +214,7 @@ async def test_ten_thousand_calls_from_four_threads_all_arrive_each_thread_in_or
     threads = [threading.Thread(target=send, args=(who,)) for who in range(4)]
     for thread in threads:
         thread.start()
-    await asyncio.wait_for(everything.wait(), PATIENCE_S)
+    await asyncio.wait_for(everything.wait(), WAIT_S)
     for thread in threads:
         thread.join()
     for who in range(4):
@@ -243,7 +243,7 @@ async def test_closing_a_dialog_or_the_last_window_does_not_stop_the_loop(qapp: 
     dialog.finished.connect(result.set_result)
     dialog.open()
     asyncio.get_running_loop().call_later(0.01, dialog.reject)
-    assert await asyncio.wait_for(result, PATIENCE_S) == QDialog.DialogCode.Rejected.value
+    assert await asyncio.wait_for(result, WAIT_S) == QDialog.DialogCode.Rejected.value
     window.close()
     await asyncio.sleep(0.03)
     window.deleteLater()

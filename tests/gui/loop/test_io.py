@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from desktop.app.loop.event_loop import AssentEventLoop
-from tests.harness.patience import PATIENCE_S, until
+from tests.harness.timeouts import WAIT_S, until
 
 
 def watched() -> tuple[int, int]:
@@ -34,7 +34,7 @@ async def test_a_reader_is_called_while_there_is_something_to_read_and_not_after
 
     loop.add_reader(ours, ready)
     theirs.send(b"abcde")
-    await asyncio.wait_for(seen.wait(), PATIENCE_S)
+    await asyncio.wait_for(seen.wait(), WAIT_S)
     assert loop.remove_reader(ours)
     assert not loop.remove_reader(ours)
     theirs.send(b"f")
@@ -70,7 +70,7 @@ async def test_a_reader_that_reads_nothing_does_not_starve_timers_or_tasks() -> 
 
     loop.add_reader(ours, lazy)
     theirs.send(b"never read")
-    await asyncio.wait_for(asyncio.sleep(0.03), PATIENCE_S)
+    await asyncio.wait_for(asyncio.sleep(0.03), WAIT_S)
     loop.remove_reader(ours)
     assert calls > 1, "a level-triggered reader is called again"
     ours.close()
@@ -124,7 +124,7 @@ async def test_two_megabytes_go_through_a_stream_both_ways(family: str, short_tm
         reader, writer = await asyncio.open_unix_connection(short_tmp / "socket")
     writer.write(payload)
     await writer.drain()
-    assert await asyncio.wait_for(reader.readexactly(len(payload)), PATIENCE_S) == payload
+    assert await asyncio.wait_for(reader.readexactly(len(payload)), WAIT_S) == payload
     assert await reader.read() == b""
     writer.close()
     await writer.wait_closed()
@@ -157,7 +157,7 @@ async def test_a_child_gives_its_output_its_errors_and_its_code() -> None:
     child = await asyncio.create_subprocess_exec(
         "sh", "-c", "cat; echo complaint >&2; exit 7", stdin=-1, stdout=-1, stderr=-1
     )
-    out, err = await asyncio.wait_for(child.communicate(b"x" * 300_000), PATIENCE_S)
+    out, err = await asyncio.wait_for(child.communicate(b"x" * 300_000), WAIT_S)
     assert (out, err, child.returncode) == (b"x" * 300_000, b"complaint\n", 7)
 
 
@@ -168,9 +168,9 @@ async def test_lines_arrive_while_the_child_still_runs() -> None:
     assert child.stdout is not None
     for word in (b"one\n", b"two\n"):
         child.stdin.write(word)
-        assert await asyncio.wait_for(child.stdout.readline(), PATIENCE_S) == word.upper()
+        assert await asyncio.wait_for(child.stdout.readline(), WAIT_S) == word.upper()
     child.stdin.close()
-    assert await asyncio.wait_for(child.wait(), PATIENCE_S) == 0
+    assert await asyncio.wait_for(child.wait(), WAIT_S) == 0
 
 
 async def test_a_killed_child_is_reaped_and_nothing_stays_watched() -> None:
@@ -178,7 +178,7 @@ async def test_a_killed_child_is_reaped_and_nothing_stays_watched() -> None:
     child = await asyncio.create_subprocess_exec("sleep", "600")
     assert threading.active_count() == threads, "no thread for each child"
     child.send_signal(signal.SIGKILL)
-    assert await asyncio.wait_for(child.wait(), PATIENCE_S) == -signal.SIGKILL
+    assert await asyncio.wait_for(child.wait(), WAIT_S) == -signal.SIGKILL
     with pytest.raises(ProcessLookupError):
         os.kill(child.pid, 0)
     assert watched() == before
@@ -189,7 +189,7 @@ async def test_twenty_children_at_once_all_end() -> None:
         child = await asyncio.create_subprocess_exec("sh", "-c", f"exit {code}")
         return await child.wait()
 
-    assert await asyncio.wait_for(asyncio.gather(*(one(n) for n in range(20))), PATIENCE_S) == list(range(20))
+    assert await asyncio.wait_for(asyncio.gather(*(one(n) for n in range(20))), WAIT_S) == list(range(20))
 
 
 async def test_a_program_that_does_not_exist_is_an_error_and_leaves_nothing() -> None:
@@ -204,7 +204,7 @@ async def test_a_child_reaped_by_someone_else_still_ends_its_wait() -> None:
     child = await asyncio.create_subprocess_exec("sh", "-c", "exec sleep 60")
     os.kill(child.pid, signal.SIGKILL)  # no turn of the loop before it is reaped here: the loop would be first
     os.waitpid(child.pid, 0)
-    assert await asyncio.wait_for(child.wait(), PATIENCE_S) == 255
+    assert await asyncio.wait_for(child.wait(), WAIT_S) == 255
 
 
 # -- threads ------------------------------------------------------------------------------------------------------

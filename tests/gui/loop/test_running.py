@@ -15,7 +15,7 @@ from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
 from desktop.app.loop.event_loop import AssentEventLoop
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -257,7 +257,7 @@ def test_a_signal_wakes_the_loop_and_runs_its_handler(loop: AssentEventLoop) -> 
     async def main() -> None:
         loop.add_signal_handler(signal.SIGUSR1, got.set)
         threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGUSR1)).start()
-        await asyncio.wait_for(got.wait(), PATIENCE_S)
+        await asyncio.wait_for(got.wait(), WAIT_S)
         loop.remove_signal_handler(signal.SIGUSR1)
 
     loop.run_until_complete(main())

@@ -22,7 +22,7 @@ from desktop.skills.catalogue.roots import SearchRoot
 from desktop.store import Store
 from desktop.supervision.bus import Bus
 from desktop.supervision.tasks import TaskOwner
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.services.kit import skill_world
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -79,7 +79,7 @@ class Page:
     def texts(self) -> list[str]:
         return ["".join(getattr(p, "markdown", "") for p in item.parts) for item in self.items]
 
-    async def until(self, true: Callable[[], Any], what: str = "", seconds: float = PATIENCE_S) -> None:
+    async def until(self, true: Callable[[], Any], what: str = "", seconds: float = WAIT_S) -> None:
         try:
             async with asyncio.timeout(seconds):
                 while not true():

@@ -19,7 +19,7 @@ from desktop.domain.supervision import ExecutionBudget
 from desktop.ui.run_panel.panel import RunPanel
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.dialogs.dialog import Dialog
-from tests.harness.patience import PATIENCE_MS
+from tests.harness.timeouts import WAIT_MS
 
 Make = Callable[..., tuple[RunPanel, shots.SampleService]]
 
@@ -36,7 +36,7 @@ def panel(qtbot: QtBot, theme: Theme) -> Iterator[Make]:
         qtbot.addWidget(shown)
         made.append(shown)
         shown.resize(384, 800)
-        with qtbot.waitActive(shown, timeout=PATIENCE_MS):
+        with qtbot.waitActive(shown, timeout=WAIT_MS):
             shown.show()
             shown.activateWindow()
         return shown, service
@@ -166,9 +166,9 @@ def test_where_no_limit_holds_nothing_stands_below_it_and_no_gap_stays_after_und
     for name in form.fields:
         QTest.keyClicks(form.fields[name], "x" * 30)
     QTest.keyClick(form.fields["max_tokens"], Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: all(form._rows[name].height() > before[name] for name in before), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: all(form._rows[name].height() > before[name] for name in before), timeout=WAIT_MS)
     form.take_back()
-    qtbot.waitUntil(lambda: {name: row.height() for name, row in form._rows.items()} == before, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: {name: row.height() for name, row in form._rows.items()} == before, timeout=WAIT_MS)
 
 
 def test_return_opens_the_thread_of_an_agent_that_has_its_own(panel: Make) -> None:
@@ -253,7 +253,7 @@ def test_ten_pictures_a_second_at_most_however_much_comes(panel: Make, qtbot: Qt
         nodes = (node("0.1", "a", NodeState.THINKING, rounds=number),)
         model_of(shown).take((RunTreeChanged(thread_id=THREAD, run_id=RUN, nodes=nodes),))
     assert not moved
-    qtbot.waitUntil(lambda: bool(moved), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: bool(moved), timeout=WAIT_MS)
     assert model_of(shown)._later.interval() >= 100
 
 
@@ -271,7 +271,7 @@ def test_limits_are_typed_refused_with_a_reason_and_then_count(panel: Make, qtbo
     assert "2 rounds are used already. Give it more, or cancel the agent." in words(form)
     assert form.fields["max_rounds"].wrong
     assert form.fields["max_rounds"].hasFocus()
-    qtbot.waitUntil(lambda: not form.fields["max_rounds"].visibleRegion().isEmpty(), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not form.fields["max_rounds"].visibleRegion().isEmpty(), timeout=WAIT_MS)
     tell(shown, replace(service.nodes["0.2"], rounds=3))
     assert form.fields["max_rounds"].text() == "1"
     form.fields["max_rounds"].setText("9")
@@ -341,7 +341,7 @@ def test_trace_and_agents_share_the_side_of_the_thread(
     page = chat_shots._page(chat_shots.sample_items(), running=True, trace="live", agents="live")
     qtbot.addWidget(page)
     page.resize(width, height)
-    with qtbot.waitActive(page, timeout=PATIENCE_MS):
+    with qtbot.waitActive(page, timeout=WAIT_MS):
         page.show()
         page.activateWindow()
     said: list[str] = []

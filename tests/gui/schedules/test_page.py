@@ -14,7 +14,7 @@ from desktop.domain.jobs import Job, JobRow, JobRun
 from desktop.presenter.schedules.page import JobsViewModel
 from desktop.presenter.schedules.words import gathered, moment, state_of
 from desktop.ui.schedules.page import SchedulesPage
-from tests.harness.patience import PATIENCE_MS
+from tests.harness.timeouts import WAIT_MS
 
 
 class RecordingService(SampleService):
@@ -138,7 +138,7 @@ def test_changes_are_read_together_and_only_while_the_page_is_shown(page, qtbot)
     before = page.service.readings
     for _ in range(50):
         page.service.tell()
-    qtbot.waitUntil(lambda: page.service.readings > before, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: page.service.readings > before, timeout=WAIT_MS)
     assert page.service.readings == before + 1
     page.hide()
     page.service.tell()
@@ -163,7 +163,7 @@ def test_the_list_folds_where_there_is_no_room_for_a_job_beside_it(page):
 
 
 def test_the_keys_stay_at_a_run_when_another_one_is_added(page, qtbot):
-    qtbot.waitUntil(page.history.isVisible, timeout=PATIENCE_MS)
+    qtbot.waitUntil(page.history.isVisible, timeout=WAIT_MS)
     opens = [one for one in page.history.findChildren(type(page.save)) if one.label == "Open"]
     opens[1].setFocus()
     named = opens[1].accessibleName()
@@ -172,7 +172,7 @@ def test_the_keys_stay_at_a_run_when_another_one_is_added(page, qtbot):
     focused = page.focusWidget()
     assert focused is not opens[1]
     assert focused.accessibleName() == named
-    qtbot.waitUntil(focused.isVisible, timeout=PATIENCE_MS)
+    qtbot.waitUntil(focused.isVisible, timeout=WAIT_MS)
 
 
 def test_times_that_were_left_out_in_a_row_stand_in_one_row():

@@ -37,8 +37,8 @@ from desktop.ui.settings.cli_tools.page import CliPage
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Field, TextArea
-from tests.harness.patience import PATIENCE_S
 from tests.harness.skills import open_fabric
+from tests.harness.timeouts import WAIT_S
 from tests.unit.safety.boundary.test_closed_places import State
 from tests.unit.safety.world import World
 
@@ -69,7 +69,7 @@ WRONG = SAY + "  - name: bad\n    description: Nothing.\n    category: often\n  
 async def until(true: Any, what: str) -> None:
     """Generous: the machine may be busy."""
     try:
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             while not true():
                 await asyncio.sleep(0.01)
     except TimeoutError:

@@ -29,7 +29,7 @@ from desktop.ui.widgets.controls.secret_field import SecretField
 from desktop.ui.widgets.dialogs.dialog import Dialog
 from desktop.workers.keyring_child import keyring_host
 from tests.gui.shell.test_window import spin
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 SECRET = "tok-A1b2C3d4E5f6G7h8"
 SERVICE = "assent-gui-tests"
@@ -300,7 +300,7 @@ class World:
         self.keys.told.connect(lambda *what: self.told.append(what))
 
     async def settled(self) -> dict[str, str]:
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             while self.bridge.task_names:
                 await asyncio.sleep(0.01)
         return {str(row.entry): row.state for row in self.keys.tools} | {

@@ -23,7 +23,7 @@ from desktop.ui.settings.middleware.page import MiddlewarePage
 from desktop.ui.settings.rows import SettingRow
 from desktop.ui.theme import Theme
 from tests.gui.shell.test_window import spin
-from tests.harness.patience import until
+from tests.harness.timeouts import until
 from tests.unit.pipeline.kit import Table
 
 

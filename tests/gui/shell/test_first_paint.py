@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QMainWindow
 from pytestqt.qtbot import QtBot
 
 from desktop.ui.shell.first_paint import FirstPaint
-from tests.harness.patience import PATIENCE_MS
+from tests.harness.timeouts import WAIT_MS
 
 
 class Window(QMainWindow):
@@ -33,10 +33,10 @@ def test_it_comes_once_and_after_qt_has_painted(qtbot: QtBot) -> None:
     qtbot.addWidget(window)
     FirstPaint.of(window).painted.connect(lambda: seen.append("seen"))
     window.show()
-    qtbot.waitUntil(lambda: "seen" in seen, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "seen" in seen, timeout=WAIT_MS)
     window.hide()
     window.show()
-    qtbot.waitUntil(lambda: seen.count("paint") > 1, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: seen.count("paint") > 1, timeout=WAIT_MS)
     spin(50)
     assert seen.index("paint") < seen.index("seen")
     assert seen.count("seen") == 1
@@ -49,10 +49,10 @@ def test_a_window_that_is_not_shown_is_not_painted_and_is_looked_for_with_pauses
     watch = FirstPaint.of(window)
     watch.painted.connect(lambda: seen.append("seen"))
     timer = watch.findChild(QTimer)
-    qtbot.waitUntil(lambda: timer.interval() > 0, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: timer.interval() > 0, timeout=WAIT_MS)
     assert seen == []
     window.show()
-    qtbot.waitUntil(lambda: "seen" in seen, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "seen" in seen, timeout=WAIT_MS)
 
 
 def test_a_window_has_one(qtbot: QtBot) -> None:

@@ -21,7 +21,7 @@ from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
 from desktop.ui.widgets.focus import FocusRing
 from desktop.ui.widgets.layout.folding import FoldingPane
 from desktop.ui.widgets.shadow import REACH
-from tests.harness.patience import PATIENCE_MS
+from tests.harness.timeouts import WAIT_MS
 from tests.harness.windows import activate
 
 Key = Qt.Key
@@ -71,7 +71,7 @@ def test_only_the_page_that_shows_is_built_before_the_first_paint(house: House, 
     painted: list[list[str]] = []
     house.window.first_painted.connect(lambda: painted.append(list(house.built)))
     house.window.show()
-    qtbot.waitUntil(lambda: bool(painted), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: bool(painted), timeout=WAIT_MS)
     assert painted == [["chats"]]
 
 
@@ -140,10 +140,10 @@ def test_its_place_is_remembered_while_it_is_used_and_not_only_when_it_is_closed
     activate(house.window)
     house.window.setGeometry(40, 30, 700, 500)
     wanted = {"box": [40, 30, 700, 500], "maximized": False}
-    qtbot.waitUntil(lambda: house.saved.get("shell.window") == wanted, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: house.saved.get("shell.window") == wanted, timeout=WAIT_MS)
     house.window.showMaximized()
     wanted["maximized"] = True
-    qtbot.waitUntil(lambda: house.saved.get("shell.window") == wanted, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: house.saved.get("shell.window") == wanted, timeout=WAIT_MS)
 
 
 def test_a_window_left_maximized_is_shown_so_and_keeps_its_size_of_before(qtbot: QtBot, theme: Theme) -> None:

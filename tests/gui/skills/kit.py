@@ -23,8 +23,8 @@ from desktop.services.skills.world import SkillWorld
 from desktop.settings import SettingsService
 from desktop.skills.catalogue.roots import Project, conventional_roots
 from desktop.supervision.tasks import TaskOwner
-from tests.harness.patience import PATIENCE_S
 from tests.harness.skills import open_fabric
+from tests.harness.timeouts import WAIT_S
 from tests.unit.pipeline.kit import FakeTool, Person, Table
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -166,7 +166,7 @@ class SkillsBench:
 async def until(true: Callable[[], Any], what: str) -> None:
     """Wait for a condition, generously: never for a time."""
     try:
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             while not true():
                 await asyncio.sleep(0.005)
     except TimeoutError:

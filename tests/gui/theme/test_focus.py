@@ -13,7 +13,7 @@ from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.controls.toggles import CheckBox, Chip, Switch
 from desktop.ui.widgets.focus import FocusRing
 from desktop.ui.widgets.layout.tabs import Tabs
-from tests.harness.patience import PATIENCE_MS
+from tests.harness.timeouts import WAIT_MS
 
 MAKERS: dict[str, Callable[[], QWidget]] = {
     "button": lambda: Button("Save"),
@@ -34,7 +34,7 @@ def test_keys_show_the_ring_and_a_click_does_not(qtbot: QtBot, theme: Theme, kin
     column = QVBoxLayout(window)
     column.addWidget(made)
     column.addWidget(other)
-    with qtbot.waitActive(window, timeout=PATIENCE_MS):
+    with qtbot.waitActive(window, timeout=WAIT_MS):
         window.show()
         window.activateWindow()
     target = made.findChildren(QWidget)[0] if isinstance(made, Tabs) else made

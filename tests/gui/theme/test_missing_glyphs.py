@@ -11,7 +11,7 @@ from desktop.presenter.transcript.items import TextPart, TranscriptItem
 from desktop.ui.theme import Theme
 from desktop.ui.theme.missing_glyphs import advice, characters_by_script, draws
 from desktop.ui.transcript.missing_fonts import MissingFonts
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 HINDI, THAI, PARTY = "नमस्ते", "สวัสดี", "\U0001f9e9"
 DEBIAN = {"ID": "debian"}
@@ -97,7 +97,7 @@ def test_it_is_said_once_for_each_script_also_after_a_restart_and_not_of_text_th
     looked_through(qtbot, missing)
     assert said == []
     chat.item_changed.emit(item(HINDI))
-    qtbot.waitUntil(lambda: len(said) == 1, timeout=PATIENCE_S * 1000)
+    qtbot.waitUntil(lambda: len(said) == 1, timeout=WAIT_S * 1000)
     assert "Devanagari" in said[0]
     chat.item_added.emit(item(HINDI))
     looked_through(qtbot, missing)
@@ -110,13 +110,13 @@ def test_it_is_said_once_for_each_script_also_after_a_restart_and_not_of_text_th
     looked_through(qtbot, restarted)
     assert again == []
     later.items_reset.emit((item(THAI), item(f"{PARTY} {THAI}")))
-    qtbot.waitUntil(lambda: len(again) == 1, timeout=PATIENCE_S * 1000)
+    qtbot.waitUntil(lambda: len(again) == 1, timeout=WAIT_S * 1000)
     assert "Thai" in again[0]
     assert "emoji" in again[0]
 
 
 def looked_through(qtbot: QtBot, missing: MissingFonts) -> None:
-    qtbot.waitUntil(lambda: not missing.busy, timeout=PATIENCE_S * 1000)
+    qtbot.waitUntil(lambda: not missing.busy, timeout=WAIT_S * 1000)
 
 
 def test_the_window_is_never_kept_for_more_than_one_script_or_one_text(qtbot: QtBot, alone: QFont) -> None:
@@ -148,6 +148,6 @@ def test_what_one_page_has_named_no_other_names_again(qtbot: QtBot, alone: QFont
     debate.item_added.emit(item(HINDI))
     debate.item_added.emit(item(THAI))
     looked_through(qtbot, pages[1])
-    qtbot.waitUntil(lambda: len(said) == 2, timeout=PATIENCE_S * 1000)
+    qtbot.waitUntil(lambda: len(said) == 2, timeout=WAIT_S * 1000)
     assert ("Thai" in said[1], "Devanagari" in said[1]) == (True, False)
     assert kept[0].split() == ["Devanagari", "Thai"]

@@ -13,7 +13,7 @@ from desktop.ui.theme import Theme
 from desktop.ui.widgets.controls.allow_button import AllowButton
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.controls.patient_button import PatientButton
-from tests.harness.patience import PATIENCE_MS
+from tests.harness.timeouts import WAIT_MS
 
 Key = Qt.Key
 CONTROL, NONE = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.NoModifier
@@ -55,6 +55,6 @@ def test_what_allows_is_as_deaf_to_return_as_to_space(qtbot: QtBot, theme: Theme
     for key in (Key.Key_Return, Key.Key_Enter, Key.Key_Space):
         QTest.keyClick(button, key)
     assert agreed == []
-    qtbot.waitUntil(lambda: not button.deaf, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not button.deaf, timeout=WAIT_MS)
     QTest.keyClick(button, Key.Key_Return)
     assert agreed == [1]

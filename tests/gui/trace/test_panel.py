@@ -19,7 +19,7 @@ from desktop.ui.theme import Theme
 from desktop.ui.trace.event_rows import ENTRY
 from desktop.ui.trace.panel import TracePanel
 from desktop.ui.trace.tree_model import NODE
-from tests.harness.patience import PATIENCE_MS
+from tests.harness.timeouts import WAIT_MS
 
 Make = Callable[..., TracePanel]
 
@@ -34,7 +34,7 @@ def panel(qtbot: QtBot, theme: Theme) -> Iterator[Make]:
         qtbot.addWidget(shown)
         made.append(shown)
         shown.resize(384, 800)
-        with qtbot.waitActive(shown, timeout=PATIENCE_MS):
+        with qtbot.waitActive(shown, timeout=WAIT_MS):
             shown.show()
             shown.activateWindow()
         return shown
@@ -196,19 +196,17 @@ def test_a_search_goes_through_what_it_finds_and_opens_what_is_folded(panel: Mak
     shown.rows.setFocus()
     shown.begin_find()
     QTest.keyClicks(shown.find_bar.field, "log/2026-03.md")
-    qtbot.waitUntil(
-        lambda: shown.chosen_node is not None and shown.chosen_node.title == "read-file", timeout=PATIENCE_MS
-    )
+    qtbot.waitUntil(lambda: shown.chosen_node is not None and shown.chosen_node.title == "read-file", timeout=WAIT_MS)
     assert "1 of 1" in words(shown.find_bar)
     assert shown.rows.visualRect(shown.rows.currentIndex()).intersects(shown.rows.viewport().rect())
     shown.find_bar.field.setText("plot")
-    qtbot.waitUntil(lambda: "1 of 3" in words(shown.find_bar), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "1 of 3" in words(shown.find_bar), timeout=WAIT_MS)
     QTest.keyClick(shown.find_bar.field, Qt.Key.Key_Return)
     assert "2 of 3" in words(shown.find_bar)
     QTest.keyClick(shown.find_bar.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
     assert "1 of 3" in words(shown.find_bar)
     shown.find_bar.field.setText("nowhere")
-    qtbot.waitUntil(lambda: "Nothing found" in words(shown.find_bar), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: "Nothing found" in words(shown.find_bar), timeout=WAIT_MS)
     QTest.keyClick(shown.find_bar.field, Qt.Key.Key_Escape)
     assert not shown.find_bar.isVisible()
     assert shown.rows.hasFocus()
@@ -225,7 +223,7 @@ def test_events_are_filtered_looked_at_and_copied_one_by_one_or_all(panel: Make,
     shown.begin_find()
     assert view.field.hasFocus()
     QTest.keyClicks(view.field, "overloaded")
-    qtbot.waitUntil(lambda: view.model.rowCount() == 1, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: view.model.rowCount() == 1, timeout=WAIT_MS)
     said: list[str] = []
     shown.said.connect(said.append)
     QTest.keyClick(view.field, Qt.Key.Key_Down)
@@ -235,7 +233,7 @@ def test_events_are_filtered_looked_at_and_copied_one_by_one_or_all(panel: Make,
     QTest.keyClick(view.list, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert QGuiApplication.clipboard().text().count("\n") == 1
     QTest.keyClick(view.field, Qt.Key.Key_Escape)
-    qtbot.waitUntil(lambda: view.model.rowCount() == count, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: view.model.rowCount() == count, timeout=WAIT_MS)
     view.copy_all.click()
     assert QGuiApplication.clipboard().text().count("\n") == count
     assert said == ["The event copied as JSON Lines", "25 events copied as JSON Lines"]
@@ -331,18 +329,18 @@ def test_the_panel_stands_beside_the_thread_or_over_it(
     qtbot.addWidget(page)
     page.resize(width, 700)
     page.show()
-    qtbot.waitUntil(lambda: (page.pane.geometry().right() < page.trace.x()) is beside, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: (page.pane.geometry().right() < page.trace.x()) is beside, timeout=WAIT_MS)
     assert page.trace.geometry().right() == width - 1
     foot = page.pane.foot
-    qtbot.waitUntil(lambda: page.trace.height() == (page.height() if beside else foot.y()), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: page.trace.height() == (page.height() if beside else foot.y()), timeout=WAIT_MS)
     foot.composer.text.setPlainText("a\nb\nc\nd")  # it grows, and stays free
-    qtbot.waitUntil(lambda: page.trace.height() == (page.height() if beside else foot.y()), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: page.trace.height() == (page.height() if beside else foot.y()), timeout=WAIT_MS)
     foot.composer.text.setPlainText("")
     assert page.threads.isHidden() is folded
     assert page.pane.header.trace.isChecked()
     page.pane.header.trace.click()
     assert page.trace.isHidden()
-    qtbot.waitUntil(lambda: page.pane.geometry().right() == width - 1, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: page.pane.geometry().right() == width - 1, timeout=WAIT_MS)
     assert page.pane.header.trace.accessibleName() == "Show the trace"
     page.pane.header.trace.click()
     assert page.trace.isVisible()

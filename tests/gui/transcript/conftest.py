@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from desktop.presenter.transcript.items import TextPart, TranscriptItem
 from desktop.ui.theme import Theme
 from desktop.ui.transcript import TranscriptView
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def spin(milliseconds: int) -> None:
 
 
 def until(condition: Callable[[], bool]) -> bool:
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + WAIT_S
     while time.monotonic() < end:
         if condition():
             return True

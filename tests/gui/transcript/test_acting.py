@@ -28,7 +28,7 @@ from desktop.ui.transcript.pieces.preview import preview_lines
 from desktop.ui.transcript.pieces.tool_card import FOLDED, ToolCard
 from tests.gui.transcript import scenes
 from tests.gui.transcript.conftest import edge, middle, said, spin, thread, until
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -308,7 +308,7 @@ def test_attachments_are_decoded_small_or_not_at_all(qtbot: QtBot, view: Transcr
         AttachmentPart("a3", "x.svg", "", base64.b64encode(b"<svg xmlns='http://www.w3.org/2000/svg'/>").decode()),
     )
     view.set_items((TranscriptItem("m", "human", "You", "1", parts),))
-    qtbot.waitUntil(lambda: next(view.page.messages[0].pieces())[0].height == 240, timeout=PATIENCE_S * 1000)
+    qtbot.waitUntil(lambda: next(view.page.messages[0].pieces())[0].height == 240, timeout=WAIT_S * 1000)
     pieces = [piece for piece, _, _ in view.page.messages[0].pieces()]
     assert pieces[0]._image.width() <= 720  # type: ignore[attr-defined]
     assert [piece.height for piece in pieces[1:]] == [32, 32]

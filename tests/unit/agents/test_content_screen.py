@@ -12,7 +12,7 @@ import pytest
 from desktop.agents.middleware.content_screen import CONTEXT, ContentRefused, FilterConfig, Screen
 from desktop.domain.as_read import as_read
 from desktop.domain.expressions import Expressions, ExpressionSearch
-from tests.harness.patience import HELD_S
+from tests.harness.timeouts import HELD_S
 
 
 def screen(*expressions: str, refuse: bool = False, before: str = "") -> Screen:

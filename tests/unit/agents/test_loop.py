@@ -24,7 +24,7 @@ from desktop.domain.models import Finished, ModelRequest, ReasoningDelta, TextDe
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.supervision import ExecutionBudget
 from desktop.supervision.budgets import BudgetTracker
-from tests.harness.patience import FOREVER_S, HELD_S, PATIENCE_S, Beat
+from tests.harness.timeouts import FOREVER_S, HELD_S, WAIT_S, Beat
 from tests.unit.agents.kit import REF, Play, Tools, results
 from tests.unit.agents.script import Hang, Script, call, calls, says
 
@@ -125,7 +125,7 @@ async def test_s5_4_a_failing_tool_is_content_and_the_model_goes_on() -> None:
 async def test_s5_5_an_abort_in_the_middle_of_the_stream_keeps_the_text_and_returns_at_once() -> None:
     play = Play(Script([TextDelta("half an ans"), Hang()]))
     asyncio.get_running_loop().call_later(0.03, play.token.cancel, "stopped by the person")
-    async with asyncio.timeout(PATIENCE_S):  # the model itself never goes on
+    async with asyncio.timeout(WAIT_S):  # the model itself never goes on
         result = await play.run()
     assert result.end == "aborted"
     assert (result.messages[-1].text, result.messages[-1].stop_reason) == ("half an ans", "aborted")
@@ -288,7 +288,7 @@ async def test_retry_after_is_honoured_and_when_it_is_long_the_person_decides() 
 async def test_waiting_for_a_retry_ends_at_once_with_an_abort() -> None:
     play = Play(Script(last=[ModelServerError("500")]), sleep=lambda _: asyncio.sleep(FOREVER_S))
     asyncio.get_running_loop().call_later(0.03, play.token.cancel)
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         assert (await play.run()).end == "aborted"
 
 

@@ -11,7 +11,7 @@ import pytest
 from desktop.app.wiring.agents import folders_of
 from desktop.app.wiring.runtime import Services, build_services
 from desktop.settings import SettingsService
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.app.test_opening import Nobody
 
 MINE = "name: night_agent\nsideA: {prompt: source-reader}\nexposeAsTool: true\ntoolDescription: %s\n"
@@ -20,7 +20,7 @@ MINE = "name: night_agent\nsideA: {prompt: source-reader}\nexposeAsTool: true\nt
 async def until(true: Callable[[], object], what: str) -> None:
     """Generous: the machine may be busy."""
     try:
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             while not true():
                 await asyncio.sleep(0.02)
     except TimeoutError:

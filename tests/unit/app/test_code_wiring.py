@@ -10,7 +10,7 @@ import pytest
 
 from desktop.app.wiring.runtime import build_services
 from desktop.settings import SettingsService
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.app.test_opening import Nobody
 
 SKILL = """export const frontmatter = {
@@ -36,7 +36,7 @@ async def test_a_javascript_skill_of_ones_own_runs_in_the_app(tmp_path: Path) ->
     try:
         await asyncio.to_thread(services.skills.fabric.refresh)
         outcome = services.skill_service.try_it("js-sum", {"all": [1, 2, 3]}, lambda _event: None).work
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             done = await outcome
         assert done.result.structured == {"sum": 6, "skills": True}, done.result.text
         ready = services.code._made()._ready

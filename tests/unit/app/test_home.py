@@ -11,7 +11,7 @@ import pytest
 
 from desktop.app.home.home import open_home
 from desktop.domain.errors import HomeInUse, HomeNotWritable
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.store.test_failures import nobody
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -54,7 +54,7 @@ def test_a_second_instance_on_the_same_home_is_refused_in_words_until_the_first_
             open_home(tmp_path)
         assert str(tmp_path) in str(caught.value)
         first.kill()
-        first.wait(PATIENCE_S)
+        first.wait(WAIT_S)
     held = open_home(tmp_path)
     held.release()
     held.release()

@@ -14,7 +14,7 @@ import pytest
 from desktop.app.home.instance import LONGEST, SEND, InstanceServer, send_message
 from desktop.domain.errors import KnownError
 from desktop.services.chats import inboxes
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 
 @asynccontextmanager
@@ -37,7 +37,7 @@ async def listening(heard: list[tuple[str, str]], lost: list[Any]) -> AsyncItera
 def written(address: Path, line: bytes) -> bytes:
     """What is answered to these bytes; nothing where the line is cut off."""
     with socket.socket(socket.AF_UNIX) as peer:
-        peer.settimeout(PATIENCE_S)
+        peer.settimeout(WAIT_S)
         peer.connect(str(address))
         try:
             peer.sendall(line)

@@ -17,7 +17,7 @@ from desktop.domain.threads import MessageRecord, RunRecord, ThreadRecord
 from desktop.services.rules.text import read_rule
 from desktop.settings import SettingsService
 from desktop.store import Store
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.app.test_opening import Nobody
 
 SECRET = "plain-known-secret-4711"
@@ -54,7 +54,7 @@ async def test_no_known_secret_and_nothing_shaped_like_one_for_a_person_to_read_
         thread = await services.chats.create_thread(model="scripted/scripted", agent="assistant")
         sent = await services.chats.send(thread.thread_id, "please")
         log: list[EffectRecord] = []
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             while sum(one.kind == "llm" for one in log) < 3:
                 await asyncio.sleep(0.02)
                 log = await services.store.effects.load(sent.run_id)
@@ -84,7 +84,7 @@ async def test_a_start_ends_the_logs_of_runs_that_nobody_goes_on_with_and_forget
     await store.runs.end(run_id="later", reason="response", at=4.0)
     await store.runs.start(record=RunRecord("empty", "t", 5.0, "assistant", "demo/demo"))
     await store.close()
-    async with opened(tmp_path) as services, asyncio.timeout(PATIENCE_S):
+    async with opened(tmp_path) as services, asyncio.timeout(WAIT_S):
         while (log := await services.store.effects.load("left"))[-1].kind != "end" or not is_digest(log[1].value):
             await asyncio.sleep(0.02)
         assert log[-1].phase == "cancelled"

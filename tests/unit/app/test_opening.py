@@ -14,7 +14,7 @@ from desktop.domain.errors import BugError
 from desktop.domain.permission import Decision, PermissionRequest
 from desktop.settings import SettingsService
 from desktop.store import Store
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 
 class Nobody:
@@ -32,7 +32,7 @@ async def test_an_opening_that_is_cancelled_or_fails_half_way_leaves_no_database
     await settings.load()
     (tmp_path / "data").mkdir()
     opening = asyncio.ensure_future(build_services(tmp_path, settings, Nobody(), windows=lambda _ref: None))
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while not _open():
             await asyncio.sleep(0)
     opening.cancel()

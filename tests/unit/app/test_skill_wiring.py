@@ -17,7 +17,7 @@ from desktop.safety.confinement.select import SystemConfinement
 from desktop.services.skills.world import SkillWorld
 from desktop.settings import SettingsService
 from desktop.tools.registry import ToolRegistry
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 MAIN = """---
 name: chief
@@ -65,7 +65,7 @@ class App:
 
     async def change(self, key: str, value: Any) -> None:
         await self.settings.update(key, value)
-        await asyncio.wait_for(asyncio.gather(*self.changes), PATIENCE_S)
+        await asyncio.wait_for(asyncio.gather(*self.changes), WAIT_S)
 
 
 @pytest.fixture

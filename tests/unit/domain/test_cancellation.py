@@ -10,7 +10,7 @@ import pytest
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError
 from desktop.domain.run_meta import RunMeta
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 
 @pytest.mark.spec("R-CAN-1")
@@ -39,8 +39,8 @@ async def test_wait_ends_on_cancel_and_on_the_deadline():
     await asyncio.sleep(0)
     assert not waiting.done()
     token.cancel("now")
-    assert await asyncio.wait_for(waiting, PATIENCE_S) == "now"
-    assert await asyncio.wait_for(CancellationToken(deadline=time.monotonic() + 0.01).wait(), PATIENCE_S) == "deadline"
+    assert await asyncio.wait_for(waiting, WAIT_S) == "now"
+    assert await asyncio.wait_for(CancellationToken(deadline=time.monotonic() + 0.01).wait(), WAIT_S) == "deadline"
 
 
 @pytest.mark.spec("R-CAN-4")
@@ -96,7 +96,7 @@ async def test_a_token_may_be_cancelled_from_another_thread():
     token = CancellationToken()
     thread = threading.Timer(0.02, token.cancel, ["from a thread"])
     thread.start()
-    assert await asyncio.wait_for(token.wait(), PATIENCE_S) == "from a thread"
+    assert await asyncio.wait_for(token.wait(), WAIT_S) == "from a thread"
     thread.join()
 
 

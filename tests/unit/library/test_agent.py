@@ -11,7 +11,7 @@ from desktop.domain.events import AgentTraced
 from desktop.domain.judgement import Category
 from desktop.domain.models import TextDelta
 from desktop.models.scripted import ScriptedModel, calls, fails, says
-from tests.harness.patience import PATIENCE_S, until
+from tests.harness.timeouts import WAIT_S, until
 from tests.unit.agents.script import Hang, Script
 from tests.unit.library.kit import LibraryBench
 from tests.unit.pipeline.kit import FakeTool, Person
@@ -142,7 +142,7 @@ async def test_stopping_the_run_stops_the_agent_in_it_and_the_request_under_way(
     task = asyncio.ensure_future(bench.call("greet", {"name": "Ada"}))
     await until(lambda: model.requests, "a request")
     bench.token.cancel("stop")
-    assert (await asyncio.wait_for(task, PATIENCE_S)).state == "aborted"
+    assert (await asyncio.wait_for(task, WAIT_S)).state == "aborted"
     await until(lambda: model.cancelled, "the end of the request")
     (ended,) = [one.data for one in bench.events if isinstance(one, AgentTraced) and one.type == "agent-complete"]
     assert (ended["status"], ended["error"]) == ("aborted", "stop")

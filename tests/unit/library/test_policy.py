@@ -18,7 +18,7 @@ from desktop.domain.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.topics import TopicListener
-from tests.harness.patience import FOREVER_S, PATIENCE_S
+from tests.harness.timeouts import FOREVER_S, WAIT_S
 from tests.unit.library.kit import LibraryBench
 from tests.unit.pipeline.kit import FakeTool
 
@@ -225,7 +225,7 @@ async def test_a_provider_that_does_not_heed_the_end_of_the_budget_is_ended_wher
         await asyncio.sleep(FOREVER_S)
 
     bench.register("agent-mine", provider)
-    outcome = await asyncio.wait_for(bench.call("task"), PATIENCE_S)
+    outcome = await asyncio.wait_for(bench.call("task"), WAIT_S)
     assert outcome.result.code == "limit.budget"
 
 
@@ -307,7 +307,7 @@ async def test_a_persistent_agent_goes_on_beyond_thirty_and_waits_for_input_inst
         await asyncio.sleep(0)
     assert bench.model.requests[36].messages[-1].text == "More, please."
     bench.token.cancel("stop")
-    assert (await asyncio.wait_for(task, PATIENCE_S)).state == "aborted"
+    assert (await asyncio.wait_for(task, WAIT_S)).state == "aborted"
 
 
 @pytest.mark.spec("R-PER-6")
@@ -327,7 +327,7 @@ async def test_what_arrives_while_a_persistent_agent_works_is_its_next_input(tmp
         return heard
 
     bench.register("agent-mine", provider)
-    assert (await asyncio.wait_for(bench.call("task"), PATIENCE_S)).result.structured == ["first", "second"]
+    assert (await asyncio.wait_for(bench.call("task"), WAIT_S)).result.structured == ["first", "second"]
     assert not bench.world.topics._subscriptions
 
 
@@ -347,7 +347,7 @@ async def test_errors_are_waited_out_longer_and_longer_and_a_success_starts_anew
         await asyncio.sleep(0)
     assert slept == [1, 2, 4, 8, 16, 30, 30, 1]
     bench.token.cancel("stop")
-    await asyncio.wait_for(task, PATIENCE_S)
+    await asyncio.wait_for(task, WAIT_S)
 
 
 @pytest.mark.spec("R-PER-4")
@@ -361,9 +361,9 @@ async def test_a_wait_after_an_error_ends_at_once_when_it_is_stopped(tmp_path: P
 
     bench.lent = {"sleep": sleep, "retry": _never()}
     task = asyncio.ensure_future(bench.call("task"))
-    await asyncio.wait_for(waiting.wait(), PATIENCE_S)
+    await asyncio.wait_for(waiting.wait(), WAIT_S)
     bench.token.cancel("stop")
-    assert (await asyncio.wait_for(task, PATIENCE_S)).state == "aborted"
+    assert (await asyncio.wait_for(task, WAIT_S)).state == "aborted"
 
 
 @pytest.mark.spec("R-PER-5")

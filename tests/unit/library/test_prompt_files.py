@@ -15,7 +15,7 @@ from desktop.domain.skills import SkillSource
 from desktop.services.skills.world import SkillWorld
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.resolution.fabric import SkillFabric
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.library.kit import LibraryBench
 from tests.unit.pipeline.kit import Table
 from tests.unit.safety.world import World
@@ -113,7 +113,7 @@ async def test_pipes_and_devices_are_refused_and_never_waited_for(place: Place, 
     place.safe.change(allowed=(str(place.root), "/dev"))
     (place.file_skill if kind == "file" else place.folder_skill)(":inline[odd]\n")
     with pytest.raises(ToolFailure, match="line 1 of its text"):
-        await asyncio.wait_for(place.text(), PATIENCE_S)
+        await asyncio.wait_for(place.text(), WAIT_S)
 
 
 async def test_a_name_that_is_no_path_and_a_file_that_is_too_long_fail_in_words(place: Place) -> None:
@@ -163,7 +163,7 @@ async def test_stop_ends_a_text_that_waits_for_a_disk(tmp_path: Path) -> None:
     place.token.cancel("stop")
     try:
         with pytest.raises(CancellationError, match="stop"):
-            await asyncio.wait_for(waiting, PATIENCE_S)
+            await asyncio.wait_for(waiting, WAIT_S)
     finally:
         stuck.go.set()
 
@@ -175,7 +175,7 @@ async def test_a_text_that_is_not_ready_in_time_fails_in_words(tmp_path: Path) -
     place.file_skill(":inline[far.txt]\n")
     try:
         with pytest.raises(ToolFailure, match=r"reader was not ready after 0\.2 s"):
-            await asyncio.wait_for(place.text(), PATIENCE_S)
+            await asyncio.wait_for(place.text(), WAIT_S)
     finally:
         stuck.go.set()
 
@@ -189,7 +189,7 @@ async def test_a_call_of_such_a_skill_ends_with_the_run_before_any_model_is_aske
     await asyncio.to_thread(stuck.asked.wait, 30)
     bench.token.cancel("stop")
     try:
-        assert (await asyncio.wait_for(call, PATIENCE_S)).state == "aborted"
+        assert (await asyncio.wait_for(call, WAIT_S)).state == "aborted"
         assert not bench.model.requests
     finally:
         stuck.go.set()

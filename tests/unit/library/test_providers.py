@@ -14,7 +14,7 @@ from desktop.domain.judgement import Category
 from desktop.domain.models import ModelRequest
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from desktop.pipeline.results import NestedFailure
-from tests.harness.patience import FOREVER_S, PATIENCE_S
+from tests.harness.timeouts import FOREVER_S, WAIT_S
 from tests.unit.agents.script import Script, call
 from tests.unit.agents.script import calls as ask
 from tests.unit.agents.script import says as reply
@@ -210,7 +210,7 @@ async def test_a_text_is_told_while_it_still_comes_and_nothing_after_the_stop(tm
     half = asyncio.Event()
     driver = Driver(bench, lambda event: half.set() if event["type"] == "message" else None)
     work = asyncio.create_task(bench.call("driver"))
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         await half.wait()
     assert not work.done()
     told = [("turn-start", None), ("reasoning", "hm"), ("message", "half a word")]
@@ -343,7 +343,7 @@ async def test_stopping_the_run_ends_a_request_in_flight(tmp_path: Path) -> None
     while not bench.model.requests:
         await asyncio.sleep(0)
     bench.token.cancel("stop")
-    assert (await asyncio.wait_for(task, PATIENCE_S)).state == "aborted"
+    assert (await asyncio.wait_for(task, WAIT_S)).state == "aborted"
     await bench.owner.close()
 
 

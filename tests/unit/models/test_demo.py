@@ -13,7 +13,7 @@ from desktop.domain.messages import ChatMessage, TextBlock, ToolResultBlock, use
 from desktop.domain.models import Finished, ModelRequest, TextDelta
 from desktop.models.demo import DemoModel
 from desktop.pipeline.gates import NOT_ANSWERED
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.servers.hosts import meta, request
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -190,5 +190,5 @@ async def test_it_streams_at_a_pace_one_can_follow_and_stops_at_once() -> None:
 
     with pytest.raises(CancellationError):
         await read()
-    assert 0.2 < stamps[-1] - stamps[0] < PATIENCE_S
+    assert 0.2 < stamps[-1] - stamps[0] < WAIT_S
     assert len(stamps) == 20, "nothing comes after the stop"

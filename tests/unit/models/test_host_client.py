@@ -26,7 +26,7 @@ from desktop.domain.models import Finished, ModelRequest, ReasoningDelta, Stream
 from desktop.models.client import ModelServices
 from desktop.workers.child import ChildProcess
 from desktop.workers.model_host.prompt import to_wire
-from tests.harness.patience import HELD_S, PATIENCE_S
+from tests.harness.timeouts import HELD_S, WAIT_S
 from tests.servers.fixtures import ProviderSpace
 from tests.servers.hosts import KEY, collect, connection, meta, models_over, request
 
@@ -210,7 +210,7 @@ async def test_a_stream_that_falls_silent_is_too_slow(host: ChildProcess, provid
     error, items = await failing(over(host, provider), asked(idle_s=0.4))
     assert isinstance(error, errors.ModelTooSlow)
     assert text(items) == "Half"
-    assert time.monotonic() - began < PATIENCE_S
+    assert time.monotonic() - began < WAIT_S
 
 
 async def test_a_slow_drip_ends_at_the_deadline(host: ChildProcess, provider: ProviderSpace) -> None:
@@ -219,7 +219,7 @@ async def test_a_slow_drip_ends_at_the_deadline(host: ChildProcess, provider: Pr
     error, items = await failing(over(host, provider), asked(deadline_s=3.0, idle_s=60.0))
     assert isinstance(error, errors.ModelTooSlow)
     assert text(items).startswith("drip 0 drip 1")
-    assert 2.8 < time.monotonic() - began < PATIENCE_S
+    assert 2.8 < time.monotonic() - began < WAIT_S
     await asyncio.to_thread(provider.wait_for, lambda log: log[-1]["outcome"] == "disconnected")
 
 
@@ -297,7 +297,7 @@ async def test_ten_thousand_tool_calls_are_cut_to_what_is_sane(host: ChildProces
     assert len(end.tool_calls) == 128
     assert all(not call.problem for call in end.tool_calls[:-1])
     assert "More than 128 calls" in end.tool_calls[-1].problem
-    assert await host.call("ping", timeout=PATIENCE_S)
+    assert await host.call("ping", timeout=WAIT_S)
 
 
 async def test_arguments_without_end_are_cut(host: ChildProcess, provider: ProviderSpace) -> None:

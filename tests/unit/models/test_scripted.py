@@ -14,7 +14,7 @@ from desktop.domain.models import Finished, ReasoningDelta, TextDelta, ToolCallP
 from desktop.models.client import build
 from desktop.models.scripted import ERRORS, ScriptedModel, calls, fails, says
 from desktop.workers.model_child import model_host
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.servers.hosts import Secrets, collect, meta, request
 
 
@@ -80,7 +80,7 @@ async def test_a_hanging_round_ends_when_it_is_cancelled() -> None:
     asyncio.get_running_loop().call_later(0.1, token.cancel, "enough")
     hanging = ScriptedModel([[{"hang": True}]]).stream(request("scripted/scripted"), meta(token))
     with pytest.raises(CancellationError, match="enough"):
-        await asyncio.wait_for(anext(hanging), PATIENCE_S)
+        await asyncio.wait_for(anext(hanging), WAIT_S)
 
 
 async def test_an_endless_round_leaves_time_for_others() -> None:

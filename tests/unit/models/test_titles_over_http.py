@@ -9,7 +9,7 @@ import pytest
 from desktop.domain.models import Connection
 from desktop.services.chats.model_titles import MAX_TOKENS, SYSTEM
 from desktop.workers.child import ChildProcess
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.servers.fixtures import ProviderSpace
 from tests.servers.hosts import models_over
 from tests.unit.services.kit import World, world
@@ -33,14 +33,14 @@ def over(host: ChildProcess, provider: ProviderSpace) -> Any:
 
 
 async def quiet(w: World) -> None:
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while w.owner.alive:
             await asyncio.sleep(0.01)
 
 
 async def begun(provider: ProviderSpace, count: int) -> None:
     """Until the server has so many requests for a title."""
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while len(await asyncio.to_thread(titles, provider)) < count:
             await asyncio.sleep(0.01)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from desktop.pipeline.context import CallResult
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.pipeline import forged_frames
 from tests.unit.pipeline.kit import Person
 from tests.unit.pipeline.test_python_worker import Place
@@ -32,7 +32,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 async def forged(place: Place, mode: str, *answers: str) -> tuple[CallResult, Person]:
     """What a call came to whose process forged this, and who was asked."""
     person = Person(*(answers or ("deny",) * 3))
-    outcome = await asyncio.wait_for(place.run(SOURCE, {"mode": mode}, person=person), PATIENCE_S)
+    outcome = await asyncio.wait_for(place.run(SOURCE, {"mode": mode}, person=person), WAIT_S)
     return outcome, person
 
 

@@ -19,7 +19,7 @@ from desktop.pipeline.gates import NOT_ANSWERED
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.pipeline.pipeline import CallSettings
 from desktop.safety.secrets.redaction import SecretRedactor
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.pipeline.kit import Bench, FakeTool, Person
 
 
@@ -378,7 +378,7 @@ async def test_an_abort_ends_a_running_tool_at_once_even_one_that_ignores_it() -
 
     bench, loop = Bench(FakeTool(body=stubborn)), asyncio.get_running_loop()
     loop.call_later(0.02, bench.token.cancel, "stopped by the person")
-    given_up = loop.call_later(PATIENCE_S, release.set)
+    given_up = loop.call_later(WAIT_S, release.set)
     outcome = await bench.call("read_file")
     assert not release.is_set(), "the tool was waited for"
     assert (outcome.state, outcome.result.text) == ("aborted", "Operation aborted")
@@ -404,7 +404,7 @@ async def test_a_cancelled_task_stays_cancelled_and_takes_its_tool_with_it() -> 
         await asyncio.sleep(0.02)
         task.cancel()
     assert task.cancelled()
-    await asyncio.wait_for(ended.wait(), PATIENCE_S)
+    await asyncio.wait_for(ended.wait(), WAIT_S)
 
 
 @pytest.mark.spec("R-PRM-9")
@@ -436,7 +436,7 @@ async def test_a_question_whose_call_was_cancelled_is_told_to_be_over() -> None:
     tool = writer()
     bench = Bench(tool, person=Waits())  # type: ignore[arg-type]
     task = asyncio.ensure_future(bench.call("write_file"))
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while "ToolCallWaiting" not in bench.names:
             await asyncio.sleep(0.001)
     task.cancel()

@@ -21,7 +21,7 @@ from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.skills.formats import load_skills_from_file
 from desktop.skills.formats.js_module import runnable
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
-from tests.harness.patience import PATIENCE_S, until
+from tests.harness.timeouts import WAIT_S, until
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.pipeline.skill_kit import WRITE, SkillBench, file_skill, middleware, skill
 
@@ -329,7 +329,7 @@ async def test_a_stopped_run_ends_its_process(place: Place) -> None:
     task = asyncio.ensure_future(
         place.run("export default (ctx) => ctx.manager.invoke('slow')", others=(skill("slow", slow),))
     )
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while not place.engine._live:
             await asyncio.sleep(0.005)
     pid = next(iter(place.engine._live)).pid

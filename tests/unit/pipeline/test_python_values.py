@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from tests.harness.patience import HELD_S, Beat
+from tests.harness.timeouts import HELD_S, Beat
 from tests.unit.pipeline.test_python_worker import Place
 from tests.unit.safety.world import World
 

@@ -15,7 +15,7 @@ from desktop.domain.skills import SkillDef
 from desktop.pipeline.context import CallResult
 from desktop.pipeline.skills.python_worker import PythonWorker
 from desktop.safety.confinement.select import SystemConfinement
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.pipeline.skill_kit import WRITE, SkillBench, file_skill, middleware, skill
 from tests.unit.safety import escapes
@@ -325,11 +325,11 @@ async def test_a_stopped_run_ends_the_process_and_all_it_started(place: Place) -
         "    time.sleep(600)\n"
     )
     task = asyncio.ensure_future(place.run(source, category="write", person=Person("allow_once")))
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while not (mark.exists() and mark.read_text() == "started"):
             await asyncio.sleep(0.01)
     place.bench.token.cancel("stop")
-    outcome = await asyncio.wait_for(task, PATIENCE_S)
+    outcome = await asyncio.wait_for(task, WAIT_S)
     assert outcome.state == "aborted"
     await place.bench.owner.close()
     assert not [pid for pid in _sleepers() if "600" in pid]
@@ -369,14 +369,14 @@ async def test_no_child_of_a_skill_outlives_its_call_however_it_ends(place: Plac
     mark = place.world.workspace / "ready"
     source = CHILDREN.format(mark=str(mark)) + course
     task = asyncio.ensure_future(place.run(source, category="write", person=Person("allow_once")))
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while not (mark.exists() and mark.read_text() == "ready"):
             await asyncio.sleep(0.01)
     if course in (DEAF, SILENT):
         place.bench.token.cancel("stop")
-    await asyncio.wait_for(task, PATIENCE_S)
+    await asyncio.wait_for(task, WAIT_S)
     await place.bench.owner.close()
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + WAIT_S
     while (left := _left(place.world)) and time.monotonic() < end:
         await asyncio.sleep(0.02)
     escapes.tried("leftover processes", bool(left), times=6)

@@ -17,7 +17,7 @@ from desktop.pipeline.names import ExactTools
 from desktop.pipeline.skill_tool import SkillTool, category_of
 from desktop.safety.secrets.redaction import SecretRedactor
 from desktop.skills.cascade.cascade import Promotions
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.pipeline.skill_kit import ADMIN, READ, WRITE, SkillBench, file_skill, middleware, skill
 
@@ -391,7 +391,7 @@ async def test_a_cancelled_run_reaches_the_call_at_the_bottom() -> None:
     task = asyncio.ensure_future(bench.call("outer"))
     await entered.wait()
     bench.token.cancel("stop")
-    outcome = await asyncio.wait_for(task, PATIENCE_S)
+    outcome = await asyncio.wait_for(task, WAIT_S)
     assert outcome.state == "aborted"
     await bench.owner.close()
 

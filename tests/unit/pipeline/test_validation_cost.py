@@ -11,7 +11,7 @@ from desktop.domain.errors import ConfigurationError, ValidationFailure
 from desktop.domain.judgement import Category
 from desktop.domain.tools import ToolSpec
 from desktop.pipeline.validation import Validator
-from tests.harness.patience import HELD_S, Beat
+from tests.harness.timeouts import HELD_S, Beat
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.pipeline.skill_kit import SkillBench
 from tests.unit.skills.schemas.test_cost import doubling

@@ -27,8 +27,8 @@ from desktop.store import Store
 from desktop.supervision.bus import Bus
 from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.tasks import RunSlots, TaskOwner
-from tests.harness.patience import PATIENCE_S
 from tests.harness.skills import open_fabric
+from tests.harness.timeouts import WAIT_S
 from tests.unit.pipeline.kit import FakeTool, Person, Table
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -109,7 +109,7 @@ class World:
         return await self.settled(thread_id)
 
     async def settled(self, thread_id: str) -> list[MessageRecord]:
-        assert await self.service.wait(thread_id, PATIENCE_S)
+        assert await self.service.wait(thread_id, WAIT_S)
         await asyncio.sleep(0)
         return await self.service.path(thread_id)
 
@@ -121,7 +121,7 @@ class World:
 
     async def until(self, kind: type, count: int = 1) -> None:
         """Wait until so many events of a kind have come."""
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             while sum(isinstance(event, kind) for event in self.events) < count:
                 await asyncio.sleep(0.002)
 

@@ -16,7 +16,7 @@ from desktop.domain.models import Connection
 from desktop.settings import SettingsService, defaults
 from desktop.settings import file as settings_file
 from desktop.settings.schema import Limits
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 EDITED = """\
 # my settings
@@ -548,7 +548,7 @@ async def test_what_is_no_ordinary_file_does_not_keep_the_start_waiting(tmp_path
         path.symlink_to("/dev/zero")
     else:
         path.write_text("# long\n" * 1_000_000)
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         service = SettingsService(tmp_path)
         await service.load()
     assert said in service.problems[0].message

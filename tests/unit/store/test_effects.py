@@ -8,7 +8,7 @@ from desktop.domain.effects import EffectRecord
 from desktop.domain.errors import BugError
 from desktop.domain.threads import RunRecord, ThreadRecord
 from desktop.store import Store
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 
 def record(sequence: int, kind="tool", phase="begun", run_id="r", agent="0", **more) -> EffectRecord:
@@ -73,7 +73,7 @@ async def test_unfinished_runs_are_found_after_a_restart_and_of_what_a_finished_
 
 async def test_a_line_that_nobody_waits_for_any_more_is_written_all_the_same(store, thread):
     await started(store)
-    waiting = asyncio.ensure_future(asyncio.wait_for(store.effects.append([record(1)]), PATIENCE_S))
+    waiting = asyncio.ensure_future(asyncio.wait_for(store.effects.append([record(1)]), WAIT_S))
     await asyncio.sleep(0)
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)

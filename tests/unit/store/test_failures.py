@@ -16,7 +16,7 @@ from desktop.domain.errors import HomeNotWritable, StoreCorrupt, StoreError, Sto
 from desktop.domain.messages import TextBlock
 from desktop.domain.threads import MessageRecord, ThreadRecord
 from desktop.store import Store
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.store.conftest import say
 
 
@@ -160,7 +160,7 @@ async def test_a_database_locked_by_another_process_is_told_in_words_and_works_a
         assert caught.value.code == "store.locked"
         assert len(await store.messages.path(thread_id="t")) == 1, "reading goes on"
         other.stdin.close()
-        other.wait(PATIENCE_S)
+        other.wait(WAIT_S)
     await store.state.put(key="a", value=2)
     assert await store.state.get(key="a") == 2
     await store.close()

@@ -11,7 +11,7 @@ from desktop.domain.messages import NoticeBlock, ReasoningBlock, TextBlock, Tool
 from desktop.domain.threads import MessageRecord, ThreadRecord
 from desktop.store import Store
 from desktop.store.open_message import FLUSH_AFTER_S
-from tests.harness.patience import PATIENCE_S, until
+from tests.harness.timeouts import WAIT_S, until
 from tests.unit.store.conftest import say
 
 PROMISED = 0.25
@@ -43,7 +43,7 @@ async def test_what_is_said_without_a_pause_is_written_again_and_again(store, th
     """Writing waits for a fixed time, however fast more is said: after each such time what was said before is there."""
     assert FLUSH_AFTER_S < PROMISED / 2, "half of what is promised is for a busy loop and a slow disk"
     opened = await writer(store)
-    length, due, times, end = 0, 5, 0, time.monotonic() + PATIENCE_S
+    length, due, times, end = 0, 5, 0, time.monotonic() + WAIT_S
     while times < 8:
         assert time.monotonic() < end, f"written {times} times"
         opened.add_text("word ")

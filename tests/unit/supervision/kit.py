@@ -36,8 +36,8 @@ from desktop.supervision.model_queue import ModelQueue
 from desktop.supervision.tasks import TaskOwner
 from desktop.supervision.tree import RunTree
 from desktop.workers.python_skill.run_context import RunContext
-from tests.harness.patience import PATIENCE_S
 from tests.harness.skills import LIBRARY, open_fabric
+from tests.harness.timeouts import WAIT_S
 from tests.unit.pipeline.kit import FakeTool, Person, Table
 
 ROOT = AgentId("root", "0")
@@ -173,7 +173,7 @@ class Bench:
             past=past,
         )
         try:
-            made = await asyncio.wait_for(pipeline.invoke(call), PATIENCE_S)
+            made = await asyncio.wait_for(pipeline.invoke(call), WAIT_S)
             outcome = self._outcome(made)
         except BaseException:
             await self.live.close(self.run_id, AgentOutcome("cancelled"), leave_open=leave_open)
@@ -231,6 +231,6 @@ def request(text: str = "hi") -> ModelRequest:
 
 async def until(condition: Callable[[], bool]) -> None:
     """Wait, generously, for something that has to happen."""
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while not condition():
             await asyncio.sleep(0.001)

@@ -13,7 +13,7 @@ from desktop.domain.middleware import MiddlewareTermination
 from desktop.domain.permission import Decision
 from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.pipeline.kit import Person
 from tests.unit.supervision.kit import Bench, until
 
@@ -103,7 +103,7 @@ async def test_what_an_ended_agent_leaves_behind_reaches_nothing_any_more() -> N
     async def parent(ctx, _inbox):
         await ctx.join(await ctx.spawn("leaky-agent", "x"))
         go_on.set()
-        await asyncio.wait_for(over.wait(), PATIENCE_S)
+        await asyncio.wait_for(over.wait(), WAIT_S)
         return len(bench.tree.nodes)
 
     assert (await bench.run(parent, leaky=leaky)).value == 3
@@ -159,9 +159,9 @@ async def test_a_bare_thread_ends_a_run_on_a_loop_that_nothing_else_wakes() -> N
         await loop.create_future()
 
     def stop() -> None:
-        at_work.wait(PATIENCE_S)
+        at_work.wait(WAIT_S)
         bench.token.cancel("from a thread")
-        if not ended.wait(PATIENCE_S):
+        if not ended.wait(WAIT_S):
             loop.call_soon_threadsafe(late.append, "woken by the test")
 
     thread = threading.Thread(target=stop)

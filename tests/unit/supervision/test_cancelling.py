@@ -16,7 +16,7 @@ from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget, HistoryRetention, Priority, SpawnBudget, Supervision
 from desktop.domain.tools import ToolResult
 from desktop.supervision.model_queue import ModelQueue
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.supervision.kit import ROOT, Bench, until
 
 
@@ -87,7 +87,7 @@ async def test_cancelling_a_run_ends_every_agent_under_it_and_is_written(how):
     else:
         cancel = bench.token.cancel
         await asyncio.to_thread(cancel, "enough") if how == "thread" else cancel("enough")
-        outcome = await asyncio.wait_for(running, PATIENCE_S)
+        outcome = await asyncio.wait_for(running, WAIT_S)
         assert outcome.status == "cancelled"
         assert bench.tree.find("0.1").detail == "enough"
         assert sum(" return cancelled" in line for line in bench.log.told()) == 40

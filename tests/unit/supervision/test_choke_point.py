@@ -17,7 +17,7 @@ from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget, Priority
 from desktop.supervision.choke_point import ModelAdmission
 from desktop.supervision.model_queue import ModelQueue
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.agents.script import Script, says
 from tests.unit.supervision.kit import Bench, ask, said, unfinished, until
 from tests.unit.supervision.test_live_runs import Chat, wants
@@ -81,7 +81,7 @@ async def test_a_chat_paused_while_it_waits_in_the_queue_asks_nothing_and_gives_
     await until(lambda: chat.runs.tree("run").root.state is NodeState.PAUSED)
     assert (chat.script.requests, chat.queue.full) == ([], False)
     chat.runs.tree("run").resume("0")
-    assert (await asyncio.wait_for(running, PATIENCE_S)).end == "response"
+    assert (await asyncio.wait_for(running, WAIT_S)).end == "response"
 
 
 @pytest.mark.spec("R-SUP-7")
@@ -93,7 +93,7 @@ async def test_a_budget_that_is_used_up_while_the_chat_waits_in_the_queue_holds(
     chat.runs.tree("run").root.budget.consume(None)
     chat.runs.tree("run").change_budget("0", ExecutionBudget(max_rounds=1), "the panel")
     chat.queue.release()
-    result = await asyncio.wait_for(running, PATIENCE_S)
+    result = await asyncio.wait_for(running, WAIT_S)
     assert (result.end, chat.script.requests) == ("budget", [])
     assert not chat.queue.full
 
@@ -137,7 +137,7 @@ async def test_a_paused_chat_is_stopped_without_being_resumed(answers):
         chat.queue.release()
     await until(lambda: chat.runs.tree("run").root.state is NodeState.PAUSED)
     chat.token.cancel("stopped")
-    result = await asyncio.wait_for(running, PATIENCE_S)
+    result = await asyncio.wait_for(running, WAIT_S)
     assert result.end == "aborted"
     assert len(chat.script.requests) == len(answers) - 1
 
@@ -156,7 +156,7 @@ async def test_a_paused_child_ends_with_its_branch():
     running = asyncio.ensure_future(bench.run(parent, asker=paused))
     await until(lambda: any(facts.state is NodeState.PAUSED for facts in bench.told))
     bench.tree.cancel("0.1.1", "enough")
-    assert (await asyncio.wait_for(running, PATIENCE_S)).value == "cancelled"
+    assert (await asyncio.wait_for(running, WAIT_S)).value == "cancelled"
     assert bench.done == []
 
 
@@ -174,12 +174,12 @@ async def test_who_waits_before_another_attempt_is_in_nobodys_way_and_may_not_as
     answerer = Answerer(script, retry=RetryPolicy(), sleep=sleep)
     wanted = ModelRequest(ModelRef("m", "m"), (ask("x"),))
     asking = asyncio.ensure_future(ask_within([chat.runs.models], answerer, wanted, chat.meta, lambda _event: None))
-    await asyncio.wait_for(resting.wait(), PATIENCE_S)
+    await asyncio.wait_for(resting.wait(), WAIT_S)
     assert not chat.queue.full
     tree.change_budget("0", ExecutionBudget(max_rounds=1), "the panel")
     tree.root.budget.consume(None)
     go_on.set()
     with pytest.raises(BudgetExhausted, match="set by the panel"):
-        await asyncio.wait_for(asking, PATIENCE_S)
+        await asyncio.wait_for(asking, WAIT_S)
     assert (len(script.requests), chat.queue.full) == (1, False)
     await chat.runs.close("run", AgentOutcome("limit"))

@@ -22,7 +22,7 @@ from desktop.domain.supervision import ExecutionBudget, Priority, Supervision
 from desktop.recovery.journal import CallJournal
 from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.model_queue import ModelQueue
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.agents.script import Script, call, calls, says
 from tests.unit.pipeline.kit import Bench, FakeTool, Person
 from tests.unit.supervision.kit import ROOT, MemoryLog, ask, until
@@ -175,7 +175,7 @@ async def test_a_paused_chat_asks_no_model_until_it_is_resumed_and_leaves_the_qu
     assert len(chat.script.requests) == 1
     assert not chat.queue.full
     chat.runs.tree("run").resume("0")
-    assert (await asyncio.wait_for(running, PATIENCE_S)).end == "response"
+    assert (await asyncio.wait_for(running, WAIT_S)).end == "response"
 
 
 @pytest.mark.spec("R-SUP-10")

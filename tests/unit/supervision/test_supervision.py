@@ -14,7 +14,7 @@ from desktop.domain.supervision import ExecutionBudget, Priority, SpawnBudget, S
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.bus import Bus
 from desktop.supervision.tasks import RunSlots, TaskOwner
-from tests.harness.patience import PATIENCE_S, until
+from tests.harness.timeouts import WAIT_S, until
 
 
 def text(run: str, number: int) -> TextArrived:
@@ -194,7 +194,7 @@ async def test_a_slot_given_to_a_run_that_was_just_cancelled_goes_to_the_next() 
             group.create_task(run())
             await asyncio.sleep(0)
         first.cancel()
-        await asyncio.wait_for(got.wait(), PATIENCE_S)
+        await asyncio.wait_for(got.wait(), WAIT_S)
 
 
 async def test_an_owner_sees_its_tasks_out_and_names_those_that_will_not_end() -> None:

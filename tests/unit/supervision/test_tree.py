@@ -17,7 +17,7 @@ from desktop.domain.supervision import RUN_ROUNDS, ExecutionBudget, Priority, Sp
 from desktop.supervision.agent_slots import AgentSlots
 from desktop.supervision.budgets import DEFAULT, BudgetTracker
 from desktop.supervision.tree import MAX_ENDED, RunTree
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.supervision.kit import ROOT, Bench, said, until
 
 DONE = AgentOutcome("completed")
@@ -422,7 +422,7 @@ async def test_a_paused_agent_uses_none_of_its_time():
     clock.now += 1000
     assert tree.root.budget.elapsed_s == 0
     tree.resume("0")
-    await asyncio.wait_for(waiting, PATIENCE_S)
+    await asyncio.wait_for(waiting, WAIT_S)
     clock.now += 60
     assert tree.root.budget.elapsed_s == 60
     tree.close()

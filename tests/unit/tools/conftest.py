@@ -18,7 +18,7 @@ from desktop.tools.builtin.files import ListDirectory, ReadFile, WriteFile
 from desktop.tools.builtin.shell import Bash
 from desktop.workers.mcp_child import mcp_host
 from tests.harness.loops import threads_ready
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.safety.world import World
 from tests.unit.tools.mcp.kit import Lent
 
@@ -70,6 +70,6 @@ async def lent() -> AsyncIterator[Lent]:
     """One MCP host for tests marked ``asyncio(loop_scope="session")``: each of its own imports its library anew."""
     host = mcp_host()
     with threads_ready():
-        await host.call("ping", timeout=PATIENCE_S)
+        await host.call("ping", timeout=WAIT_S)
         yield Lent(host)
         await host.stop()

@@ -22,7 +22,7 @@ from desktop.domain.code import CodeCall, CodeLimits, CodeOutcome
 from desktop.domain.errors import ToolFailure
 from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
-from tests.harness.patience import HELD_S, PATIENCE_S
+from tests.harness.timeouts import HELD_S, WAIT_S
 
 FOLDER = Path(__file__).resolve().parents[2] / "data" / "hostile_code"
 CLASSES = ("loops", "exhaustion", "protocol", "language", "sessions")
@@ -192,7 +192,7 @@ async def run_class(name: str, folder: str, *, brief: CodeLimits = LIMITS, heart
         async with room:
             count.tried += 1
             try:
-                async with asyncio.timeout(PATIENCE_S):
+                async with asyncio.timeout(WAIT_S):
                     ends = any("code.time" in piece.expected for piece in program.pieces if piece.sign == "!")
                     found = await _run(short if ends else engine, program)
             except TimeoutError:

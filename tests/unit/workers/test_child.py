@@ -17,7 +17,7 @@ from desktop.domain.errors import ChildDied, ProtocolViolation
 from desktop.domain.processes import ChildRefused
 from desktop.workers import frames
 from desktop.workers.child import ChildProcess, ChildSpec
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 SCRIPT = str(Path(__file__).with_name("misbehaving.py"))
 
@@ -30,7 +30,7 @@ async def child(how: str = "good", **more: Any) -> AsyncIterator[ChildProcess]:
     finally:
         began = time.monotonic()
         await made.stop()
-        assert time.monotonic() - began < PATIENCE_S
+        assert time.monotonic() - began < WAIT_S
         assert made.health.state == "stopped"
 
 
@@ -43,7 +43,7 @@ def alive(pid: int) -> bool:
     return state != "Z"
 
 
-async def gone(pid: int, within: float = PATIENCE_S) -> bool:
+async def gone(pid: int, within: float = WAIT_S) -> bool:
     end = time.monotonic() + within
     while alive(pid) and time.monotonic() < end:
         await asyncio.sleep(0.01)
@@ -53,7 +53,7 @@ async def gone(pid: int, within: float = PATIENCE_S) -> bool:
 async def test_a_call_is_answered_and_the_child_is_started_for_it() -> None:
     async with child() as it:
         assert it.health.state == "stopped"
-        assert await it.call("echo", {"value": {"a": [1, "ü", None]}}, timeout=PATIENCE_S) == {"a": [1, "ü", None]}
+        assert await it.call("echo", {"value": {"a": [1, "ü", None]}}, timeout=WAIT_S) == {"a": [1, "ü", None]}
         assert it.health.state == "ready"
         assert it.health.generation == 1
 
@@ -64,17 +64,17 @@ async def test_a_child_on_demand_may_end_by_itself_and_is_started_by_the_next_ca
 ) -> None:
     async with child(on_demand=True) as it:
         with pytest.raises(ChildDied):
-            await it.call("die", {"code": 0}, timeout=PATIENCE_S)
-        async with asyncio.timeout(PATIENCE_S):
+            await it.call("die", {"code": 0}, timeout=WAIT_S)
+        async with asyncio.timeout(WAIT_S):
             while it.health.state != "stopped":
                 await asyncio.sleep(0.01)
         assert (it.health.pid, it.health.generation) == (None, 1)
-        answers = await asyncio.gather(*(it.call("echo", {"value": n}, timeout=PATIENCE_S) for n in range(5)))
+        answers = await asyncio.gather(*(it.call("echo", {"value": n}, timeout=WAIT_S) for n in range(5)))
         assert answers == list(range(5))
         assert (it.health.generation, it.health.restarts, caplog.text) == (2, 0, ""), "an end that was due is no death"
         with pytest.raises(ChildDied):
-            await it.call("die", {"code": 3}, timeout=PATIENCE_S)
-        assert await it.call("echo", {"value": 1}, timeout=PATIENCE_S) == 1
+            await it.call("die", {"code": 3}, timeout=WAIT_S)
+        assert await it.call("echo", {"value": 1}, timeout=WAIT_S) == 1
         assert it.health.restarts == 1, "a death is still a death"
 
 
@@ -87,7 +87,7 @@ async def test_a_stream_keeps_its_order_and_returns_its_value() -> None:
 
 async def test_many_calls_run_beside_each_other() -> None:
     async with child() as it:
-        answers = await asyncio.gather(*(it.call("echo", {"value": n}, timeout=PATIENCE_S) for n in range(50)))
+        answers = await asyncio.gather(*(it.call("echo", {"value": n}, timeout=WAIT_S) for n in range(50)))
         assert answers == list(range(50))
 
 
@@ -133,7 +133,7 @@ async def test_reading_what_is_buffered_leaves_time_for_others() -> None:
 async def test_a_refusal_carries_its_code_and_data() -> None:
     async with child() as it:
         with pytest.raises(ChildRefused, match="Not today") as refused:
-            await it.call("refuse", timeout=PATIENCE_S)
+            await it.call("refuse", timeout=WAIT_S)
         assert (refused.value.code, refused.value.data) == ("test.refused", {"wait": 3})
 
 
@@ -141,16 +141,16 @@ async def test_a_refusal_carries_its_code_and_data() -> None:
 async def test_an_unforeseen_error_costs_the_call_and_shows_no_secret() -> None:
     async with child() as it:
         with pytest.raises(ChildRefused, match="RuntimeError") as broken:
-            await it.call("break_down", timeout=PATIENCE_S)
+            await it.call("break_down", timeout=WAIT_S)
         assert "sk-abc" not in str(broken.value)
-        assert await it.call("echo", {"value": 1}, timeout=PATIENCE_S) == 1
+        assert await it.call("echo", {"value": 1}, timeout=WAIT_S) == 1
         assert it.health.generation == 1
 
 
 async def test_an_unknown_method_is_refused() -> None:
     async with child() as it:
         with pytest.raises(ChildRefused) as refused:
-            await it.call("nothing", timeout=PATIENCE_S)
+            await it.call("nothing", timeout=WAIT_S)
         assert refused.value.code == "child.unknown_method"
 
 
@@ -164,7 +164,7 @@ async def test_a_call_over_its_time_is_cancelled_in_the_child_and_what_it_prints
             await stream.__anext__()
         while not file.exists():
             await asyncio.sleep(0.01)
-        assert await it.call("echo", {"value": 2}, timeout=PATIENCE_S) == 2
+        assert await it.call("echo", {"value": 2}, timeout=WAIT_S) == 2
 
 
 async def test_a_cancelled_stream_ends_at_once_and_drops_what_is_buffered() -> None:
@@ -181,8 +181,8 @@ async def test_a_cancelled_stream_ends_at_once_and_drops_what_is_buffered() -> N
 async def test_a_cancelled_task_cancels_its_call(tmp_path: Path) -> None:
     file = tmp_path / "cancelled"
     async with child() as it:
-        await it.call("echo", timeout=PATIENCE_S)
-        task = asyncio.ensure_future(it.call("cancelled", {"file": str(file)}, timeout=PATIENCE_S))
+        await it.call("echo", timeout=WAIT_S)
+        task = asyncio.ensure_future(it.call("cancelled", {"file": str(file)}, timeout=WAIT_S))
         await asyncio.sleep(0.1)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -201,9 +201,9 @@ async def test_large_parts_go_in_slices() -> None:
 async def test_a_question_too_large_is_refused_before_it_is_sent() -> None:
     async with child() as it:
         with pytest.raises(ChildRefused) as refused:
-            await it.call("echo", {"value": "x" * frames.FRAME_MAX}, timeout=PATIENCE_S)
+            await it.call("echo", {"value": "x" * frames.FRAME_MAX}, timeout=WAIT_S)
         assert refused.value.code == "child.too_large"
-        assert await it.call("echo", {"value": 1}, timeout=PATIENCE_S) == 1
+        assert await it.call("echo", {"value": 1}, timeout=WAIT_S) == 1
 
 
 async def test_an_answer_too_large_is_refused() -> None:
@@ -216,13 +216,13 @@ async def test_an_answer_too_large_is_refused() -> None:
 @pytest.mark.expects_log("test ended with exit code 3(?s:.*)last words with .REDACTED")
 async def test_calls_under_way_fail_when_it_dies_and_it_is_started_again() -> None:
     async with child() as it:
-        waiting = asyncio.ensure_future(it.call("hang", timeout=PATIENCE_S))
+        waiting = asyncio.ensure_future(it.call("hang", timeout=WAIT_S))
         with pytest.raises(ChildDied, match="exit code 3"):
-            await it.call("die", timeout=PATIENCE_S)
+            await it.call("die", timeout=WAIT_S)
         with pytest.raises(ChildDied):
             await waiting
         assert "sk-abc" not in it.health.detail
-        assert await it.call("echo", {"value": 3}, timeout=PATIENCE_S) == 3
+        assert await it.call("echo", {"value": 3}, timeout=WAIT_S) == 3
         assert (it.health.generation, it.health.restarts) == (2, 1)
 
 
@@ -231,10 +231,10 @@ async def test_calls_under_way_fail_when_it_dies_and_it_is_started_again() -> No
 async def test_a_child_that_reads_no_more_costs_one_call_and_the_next_waits_for_another(lasts: float | None) -> None:
     """Also while it still lives: it may be ending, and a second call to it would be lost like the first."""
     async with child(on_demand=True) as it:
-        assert await it.call("deafen", {"for": lasts}, timeout=PATIENCE_S) == "closed"
+        assert await it.call("deafen", {"for": lasts}, timeout=WAIT_S) == "closed"
         with pytest.raises(ChildDied):
-            await it.call("echo", {"value": 1}, timeout=PATIENCE_S)
-        assert await it.call("echo", {"value": 2}, timeout=PATIENCE_S) == 2
+            await it.call("echo", {"value": 1}, timeout=WAIT_S)
+        assert await it.call("echo", {"value": 2}, timeout=WAIT_S) == 2
         assert it.health.generation == 2
 
 
@@ -258,7 +258,7 @@ async def test_what_had_come_before_it_was_killed_is_still_read() -> None:
 async def test_it_waits_longer_each_time_it_dies_at_once() -> None:
     async with child("dies at once", backoff_first=0.05, start_timeout=3.0) as it:
         with pytest.raises(ChildDied, match="did not start within 3 s"):
-            await it.call("echo", timeout=PATIENCE_S)
+            await it.call("echo", timeout=WAIT_S)
         assert 2 <= it.health.generation <= 7
 
 
@@ -266,7 +266,7 @@ async def test_it_waits_longer_each_time_it_dies_at_once() -> None:
 async def test_a_child_that_never_says_hello_is_ended() -> None:
     async with child("silent", start_timeout=0.3) as it:
         with pytest.raises(ChildDied):
-            await it.call("echo", timeout=PATIENCE_S)
+            await it.call("echo", timeout=WAIT_S)
         while it.health.last_end != "signal 9":
             await asyncio.sleep(0.01)
 
@@ -275,7 +275,7 @@ async def test_a_child_that_never_says_hello_is_ended() -> None:
 async def test_a_program_that_does_not_exist_is_an_error_not_a_crash() -> None:
     it = ChildProcess(ChildSpec("test", ("/nonexistent/program",), start_timeout=0.3))
     with pytest.raises(ChildDied):
-        await it.call("echo", timeout=PATIENCE_S)
+        await it.call("echo", timeout=WAIT_S)
     assert "could not be started" in it.health.last_end
     await it.stop()
 
@@ -315,13 +315,13 @@ async def _read_slowly(stream: Any) -> None:
 async def test_another_version_of_the_protocol_is_refused() -> None:
     async with child("old", start_timeout=5.0) as it:
         with pytest.raises(ChildDied):
-            await it.call("echo", timeout=PATIENCE_S)
+            await it.call("echo", timeout=WAIT_S)
 
 
 @pytest.mark.spec("R-UI-8", "R-TMO-2")
 async def test_stopping_ends_what_the_child_started() -> None:
     async with child() as it:
-        grandchild = await it.call("offspring", timeout=PATIENCE_S)
+        grandchild = await it.call("offspring", timeout=WAIT_S)
         pid = it.health.pid or 0
         assert alive(grandchild)
     assert await gone(pid)
@@ -331,10 +331,10 @@ async def test_stopping_ends_what_the_child_started() -> None:
 @pytest.mark.expects_log("signal 9")
 async def test_a_killed_child_takes_its_offspring_along() -> None:
     async with child() as it:
-        grandchild = await it.call("offspring", timeout=PATIENCE_S)
+        grandchild = await it.call("offspring", timeout=WAIT_S)
         os.kill(it.health.pid or 0, signal.SIGKILL)
         assert await gone(grandchild)
-        assert await it.call("echo", {"value": 1}, timeout=PATIENCE_S) == 1
+        assert await it.call("echo", {"value": 1}, timeout=WAIT_S) == 1
 
 
 async def test_a_child_that_does_not_listen_is_ended_by_force() -> None:
@@ -351,14 +351,14 @@ async def test_stopping_ends_a_child_that_is_being_made(how: str) -> None:
         it.start()
         await asyncio.sleep(0)
         assert it.health.pid is None, "the test has to come before the process is there"
-        await asyncio.wait_for(it.stop(), PATIENCE_S / 4)
+        await asyncio.wait_for(it.stop(), WAIT_S / 4)
         assert it.health.state == "stopped"
 
 
 async def test_calls_under_way_fail_when_it_is_stopped() -> None:
     async with child() as it:
-        waiting = asyncio.ensure_future(it.call("hang", timeout=PATIENCE_S))
-        await it.call("echo", timeout=PATIENCE_S)
+        waiting = asyncio.ensure_future(it.call("hang", timeout=WAIT_S))
+        await it.call("echo", timeout=WAIT_S)
         await it.stop()
         with pytest.raises(ChildDied, match="closing"):
             await waiting
@@ -368,16 +368,16 @@ async def test_calls_under_way_fail_when_it_is_stopped() -> None:
 async def test_nothing_of_our_environment_is_inherited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-host-secret-0123456789")
     async with child() as it:
-        seen = await it.call("environment", timeout=PATIENCE_S)
+        seen = await it.call("environment", timeout=WAIT_S)
     assert set(seen) <= {"PATH", "LC_CTYPE"}
 
 
 @pytest.mark.expects_log("exit code 3")
 async def test_of_what_it_writes_to_stderr_only_the_end_is_kept() -> None:
     async with child() as it:
-        assert await it.call("chatter", timeout=PATIENCE_S) == "said"
+        assert await it.call("chatter", timeout=WAIT_S) == "said"
         with pytest.raises(ChildDied):
-            await it.call("die", timeout=PATIENCE_S)
+            await it.call("die", timeout=WAIT_S)
         assert len(it.health.detail) <= 8000
 
 

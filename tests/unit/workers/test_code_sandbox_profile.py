@@ -14,7 +14,7 @@ import pytest
 from desktop.domain.code import CodeLimits
 from desktop.safety.confinement.code_profile import _ALLOWED, code_sandbox_profile, only_computing
 from desktop.workers.js_code.engine import JsEngine, JsSession, WorkerSpec
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.workers.hostile_code import Host
 
 SCRIPT = Path(__file__).with_name("taken_over.py")
@@ -49,7 +49,7 @@ async def test_every_way_out_of_the_process_is_refused(session: JsSession, tmp_p
     got = {}
     for name in [name for some in names.values() for name in some]:
         try:
-            outcome = await asyncio.wait_for(session.run(name, Host()), PATIENCE_S)
+            outcome = await asyncio.wait_for(session.run(name, Host()), WAIT_S)
         except TimeoutError:
             got[name] = "it waits for ever"
             continue

@@ -16,7 +16,7 @@ from desktop.domain.code import CodeCall, CodeLimits
 from desktop.domain.errors import ChildDied, Denied, ToolFailure
 from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.workers.js_code.engine import MAX_LIVE, JsEngine, WorkerSpec
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.workers import hostile_worker
 from tests.unit.workers.hostile_code import LATE_MS, Heart, Host
 
@@ -64,7 +64,7 @@ def alive(pid: int) -> bool:
 
 async def gone(pid: int) -> bool:
     """Whether a process ends; waits for it."""
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + WAIT_S
     while alive(pid) and time.monotonic() < end:
         await asyncio.sleep(0.01)
     return not alive(pid)
@@ -93,7 +93,7 @@ async def test_a_worker_that_breaks_the_protocol_is_ended(engine_of: Make, mode:
     session, host, before = engine.session(), Host(), resident_mb()
     beat = asyncio.ensure_future(heart.beat())
     try:
-        outcome = await asyncio.wait_for(session.run("return 1", host), PATIENCE_S)
+        outcome = await asyncio.wait_for(session.run("return 1", host), WAIT_S)
     finally:
         beat.cancel()
     assert outcome.failure is not None
@@ -109,7 +109,7 @@ async def test_a_worker_that_breaks_the_protocol_is_ended(engine_of: Make, mode:
 @pytest.mark.parametrize("mode", [mode for mode in hostile_worker.STARTS if "nothing" not in mode])
 async def test_a_worker_that_does_not_start_well_is_ended(engine_of: Make, mode: str) -> None:
     with pytest.raises(ChildDied):
-        await asyncio.wait_for(engine_of(mode).session().run("return 1", Host()), PATIENCE_S)
+        await asyncio.wait_for(engine_of(mode).session().run("return 1", Host()), WAIT_S)
 
 
 @pytest.mark.spec("R-COD-16")
@@ -124,7 +124,7 @@ async def test_who_waits_for_a_worker_that_hangs_at_its_start_can_leave(engine_o
 @pytest.mark.parametrize("mode", hostile_worker.ENDS)
 async def test_what_comes_after_the_end_ends_the_worker_and_not_the_value(engine_of: Make, mode: str) -> None:
     session, host = engine_of(mode).session(), Host()
-    assert (await asyncio.wait_for(session.run("return 1", host), PATIENCE_S)).value == 1
+    assert (await asyncio.wait_for(session.run("return 1", host), WAIT_S)).value == 1
     assert session._worker is None
     assert not host.calls
     await session.close()
@@ -135,7 +135,7 @@ async def test_what_is_odd_but_allowed_becomes_something_plain(engine_of: Make) 
     found: dict[str, Any] = {}
     for mode in hostile_worker.ODD:
         session = engine_of(mode).session()
-        outcome = await asyncio.wait_for(session.run("return 1", Host()), PATIENCE_S)
+        outcome = await asyncio.wait_for(session.run("return 1", Host()), WAIT_S)
         found[mode] = outcome.value if outcome.failure is None else outcome.failure
         await session.close()
     assert found["done without a value"] is None
@@ -389,7 +389,7 @@ async def test_an_app_that_is_killed_leaves_no_worker(tmp_path: Path) -> None:
     assert all(alive(pid) for pid in pids)
     process.kill()
     await process.wait()
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + WAIT_S
     while [pid for pid in pids if running(pid)] and time.monotonic() < deadline:
         await asyncio.sleep(0.01)
     assert not [pid for pid in pids if running(pid)]

@@ -11,7 +11,7 @@ from desktop.domain.events import ContextMeasured, ContextSummarising, RunStarte
 from desktop.models.scripted import fails, says
 from desktop.presenter.transcript.items import NoticePart, ToolPart
 from desktop.presenter.transcript.live_threads import LiveThreads
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.services.cut_off import WRITE, cut_off, line
 
 
@@ -105,7 +105,7 @@ async def test_a_thread_whose_answer_ends_while_it_is_opened_shows_the_whole_ans
     await page.open("")
     ended = threading.Event()
     loop = asyncio.get_running_loop()
-    busy = [loop.run_in_executor(None, ended.wait, PATIENCE_S) for _ in range(64)]  # what is read is drawn after them
+    busy = [loop.run_in_executor(None, ended.wait, WAIT_S) for _ in range(64)]  # what is read is drawn after them
     page.chat.open_thread(thread_id)
     await page.until(lambda: page.chat.run_state.running, "the thread in the middle of its answer")
     await page.until(lambda: not page.chat.run_state.running, "the end of the run")

@@ -11,7 +11,7 @@ from desktop.domain.messages import Block, FileBlock
 from desktop.presenter.chat import drafts as module
 from desktop.presenter.chat.drafts import ComposerDraft, Drafts, Edit
 from desktop.presenter.events.bridge import Bridge
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 FILE = FileBlock("a.txt", "attached")
 
@@ -54,7 +54,7 @@ async def kept(qapp):
 
 
 async def until(true: Any) -> None:
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while not true():
             await asyncio.sleep(0.01)
 

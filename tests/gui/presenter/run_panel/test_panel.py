@@ -26,7 +26,7 @@ from desktop.presenter.run_panel.words import (
     tokens_words,
     word_of,
 )
-from tests.harness.patience import PATIENCE_MS
+from tests.harness.timeouts import WAIT_MS
 
 W, T, J = NodeState.WORKING, NodeState.THINKING, NodeState.JOINING
 
@@ -308,7 +308,7 @@ def test_while_nobody_looks_nothing_is_told_and_then_all_at_once(qtbot: Any) -> 
     before = found["moved"]
     for number in range(50):
         model.take((told(node("0", "one", T, rounds=number)),))
-    qtbot.waitUntil(lambda: found["moved"] > before, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: found["moved"] > before, timeout=WAIT_MS)
     assert found["moved"] == before + 1
     model.watch(False)
     assert not model._again.isActive()
@@ -319,7 +319,7 @@ def test_figures_that_nobody_tells_of_are_read_again_while_somebody_looks(qtbot:
     model, service = sample([node("0", "boss", J, rounds=1)])
     model.watch(True)
     service.change("0", rounds=7)
-    qtbot.waitUntil(lambda: model.lines()[0].facts.rounds == 7, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: model.lines()[0].facts.rounds == 7, timeout=WAIT_MS)
     model.watch(False)
 
 

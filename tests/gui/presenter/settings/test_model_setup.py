@@ -14,7 +14,7 @@ from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.settings.connection_trials import NOT_KEPT, Saved
 from desktop.presenter.settings.model_setup import DEMO_MODEL, ModelSetupViewModel
 from desktop.workers.model_child import model_host
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.servers.fixtures import ProviderSpace, provider, provider_process
 from tests.servers.hosts import KEY, Secrets, collect, request, running_host
 from tests.servers.signed import ACCESS_KEY_ID, SECRET_ACCESS_KEY
@@ -72,7 +72,7 @@ class Page:
         """Act, and the outcome it comes to."""
         before = len(self.outcomes)
         act()
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             while len(self.outcomes) == before or self.setup.testing:
                 await asyncio.sleep(0.01)
         return self.outcomes[-1]
@@ -120,7 +120,7 @@ async def test_an_access_key_lies_in_the_keyring_in_parts_and_goes_with_its_conn
         assert isinstance(items[-1], Finished)
         assert {r["signed_well"] for r in provider.requests()} == {True}
         page.setup.delete_connection(kind)
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             while page.bridge.task_names:
                 await asyncio.sleep(0.01)
         assert (page.connections, page.secrets.values) == ((), {})
@@ -170,7 +170,7 @@ async def test_a_models_cost_is_known_by_both_prices_or_because_it_runs_here() -
     saved = Saved(lambda: (), page._keep, lambda: "", page._nothing, page._no_note, lambda _: "kept", lambda: False)
     setup = ModelSetupViewModel(Listed(), page.secrets, page.bridge, saved)  # type: ignore[arg-type]
     setup.look()
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while not setup.models:
             await asyncio.sleep(0.01)
     known = {ref: setup.priced(ref) for ref in ("p/dear", "p/half", "o/own", "gone/m")}
@@ -191,7 +191,7 @@ async def test_a_good_test_and_a_late_keyring_have_the_models_read_again() -> No
         saved = Saved(lambda: (), page._keep, lambda: "", page._nothing, page._no_note, lambda _: "kept", lambda: False)
         setup = ModelSetupViewModel(Unlocked(), page.secrets, page.bridge, saved)  # type: ignore[arg-type]
         act(setup)
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             while page.bridge.task_names:
                 await asyncio.sleep(0.01)
         assert [str(model.ref) for model in setup.models] == ["p/dear", "p/half", "o/own"]
@@ -218,7 +218,7 @@ async def test_a_model_of_ones_own_is_offered_only_while_new_chats_use_the_demo(
         )
         setup = ModelSetupViewModel(Listed(), page.secrets, page.bridge, saved)  # type: ignore[arg-type]
         setup.look()
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             while page.bridge.task_names:
                 await asyncio.sleep(0.01)
         instead = setup.instead_of_demo

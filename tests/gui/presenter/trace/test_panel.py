@@ -26,7 +26,7 @@ from desktop.domain.traces import TraceEntry
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.events.event_backlog import EventBacklog
 from desktop.presenter.trace.panel import KEPT, TraceViewModel
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 
 class Stored:
@@ -100,7 +100,7 @@ def plain(run_id: str) -> list[TraceEntry]:
 
 
 async def at_rest(bridge: Bridge) -> None:
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while bridge.task_names:
             await asyncio.sleep(0.001)
 
@@ -213,7 +213,7 @@ async def test_many_pieces_are_told_together(stored: Any) -> None:
     moved = told(trace.moved)
     for _ in range(1_000):
         trace.take((TextArrived(thread_id="t", run_id="t1", message_id="m", text="x"),))
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while not moved:
             await asyncio.sleep(0.01)
     assert len(moved) == 1
@@ -235,7 +235,7 @@ async def test_events_are_filtered_by_text_and_type_also_while_they_come(stored:
     assert trace.events == []
     changed = told(trace.events_changed)
     trace.take(events[4:])
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while not changed:
             await asyncio.sleep(0.01)
     assert [entry.type for entry in trace.events] == ["tool-result"]

@@ -15,7 +15,7 @@ import pytest
 from desktop.domain.errors import BoundaryViolation, ToolFailure
 from desktop.domain.safety import Access
 from desktop.safety.boundary.opening import PathWalker
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.safety.world import World
 
 
@@ -70,7 +70,7 @@ def test_a_pipe_is_refused_without_waiting_for_its_writer(world: World, walker: 
     began = time.monotonic()
     with pytest.raises(BoundaryViolation):
         world.files(walker).open_read("pipe")
-    assert time.monotonic() - began < PATIENCE_S
+    assert time.monotonic() - began < WAIT_S
 
 
 @pytest.mark.spec("R-BLT-4")

@@ -15,7 +15,7 @@ from desktop.domain.errors import BoundaryViolation, ToolFailure
 from desktop.domain.safety import Access
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.opening import PathWalker
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.safety import escapes
 from tests.unit.safety.world import World
 
@@ -222,7 +222,7 @@ def used(world: World, walker: PathWalker, path: str) -> bool:
             use()
         except (BoundaryViolation, ToolFailure):
             pass
-        assert time.monotonic() - began < PATIENCE_S
+        assert time.monotonic() - began < WAIT_S
     return any(canary in got for canary in CANARIES) or everything(world) != before
 
 

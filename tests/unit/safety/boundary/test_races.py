@@ -21,7 +21,7 @@ from desktop.domain.safety import Access, GuardedFiles, ProcessSpec
 from desktop.safety.boundary.opening import PathWalker
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import Kind, SystemConfinement
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.safety import escapes
 from tests.unit.safety.world import World
 
@@ -49,7 +49,7 @@ def swapping(world: World, kind: str) -> Iterator[None]:
 def attempts(at_least: int, seen: Counter[str]) -> Iterator[int]:
     """Numbers of tries: ``at_least`` so many, then on until both outcomes were seen, for on a busy machine the swapper
     may not have had its turn yet. That one of them never comes is an answer too."""
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + WAIT_S
     for number in itertools.count():
         if number >= at_least and ((seen[INSIDE] and seen[REFUSED]) or time.monotonic() > until):
             return
@@ -150,7 +150,7 @@ def test_no_escape_in_a_hundred_thousand_tries(world: World, walker: PathWalker,
 
 def test_the_race_is_one_that_a_mere_check_before_use_loses(world: World) -> None:
     """Without it the tests above would prove nothing."""
-    policy, path, until = world.policy, world.workspace / "target", time.monotonic() + PATIENCE_S
+    policy, path, until = world.policy, world.workspace / "target", time.monotonic() + WAIT_S
     with swapping(world, "file"):
         while time.monotonic() < until:
             if policy.explain(str(path), Access.READ).allowed and path.read_text() == "OUTSIDE":

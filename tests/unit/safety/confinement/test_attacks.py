@@ -19,7 +19,7 @@ from desktop.domain.safety import ProcessOutcome, ProcessSpec
 from desktop.pipeline.skills.python_worker import _needed
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import Kind, SystemConfinement
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.safety import escapes
 from tests.unit.safety.confinement.attacks import ATTACKS, LEAVING, PRELUDE, Attack
 from tests.unit.safety.world import World
@@ -276,7 +276,7 @@ LEFT = [*KINDS, pytest.param("none", id="launcher alone")]
 
 
 async def gone(marks: list[str]) -> list[str]:
-    """The marks of processes that are still there after all patience."""
+    """The marks of processes that are still there after the longest wait."""
     left = marks
     for _ in range(600):
         lines = command_lines()
@@ -358,7 +358,7 @@ async def test_nothing_outlives_an_app_that_is_killed(world: World, kind: Kind) 
         codes=codes,
     )
     app = await asyncio.create_subprocess_exec(sys.executable, "-c", script)
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + WAIT_S
     while len(list(world.workspace.glob("ready-*"))) < len(codes) and time.monotonic() < end:
         await asyncio.sleep(0.02)
     started = len(list(world.workspace.glob("ready-*")))

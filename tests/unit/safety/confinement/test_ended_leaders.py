@@ -21,7 +21,7 @@ from desktop.domain.safety import ProcessSpec
 from desktop.safety.confinement import launcher
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import Kind, SystemConfinement
-from tests.harness.patience import FOREVER_S, PATIENCE_S, until
+from tests.harness.timeouts import FOREVER_S, WAIT_S, until
 from tests.unit.safety.world import World
 
 GETS_AWAY = """
@@ -61,13 +61,13 @@ async def test_a_child_that_ended_its_first_thread_does_not_outlive_the_command(
     world: World, kind: Kind, end: str
 ) -> None:
     argv = (sys.executable, "-I", "-S", "-c", GETS_AWAY, "0" if end == "its own" else str(FOREVER_S))
-    spec = ProcessSpec(argv, str(world.workspace), {"PATH": "/usr/bin:/bin"}, PATIENCE_S)
+    spec = ProcessSpec(argv, str(world.workspace), {"PATH": "/usr/bin:/bin"}, WAIT_S)
     token = CancellationToken()
     stop = (lambda _: token.cancel("stop")) if end == "stop" else None
     with closing(SystemConfinement(world.policy, lambda: world.settings, kinds=(kind,))) as confinement:
         if confinement.probe().kind != kind:
             pytest.skip(f"{kind} does not work here")
-        outcome = await asyncio.wait_for(GroupRunner().run(confinement.wrap(spec), token, stop), PATIENCE_S)
+        outcome = await asyncio.wait_for(GroupRunner().run(confinement.wrap(spec), token, stop), WAIT_S)
     assert (outcome.ended, outcome.output) == ("exited" if end == "its own" else "aborted", "begun\n")
     await until(lambda: not is_held(world.workspace / "held"), "the child has ended")
 
@@ -112,7 +112,7 @@ def test_what_cannot_be_ended_is_said_and_not_waited_for_without_end() -> None:
         if os.statvfs(folder).f_flag & os.ST_NOSUID:
             pytest.skip("no program becomes root here")
         argv = ["/usr/bin/python3", "-I", "-S", "-c", STAYS, str(folder / "launcher.py"), str(folder / "python3")]
-        done = subprocess.run(argv, user=65534, cwd="/", capture_output=True, text=True, timeout=PATIENCE_S)
+        done = subprocess.run(argv, user=65534, cwd="/", capture_output=True, text=True, timeout=WAIT_S)
         assert done.returncode == 0, done.stderr
         other, left = json.loads(done.stdout)
         subprocess.run(["kill", "-9", str(other)], check=True)

@@ -20,7 +20,7 @@ from desktop.safety.confinement.memory import is_over, limit_of
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import Kind, SystemConfinement
 from desktop.tools.builtin.process_result import result_of
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.safety.world import World
 
 MEGABYTE = 1_000_000
@@ -41,7 +41,7 @@ time.sleep(600)
 
 def python(world: World, code: str, *arguments: str, limit: int) -> ProcessSpec:
     argv = (sys.executable, "-I", "-S", "-c", code, *arguments)
-    return ProcessSpec(argv, str(world.workspace), {"PATH": "/usr/bin:/bin"}, PATIENCE_S, memory_limit=limit)
+    return ProcessSpec(argv, str(world.workspace), {"PATH": "/usr/bin:/bin"}, WAIT_S, memory_limit=limit)
 
 
 async def run(spec: ProcessSpec) -> ProcessOutcome:

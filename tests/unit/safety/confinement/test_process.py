@@ -14,7 +14,7 @@ from desktop.domain.errors import ToolFailure
 from desktop.domain.safety import ProcessOutcome, ProcessSpec
 from desktop.safety.confinement.output import OutputCollector, plain
 from desktop.safety.confinement.process import GroupRunner, default_launcher
-from tests.harness.patience import FOREVER_S, HELD_S, PATIENCE_S, Beat, longer_limits
+from tests.harness.timeouts import FOREVER_S, HELD_S, WAIT_S, Beat, longer_limits
 
 ENV = {"PATH": "/usr/bin:/bin"}
 
@@ -50,7 +50,7 @@ def alive(marker: str) -> list[str]:
 
 
 async def gone(marker: str) -> bool:
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + WAIT_S
     while time.monotonic() < end:
         if not alive(marker):
             return True
@@ -73,7 +73,7 @@ async def test_a_program_that_does_not_exist_is_a_failure_in_words(tmp_path: Pat
 
 @pytest.mark.spec("R-TMO-9")
 async def test_standard_input_is_empty(tmp_path: Path) -> None:
-    outcome = await run("cat; read -r x; echo $?", tmp_path, timeout_s=PATIENCE_S)
+    outcome = await run("cat; read -r x; echo $?", tmp_path, timeout_s=WAIT_S)
     assert outcome.output == "1\n"
 
 
@@ -83,7 +83,7 @@ async def test_over_time_everything_ends_and_partial_output_stays(tmp_path: Path
     outcome = await ended("echo before; sleep 4101 & sh -c 'sleep 4102 & sleep 4103'", tmp_path, "before")
     assert (outcome.ended, outcome.exit_code) == ("timeout", None)
     assert outcome.output.startswith("before\n")  # the shell may still say that its children were terminated
-    assert time.monotonic() - began < PATIENCE_S
+    assert time.monotonic() - began < WAIT_S
     assert await gone("sleep 410")
 
 
@@ -110,7 +110,7 @@ async def test_grandchildren_that_try_to_get_away_end_too(tmp_path: Path, comman
 async def test_what_a_finished_command_leaves_behind_ends_too(tmp_path: Path) -> None:
     outcome = await run("setsid sleep 4301 & sleep 4302 & echo done", tmp_path, timeout_s=FOREVER_S)
     assert (outcome.output, outcome.exit_code) == ("done\n", 0)
-    assert outcome.elapsed_s < PATIENCE_S
+    assert outcome.elapsed_s < WAIT_S
     assert await gone("sleep 430")
 
 
@@ -128,7 +128,7 @@ async def test_a_cancelled_token_ends_it_like_a_time_limit(tmp_path: Path) -> No
     spec = bash("setsid sleep 4401 & echo begun; sleep 4402", tmp_path, timeout_s=FOREVER_S)
     outcome = await GroupRunner().run(spec, token, lambda _: token.cancel("stop"))
     assert (outcome.ended, outcome.output) == ("aborted", "begun\n")
-    assert outcome.elapsed_s < PATIENCE_S
+    assert outcome.elapsed_s < WAIT_S
     assert await gone("sleep 440")
 
 
@@ -185,7 +185,7 @@ spec = ProcessSpec(("bash", "-c", "setsid sleep 4601 & sleep 4602"), "/tmp", {{"
 asyncio.run(GroupRunner().run(spec, CancellationToken()))
 """
     app = await asyncio.create_subprocess_exec(sys.executable, "-c", script)
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while len(alive("sleep 460")) < 3:
             await asyncio.sleep(0.02)
     app.kill()
@@ -200,7 +200,7 @@ def test_nothing_begins_when_the_app_died_while_the_launcher_was_starting(tmp_pa
     argv = [*default_launcher(), "plain", str(tmp_path.resolve()), "touch", "ran"]
     with subprocess.Popen(argv, cwd=tmp_path, env=ENV, stdin=subprocess.DEVNULL, stdout=writes) as launcher:
         os.close(writes)
-        assert launcher.wait(PATIENCE_S) == 1
+        assert launcher.wait(WAIT_S) == 1
     assert os.listdir(tmp_path) == []
 
 

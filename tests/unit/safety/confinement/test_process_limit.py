@@ -13,7 +13,7 @@ from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.confinement.bubblewrap import MAX_PROCESSES
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import SystemConfinement
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 BOMB = """
 my $made = 0;
@@ -36,7 +36,7 @@ async def test_a_fork_bomb_ends_at_the_limit_and_leaves_nothing(tmp_path: Path) 
         if confinement.probe().kind != "bubblewrap":
             pytest.skip("bubblewrap does not work here")
         argv = ("perl", "-e", BOMB.replace("@MAXIMUM@", str(MAX_PROCESSES)))
-        spec = ProcessSpec(argv, str(tmp_path / "work"), {"PATH": "/usr/bin:/bin"}, timeout_s=PATIENCE_S)
+        spec = ProcessSpec(argv, str(tmp_path / "work"), {"PATH": "/usr/bin:/bin"}, timeout_s=WAIT_S)
         outcome = await GroupRunner().run(confinement.wrap(spec), CancellationToken())
     words = outcome.output.split()
     assert words[:1] == ["made"], outcome.output

@@ -21,7 +21,7 @@ from desktop.safety.permission.gate import PermissionGate, digest_of
 from desktop.safety.permission.trust_rules import TrustRule, rule_from
 from desktop.safety.secrets.redaction import SecretRedactor
 from desktop.services.rules.trust import TrustRules
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 READ, WRITE, ADMIN = Category.READ, Category.WRITE, Category.ADMIN
 
@@ -245,7 +245,7 @@ async def test_ten_questions_at_once_stay_apart() -> None:
     together = asyncio.Barrier(10)
     bench = GateBench(Picky())
     calls = [Call(call_id=str(n), run=f"run-{n % 3}", frozen={"path": str(n)}) for n in range(10)]
-    async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(WAIT_S), asyncio.TaskGroup() as group:
         tasks = [group.create_task(bench.decide(call)) for call in calls]
     assert [t.result().allowed for t in tasks] == [bool(n % 2) for n in range(10)]
     assert [t.result().reason for t in tasks] == [str(n) for n in range(10)]
@@ -313,7 +313,7 @@ async def test_waiting_is_measured_and_a_deadline_does_not_run_meanwhile() -> No
     call = Call(token=CancellationToken(deadline=time.monotonic() + 1.0))
     decision = await GateBench(Person(delay=1.2)).decide(call)
     assert decision.allowed
-    assert 1.1 < decision.waited_s < PATIENCE_S
+    assert 1.1 < decision.waited_s < WAIT_S
 
 
 @pytest.mark.spec("R-PRM-11")

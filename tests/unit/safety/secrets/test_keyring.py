@@ -25,8 +25,8 @@ from desktop.safety.secrets.redaction import SecretRedactor
 from desktop.workers.child import ChildProcess
 from desktop.workers.keyring_child import keyring_host
 from desktop.workers.model_child import model_host
-from tests.harness.patience import PATIENCE_S
 from tests.harness.services import running_keyring
+from tests.harness.timeouts import WAIT_S
 
 ODD = """
 import os, sys, time, types
@@ -123,7 +123,7 @@ async def test_a_first_look_at_a_computer_without_a_keyring_makes_none_and_asks_
     with running_keyring(begun=False) as daemon:
         for name, value in daemon.environment.items():
             monkeypatch.setenv(name, value)
-        secrets = KeyringSecrets(keyring_host(), service="assent-test", timeout_s=PATIENCE_S)
+        secrets = KeyringSecrets(keyring_host(), service="assent-test", timeout_s=WAIT_S)
         report = await secrets.probe()
         assert (report.usable, await secrets.get("openai")) == (True, None)
         await secrets.delete("openai")
@@ -199,7 +199,7 @@ async def test_a_hanging_backend_costs_its_timeout_and_never_the_loop(odd: Odd) 
         await secrets.get("x")
     began = time.monotonic()
     await secrets.close()
-    assert time.monotonic() - began < PATIENCE_S, "it does not hold up the end of the app"
+    assert time.monotonic() - began < WAIT_S, "it does not hold up the end of the app"
 
 
 SLOW = """
@@ -223,7 +223,7 @@ async def test_a_key_is_kept_when_the_person_answers_the_keyring_late(
     assert await secrets.put("x", "a-key") is False
     assert (secrets.place_of("x"), secrets.waiting, await secrets.get("x")) == ("waiting", True, "a-key")
     tmp_path.joinpath("answered").write_text(answer)
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         await late.wait()
     assert (secrets.place_of("x"), secrets.waiting) == (place, False)
     assert tmp_path.joinpath("assent x").exists() is (place == "kept")
@@ -246,13 +246,13 @@ async def test_a_key_that_was_given_up_is_not_kept_once_the_person_answers(odd: 
     await KeyringSecrets(child, timeout_s=30).backend_name()
     secrets = KeyringSecrets(child, timeout_s=0.05)
     assert await secrets.put("x", "mistyped") is False
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while not (tmp_path / "begun").exists():
             await asyncio.sleep(0.01)
-    patient = KeyringSecrets(child, timeout_s=PATIENCE_S)
+    patient = KeyringSecrets(child, timeout_s=WAIT_S)
     if then == "put":
         assert await secrets.put("x", "right") in (True, False)
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             while secrets.waiting:
                 await asyncio.sleep(0.01)
         assert secrets.place_of("x") == "kept"
@@ -289,7 +289,7 @@ async def test_it_ends_when_nobody_asks_and_is_there_again_when_somebody_does(od
     child = odd(idle=0.3)
     secrets = KeyringSecrets(child, timeout_s=30)
     assert await secrets.put("x", "kept") is True
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while child.health.state != "stopped":
             await asyncio.sleep(0.02)
     assert child.health.pid is None
@@ -357,7 +357,7 @@ async def test_a_tools_secret_that_cannot_be_had_is_an_error_in_time_that_names_
     began = time.monotonic()
     with pytest.raises(ToolFailure, match=f"TOKEN refers to the keyring entry assent/x: The keyring {words}") as caught:
         await builder.build({"TOKEN": "${keyring:assent/x}"}, tool="deploy")
-    assert time.monotonic() - began < PATIENCE_S
+    assert time.monotonic() - began < WAIT_S
     assert "tok" not in str(caught.value)
 
 
@@ -403,16 +403,16 @@ async def test_an_entry_is_silent_once_the_keyring_did_not_tell_and_not_while_it
             time.sleep(0.01)
         return "a value"
 """
-    secrets = KeyringSecrets(odd(slow), timeout_s=PATIENCE_S)
+    secrets = KeyringSecrets(odd(slow), timeout_s=WAIT_S)
     asking = asyncio.create_task(secrets.get("one"))
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while not (tmp_path / "asked").exists():
             await asyncio.sleep(0.01)
     assert secrets.place_of("one") == "unasked"
     (tmp_path / "go").touch()
     assert await asking == "a value"
     assert secrets.place_of("one") == "kept"
-    gone = KeyringSecrets(odd("    def get_password(self, *_): os._exit(1)\n"), timeout_s=PATIENCE_S)
+    gone = KeyringSecrets(odd("    def get_password(self, *_): os._exit(1)\n"), timeout_s=WAIT_S)
     with pytest.raises(SecretsUnavailable):
         await gone.get("two")
     assert gone.place_of("two") == "silent"

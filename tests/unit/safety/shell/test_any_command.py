@@ -23,7 +23,7 @@ from desktop.services.rules.text import read_rule
 from desktop.services.rules.trust import TrustRules
 from desktop.services.turns.unattended import JobPermission
 from desktop.skills.patterns.paths import Where
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.safety.shell.command_patterns import Patterns
 from tests.unit.safety.world import World
 
@@ -282,7 +282,7 @@ def test_a_number_that_it_finds_there_counts_as_one_and_text_may_be_shown(met: W
 def test_a_real_bash_runs_what_stands_there(tmp_path: Path, command: str) -> None:
     (tmp_path / "f").write_text("x\n")
     environment = {"E": "a[$(echo ran >> ran)]", "PATH": "/usr/bin:/bin"}
-    subprocess.run(["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, timeout=PATIENCE_S)
+    subprocess.run(["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, timeout=WAIT_S)
     assert (tmp_path / "ran").exists()
 
 

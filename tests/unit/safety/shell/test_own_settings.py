@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from desktop.domain.network_use import network_of
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.safety.shell.command_patterns import Patterns
 from tests.unit.safety.world import World
 
@@ -283,7 +283,7 @@ def run(world: World, *argv: str) -> subprocess.CompletedProcess[str]:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=PATIENCE_S,
+        timeout=WAIT_S,
         stdin=subprocess.DEVNULL,
     )
 

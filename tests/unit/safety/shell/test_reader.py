@@ -9,7 +9,7 @@ import pytest
 from desktop.domain.errors import SettingsError
 from desktop.domain.judgement import Category
 from desktop.safety.shell.programs import blocklist
-from tests.harness.patience import Beat
+from tests.harness.timeouts import Beat
 from tests.unit.safety.world import World
 
 CORPUS = Path(__file__).resolve().parents[3] / "data" / "shell_corpus.tsv"

@@ -9,7 +9,7 @@ from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.events import AgentListening
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.chats.inboxes import LONGEST, Inboxes
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.services.debates.kit import debate_world, prompt, setup
 from tests.unit.services.delegation.test_tools import BOSS, HELPER, house, one
 from tests.unit.services.kit import World
@@ -109,7 +109,7 @@ async def test_a_side_of_a_debate_that_says_persistent_is_refused_before_a_model
     path.write_text(path.read_text().replace("metadata:\n", "metadata:\n  model: {persistent: true}\n"))
     model = ScriptedModel([says("never")])
     async with debate_world(tmp_path, model) as w:
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             _, state = await w.run(setup())
         assert "a side of a debate has to end its turn" in state.end_detail
         assert model.requests == []

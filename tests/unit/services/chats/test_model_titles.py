@@ -15,7 +15,7 @@ from desktop.domain.supervision import Priority
 from desktop.models.scripted import ScriptedModel, fails, says
 from desktop.services.chats.model_titles import SYSTEM, clean_title
 from desktop.supervision.model_queue import ModelQueue
-from tests.harness.patience import HELD_S, PATIENCE_S
+from tests.harness.timeouts import HELD_S, WAIT_S
 from tests.unit.agents.script import Hang, Script
 from tests.unit.agents.script import says as speaks
 from tests.unit.services.debates.kit import debate_world, setup
@@ -29,7 +29,7 @@ def of_titles(model: Script) -> list[ModelRequest]:
 
 
 async def quiet(w: World) -> None:
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while w.owner.alive:
             await asyncio.sleep(0.002)
 
@@ -102,7 +102,7 @@ async def test_what_a_person_called_it_stays_also_when_they_do_so_meanwhile(tmp_
 
 
 async def asked_for(w: World, model: Script) -> None:
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while not of_titles(model):
             await asyncio.sleep(0.002)
 

@@ -28,7 +28,7 @@ from desktop.domain.messages import FileBlock, ImageBlock, NoticeBlock, TextBloc
 from desktop.domain.models import TextDelta
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from desktop.supervision.tasks import RunSlots
-from tests.harness.patience import FOREVER_S, PATIENCE_S, until
+from tests.harness.timeouts import FOREVER_S, WAIT_S, until
 from tests.unit.agents.script import Hang, Script, call
 from tests.unit.agents.script import calls as many_calls
 from tests.unit.agents.script import says as speaks
@@ -444,7 +444,7 @@ async def test_partial_text_is_on_the_disk_while_the_answer_goes_on(tmp_path: Pa
         thread = await w.thread()
         await w.service.send(thread, "go")
         await w.until(TextArrived)
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             while (await w.service.path(thread))[-1].text != "seen on screen":
                 await asyncio.sleep(0.01)
         assert isinstance(next(e for e in w.events if isinstance(e, MessageOpened)).message_id, str)

@@ -22,7 +22,7 @@ from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.services.chats.traces import BATCH, KEPT_OF_A_RUN, TraceKeeper, TraceService, assembled
 from desktop.services.definitions.book import load_agents
 from desktop.supervision.budgets import BudgetTracker
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.services.kit import ROOT
 
 WHERE: dict[str, Any] = {"thread_id": "t", "run_id": "r"}
@@ -89,7 +89,7 @@ async def test_a_batch_is_written_once_it_is_large_or_a_moment_old() -> None:
     keeper.take(traced("message", 1, text="x" * (BATCH + 1)))
     assert len(written.batches) == 1
     keeper.take(traced("message", 2, text="y"))
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while len(written.batches) < 2:
             await asyncio.sleep(0.01)
     keeper.take(RunEnded(**WHERE, reason="response"))

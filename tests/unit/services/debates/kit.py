@@ -15,7 +15,7 @@ from desktop.domain.models import ModelClient
 from desktop.domain.tools import ToolResult
 from desktop.services.debates.service import DebateService
 from desktop.skills.catalogue.roots import SearchRoot
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.kit import MODEL, ROOT, World
 
@@ -86,7 +86,7 @@ class DebateWorld(World):
 
 async def until(condition: Callable[[], Any] | Callable[[], Awaitable[Any]]) -> None:
     """Wait for a condition, generously."""
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while True:
             found = condition()
             if asyncio.iscoroutine(found):

@@ -22,7 +22,7 @@ from desktop.pipeline.skills.python_worker import PythonWorker
 from desktop.safety.confinement.select import SystemConfinement
 from desktop.services.chats.tree_actions import RunTreeService
 from tests.harness.help_pages import samples
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.agents.script import Hang, Script
 from tests.unit.agents.script import says as speaks
 from tests.unit.pipeline.kit import FakeTool, Person
@@ -249,7 +249,7 @@ async def run(ctx, inbox):
     return [(await ctx.tool("look", {{"path": "a"}})).value, len(await ctx.uuid()) > 10]
 """
     model = Answers({"Please.": CALL}, "done", hang="hang")
-    async with office(tmp_path, confinement, model, code) as h, asyncio.timeout(PATIENCE_S):
+    async with office(tmp_path, confinement, model, code) as h, asyncio.timeout(WAIT_S):
         _, results = await h.ask()
         assert value(results) == ["42", True]
         ended = {at: node.state for at, node in told(h.world).items() if at not in ("0", "0.1")}

@@ -20,7 +20,7 @@ from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget
 from desktop.recovery.resume import conclude_settled
 from desktop.services.delegation.retention import forget_children
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.delegation.test_one_tree import told
 from tests.unit.services.delegation.test_tools import BOSS, HELPER, OTHER, Chains, House, house, one
@@ -63,7 +63,7 @@ class Model:
                 await asyncio.sleep(3600)
             if self.now >= self.wait_for:
                 self.together.set()
-            await asyncio.wait_for(self.together.wait(), PATIENCE_S)
+            await asyncio.wait_for(self.together.wait(), WAIT_S)
             yield TextDelta(first.upper())
             yield Finished("end", (), Usage(10, 5, cost_usd=0.01), "m")
         finally:

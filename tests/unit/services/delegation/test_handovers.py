@@ -22,7 +22,7 @@ from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.safety.permission.gate import PermissionGate
 from desktop.services.chats.active_run import MAX_HANDOVERS
 from desktop.services.rules.trust import TrustRules
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.agents.script import Hang, Script, call
 from tests.unit.agents.script import calls as asks
 from tests.unit.pipeline.kit import FakeTool
@@ -146,7 +146,7 @@ async def test_time_and_rounds_of_who_handed_over_count_for_who_goes_on(tmp_path
         thread_id = await h.world.thread(agent=BOSS)
         await h.world.service.send(thread_id, "Who?")
         await h.world.until(RunEnded)
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             while not h.world.live._trees:
                 await asyncio.sleep(0.005)
         (tree,) = h.world.live._trees.values()

@@ -15,7 +15,7 @@ from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.delegation.retention import forget_children
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.agents.script import Hang, Script
 from tests.unit.agents.script import says as speaks
 from tests.unit.pipeline.kit import FakeTool, Person
@@ -194,7 +194,7 @@ async def test_the_thread_of_a_called_agent_lives_as_long_as_it_is_to_be_kept(tm
         stays = [one.label for one in await h.world.service.threads() if one.thread_id != thread]
         assert stays == (["called by an agent, kept"] if kept == "permanent" else [])
         left = 1 if kept == "closing" else 0
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             while len(await h.children()) != left:
                 await asyncio.sleep(0.01)
         assert alive == [1 if kept in ("run", "closing") else 0]

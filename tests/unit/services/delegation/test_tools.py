@@ -27,7 +27,7 @@ from desktop.services.delegation.retention import CHILD, CLOSING, forget_childre
 from desktop.services.delegation.tools import AgentTools
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.tools.registry import ToolRegistry
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.agents.script import Hang, Script, call
 from tests.unit.agents.script import calls as asks
 from tests.unit.agents.script import says as speaks
@@ -415,7 +415,7 @@ async def test_stopping_the_caller_stops_the_child_and_its_end_is_stored(tmp_pat
             (child.thread_id, "cancelled"),
             (thread, "cancelled"),
         }
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             while h.world.live._trees:
                 await asyncio.sleep(0.01)
 

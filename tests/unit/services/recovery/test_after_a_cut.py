@@ -12,7 +12,7 @@ from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.recovery.effect_values import digest_of
 from desktop.recovery.words import CUT_OFF, LOOK_FIRST, NOBODY_KNOWS, NOT_MADE, SAID_DONE, SKIPPED
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.pipeline.kit import Person
 from tests.unit.services.cut_off import ANSWER, READ, RUN, WRITE, cut_off, line, results, tools
 from tests.unit.services.kit import MODEL, World, world
@@ -224,6 +224,6 @@ async def test_a_run_that_was_stopped_before_all_was_settled_is_part_of_what_is_
 
 async def until_none(w: World) -> None:
     """The logs of all runs have their end."""
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while await w.store.effects.unfinished():
             await asyncio.sleep(0.01)

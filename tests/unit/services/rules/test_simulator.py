@@ -26,7 +26,7 @@ from desktop.services.rules.tricks_shell import FAMILIES, shell_tricks
 from desktop.services.rules.trust import TrustRules
 from desktop.skills.patterns.grammar import parse_pattern
 from desktop.store import Store
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.safety.world import World
 from tests.unit.services.rules.test_editing import TOOLS
 
@@ -311,7 +311,7 @@ async def test_a_simulation_that_nobody_waits_for_ends_its_thread(lab: Lab) -> N
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + WAIT_S
     while any(thread.name.startswith("asyncio") and _busy(thread) for thread in threading.enumerate()):
         assert time.monotonic() < until
         await asyncio.sleep(0.01)

@@ -22,7 +22,7 @@ from desktop.services.definitions.book import AgentBook, load_agents
 from desktop.services.schedules.service import MAX_JOBS
 from desktop.store.jobs import INTERRUPTED, KEPT_RUNS, UNREADABLE
 from desktop.supervision.tasks import RunSlots
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.agents.script import Hang, Script
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.kit import ROOT, world
@@ -97,12 +97,12 @@ async def test_the_keeper_goes_on_after_the_store_has_refused(tmp_path: Path, ca
         made.clock.now = NOON + 3600.1
         sql(tmp_path, "ALTER TABLE jobs RENAME TO gone")
         keeper = made.world.owner.spawn(made.service.keep(), "jobs")
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             while "jobs could not be looked at" not in caplog.text and not keeper.done():
                 await asyncio.sleep(0.01)
         sql(tmp_path, "ALTER TABLE gone RENAME TO jobs")
         made.service._tell()
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             while not await made.service.runs(job.job_id):
                 await asyncio.sleep(0.01)
         assert await made.history(job) == [("done", 60)]
@@ -145,7 +145,7 @@ async def test_a_job_that_is_deleted_or_stopped_while_it_begins_does_not_run(tmp
                 await asyncio.sleep(0.0005)
             await made.service.delete(job.job_id)
             await asyncio.gather(begins, return_exceptions=True)
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(WAIT_S):
                 while made.world.service.running():
                     await asyncio.sleep(0.005)
             assert {status for status, _ in await made.history(job)} <= {"stopped"}
@@ -180,7 +180,7 @@ async def test_jobs_leave_a_place_for_a_person_and_those_that_wait_say_so(tmp_pa
         await made.at(60.1)
         events = made.world.events
         await made.world.until(MessageOpened, 3)
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             while sum(row.waiting for row in await made.service.jobs()) != 3:
                 await asyncio.sleep(0.01)
         assert [row.running for row in await made.service.jobs()] == [True] * 6

@@ -9,7 +9,7 @@ import pytest
 
 from desktop.domain.jobs import KEPT_THREADS
 from desktop.models.scripted import says
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.services.schedules.test_service import HOURLY, NOON, jobs
 
 _THREAD = (
@@ -37,7 +37,7 @@ async def test_after_a_run_the_oldest_thread_that_nobody_touched_goes_and_its_ro
         store.close()
         await made.at(60.1)
         assert (await made.history(job))[0] == ("done", 60)
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             while all(run.thread_id for run in await made.service.runs(job.job_id, 500)):
                 await asyncio.sleep(0.005)
         listed = {thread.thread_id for thread in await made.world.service.threads()}

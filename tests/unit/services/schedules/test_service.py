@@ -24,7 +24,7 @@ from desktop.services.rules.trust import TrustRules
 from desktop.services.schedules.service import JobService, JobSurroundings
 from desktop.services.schedules.terms import LABEL
 from desktop.skills.patterns.paths import Where
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.agents.script import Hang, Script
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.kit import MODEL, World, world
@@ -72,7 +72,7 @@ class Jobs:
 
     async def history(self, job: Job) -> list[tuple[str, float]]:
         """(status, minutes after noon) of a job's times, the newest first, once nothing runs."""
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             while any(run.status == "running" for run in await self.service.runs(job.job_id)):
                 await asyncio.sleep(0.005)
         return [(run.status, (run.planned_at - NOON) / 60) for run in await self.service.runs(job.job_id)]
@@ -290,7 +290,7 @@ async def test_the_keeper_wakes_for_what_is_saved_and_ends_when_it_is_cancelled(
         made.clock.now = NOON + 3599.9
         job = await made.service.save(HOURLY)
         made.clock.now = NOON + 3600.1
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             while not await made.service.runs(job.job_id):
                 await asyncio.sleep(0.01)
         assert await made.history(job) == [("done", 60)]
@@ -308,5 +308,5 @@ async def test_the_keeper_ends_also_when_something_is_saved_in_that_moment(tmp_p
         for _ in range(turns):
             await asyncio.sleep(0)
         keeper.cancel()
-        done, _ = await asyncio.wait([keeper], timeout=PATIENCE_S)
+        done, _ = await asyncio.wait([keeper], timeout=WAIT_S)
         assert done == {keeper}

@@ -20,8 +20,8 @@ from desktop.services.skills.world import SkillWorld
 from desktop.settings.schema import ContentFilterSettings, MiddlewareSettings, RateLimit
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.resolution.programmatic import RegisterToolOptions
-from tests.harness.patience import PATIENCE_S
 from tests.harness.skills import open_fabric
+from tests.harness.timeouts import WAIT_S
 from tests.unit.pipeline.kit import FakeTool, Table
 from tests.unit.pipeline.skill_kit import WRITE
 from tests.unit.safety.world import World as BoundaryWorld
@@ -465,7 +465,7 @@ async def test_stop_ends_middleware_that_does_not_come_to_an_end(tmp_path: Path)
     async with bench.worlds() as w:
         thread = await w.thread()
         await w.service.send(thread, "hello")
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             await began.wait()
             await w.service.stop(thread)
             await w.settled(thread)

@@ -12,7 +12,7 @@ from desktop.models.scripted import ScriptedModel, calls, fails, says
 from desktop.skills.resolution.programmatic import RegisterToolOptions
 from desktop.supervision.tasks import TaskOwner
 from desktop.supervision.topics import TopicListener
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.kit import World, agent, world
 from tests.unit.services.turns.test_own_provider import LISTED, opened, skills
@@ -137,7 +137,7 @@ async def test_a_skill_that_subscribed_is_called_with_what_the_agent_of_a_chat_d
         register(w, "subscriber", subscribe)
         register(w, "listener", listener)
         await w.ask(await w.thread(), "go")
-        async with asyncio.timeout(PATIENCE_S):  # it is called beside the run
+        async with asyncio.timeout(WAIT_S):  # it is called beside the run
             while not {"tool-call", "agent-message"} <= set(heard):
                 await asyncio.sleep(0.002)
         await owner.close()

@@ -13,7 +13,7 @@ from desktop.domain.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.supervision.tasks import RunSlots
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.kit import ROOT, World, agent, world
 from tests.unit.services.turns.test_own_provider import PROVIDER, opened, said
@@ -44,7 +44,7 @@ async def kept(
 
 async def idle(w: World, times: int = 1) -> None:
     """Until it has waited for a message so often."""
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(WAIT_S):
         while sum(isinstance(event, AgentListening) and event.waiting for event in w.events) < times:
             await asyncio.sleep(0.002)
 

@@ -16,7 +16,7 @@ from desktop.skills.catalogue import watch as watching
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.catalogue.watch import FolderWatch
 from desktop.skills.resolution.fabric import SkillChanges, SkillFabric
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.skills.resolution.kit import MemoryStore, folder_skill, skill, until, write
 
 
@@ -30,7 +30,7 @@ def fabric(root: Path) -> Iterator[SkillFabric]:
     """A fabric over a folder with one skill, watching."""
     skill(root, "first")
     fabric = SkillFabric.open([SearchRoot(str(root), "mine")])
-    fabric.watch(wait=PATIENCE_S)
+    fabric.watch(wait=WAIT_S)
     fabric.refresh()
     yield fabric
     fabric.close()
@@ -107,7 +107,7 @@ def test_a_folder_that_does_not_exist_yet_is_seen_when_it_is_made(tmp_path: Path
     (tmp_path / "home").mkdir()
     fabric = SkillFabric.open([SearchRoot(str(root), "shared")], pin_store=MemoryStore())
     try:
-        fabric.watch(wait=PATIENCE_S)
+        fabric.watch(wait=WAIT_S)
         fabric.refresh()
         root.parent.mkdir()
         folder_skill(root, "late")
@@ -132,7 +132,7 @@ def test_stop_ends_the_thread_and_may_be_called_twice(root: Path) -> None:
     before = os.listdir("/proc/self/task") if os.path.isdir("/proc/self/task") else []
     watch = FolderWatch([str(root)], lambda paths: None)
     watch.start()
-    assert watch.wait_settled(PATIENCE_S)
+    assert watch.wait_settled(WAIT_S)
     assert watch.live
     watch.stop()
     watch.stop()
@@ -182,7 +182,7 @@ def test_a_folder_made_while_the_watching_begins_is_watched(tmp_path: Path, made
     watch = FolderWatch([str(root)], seen.append, open_notify=meanwhile)
     watch.start()
     try:
-        assert watch.wait_settled(PATIENCE_S)
+        assert watch.wait_settled(WAIT_S)
         skill(root, "one")
         until(lambda: None in seen or any("one" in path for paths in seen for path in paths or ()))
         until(lambda: watch.live)
@@ -201,7 +201,7 @@ def test_where_watching_is_not_possible_the_folders_are_looked_at_from_time_to_t
     watch = FolderWatch([str(root)], looks.append, open_notify=Exhausted(good))
     watch.start()
     try:
-        assert watch.wait_settled(PATIENCE_S)
+        assert watch.wait_settled(WAIT_S)
         assert not watch.live
         until(lambda: len(looks) >= 2)
         assert set(looks) == {None}
@@ -221,7 +221,7 @@ def test_whoever_takes_the_report_cannot_end_the_watching(root: Path) -> None:
     watch = FolderWatch([str(root)], take)
     watch.start()
     try:
-        assert watch.wait_settled(PATIENCE_S)
+        assert watch.wait_settled(WAIT_S)
         skill(root, "one")
         until(lambda: any("one" in path for path in seen))
         skill(root, "two")

@@ -13,7 +13,7 @@ from desktop.domain.skills import SkillDef, SkillSource
 from desktop.domain.tools import ToolSpec
 from desktop.skills.formats import effective_category, load_skills_from_file, read_body, skill_kind
 from desktop.skills.formats.loader import MAX_BYTES
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.skills.formats.kit import load, markdown, place, problem, skill
 
 LIBRARY = Path(__file__).resolve().parents[4] / "skills"
@@ -398,7 +398,7 @@ def test_a_named_pipe_holds_nobody_up(tmp_path: Path) -> None:
         target=lambda: found.append(problem(load_skills_from_file(str(path), source="mine", root="")).code), daemon=True
     )
     thread.start()
-    thread.join(PATIENCE_S)
+    thread.join(WAIT_S)
     assert found == ["file.unreadable"]
 
 

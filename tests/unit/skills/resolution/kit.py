@@ -10,7 +10,7 @@ from typing import Any
 
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.resolution.fabric import SkillFabric
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 
 
 def text(name: str, description: str = "Does it.", body: str = "Do it.", **metadata: Any) -> str:
@@ -53,7 +53,7 @@ def age(root: Path, seconds: float = 100) -> None:
         os.utime(folder, (then, then))
 
 
-def until(condition: Callable[[], Any], seconds: float = PATIENCE_S) -> Any:
+def until(condition: Callable[[], Any], seconds: float = WAIT_S) -> Any:
     """Wait until it holds; AssertionError after a time that is far too long."""
     deadline = time.monotonic() + seconds
     while not (found := condition()):

@@ -17,7 +17,7 @@ from desktop.domain.safety import ProcessSpec, SafetySettings
 from desktop.domain.tools import ToolCallContext
 from desktop.skills.patterns.commands import command_glob
 from desktop.tools.builtin.shell import find_bash, why_absent
-from tests.harness.patience import longer_limits
+from tests.harness.timeouts import longer_limits
 from tests.unit.pipeline.kit import Bench as PipelineBench
 from tests.unit.pipeline.kit import Person
 from tests.unit.tools.conftest import Bench, context

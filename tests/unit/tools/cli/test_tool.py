@@ -19,7 +19,7 @@ from desktop.safety.confinement.environment import AllowlistEnvironment, needs_a
 from desktop.safety.confinement.process import GroupRunner
 from desktop.tools.cli.definitions import CliRules, parse
 from desktop.tools.cli.tool import CliServices, CliTool
-from tests.harness.patience import PATIENCE_S, longer_limits, until
+from tests.harness.timeouts import WAIT_S, longer_limits, until
 from tests.unit.tools.conftest import Bench, context
 
 ECHO = "import json, sys; print(json.dumps(sys.argv[1:]))"
@@ -412,10 +412,10 @@ async def test_a_cancelled_run_ends_the_program(cli: Cli) -> None:
     tool = cli.tool("", cmd="sh", args=["-c", "echo begun; sleep 60"])
     told = replace(context(token), progress=lambda _: begun.set())
     task = asyncio.create_task(tool.execute({}, told))
-    await asyncio.wait_for(begun.wait(), PATIENCE_S)
+    await asyncio.wait_for(begun.wait(), WAIT_S)
     token.cancel("stopped")
     with pytest.raises(ToolAborted, match="Operation aborted"):
-        await asyncio.wait_for(task, PATIENCE_S)
+        await asyncio.wait_for(task, WAIT_S)
 
 
 @pytest.mark.spec("R-TMO-5")

@@ -31,7 +31,7 @@ from desktop.tools.mcp.servers import McpServers, ServerFacts
 from desktop.tools.registry import ToolRegistry
 from desktop.workers.child import ChildProcess
 from desktop.workers.mcp_child import mcp_host
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.unit.safety.world import World
 
 KEY = "ghp_keyring0123456789secretvalue"
@@ -165,7 +165,7 @@ class McpBench:
 
     async def until(self, true: Callable[[], Any], what: str) -> None:
         try:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(WAIT_S):
                 while not true():
                     await asyncio.sleep(0.01)
         except TimeoutError:

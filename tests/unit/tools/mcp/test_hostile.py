@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from tests.harness.patience import PATIENCE_S
+from tests.harness.timeouts import WAIT_S
 from tests.servers.mcp import honest, hostile
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.tools.mcp.kit import Lent, McpBench
@@ -237,7 +237,7 @@ async def test_servers_that_do_not_want_to_end_are_ended(tmp_path: Path) -> None
     await bench.accept("stays")
     began = asyncio.get_running_loop().time()
     await bench.servers.close()
-    assert asyncio.get_running_loop().time() - began < PATIENCE_S
+    assert asyncio.get_running_loop().time() - began < WAIT_S
     assert bench.host.health.state == "stopped"
     assert "mcp" not in sys.modules  # the library is never in the app's process
     assert "mcp_types" not in sys.modules

@@ -9,7 +9,7 @@ import pytest
 from desktop.presenter.mcp.paste import MAX_TEXT, PastedServer, read_pasted
 from desktop.presenter.mcp.secrets import exposed, is_secret
 from desktop.tools.mcp.definitions import parse
-from tests.harness.patience import HELD_S
+from tests.harness.timeouts import HELD_S
 
 EVERYTHING = ("-y", "@modelcontextprotocol/server-everything")
 

@@ -1,14 +1,14 @@
-"""How long a test waits for what is sure to come, and how much work in one go holds a thread up."""
+"""Timeouts of tests: how long one waits for what is sure to come, and how much work in one go holds a thread up."""
 
 import asyncio
 import time
 from collections.abc import Callable, Iterator
 
-PATIENCE_S = 120.0
+WAIT_S = 120.0
 """Seconds until what a test waits for counts as never coming. No test waits so long unless it fails, so a slow machine
 costs nothing; what must not be waited for lasts ``FOREVER_S``, so the two are told apart on any machine."""
 
-PATIENCE_MS = int(PATIENCE_S * 1000)
+WAIT_MS = int(WAIT_S * 1000)
 """The same for what counts in milliseconds."""
 
 FOREVER_S = 3600.0
@@ -21,7 +21,7 @@ what it takes to do everything at once."""
 
 async def until(true: Callable[[], object], what: str) -> None:
     """Waits until something is so, looking every few milliseconds."""
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + WAIT_S
     while not true():
         assert time.monotonic() < end, f"never: {what}"
         await asyncio.sleep(0.005)
@@ -31,7 +31,7 @@ def longer_limits(first_s: float) -> Iterator[float]:
     """Time limits for a command that has to get somewhere before it is ended: where a slow machine did not let it, the
     next one is four times as long."""
     limit_s = first_s
-    while limit_s < PATIENCE_S:
+    while limit_s < WAIT_S:
         yield limit_s
         limit_s *= 4
 
