@@ -154,7 +154,7 @@ class SampleCli(QObject):
     requests_wanted = Signal()
     path = "/home/ida/.agent/tools.yaml"
     name, holds, example = "tools.yaml", "tools", TEXT
-    kept = False
+    keeps_last_good = False
     dirty = False
     shown = TEXT
 

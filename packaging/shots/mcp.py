@@ -148,7 +148,7 @@ class SampleMcp(QObject):
     secrets_refused = Signal(str)
     path = "/home/ida/.agent/mcp.yaml"
     name, holds, example = "mcp.yaml", "servers", EXAMPLE
-    kept = dirty = False
+    keeps_last_good = dirty = False
     shown = TEXT
     difference = compared("files", [("files-read-file", _BEFORE, _AFTER)])
 
