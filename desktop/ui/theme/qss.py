@@ -103,7 +103,7 @@ QPushButton::menu-indicator { image: none; width: 0px; }
 FIELDS = """
 QLineEdit, QPlainTextEdit[kind="field"], QComboBox, QSpinBox {
   background: $surface; color: $text; border: 1px solid $control-border; border-radius: 6px; padding: 0px 8px;
-  selection-background-color: $selection; selection-color: $text; }
+  selection-background-color: $selection; selection-color: $text; placeholder-text-color: $text-3; }
 QLineEdit, QComboBox, QSpinBox { min-height: 30px; }
 QPlainTextEdit[kind="field"] { padding: 4px; }
 QLineEdit:focus, QPlainTextEdit[kind="field"]:focus, QSpinBox:focus {
@@ -125,7 +125,7 @@ QComboBox QAbstractItemView { background: $raised; color: $text; border: 1px sol
 QComboBox QAbstractItemView::item { min-height: 28px; padding: 0px 8px; border-radius: 6px; }
 QComboBox QAbstractItemView::item:selected { background: $selected; color: $text; }
 QPlainTextEdit, QTextEdit { background: transparent; border: none; selection-background-color: $selection;
-  selection-color: $text; }
+  selection-color: $text; placeholder-text-color: $text-3; }
 """
 
 VIEWS = """
