@@ -183,9 +183,8 @@ class _PythonCall:
         if self._calls > MAX_CALLS:
             raise ToolFailure(f"{self._definition.name} made more than {MAX_CALLS} calls.", code="denied.limit")
         self._context.nonlocals.update(without_app_values(item["nonlocals"]))
-        async with (
-            nullcontext() if self._is_effect(item) else self._room
-        ):  # what an agent waits for keeps nothing else waiting
+        place = nullcontext() if self._is_effect(item) else self._room  # what an agent waits for holds nothing else up
+        async with place:
             answer, told = await self._answered(item)
         async with self._answering:  # until the answer is taken: the process takes only so many at once
             text = await asyncio.to_thread(_text_of, told)
