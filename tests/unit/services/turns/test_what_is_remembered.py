@@ -92,6 +92,36 @@ async def test_a_history_that_is_none_ends_the_run_before_a_model_is_asked(tmp_p
         assert model.requests == []
 
 
+@pytest.mark.spec("R-CTX-4", "R-CTX-7")
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"kind": "text", "text": 7},
+        {"kind": "text", "text": {"a": 1}},
+        {"kind": "text"},
+        {"kind": "tool_call", "call_id": 5, "tool": None, "arguments": "x"},
+        {"kind": "tool_call", "call_id": "c", "tool": "look", "arguments": "x"},
+        {"kind": "tool_result", "call_id": "c", "tool": "look", "text": "x", "is_error": "x"},
+        {"kind": "tool_result", "call_id": "c", "tool": "look", "text": "x", "facts": 7},
+        {"kind": "image", "media_type": 5, "data": "x"},
+        {"kind": "image", "path": "/etc/passwd"},
+        {"kind": ["text"]},
+        {},
+    ],
+)
+async def test_a_block_of_a_history_that_is_none_is_left_out_and_the_others_are_read(
+    tmp_path: Path, block: Any
+) -> None:
+    async def archive(ctx: Any, args: Any) -> Any:
+        good = {"kind": "text", "text": "long ago"}
+        return [{"role": "user", "blocks": [block, good]}, {"role": "assistant", "blocks": [block]}]
+
+    async with opened(tmp_path, [says("one")], "{history: archive}") as (w, model):
+        register(w, "archive", archive)
+        await w.ask(await w.thread(), "first")
+        assert heard(model, 0) == ["long ago", "first"]
+
+
 @pytest.mark.spec("R-CTX-4", "R-AG-10")
 async def test_a_called_skill_may_have_a_history_too(tmp_path: Path) -> None:
     async def archive(ctx: Any, args: Any) -> Any:
