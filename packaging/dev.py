@@ -60,12 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     mutate.add_argument("--seed", type=int, default=0, help="another seed draws other faults")
     mutate.add_argument("--count", type=int, default=60, help="how many faults for each path")
     mutate.add_argument("--json", type=Path, metavar="FILE", help="also write a line to FILE for each fault")
-    shots = _command(
-        commands,
-        "shots",
-        shots_command,
-        "save the pages, light and dark, as pictures; Settings, Agents is not among them",
-    )
+    shots = _command(commands, "shots", shots_command, "save every page, light and dark, as pictures")
     shots.add_argument("folder", type=Path, metavar="DIR")
     shots.add_argument("names", nargs="*", metavar="NAME", help="only pictures with this in their name")
     _command(commands, "check", check, "style, types, import rules and all house rules")

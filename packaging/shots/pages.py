@@ -36,6 +36,7 @@ from shots import debates as debate_shots
 from shots import moments, samples
 from shots import schedules as schedule_shots
 from shots import skills as skill_shots
+from shots.agents import sample_agents
 from shots.cli import SampleCli, request
 from shots.keys import SampleKeys
 from shots.mcp import SampleMcp, mcp_request
@@ -89,6 +90,7 @@ class Stage:
     def _settings_page(self) -> SettingsPage:
         views = SimpleNamespace(
             setup=self.setup,
+            agents_editor=sample_agents(),
             boundaries=self.boundaries,
             cli=self.cli,
             keys=self.keys,
@@ -97,8 +99,7 @@ class Stage:
             grants=samples.SampleGrants("/home/ida/Downloads/tide-archive"),
             middleware=SampleMiddleware(),
         )
-        rows = [row for row in SETTINGS_PAGES if row.name != "Agents"]
-        return SettingsPage(cast(Any, self.settings), rows, SettingsModels(cast(Any, views), self.confined))
+        return SettingsPage(cast(Any, self.settings), SETTINGS_PAGES, SettingsModels(cast(Any, views), self.confined))
 
     @staticmethod
     def title(thread_id: str) -> str:
@@ -372,6 +373,7 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     **{name: partial(_skills, show=show) for name, show in skill_shots.PICTURES.items()},
     "07-models": lambda s: _settings(s, "Models and keys"),
     "07-appearance": lambda s: _settings(s, "Appearance"),
+    "07-agents": lambda s: _settings(s, "Agents"),
     "07-tools": lambda s: _settings(s, "Tools"),
     "07-boundaries": _boundaries,
     **{
