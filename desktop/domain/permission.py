@@ -221,3 +221,18 @@ class RecordedCall:
 def same_json(one: Any, other: Any) -> bool:
     """Whether two values are the same as JSON, where ``true`` is no ``1`` and ``1`` is no ``1.0``."""
     return json.dumps(one, sort_keys=True, default=str) == json.dumps(other, sort_keys=True, default=str)
+
+
+def with_message(arguments: Mapping[str, Any], said: str) -> Mapping[str, Any]:
+    """What a call is judged, asked and logged by: its arguments, and what is said to the agent beside them."""
+    return {**arguments, _message_key(arguments): said} if said else arguments
+
+
+def without_message(edited: Mapping[str, Any], before: Mapping[str, Any], said: str) -> tuple[dict[str, Any], str]:
+    """The arguments and what is said, of those that a person edited; ``before`` are the arguments until then."""
+    arguments = dict(edited)
+    return arguments, str(arguments.pop(_message_key(before), said)) if said else ""
+
+
+def _message_key(arguments: Mapping[str, Any]) -> str:
+    return "message" if "message" not in arguments else "$message"

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from desktop.domain.permission import AuditEntry
+from desktop.domain.permission import AuditEntry, with_message
 from desktop.domain.safety import Redactor
 from desktop.domain.tools import PreCheck
 from desktop.pipeline.context import CallContext, CallRequest, CallResult
@@ -99,11 +99,12 @@ def _decided(call: CallContext | None, outcome: CallResult) -> tuple[str, str]:
 
 def _arguments(request: CallRequest, call: CallContext | None) -> Mapping[str, Any]:
     """The arguments as far as the call came: frozen ones, else those that the model wrote."""
+    request = call.request if call is not None else request
     if call is not None and call.frozen and call.original is None:
-        return call.frozen
+        return with_message(call.frozen, request.said)
     if call is not None and call.arguments:
-        return dict(call.arguments)
-    return request.block.arguments or {}
+        return with_message(dict(call.arguments), request.said)
+    return with_message(request.block.arguments or {}, request.said)
 
 
 def _digest(tool: str, arguments: Mapping[str, Any], call: CallContext | None) -> str:

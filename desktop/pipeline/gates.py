@@ -7,13 +7,14 @@ Each is also usable by itself, because edited or outdated approvals pass them a 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from desktop.domain.errors import Denied, LimitReached, ToolAborted, ToolFailure
 from desktop.domain.events import ToolCallAnswered, ToolCallWaiting
 from desktop.domain.judgement import Category, CommandPart
 from desktop.domain.middleware import CallNext
-from desktop.domain.permission import Decision, PermissionRequest
+from desktop.domain.permission import Decision, PermissionRequest, without_message
 from desktop.domain.tools import CommandTool, EnvironmentTool, PreCheck, ToolResult
 from desktop.pipeline.context import CallContext, Trust
 from desktop.pipeline.validation import Validator, frozen_copy
@@ -144,7 +145,10 @@ class TrustGate:
         """Take over edited arguments; what the model asked for stays beside them. They are the call's from here on: a
         refusal is about these, and the model has to hear that they are not its own."""
         call.original = call.frozen if call.original is None else call.original
-        call.arguments, call.frozen = dict(arguments), frozen_copy(arguments)
+        given, said = without_message(arguments, call.frozen, call.request.said)
+        if said != call.request.said:
+            call.request = replace(call.request, said=said)
+        call.arguments, call.frozen = given, frozen_copy(given)
         if call.configure is not None:
             await call.configure()
         await self._allowed.check(call)

@@ -19,7 +19,15 @@ from desktop.domain.consents import ClosedPlaces
 from desktop.domain.ids import new_id
 from desktop.domain.jobs import Unattended
 from desktop.domain.judgement import Category
-from desktop.domain.permission import UNANSWERED, Asker, AuditEntry, DecidedBy, Decision, PermissionRequest
+from desktop.domain.permission import (
+    UNANSWERED,
+    Asker,
+    AuditEntry,
+    DecidedBy,
+    Decision,
+    PermissionRequest,
+    with_message,
+)
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.safety import AuditSink, Redactor, RuleBook, RuleMatch, SettingsProvider
 from desktop.domain.tools import PreCheck, Tool
@@ -60,6 +68,9 @@ class RequestLike(Protocol):
 
     @property
     def caller(self) -> CallerLike: ...
+
+    @property
+    def said(self) -> str: ...
 
 
 class GatedCall(Protocol):
@@ -326,7 +337,7 @@ class PermissionGate:
     # -- records ---------------------------------------------------------------------------------
 
     def _request(self, call: GatedCall, check: PreCheck) -> PermissionRequest:
-        spec, meta = call.target.spec, call.meta
+        spec, meta, arguments = call.target.spec, call.meta, with_message(call.frozen, call.request.said)
         return PermissionRequest(
             request_id=new_id(),
             run_id=meta.run_id,
@@ -339,11 +350,11 @@ class PermissionGate:
             category=call.category,
             raised_because=check.raised_because,
             chain=call.request.caller.chain,
-            arguments=call.frozen,
+            arguments=arguments,
             paths=check.paths,
             judgements=check.judgements,
             preview=check.preview,
-            digest=digest_of(spec.name, call.frozen, call.category, check, spec.version),
+            digest=digest_of(spec.name, arguments, call.category, check, spec.version),
             asked_at=self._clock(),
             stale=call.stale,
             original=call.original,
@@ -379,7 +390,10 @@ class PermissionGate:
 
 def facts_of(call: GatedCall, check: PreCheck) -> CallFacts:
     """What rules and memory compare."""
-    facts = call_facts(call.target.spec, call.frozen, check, call.category, call.meta.thread_id)
+    arguments = with_message(call.frozen, call.request.said)
+    facts = call_facts(call.target.spec, arguments, check, call.category, call.meta.thread_id)
+    if call.request.said and check.constraint:  # what is called, with its arguments alone
+        facts = replace(facts, constraint=f"{facts.constraint} {json.dumps(call.request.said)}")
     return replace(facts, above=call.meta.above) if call.meta.above else facts
 
 

@@ -58,7 +58,7 @@ class Call:
         self.target = SimpleNamespace(spec=ToolSpec(self.tool, "Writes.", {}, WRITE, tags=self.tags))
         self.meta = RunMeta(self.run, self.token, thread_id="thread-1")
         self.request = SimpleNamespace(
-            block=SimpleNamespace(call_id=self.call_id), caller=SimpleNamespace(chain=("helper", "writer"))
+            block=SimpleNamespace(call_id=self.call_id), caller=SimpleNamespace(chain=("helper", "writer")), said=""
         )
 
 

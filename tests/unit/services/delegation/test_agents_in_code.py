@@ -15,12 +15,16 @@ import pytest
 from desktop.domain.judgement import Category
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock, Usage
 from desktop.domain.models import Finished, ModelRequest, StreamItem, TextDelta
+from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.run_tree import NodeState
+from desktop.domain.safety import SafetySettings
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.pipeline.skills.python_worker import PythonWorker
 from desktop.safety.confinement.select import SystemConfinement
+from desktop.safety.permission.gate import PermissionGate
 from desktop.services.chats.tree_actions import RunTreeService
+from desktop.services.rules.trust import TrustRules
 from tests.harness.help_pages import samples
 from tests.harness.timeouts import WAIT_S
 from tests.unit.agents.script import Hang, Script
@@ -227,6 +231,54 @@ async def run(ctx, inbox):
         assert status == "limit"
         assert "max_rounds 1" in detail
         assert all(node.state.over for node in told(h.world).values()), "what it did not wait for ended with it"
+
+
+class Answerer:
+    """A person who allows a skill in words for the run, with its message changed the first time."""
+
+    def __init__(self) -> None:
+        self.asked: list[PermissionRequest] = []
+
+    async def ask(self, request: PermissionRequest) -> Decision:
+        self.asked.append(request)
+        edited = {"message": "sort one"} if request.arguments["message"] == "burn one" else None
+        return Decision("allow_once" if edited else "allow_run", request.digest, edited_arguments=edited)
+
+
+@pytest.mark.spec("R-PRM-2", "R-PRM-5", "R-JRN-3")
+async def test_a_person_sees_and_allows_what_it_says_to_a_skill_in_words(
+    tmp_path: Path, confinement: SystemConfinement
+) -> None:
+    code = """
+async def run(ctx, inbox):
+    return [(await ctx.join(await ctx.spawn("sub", word))).status for word in ("burn one", "two", "two")]
+"""
+    entries: list[AuditEntry] = []
+
+    async def audit(entry: AuditEntry) -> int:
+        entries.append(entry)
+        return len(entries)
+
+    person = Answerer()
+    gate = PermissionGate(person, TrustRules(), audit, lambda: SafetySettings(str(tmp_path)))
+    model = Answers({"Please.": CALL}, "done")
+    async with office(tmp_path, confinement, model, code, person=gate) as h:
+        path = tmp_path / "skills" / "sub.skill.md"
+        path.write_text(path.read_text("utf-8").replace("---\n", "---\nmetadata: {category: write}\n", 1))
+        h.world.skills.fabric.invalidate_file(str(path), by_person=True)
+        _, results = await h.ask()
+        assert value(results) == ["completed"] * 3
+    asked = [one for one in person.asked if one.tool == "sub"]
+    assert [dict(one.arguments) for one in asked] == [
+        {"message": "burn one"},
+        {"message": "sort one"},
+        {"message": "two"},
+    ], "what is allowed for the run is one message, and no other"
+    assert len({one.digest for one in asked}) == 3
+    assert {"sort one", "two"} <= set(model.heard)
+    assert "burn one" not in model.heard
+    logged = " ".join(str(entry) for entry in entries if entry.tool == "sub")
+    assert all(word in logged for word in ("sort one", "two"))
 
 
 @pytest.mark.spec("R-SUP-5", "R-JRN-3")

@@ -47,7 +47,9 @@ class Call:
         self.target = SimpleNamespace(spec=ToolSpec(self.tool, "Does.", {}, WRITE, tags=("files",)))
         permission = JobPermission(self.policy, lambda: self.admin_on, Where("/w", "/h"))
         self.meta = RunMeta("run-1", CancellationToken(), thread_id="t", unattended=permission)
-        self.request = SimpleNamespace(block=SimpleNamespace(call_id="c"), caller=SimpleNamespace(chain=("assistant",)))
+        self.request = SimpleNamespace(
+            block=SimpleNamespace(call_id="c"), caller=SimpleNamespace(chain=("assistant",)), said=""
+        )
 
 
 class NeverAsked:
