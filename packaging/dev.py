@@ -84,7 +84,7 @@ def _refuse_leftovers(options: argparse.Namespace) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Starts the app and passes its exit code on."""
-    quiet = {"--version", "--check", "--help", "-h"} & set(options.rest)
+    quiet = {"--version", "--check", "--help", "-h"} & set(options.rest) or options.rest[:1] in (["run"], ["send"])
     if sys.platform.startswith("linux") and not quiet and not _has_screen():
         raise Stop(
             "There is no screen here: neither DISPLAY nor WAYLAND_DISPLAY is set.",

@@ -33,6 +33,15 @@ LEVELS: tuple[Level, ...] = ("agent", "chat", "call")
 """What middleware stands around: an agent's work, a request to a model, a tool call (D-7)."""
 
 
+AGENT_PARAMS: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"message": {"type": "string", "maxLength": 20_000, "description": "What the agent is to do."}},
+    "required": ["message"],
+    "additionalProperties": False,
+}
+"""What an agent in code takes that declares nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class SkillProblem:
     """What is wrong with a file, for the page: where (``line`` and ``column`` from 1), what, and how bad.
@@ -111,9 +120,12 @@ class SkillDef:
 
     @property
     def params(self) -> Mapping[str, Any] | None:
-        """The JSON Schema of the arguments; None: takes none (R-SK-5)."""
+        """The JSON Schema of the arguments; None: takes none (R-SK-5). An agent in code that declares none takes a
+        message."""
         found = self.metadata.get("params")
-        return found if isinstance(found, Mapping) else None
+        if isinstance(found, Mapping):
+            return found
+        return AGENT_PARAMS if self.role == "agent" else None
 
     @property
     def returns(self) -> Mapping[str, Any] | None:

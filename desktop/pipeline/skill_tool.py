@@ -22,12 +22,6 @@ MAX_GIVEN = 20_000
 AGENT_LIMIT_S = 3600.0
 """Seconds for a markdown skill: an agent works in it, whose own limits come first."""
 
-_AGENT_PARAMS: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {"message": {"type": "string", "maxLength": MAX_GIVEN, "description": "What the agent is to do."}},
-    "required": ["message"],
-    "additionalProperties": False,
-}
 PASSING_ON = "skill-invoke"
 FAN_OUT = "agent-fan-out"
 
@@ -86,10 +80,7 @@ def _words_params(hint: str) -> Mapping[str, Any]:
 
 
 def _default_params(definition: SkillDef) -> Mapping[str, Any]:
-    """A folder of the Agent Skills format takes one text, as elsewhere, and an agent in code a message; every other
-    skill says what it takes."""
-    if definition.role == "agent":
-        return _AGENT_PARAMS
+    """A folder of the Agent Skills format takes one text, as elsewhere; every other skill says what it takes."""
     own = definition.kind == "folder" and definition.source != "library"
     return _words_params(definition.argument_hint) if own else {}
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -439,3 +440,21 @@ def test_a_message_from_another_process_reaches_a_persistent_agent_that_waits(tm
             process.send_signal(signal.SIGINT)
             process.wait(WAIT_S)
     assert process.returncode == 130
+
+
+@pytest.mark.spec("D-10")
+def test_who_reads_plain_text_is_told_where_a_persistent_agent_is_written_to(tmp_path: Path) -> None:
+    home = Home(tmp_path / "h", [{"text": "One."}])
+    for folder, name, text in (("skills", "keeper.skill.md", KEEPER), ("agents", "keeper.yaml", KEEPER_AGENT)):
+        (home.path / folder).mkdir()
+        (home.path / folder / name).write_text(text)
+    command = home.command("keeper_agent", "begin", *MODEL)
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            line = next(line for line in process.stderr if "waits for a message" in line)
+        finally:
+            process.send_signal(signal.SIGINT)
+            said = process.communicate(timeout=WAIT_S)[0]
+    assert re.fullmatch(r'assent: Keeper agent waits for a message: assent send [0-9a-f]{16,} "…"\n', line)
+    assert said == "One.\n"

@@ -30,7 +30,15 @@ from desktop.app.home.logs import Logs
 from desktop.app.wiring.runtime import Services, build_services
 from desktop.domain.cancellation import STOPPED as BY_PERSON
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound, ToolAborted, ValidationFailure
-from desktop.domain.events import AgentTraced, Event, MessageClosed, RunEnded, TextArrived, ToolCallFinished
+from desktop.domain.events import (
+    AgentListening,
+    AgentTraced,
+    Event,
+    MessageClosed,
+    RunEnded,
+    TextArrived,
+    ToolCallFinished,
+)
 from desktop.domain.messages import ImageBlock
 from desktop.domain.models import ModelRef
 from desktop.domain.skills import SkillDef
@@ -321,6 +329,8 @@ class _Headless:
             found = None
         if isinstance(found, dict) and (skill.is_code or skill.params is not None):
             return found, ""
+        if skill.role == "agent":
+            return {"message": text}, ""
         if skill.is_code:
             raise ConfigurationError(
                 f"{skill.name} is written in code: its arguments are a JSON object.",
@@ -338,6 +348,9 @@ class _Headless:
             self._limit = str(event.data.get("limit") or "")
         elif isinstance(event, MessageClosed) and own:
             self._empty = any(notice.code == EMPTY.code for notice in event.notices)
+        elif isinstance(event, AgentListening) and event.waiting and not self._options.json:
+            self._out.newline()
+            say_error(f'assent: {event.agent} waits for a message: assent send {event.context_id} "…"')
         if self._options.json:
             kind = _CAPITAL.sub("-", type(event).__name__).lower()
             self._out.event({"type": kind, **dataclasses.asdict(event)})

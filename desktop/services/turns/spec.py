@@ -159,10 +159,16 @@ async def prompt_of(runtime: Runtime, spec: SideSpec) -> SkillDef:
     if spec.in_place is not None:
         return spec.in_place
     found = await runtime.skills.find(spec.prompt)
-    if found is None or found.kind not in ("markdown", "folder"):
+    if found is None:
         raise ConfigurationError(
             f"The agent {spec.shown} needs the skill {spec.prompt!r} ({spec.where}), which is not there.",
             next_step="Choose another agent, or restore the skill.",
+        )
+    if found.kind not in ("markdown", "folder"):
+        raise ConfigurationError(
+            f"The agent {spec.shown} names the skill {found.name} as its prompt ({spec.where}), which is code; a "
+            "prompt is a skill in words.",
+            next_step="Name a skill in words that may call it (allowed-tools), or call it by itself.",
         )
     if found.state != "ready":
         raise ConfigurationError(

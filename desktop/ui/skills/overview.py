@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from functools import partial
@@ -217,7 +218,7 @@ def _origin(detail: SkillDetail) -> QWidget:
         rows.append(fact("May call", allowed or "nothing", mono=bool(allowed)))
     if detail.peers:
         rows.append(fact("Calls itself", calls_itself(definition.name, detail.peers)))
-    if spec is not None and spec.timeout_s:
+    if spec is not None and spec.timeout_s and math.isfinite(spec.timeout_s):
         rows.append(fact("Time limit", f"{spec.timeout_s:g} s"))
     if definition.tags:
         rows.append(fact("Tags", " ".join(f"#{tag}" for tag in definition.tags)))

@@ -73,7 +73,7 @@ async def office(
     name = options.pop("name", "clerk")
     skills = {"boss": f"allowed-tools: {listed}", "helper": "", "sub": "allowed-tools: look"}
     tools = (FakeTool("look", body=lambda *_: "42"), FakeTool("write-file", Category.WRITE, FREE))
-    agents = (one(BOSS, "boss", exposed=False), one(HELPER, "helper"))
+    agents = (one(BOSS, "boss", exposed=False), one(HELPER, "helper"), one("wrong_agent", "clerk", exposed=False))
     async with house(tmp_path, model, *agents, tools=tools, skills=skills, **options) as h:
         path = tmp_path / "skills" / f"{name}.skill.py"
         path.write_text(head + code)
@@ -329,6 +329,28 @@ async def run(ctx, inbox):
     async with office(tmp_path, confinement, model, code, person=Person()) as h:
         _, results = await h.ask()
         assert value(results)[0] == "refused"
+
+
+@pytest.mark.spec("R-SUP-15", "R-SK-5")
+async def test_one_that_declares_nothing_takes_a_message_and_is_no_prompt_of_an_agent(
+    tmp_path: Path, confinement: SystemConfinement
+) -> None:
+    code = """
+async def run(ctx, inbox):
+    return [inbox[0]["text"]]
+"""
+    model = ScriptedModel([calls("clerk", {}), calls("clerk", {"message": "count"}), says("done")])
+    async with office(tmp_path, confinement, model, code) as h:
+        definition = await h.world.skills.find("clerk")
+        assert definition is not None
+        assert definition.params is not None
+        assert list(definition.params["properties"]) == ["message"]
+        _, results = await h.ask()
+        assert [block.is_error for block in results] == [True, False]
+        assert value(results) == ["count"]
+        await h.ask("Again.", agent="wrong_agent")
+        assert "is code" in h.world.ends()[-1].detail
+        assert "not there" not in h.world.ends()[-1].detail
 
 
 class Answers:
