@@ -122,8 +122,9 @@ class Person:
         (dialog,) = self.window.findChildren(Dialog)
         label = dialog.buttons["keep"].label
         dialog.buttons["keep"].click()
-        icon = self.window.notifier.tray.icon
-        await self.until(lambda: not self.window.isVisible() and icon.isVisible(), "the window put away")
+        tray = self.window.notifier.tray
+        await self.until(lambda: not self.window.isVisible() and tray.icon.isVisible(), "the window put away")
+        icon = tray.icon
         fact("away", label=label, tip=icon.toolTip())
         await self.until(self.window.isVisible, "the window back")
         fact("back", running=self.models.chat.run_state.running, icon=icon.isVisible())
