@@ -125,6 +125,7 @@ class Person:
         tray = self.window.notifier.tray
         await self.until(lambda: not self.window.isVisible() and tray.icon.isVisible(), "the window put away")
         icon = tray.icon
+        await asyncio.sleep(0.3)  # whoever would take a hidden window for a closed one has looked by now
         fact("away", label=label, tip=icon.toolTip())
         await self.until(self.window.isVisible, "the window back")
         fact("back", running=self.models.chat.run_state.running, icon=icon.isVisible())
