@@ -25,12 +25,20 @@ def test_a_signal_ends_the_app_in_order(tmp_path: Path, number: signal.Signals) 
 
 
 @pytest.mark.spec("R-UI-8")
-@pytest.mark.parametrize("scenario", ["closes", "closes-for-real", "quits-from-qt"])
+@pytest.mark.parametrize("scenario", ["closes", "quits-from-qt"])
 def test_closing_the_window_or_quitting_qt_ends_the_app_in_order(tmp_path: Path, scenario: str) -> None:
     home = tmp_path / "home"
     with tiny.running(home, scenario) as process:
         assert tiny.ended(process) == (0, "", "")
     assert tiny.trace(home) == ["started", *END]
+
+
+@pytest.mark.spec("R-UI-8")
+def test_a_window_that_is_closed_before_anything_is_behind_it_ends_the_app_at_once(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with tiny.running(home, "closes-early") as process:
+        assert tiny.ended(process) == (0, "", "")
+    assert tiny.trace(home) == []
 
 
 @pytest.mark.spec("R-UI-8")

@@ -21,6 +21,7 @@ from desktop.domain.errors import StoreCorrupt
 from desktop.domain.judgement import Category
 from desktop.domain.permission import PermissionRequest
 from desktop.presenter.events.bridge import Bridge
+from desktop.ui.shell.first_paint import FirstPaint
 
 SECRET = "sk-abcdefghijklmnopqrstuvwxyz0123456789"
 
@@ -153,10 +154,7 @@ class Tiny:
     async def closes(self) -> None:
         QTimer.singleShot(0, self.window.close)
 
-    async def closes_for_real(self) -> None:
-        assert isinstance(self.window, Window)
-        self.window.on_close = None
-        QTimer.singleShot(0, self.window.close)
+    async def closes_early(self) -> None: ...
 
     async def blocks_the_end(self) -> None: ...
 
@@ -199,7 +197,10 @@ def make_window(home: Home) -> QWidget:
         raise ValueError(f"no window {SECRET}")
     if scenario(home) == "window-refused":
         raise StoreCorrupt("The database is damaged.", next_step="Make a copy.")
-    return Window()
+    window = Window()
+    if scenario(home) == "closes-early":
+        FirstPaint.of(window).painted.connect(window.close)
+    return window
 
 
 def build(home: Home, window: QWidget, bridge: Bridge, hooks: Hooks) -> App:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtCore import QEvent, QObject
 
 from desktop.presenter.shell.window import ShellViewModel
 from desktop.ui.shell.closing import KEEP, STOP, ask_close
@@ -39,7 +39,7 @@ class Closing(QObject):
         if answer == STOP:
             self._shell.close_requested()
         elif answer == KEEP:
-            QTimer.singleShot(0, self, self._put_away)  # after the window's watch, which takes hidden for closed
+            self._put_away()
 
     def _put_away(self) -> None:
         if not Tray.available():

@@ -5,7 +5,8 @@
     def make_window(home: Home) -> QWidget
         The main window, able to paint its first picture and not more. It runs before the first paint: nothing that it
         imports may import asyncio or the runtime (asyncio alone costs a quarter of the time a bare window takes).
-        A ``closeEvent`` of the window ignores the event and calls ``Hooks.quit`` once there is one.
+        From ``build`` on its ``closeEvent`` ignores the event and calls ``Hooks.quit``; before that the window closes,
+        and the app ends.
 
     def build(home: Home, window: QWidget, bridge: Bridge, hooks: Hooks) -> App
         Everything else. It runs after the first paint, inside the running loop, and must be short: what takes time

@@ -23,7 +23,6 @@ from desktop.app.lifecycle import shutdown
 from desktop.app.lifecycle.composition import App, Hooks
 from desktop.app.lifecycle.garbage import settle
 from desktop.app.lifecycle.sent_events import sent_events_refused
-from desktop.app.lifecycle.window_watch import WindowWatch
 from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.domain.errors import AssentError, BugError
 from desktop.presenter.events.bridge import Bridge
@@ -55,19 +54,10 @@ class Measure:
 class Session:
     """One run of the app. ``life`` is a task that the bridge owns; ``quit`` ends it."""
 
-    def __init__(
-        self,
-        loop: AssentEventLoop,
-        home: Home,
-        window: QWidget,
-        watch: WindowWatch,
-        crashes: CrashReporter,
-        wiring: Any,
-    ) -> None:
+    def __init__(self, loop: AssentEventLoop, home: Home, window: QWidget, crashes: CrashReporter, wiring: Any) -> None:
         self._loop = loop
         self._home = home
         self._window = window
-        self._watch = watch
         self._crashes = crashes
         self._wiring = wiring
         self._wish = asyncio.Event()
@@ -92,9 +82,8 @@ class Session:
         """From the wiring to the end; returns the exit code."""
         for number in SIGNALS:
             self._loop.add_signal_handler(number, self.quit)
-        self._watch.closed.connect(self.quit)
-        if not self._window.isVisible():  # closed before there was anybody to see it
-            self.quit()
+        if not self._window.isVisible():  # closed while only its frame was there; from ``build`` on it asks first
+            return 0
         app = App()
 
         async def post(to: str, text: str) -> None:
@@ -120,7 +109,6 @@ def run(
     application: QApplication,
     home: Home,
     window: QWidget,
-    watch: WindowWatch,
     crashes: CrashReporter,
     wiring: Any,
     measure: Measure | None = None,
@@ -130,7 +118,7 @@ def run(
     logs = Logs(home.logs, crashes.redacted, early=crashes.early.hand_over())
     loop = AssentEventLoop(application)
     loop.set_exception_handler(crashes.loop_handler)
-    session = Session(loop, home, window, watch, crashes, wiring)
+    session = Session(loop, home, window, crashes, wiring)
     life = session.bridge.spawn(session.life(measure), name="life")
     try:
         with sent_events_refused(application):

@@ -83,7 +83,7 @@ def _live(
         _say(json.dumps({**painted, "idle_pss_kb": pss_kb()}))
 
     measure = session.Measure(options.settle, report) if options.exit_after_paint else None
-    code = session.run(application, home, window, watch, crashes, wiring, measure)
+    code = session.run(application, home, window, crashes, wiring, measure)
     session.end_threads(code)
     return code
 

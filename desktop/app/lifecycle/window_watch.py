@@ -1,4 +1,4 @@
-"""Sees the main window's first paint, and that it was closed. Imported before the first paint."""
+"""Sees the main window's first paint. Imported before it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import sys
 import time
 from pathlib import Path
 
-from PySide6 import QtCore
 from PySide6.QtCore import QEventLoop, QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
@@ -18,31 +17,18 @@ TIMEOUT_MS = 3000
 
 
 class WindowWatch(QObject):
-    """Make it before the window is shown. ``closed`` comes whenever the window was closed and did not object."""
+    """Make it before the window is shown."""
 
     painted = Signal()
-    closed = Signal()
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
-        self._window = window
         self.painted_at_ns = 0
         FirstPaint.of(window).painted.connect(self._painted)
 
-    def eventFilter(self, watched: QObject, event: QtCore.QEvent) -> bool:
-        """Looks, and never interferes."""
-        if event.type() == QtCore.QEvent.Type.Close:
-            QTimer.singleShot(0, self, self._perhaps_closed)
-        return super().eventFilter(watched, event)
-
     def _painted(self) -> None:
         self.painted_at_ns = time.monotonic_ns()
-        self._window.installEventFilter(self)
         self.painted.emit()
-
-    def _perhaps_closed(self) -> None:
-        if not self._window.isVisible():
-            self.closed.emit()
 
     def wait_for_paint(self) -> None:
         """Run Qt, and nothing of asyncio, until the first paint is over."""
