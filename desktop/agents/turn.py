@@ -15,9 +15,9 @@ from typing import Protocol
 from desktop.agents.loop.answer import Answerer
 from desktop.agents.loop.context import TurnContext
 from desktop.agents.loop.events import LoopListener, LoopResult, Recorder, ToolRunner
-from desktop.agents.loop.loop import LoopConfig, RoundLoop, RoundVerdict
 from desktop.agents.loop.request import ask_within
 from desktop.agents.loop.round_notes import is_near_limit, rounds_note, with_notes
+from desktop.agents.loop.rounds import LoopConfig, RoundLoop, RoundVerdict
 from desktop.agents.loop.summarising import ContextKeeper
 from desktop.agents.loop.window import LAST_MESSAGES, NOTHING, PromptWindow, View
 from desktop.domain.agent import CompactionStrategy

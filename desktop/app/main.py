@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from desktop import __version__
-from desktop.app.home.home import DATA, SOCKET, home_path, open_home
+from desktop.app.home.folder import DATA, SOCKET, home_path, open_home
 from desktop.domain.errors import HomeInUse, KnownError
 from desktop.domain.lazy import lazy_module, load
 

@@ -22,7 +22,7 @@ from desktop.domain.tools import PreCheck, Tool, ToolResult
 from desktop.pipeline.names import Caller
 from desktop.pipeline.skill_context import Context, ServedContext
 from desktop.recovery.past import NEVER_BEGUN, InProgress, Past, question_of
-from desktop.skills.cascade.cascade import EMPTY, Cascade
+from desktop.skills.cascade.effective import EMPTY, Cascade
 
 MAX_DEPTH = 32
 MAX_BRANCH = 64

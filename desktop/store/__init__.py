@@ -4,6 +4,6 @@
 """
 
 from desktop.store.open_message import OpenMessage
-from desktop.store.store import Store
+from desktop.store.repositories import Store
 
 __all__ = ["OpenMessage", "Store"]

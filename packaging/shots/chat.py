@@ -14,10 +14,10 @@ from desktop.domain.context import Account, Overlay, PinnedText
 from desktop.domain.threads import ThreadJob, ThreadRecord
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.chat.attaching import AttachingViewModel
-from desktop.presenter.chat.chat import ChatViewModel
-from desktop.presenter.chat.chat_state import Meters, QueuedMessage, RunState
 from desktop.presenter.chat.context import ContextViewModel
 from desktop.presenter.chat.offers import OffersViewModel
+from desktop.presenter.chat.page import ChatViewModel
+from desktop.presenter.chat.state import Meters, QueuedMessage, RunState
 from desktop.presenter.chat.thread_lines import ARCHIVED, arrange
 from desktop.presenter.chat.thread_variables import ChatVariables, ThreadVariables
 from desktop.presenter.chat.threads import ThreadsViewModel

@@ -491,6 +491,20 @@ def crowded(files: list[Source], reviewed: Mapping[str, str]) -> list[str]:
     ]
 
 
+def named_for_their_folder(files: list[Source], reviewed: Mapping[str, str]) -> list[str]:
+    """A module that says the name of its folder again, as its own or as the first word of it, be it as one of many."""
+    return [
+        f"{file.name}:1: says the name of its folder again"
+        for file in files
+        if file.name not in reviewed and _repeats_folder(*file.name.removesuffix(".py").split("/")[-2:])
+    ]
+
+
+def _repeats_folder(folder: str, stem: str) -> bool:
+    names = {folder, folder.removesuffix("s")}
+    return stem in names or stem.startswith(tuple(f"{name}_" for name in names))
+
+
 TOP_LEVEL = frozenset(
     {
         "pyproject.toml",

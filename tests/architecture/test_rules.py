@@ -38,6 +38,10 @@ def test_a_folder_holds_no_more_modules_than_one_finds_ones_way_in() -> None:
     holds(rules.crowded(OURS, reviewed.CROWDED))
 
 
+def test_no_module_says_the_name_of_its_folder_again() -> None:
+    holds(rules.named_for_their_folder(OURS, reviewed.SAME_NAME))
+
+
 def test_nothing_below_the_presenter_imports_qt() -> None:
     holds(rules.qt_below_presenter(OURS))
 
@@ -127,6 +131,7 @@ def test_reviewed_exceptions_are_still_needed() -> None:
         lambda files: rules.unowned_tasks(files, {}): reviewed.TASK_OWNERS,
         rules.modal_or_pumping: reviewed.EXEC_CALLS,
         rules.import_in_function: reviewed.LATE_IMPORTS,
+        lambda files: rules.named_for_their_folder(files, {}): reviewed.SAME_NAME,
         lambda files: rules.tools_by_name(files, TOOL_NAMES): reviewed.TOOL_NAMES,
     }
     holds(
@@ -157,6 +162,13 @@ LARGE_RECORD = "@dataclass(frozen=True)\nclass A:\n" + "".join(f"    {name}: int
 LONG_FUNCTION = "def f():\n" + "    x = 1\n" * 61
 VIOLATIONS: list[tuple[str, Callable[[list[Source]], list[str]], str, str]] = [
     ("crowded", lambda _: rules.crowded([Source(f"desktop/ui/x/m{n}.py", "") for n in range(21)], {}), "x", ""),
+    ("named as its folder", partial(rules.named_for_their_folder, reviewed={}), "desktop/ui/dialogs/dialogs.py", ""),
+    (
+        "named for its folder",
+        partial(rules.named_for_their_folder, reviewed={}),
+        "desktop/ui/dialogs/dialog_row.py",
+        "",
+    ),
     ("long file", partial(rules.too_long, reviewed={}), "desktop/store/x.py", "x = 1\n" * 601),
     ("long function", partial(rules.too_long, reviewed={}), "desktop/store/x.py", LONG_FUNCTION),
     (
@@ -283,6 +295,7 @@ VIOLATIONS: list[tuple[str, Callable[[list[Source]], list[str]], str, str]] = [
 
 FINE: list[tuple[str, Callable[[list[Source]], list[str]], str, str]] = [
     ("full folder", lambda _: rules.crowded([Source(f"desktop/ui/x/m{n}.py", "") for n in range(20)], {}), "x", ""),
+    ("other name", partial(rules.named_for_their_folder, reviewed={}), "desktop/ui/dialogs/scrolled_dialog.py", ""),
     ("full function", partial(rules.too_long, reviewed={}), "desktop/store/x.py", "def f():\n" + "    x = 1\n" * 59),
     (
         "docstring is free",

@@ -14,7 +14,7 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication, QWidget
 
 from desktop.app.home.crash import CrashReporter
-from desktop.app.home.home import open_home
+from desktop.app.home.folder import open_home
 from desktop.app.lifecycle import wiring
 from desktop.app.lifecycle.composition import Hooks
 from desktop.app.loop.event_loop import AssentEventLoop

@@ -24,7 +24,7 @@ from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.run_panel.panel import RunTreeViewModel
 from desktop.supervision.tree import RunTree, TreeNode
 from desktop.ui.run_panel.panel import RunPanel
-from desktop.ui.widgets.dialogs.dialog import Dialog
+from desktop.ui.widgets.dialogs.base import Dialog
 from tests.bench.bench_debate_page import Lateness
 from tests.bench.bench_skill_page import app
 from tests.bench.bench_transcript import percentile

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from desktop.app.home.crash import CrashReporter
-from desktop.app.home.home import open_home
+from desktop.app.home.folder import open_home
 from desktop.app.lifecycle import wiring
 from desktop.app.lifecycle.composition import Hooks
 from desktop.app.lifecycle.garbage import settle

@@ -7,7 +7,7 @@ import os
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
-from desktop.app.home.home import Home
+from desktop.app.home.folder import Home
 from desktop.app.lifecycle import wiring
 from desktop.app.lifecycle.composition import App, Hooks
 from desktop.presenter.events.bridge import Bridge

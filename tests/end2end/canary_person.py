@@ -16,7 +16,7 @@ from typing import Any
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
 
-from desktop.app.home.home import Home
+from desktop.app.home.folder import Home
 from desktop.app.lifecycle import wiring
 from desktop.app.lifecycle.composition import App, Hooks
 from desktop.domain.audit import AuditFilter

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from desktop.app.home.home import open_home
+from desktop.app.home.folder import open_home
 from desktop.domain.threads import MessageRecord
 from desktop.store import Store
 from tests.end2end.kill_writer import text_of

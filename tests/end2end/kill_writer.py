@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from desktop.app.home.home import open_home
+from desktop.app.home.folder import open_home
 from desktop.domain.messages import TextBlock, ToolCallBlock, ToolResultBlock, Usage
 from desktop.domain.permission import AuditEntry
 from desktop.domain.threads import DraftRecord, MessageRecord, RunRecord, ThreadRecord

@@ -15,14 +15,14 @@ from typing import Any
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QWidget
 
-from desktop.app.home.home import Home
+from desktop.app.home.folder import Home
 from desktop.app.lifecycle import wiring
 from desktop.app.lifecycle.composition import App, Hooks
 from desktop.app.wiring.settings_pages import SETTINGS_PAGES
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.shell.window import PAGES
 from desktop.presenter.transcript.items import NoticePart, ToolPart
-from desktop.ui.widgets.dialogs.dialog import Dialog
+from desktop.ui.widgets.dialogs.base import Dialog
 from tests.harness.timeouts import WAIT_S
 
 KEY = "sk-person-0123456789abcdefghij"

@@ -156,7 +156,7 @@ def test_the_home_is_made_for_its_owner_alone(tmp_path: Path) -> None:
 
 def test_the_home_comes_from_the_option_before_the_environment_before_the_default(tmp_path: Path) -> None:
     code = (
-        "import os, sys; from desktop.app.home.home import home_path\n"
+        "import os, sys; from desktop.app.home.folder import home_path\n"
         "print(home_path('a/../b', os.environ), home_path(None, os.environ), home_path(None, {}), home_path('~/x', {}))"
     )
     done = subprocess.run(

@@ -15,7 +15,7 @@ from PySide6.QtCore import QTimer, qWarning
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QLabel, QMainWindow, QWidget
 
-from desktop.app.home.home import Home
+from desktop.app.home.folder import Home
 from desktop.app.lifecycle.composition import App, Hooks
 from desktop.domain.errors import StoreCorrupt
 from desktop.domain.judgement import Category

@@ -18,7 +18,7 @@ from desktop.domain.tools import Tool
 from desktop.pipeline.names import AllowedTools
 from desktop.pipeline.skill_context import Context
 from desktop.pipeline.skill_tool import SkillTool
-from desktop.skills.cascade.cascade import Cascade
+from desktop.skills.cascade.effective import Cascade
 from desktop.skills.formats.folder import folder_files
 from desktop.skills.names import is_bare_name
 

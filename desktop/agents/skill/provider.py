@@ -16,8 +16,8 @@ from typing import Any
 
 from desktop.agents.loop.answer import Answerer
 from desktop.agents.loop.events import LoopEvent, Retrying
-from desktop.agents.loop.loop import RoundVerdict
 from desktop.agents.loop.request import ask_within
+from desktop.agents.loop.rounds import RoundVerdict
 from desktop.agents.loop.summarising import ContextKeeper, MemoryKeeper, MessageNumbers
 from desktop.agents.loop.window import LAST_MESSAGES, NOTHING
 from desktop.agents.skill.history import strategies_of

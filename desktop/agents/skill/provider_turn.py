@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.agents.loop.events import LoopEnd, LoopError, LoopEvent, LoopListener, LoopResult, Retrying, RoundStarted
-from desktop.agents.loop.loop import MAX_CALLS, STOPPED
+from desktop.agents.loop.rounds import MAX_CALLS, STOPPED
 from desktop.agents.skill.discovery import provider_call
 from desktop.agents.skill.host import HOST, Host
 from desktop.agents.skill.turn_events import DELTAS_S

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from desktop.app.commands.headless_output import Output, say_error
-from desktop.app.home.home import Home, home_path, open_home
+from desktop.app.home.folder import Home, home_path, open_home
 from desktop.app.home.instance import InstanceServer
 from desktop.app.home.logs import Logs
 from desktop.app.wiring.runtime import Services, build_services

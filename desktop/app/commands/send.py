@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from desktop.app.home.home import DATA, SOCKET, home_path
+from desktop.app.home.folder import DATA, SOCKET, home_path
 from desktop.app.home.instance import send_message
 from desktop.domain.errors import KnownError
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import asyncio
 
-from desktop.app.home.home import Home
+from desktop.app.home.folder import Home
 from desktop.domain.errors import KnownError, StoreCorrupt, StoreTooNew
 from desktop.store import database
 from desktop.ui.shell.main_window import MainWindow
-from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
+from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
 
 
 async def ask(window: MainWindow, home: Home, error: KnownError) -> bool:

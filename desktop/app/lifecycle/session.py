@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from desktop import __version__
 from desktop.app.home.crash import CrashReporter
-from desktop.app.home.home import Home
+from desktop.app.home.folder import Home
 from desktop.app.home.instance import InstanceServer
 from desktop.app.home.logs import Logs
 from desktop.app.lifecycle import shutdown

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import QApplication
 
 from desktop import __version__
 from desktop.app.home.crash import CrashReporter
-from desktop.app.home.home import Home
+from desktop.app.home.folder import Home
 from desktop.app.lifecycle.window_watch import WindowWatch, pss_kb, since_process_start_ms
 from desktop.domain.errors import KnownError
 from desktop.domain.lazy import lazy_module, load

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from desktop.app.desktop.lazy_notifications import LazyNotes
-from desktop.app.home.home import Home
+from desktop.app.home.folder import Home
 from desktop.app.home.window_state import WindowState
 from desktop.app.lifecycle.composition import App, Hooks, not_yet
 from desktop.domain.errors import HomeNotWritable, KnownError, StoreError

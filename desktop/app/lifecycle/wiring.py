@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QApplication, QWidget
 
-from desktop.app.home.home import Home
+from desktop.app.home.folder import Home
 from desktop.app.home.window_state import WindowState
 from desktop.domain.lazy import lazy_module
 from desktop.presenter.shell.window import ShellViewModel

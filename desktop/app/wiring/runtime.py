@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from desktop.agents.loop.loop import DEFAULT_LIMIT
+from desktop.agents.loop.rounds import DEFAULT_LIMIT
 from desktop.agents.skill.discovery import Offers
 from desktop.agents.skill.host import Host
 from desktop.app.wiring.agents import AgentServices, open_agents

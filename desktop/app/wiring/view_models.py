@@ -18,11 +18,11 @@ from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.approvals.rules import RulesViewModel
 from desktop.presenter.approvals.rules_editing import RuleEditor, RulesModels
 from desktop.presenter.chat.attaching import AttachingViewModel
-from desktop.presenter.chat.chat import ChatViewModel
-from desktop.presenter.chat.chat_state import Offer
 from desktop.presenter.chat.context import ContextViewModel
 from desktop.presenter.chat.offers import OffersViewModel
 from desktop.presenter.chat.offers import Source as OfferSource
+from desktop.presenter.chat.page import ChatViewModel
+from desktop.presenter.chat.state import Offer
 from desktop.presenter.chat.thread_variables import ThreadVariables
 from desktop.presenter.chat.threads import ThreadsViewModel
 from desktop.presenter.chat.tool_modes import ToolModesViewModel

@@ -25,7 +25,7 @@ from desktop.pipeline.names import AllowedTools
 from desktop.pipeline.skill_tool import SkillTool
 from desktop.pipeline.table import SkillTable
 from desktop.pipeline.validation import Validator
-from desktop.skills.cascade.cascade import CONFIGURING, Cascade
+from desktop.skills.cascade.effective import CONFIGURING, Cascade
 from desktop.skills.names import is_bare_name
 
 KERNEL = frozenset(

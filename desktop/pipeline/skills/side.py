@@ -15,7 +15,7 @@ from desktop.pipeline.skill_tool import SkillTool
 from desktop.pipeline.skills.overrides import check_overrides, middleware
 from desktop.pipeline.table import SkillTable
 from desktop.pipeline.validation import Validator
-from desktop.skills.cascade.cascade import Cascades, Promotions
+from desktop.skills.cascade.effective import Cascades, Promotions
 
 Prompt = Callable[[SkillDef, Mapping[str, Any], CallContext], Awaitable[str]]
 """A markdown skill's body with its directives expanded once (R-SK-12). Raises ToolFailure."""

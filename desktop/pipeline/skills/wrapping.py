@@ -23,7 +23,7 @@ from desktop.pipeline.results import result_of, value_of
 from desktop.pipeline.skill_context import ServedContext
 from desktop.pipeline.skills.manager import Invoker
 from desktop.pipeline.skills.run import context_of
-from desktop.skills.cascade.cascade import ChainEntry
+from desktop.skills.cascade.effective import ChainEntry
 
 EXECUTE = "$execute"
 

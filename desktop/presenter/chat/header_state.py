@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from desktop.domain.threads import ThreadRecord
-from desktop.presenter.chat.chat_state import Meters, RunState
+from desktop.presenter.chat.state import Meters, RunState
 from desktop.presenter.transcript.live_threads import ThreadState
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.presenter.chat.chat_state import Offer
+from desktop.presenter.chat.state import Offer
 from desktop.presenter.common.fuzzy import match
 
 if TYPE_CHECKING:

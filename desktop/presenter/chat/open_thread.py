@@ -13,10 +13,10 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.events import Event, RunEnded, RunStarted, ThreadChanged, UserMessageDelivered, UserMessageQueued
 from desktop.domain.threads import ThreadRecord
-from desktop.presenter.chat.chat_state import Meters, RunState
 from desktop.presenter.chat.drafts import Drafts
 from desktop.presenter.chat.header_state import meters_of, run_state_of
 from desktop.presenter.chat.shown_items import ShownIds
+from desktop.presenter.chat.state import Meters, RunState
 from desktop.presenter.chat.thread_pages import pages, with_live
 from desktop.presenter.chat.waiting_messages import WaitingMessages
 from desktop.presenter.transcript.build import build_items

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from desktop.presenter.chat.chat_state import QueuedMessage
+from desktop.presenter.chat.state import QueuedMessage
 
 
 class WaitingMessages:

@@ -18,7 +18,7 @@ from PySide6.QtCore import QMetaMethod, QObject, QTimer, Signal
 from desktop.domain.errors import AssentError, BugError, CancellationError, KnownError
 from desktop.domain.events import Event
 from desktop.domain.permission import Decision, PermissionRequest
-from desktop.presenter.events.event_backlog import EventBacklog
+from desktop.presenter.events.backlog import EventBacklog
 from desktop.presenter.events.questions import Questions
 
 DELTA_INTERVAL = 1 / 30

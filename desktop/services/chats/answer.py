@@ -10,7 +10,7 @@ from typing import Any
 
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.services.turns.endings import Ending
-from desktop.services.turns.turn import SideResult
+from desktop.services.turns.side_turn import SideResult
 
 KEPT = "answer"
 """Where it stands in ``RunRecord.extra``."""

@@ -27,7 +27,7 @@ from desktop.services.definitions.book import AgentBook
 from desktop.services.recovery.settling import answer_open_calls
 from desktop.services.threads.masking import masked
 from desktop.services.threads.measures import ContextMeasures
-from desktop.services.threads.threads import ThreadService
+from desktop.services.threads.service import ThreadService
 from desktop.services.threads.titles import title_from
 from desktop.services.turns.endings import CLOSING, Ending, failed
 from desktop.services.turns.run_frame import tell_end

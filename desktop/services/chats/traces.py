@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, Protocol
 
-from desktop.agents.loop.loop import DEFAULT_LIMIT
+from desktop.agents.loop.rounds import DEFAULT_LIMIT
 from desktop.domain.errors import NotFound
 from desktop.domain.events import (
     AgentTraced,

@@ -50,8 +50,8 @@ from desktop.services.threads.recorder import RunRecorder
 from desktop.services.turns.endings import CLOSING, Ending, aborted, failed
 from desktop.services.turns.run_frame import CalledBy, RunFrame
 from desktop.services.turns.runtime import Runtime
+from desktop.services.turns.side_turn import SideTurn
 from desktop.services.turns.spec import SideSpec, TurnRounds
-from desktop.services.turns.turn import SideTurn
 
 _log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from desktop.agents.loop.calls import refuse_all
-from desktop.agents.loop.loop import MAX_CALLS
+from desktop.agents.loop.rounds import MAX_CALLS
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError, ToolAborted
 from desktop.domain.ids import new_id

@@ -10,7 +10,7 @@ from desktop.domain.errors import ConfigurationError, NotFound
 from desktop.domain.jobs import MAX_MESSAGE, MAX_NAME, Job
 from desktop.domain.models import ModelRef
 from desktop.services.schedules.code_access import code_problems
-from desktop.services.schedules.schedule import times_of
+from desktop.services.schedules.times import times_of
 from desktop.services.turns.runtime import Runtime
 from desktop.services.turns.unattended import policy_problems, tool_problems
 

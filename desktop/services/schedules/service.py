@@ -17,8 +17,8 @@ from desktop.domain.jobs import Job, JobRow, JobRun, JobRunStatus
 from desktop.services.chats.service import ConversationService
 from desktop.services.schedules.checks import job_problems
 from desktop.services.schedules.runs import JobRuns, JobSurroundings
-from desktop.services.schedules.schedule import MAX_COUNTED, JobTimes, Passed, times_of
 from desktop.services.schedules.terms import LABEL, TermsAgain
+from desktop.services.schedules.times import MAX_COUNTED, JobTimes, Passed, times_of
 from desktop.services.threads.masking import clean
 from desktop.services.turns.runtime import Runtime
 

@@ -35,7 +35,7 @@ from desktop.services.definitions.book import AgentBook
 from desktop.services.skills.imports import SkillImports
 from desktop.services.skills.side_prompt import prompt_skill_now
 from desktop.services.skills.world import SkillWorld
-from desktop.skills.cascade.cascade import Cascade
+from desktop.skills.cascade.effective import Cascade
 from desktop.skills.catalogue.pins import Difference
 from desktop.skills.catalogue.search import SkillCatalog
 from desktop.skills.editing.code_text import change_literal, literal_of

@@ -33,7 +33,7 @@ from desktop.services.skills.levels import Levels
 from desktop.services.skills.shown_tools import ShownTools
 from desktop.services.skills.text import ARGUMENTS, Marked, marked, of_agent_skills, with_folder
 from desktop.settings.schema import MiddlewareSettings
-from desktop.skills.cascade.cascade import Cascades, Promotions, promotions
+from desktop.skills.cascade.effective import Cascades, Promotions, promotions
 from desktop.skills.formats.folder import folder_files
 from desktop.skills.patterns.lists import AllowedList, NamedBy, intersect
 from desktop.skills.resolution.fabric import SkillChanges, SkillFabric

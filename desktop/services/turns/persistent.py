@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 
 from desktop.agents.loop.events import Retrying
-from desktop.agents.loop.loop import RoundVerdict
+from desktop.agents.loop.rounds import RoundVerdict
 from desktop.agents.skill.persistence import AgentInbox, Backoff
 from desktop.domain.errors import KnownError, ModelError
 from desktop.domain.events import AgentListening, Event, RunWaiting, UserMessageQueued

@@ -8,8 +8,8 @@ from dataclasses import field
 from functools import partial
 from typing import Any
 
-from desktop.agents.loop.loop import DEFAULT_LIMIT
 from desktop.agents.loop.retry import RetryPolicy
+from desktop.agents.loop.rounds import DEFAULT_LIMIT
 from desktop.agents.skill.discovery import Offers
 from desktop.agents.skill.host import Host
 from desktop.domain.code import CodeEngine

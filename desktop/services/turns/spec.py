@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
-from desktop.agents.loop.loop import DEFAULT_LIMIT
+from desktop.agents.loop.rounds import DEFAULT_LIMIT
 from desktop.agents.skill.discovery import Visible, not_itself, visible_tools
 from desktop.agents.skill.documents import code_tool, described, document, finish_tool
 from desktop.agents.skill.result_contract import DeclaredResult, ResultContract

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from desktop.agents.loop.loop import RoundVerdict
+from desktop.agents.loop.rounds import RoundVerdict
 from desktop.agents.skill.calls import CodeCalls
 from desktop.agents.skill.result_contract import ResultContract
 from desktop.agents.skill.turn_events import TurnEvents

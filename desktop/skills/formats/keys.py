@@ -18,7 +18,7 @@ from desktop.skills.problems import Report
 Place = Literal["", "metadata", "model"]
 """At the top, in ``metadata``, or in its ``model``."""
 
-_FORMATS, _CASCADE = "skills/formats/build.py", "skills/cascade/cascade.py"
+_FORMATS, _CASCADE = "skills/formats/build.py", "skills/cascade/effective.py"
 _SKILLS, _POLICY = "domain/skills.py", "agents/skill/settings.py"
 _INTERFACE = {"params": _SKILLS, "returns": _SKILLS, "model": "pipeline/skills/run.py"}
 _OURS = dict.fromkeys(("tags", "visibility", "role", "main", "category"), _FORMATS)

@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QStackedLayout, QWidget
 
 from desktop.domain.threads import ThreadJob
-from desktop.presenter.chat.chat_state import Meters
+from desktop.presenter.chat.state import Meters
 from desktop.presenter.schedules.words import STATUS, chip_words, short
 from desktop.ui.chat.meters import ThreadMeters
 from desktop.ui.theme import theme

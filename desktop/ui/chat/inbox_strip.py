@@ -11,7 +11,7 @@ from desktop.presenter.transcript.items import ListeningAgent
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Labelled, TextArea
-from desktop.ui.widgets.dialogs.dialog import DialogAnswer
+from desktop.ui.widgets.dialogs.base import DialogAnswer
 from desktop.ui.widgets.dialogs.scrolled_dialog import ScrolledDialog
 from desktop.ui.widgets.layout.containers import Notice
 from desktop.ui.widgets.shown import shown_line

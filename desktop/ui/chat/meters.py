@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
-from desktop.presenter.chat.chat_state import Meters
+from desktop.presenter.chat.state import Meters
 from desktop.presenter.common.words import human_cost, human_count
 from desktop.ui.theme import theme
 from desktop.ui.widgets.marks import MeterBar

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.chat.attaching import AttachingViewModel
-from desktop.presenter.chat.chat import ChatViewModel
 from desktop.presenter.chat.context import ContextViewModel
 from desktop.presenter.chat.offers import OffersViewModel
+from desktop.presenter.chat.page import ChatViewModel
 from desktop.presenter.chat.thread_variables import ThreadVariables
 from desktop.presenter.chat.threads import ThreadsViewModel
 from desktop.presenter.chat.tool_modes import ToolModesViewModel

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
-from desktop.presenter.chat.chat_state import Meters
+from desktop.presenter.chat.state import Meters
 from desktop.presenter.settings.model_setup import DEMO_MODEL
 from desktop.presenter.transcript.items import CallsPart, ListeningAgent, TextPart, ToolPart, TranscriptItem
 from desktop.ui.chat.composer.pane import ComposerPane

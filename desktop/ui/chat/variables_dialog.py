@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 from desktop.presenter.chat.thread_variables import ChatVariables, lines_of, problems_in
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.fields import Labelled, MonoView, TextArea
-from desktop.ui.widgets.dialogs.dialog import DialogAnswer
+from desktop.ui.widgets.dialogs.base import DialogAnswer
 from desktop.ui.widgets.dialogs.scrolled_dialog import ScrolledDialog
 from desktop.ui.widgets.shown import shown
 

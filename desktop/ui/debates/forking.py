@@ -19,7 +19,7 @@ from desktop.ui.debates.lanes import debate_view
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Combo, Labelled, TextArea
 from desktop.ui.widgets.controls.toggles import Segmented
-from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
+from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Text

@@ -25,7 +25,7 @@ from desktop.ui.transcript.message import Message
 from desktop.ui.transcript.message_frame import GAP, HEADER, Frame, head_line
 from desktop.ui.transcript.overlays import MessageBar, Overlays
 from desktop.ui.transcript.page import Page
-from desktop.ui.transcript.pieces.piece import Canvas
+from desktop.ui.transcript.pieces.base import Canvas
 from desktop.ui.transcript.view import TranscriptView
 
 Arrangement = Literal["lanes", "column"]

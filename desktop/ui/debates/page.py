@@ -10,7 +10,7 @@ from desktop.domain.permission import PermissionRequest
 from desktop.presenter.common.exporting import file_name
 from desktop.presenter.debates.page import DebateModels
 from desktop.ui.chat.side import AGENTS, SidePanels
-from desktop.ui.debates.debate_list import DebateList
+from desktop.ui.debates.list_pane import DebateList
 from desktop.ui.debates.running import RunningPage
 from desktop.ui.debates.setup_page import SetupPage
 from desktop.ui.theme import theme

@@ -21,7 +21,7 @@ from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph, outline
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.controls.fields import Field, Labelled, MonoView, TextArea
-from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
+from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
 from desktop.ui.widgets.focus import Ringed
 from desktop.ui.widgets.layout.columns import Columns
 from desktop.ui.widgets.layout.containers import PaneHeader, Scroller

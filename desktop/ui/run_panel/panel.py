@@ -17,7 +17,7 @@ from desktop.ui.run_panel.detail import AgentDetail
 from desktop.ui.run_panel.rows import AgentModel, AgentRows
 from desktop.ui.theme import theme
 from desktop.ui.trace.detail import separator
-from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
+from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
 from desktop.ui.widgets.layout.containers import EmptyState, Scroller
 from desktop.ui.widgets.layout.panel_head import RunHead
 from desktop.ui.widgets.scaling import Column

@@ -17,7 +17,7 @@ from desktop.ui.schedules.history import JobHistory
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph
 from desktop.ui.widgets.controls.buttons import Button, IconButton
-from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
+from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
 from desktop.ui.widgets.dialogs.toast import Toast
 from desktop.ui.widgets.layout.containers import EmptyState, Notice, PaneHeader, Scroller
 from desktop.ui.widgets.layout.folding import FoldingPane

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QWidget
 
-from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
+from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
 
 KEEP, STOP, STAY = "keep", "stop", "stay"
 

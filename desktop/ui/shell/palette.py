@@ -10,7 +10,7 @@ from desktop.presenter.shell.window import PaletteRow, ShellViewModel
 from desktop.ui.shell.palette_list import ROW, PaletteDelegate, PaletteModel
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.toggles import Chip
-from desktop.ui.widgets.dialogs.dialog import Scrim
+from desktop.ui.widgets.dialogs.base import Scrim
 from desktop.ui.widgets.focus_place import FocusPlace
 from desktop.ui.widgets.marks import Icon, KeyCaps
 from desktop.ui.widgets.rows import RowList

@@ -12,7 +12,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
 from desktop.presenter.shell.window import ShellViewModel
-from desktop.ui.widgets.dialogs.dialog import dialog_open
+from desktop.ui.widgets.dialogs.base import dialog_open
 
 PALETTE = "Ctrl+K"
 ALSO = {"Ctrl++": ("Ctrl+=",)}

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from desktop.presenter.skills.words import NEW_KINDS
 from desktop.ui.widgets.controls.fields import Field, Labelled
 from desktop.ui.widgets.controls.toggles import Segmented
-from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
+from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
 from desktop.ui.widgets.dialogs.files import FileDialog
 from desktop.ui.widgets.shown import shown_line
 

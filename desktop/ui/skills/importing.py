@@ -17,7 +17,7 @@ from desktop.ui.theme.paint import elided, glyph, outline
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Combo, Labelled, MonoView, TextArea
 from desktop.ui.widgets.controls.toggles import Segmented
-from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
+from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
 from desktop.ui.widgets.dialogs.files import FileDialog
 from desktop.ui.widgets.layout.containers import Notice, Scroller, clear
 from desktop.ui.widgets.rows import Index, RowDelegate, RowList

@@ -22,11 +22,11 @@ from desktop.ui.theme import theme
 from desktop.ui.theme.paint import focus_ring
 from desktop.ui.transcript.flow import PieceTools, TextFlow
 from desktop.ui.transcript.markdown.inline import InlineParser
+from desktop.ui.transcript.pieces.base import Canvas, Piece, Spot
 from desktop.ui.transcript.pieces.code import CodePiece, whole_code
 from desktop.ui.transcript.pieces.formulas import Formulas
 from desktop.ui.transcript.pieces.look import PageLook
 from desktop.ui.transcript.pieces.media_strip import Pictures
-from desktop.ui.transcript.pieces.piece import Canvas, Piece, Spot
 from desktop.ui.transcript.pieces.pooled import Pool
 from desktop.ui.widgets.tips import plain_tip
 

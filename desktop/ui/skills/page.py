@@ -10,10 +10,10 @@ from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QMenu, QWidget
 
 from desktop.presenter.skills.models import SkillsModels
-from desktop.ui.skills import asking, facets, importing, skill_list
+from desktop.ui.skills import asking, facets, importing, list_pane
 from desktop.ui.skills.detail import SkillPane
 from desktop.ui.skills.facets import Facets
-from desktop.ui.skills.skill_list import SkillList
+from desktop.ui.skills.list_pane import SkillList
 from desktop.ui.theme import theme
 from desktop.ui.widgets.dialogs.drop_zone import DropZone
 from desktop.ui.widgets.dialogs.page_shortcut import PageShortcut
@@ -51,7 +51,7 @@ class SideBySide(QWidget):
         px = theme().px
         self.narrow = self.window().width() < px(OVERLAY_BELOW)
         self._skill.set_overlaid(self.narrow)
-        width = self.width() if self.narrow else min(px(skill_list.WIDTH), self.width() // 2)
+        width = self.width() if self.narrow else min(px(list_pane.WIDTH), self.width() // 2)
         self._rows.setGeometry(QRect(0, 0, width, self.height()))
         if self.narrow:
             self._skill.setGeometry(self.rect())

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QFontMetrics, QPainter, QPainterPath, QPen
 
 from desktop.domain.lazy_dataclass import dataclass
-from desktop.ui.theme.theme import theme
+from desktop.ui.theme.active import theme
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from shiboken6 import Shiboken
 from desktop.presenter.transcript.items import TranscriptItem
 from desktop.ui.transcript.accessible_text import spoken_text
 from desktop.ui.transcript.message import Message
-from desktop.ui.transcript.pieces.piece import Spot
+from desktop.ui.transcript.pieces.base import Spot
 from desktop.ui.transcript.surface import Surface
 
 ANNOUNCED = 600

@@ -8,9 +8,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 
 from desktop.presenter.transcript.items import CallsPart, Part, TextPart
 from desktop.ui.transcript.flow import Flow, Openable, PieceTools, SingleFlow, TextFlow
+from desktop.ui.transcript.pieces.base import Canvas, Piece, Spot
 from desktop.ui.transcript.pieces.code_card import make_card
 from desktop.ui.transcript.pieces.look import PageLook
-from desktop.ui.transcript.pieces.piece import Canvas, Piece, Spot
 from desktop.ui.transcript.pieces.tool_card import FOLDED, ToolCard
 from desktop.ui.transcript.pieces.tool_drawing import calls_words
 

@@ -19,13 +19,13 @@ from desktop.ui.transcript.markdown.blocks import MarkdownSplitter
 from desktop.ui.transcript.markdown.inline import InlineParser
 from desktop.ui.transcript.markdown.model import Block
 from desktop.ui.transcript.markdown.text import normal_label
+from desktop.ui.transcript.pieces.base import Piece
 from desktop.ui.transcript.pieces.code import CodePiece
 from desktop.ui.transcript.pieces.code_card import fits, make_card
 from desktop.ui.transcript.pieces.formula import MathPiece
 from desktop.ui.transcript.pieces.formulas import Formulas
 from desktop.ui.transcript.pieces.look import PageLook
 from desktop.ui.transcript.pieces.media_strip import Pictures
-from desktop.ui.transcript.pieces.piece import Piece
 from desktop.ui.transcript.pieces.plain import PlainPiece
 from desktop.ui.transcript.pieces.small import AttachmentPiece, MorePiece, NoticePiece, ReasoningPiece
 from desktop.ui.transcript.pieces.table import TablePiece

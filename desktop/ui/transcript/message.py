@@ -35,8 +35,8 @@ from desktop.ui.transcript.message_frame import (
     version_spots,
 )
 from desktop.ui.transcript.message_text import MessageText
+from desktop.ui.transcript.pieces.base import Canvas, Piece, Spot
 from desktop.ui.transcript.pieces.look import PageLook
-from desktop.ui.transcript.pieces.piece import Canvas, Piece, Spot
 from desktop.ui.transcript.pieces.text import BlockPiece
 from desktop.ui.transcript.pieces.text_box import Marked
 

@@ -12,8 +12,8 @@ from desktop.presenter.transcript.items import TranscriptItem
 from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.theme.paint import side_bar
 from desktop.ui.transcript.flow import PieceTools
+from desktop.ui.transcript.pieces.base import Canvas, Spot
 from desktop.ui.transcript.pieces.look import PageLook
-from desktop.ui.transcript.pieces.piece import Canvas, Spot
 
 Variant = Literal["chat", "side"]
 GAP = 16

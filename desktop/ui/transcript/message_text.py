@@ -10,7 +10,7 @@ from PySide6.QtCore import QRectF
 from desktop.presenter.transcript.items import TranscriptItem
 from desktop.ui.transcript.flow import Flow, separator
 from desktop.ui.transcript.message_frame import BLOCK_X, SIDE_X, Frame
-from desktop.ui.transcript.pieces.piece import Piece
+from desktop.ui.transcript.pieces.base import Piece
 
 
 def _y_of(flow: Flow) -> int:

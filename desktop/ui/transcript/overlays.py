@@ -18,7 +18,7 @@ from desktop.presenter.transcript.items import ToolPart, TranscriptItem
 from desktop.presenter.transcript.last_answer import LastAnswer
 from desktop.ui.theme import theme
 from desktop.ui.transcript.message_frame import footer_line
-from desktop.ui.transcript.pieces.piece import Canvas
+from desktop.ui.transcript.pieces.base import Canvas
 from desktop.ui.transcript.pieces.tool_card import ToolCard
 from desktop.ui.transcript.pieces.tool_drawing import head_words
 from desktop.ui.transcript.surface import Surface

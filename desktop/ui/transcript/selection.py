@@ -13,8 +13,8 @@ from desktop.ui.transcript.markdown.blocks import split_markdown
 from desktop.ui.transcript.markdown.inline import InlineParser
 from desktop.ui.transcript.message import Message
 from desktop.ui.transcript.page import Page
+from desktop.ui.transcript.pieces.base import Piece
 from desktop.ui.transcript.pieces.code import CodePiece
-from desktop.ui.transcript.pieces.piece import Piece
 from desktop.ui.transcript.pieces.text import BlockPiece
 
 Place = tuple[int, int]

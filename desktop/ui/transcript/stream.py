@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QRectF, QTimer
 
 from desktop.ui.transcript.flow import TextFlow
 from desktop.ui.transcript.message import Message
-from desktop.ui.transcript.pieces.piece import Canvas, Piece
+from desktop.ui.transcript.pieces.base import Canvas, Piece
 from desktop.ui.transcript.pieces.small import NoticePiece, ReasoningPiece
 from desktop.ui.transcript.pieces.tool_card import ToolCard
 from desktop.ui.transcript.surface import Surface

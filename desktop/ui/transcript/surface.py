@@ -16,8 +16,8 @@ from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 from desktop.ui.theme import Theme
 from desktop.ui.transcript.message_frame import Frame, Variant
 from desktop.ui.transcript.page import Page
+from desktop.ui.transcript.pieces.base import Canvas, Spot
 from desktop.ui.transcript.pieces.look import PageLook
-from desktop.ui.transcript.pieces.piece import Canvas, Spot
 from desktop.ui.transcript.pieces.text_box import Marked
 from desktop.ui.transcript.selection import Selection
 

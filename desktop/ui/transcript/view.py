@@ -22,10 +22,10 @@ from desktop.ui.transcript.input.pointer import Pointer
 from desktop.ui.transcript.input_area import InputArea
 from desktop.ui.transcript.message_frame import Variant
 from desktop.ui.transcript.overlays import Overlays
+from desktop.ui.transcript.pieces.base import Canvas, Spot
 from desktop.ui.transcript.pieces.code import whole_code
 from desktop.ui.transcript.pieces.code_card import CodeCard
 from desktop.ui.transcript.pieces.formulas import RunInThread
-from desktop.ui.transcript.pieces.piece import Canvas, Spot
 from desktop.ui.transcript.pieces.text_box import Marked
 from desktop.ui.transcript.selection import Selection
 from desktop.ui.transcript.stream import Stream, caret_of

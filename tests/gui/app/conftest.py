@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from desktop.app.home.crash import CrashReporter
-from desktop.app.home.home import open_home
+from desktop.app.home.folder import open_home
 from desktop.app.lifecycle import wiring
 from desktop.app.lifecycle.composition import Hooks
 from desktop.presenter.events.bridge import Bridge

@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt, QTimer
 
 from desktop.app.home.crash import CrashReporter
-from desktop.app.home.home import Home
+from desktop.app.home.folder import Home
 from desktop.app.lifecycle import shutdown
 from desktop.app.lifecycle.composition import App
 from desktop.presenter.events.bridge import Bridge

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from desktop.domain.errors import HomeNotWritable
-from desktop.ui.widgets.dialogs.dialog import Dialog
+from desktop.ui.widgets.dialogs.base import Dialog
 from tests.gui.app.kit import HELLO, Heartbeat, Running, call
 from tests.harness.timeouts import WAIT_S
 

@@ -29,7 +29,7 @@ from desktop.ui.settings.models.page import ModelsPage
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.prompt_choice import PromptChoice
-from desktop.ui.widgets.dialogs.dialog import Dialog
+from desktop.ui.widgets.dialogs.base import Dialog
 from tests.gui.app.filled_home import LONG, WORD, fill
 from tests.gui.app.kit import call
 

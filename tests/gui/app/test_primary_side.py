@@ -15,7 +15,7 @@ from desktop.ui.shell.closing import ask_close
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.controls.allow_button import AllowButton
 from desktop.ui.widgets.controls.buttons import Button
-from desktop.ui.widgets.dialogs.dialog import Dialog
+from desktop.ui.widgets.dialogs.base import Dialog
 
 AGREES = ("primary", "admin")
 

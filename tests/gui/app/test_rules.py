@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
 from desktop.ui.approvals.request.allowing import AlwaysDialog
-from desktop.ui.widgets.dialogs.dialog import Dialog
+from desktop.ui.widgets.dialogs.base import Dialog
 from tests.gui.app.kit import Running, call
 from tests.gui.approvals.rules_kit import agree
 

@@ -11,7 +11,7 @@ from desktop.domain.cancellation import CancellationToken
 from desktop.domain.ids import AgentId
 from desktop.domain.run_tree import NodeState
 from desktop.presenter.run_panel.words import word_of
-from desktop.ui.widgets.dialogs.dialog import Dialog
+from desktop.ui.widgets.dialogs.base import Dialog
 from tests.gui.app.kit import HELLO, Running, call
 
 USED = {"usage": {"input": 900, "output": 100, "cost": 0.01}}

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from desktop.ui.widgets.dialogs.dialog import Dialog
+from desktop.ui.widgets.dialogs.base import Dialog
 from tests.gui.app.kit import Running
 from tests.gui.skills.kit import skill
 

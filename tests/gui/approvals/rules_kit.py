@@ -35,7 +35,7 @@ from desktop.tools.builtin.shell import BASH, Bash
 from desktop.tools.registry import ToolRegistry
 from desktop.ui.approvals.page import ApprovalsPage
 from desktop.ui.approvals.request.allowing import AlwaysDialog
-from desktop.ui.widgets.dialogs.dialog import Dialog
+from desktop.ui.widgets.dialogs.base import Dialog
 from tests.harness.timeouts import WAIT_S
 
 

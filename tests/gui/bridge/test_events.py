@@ -20,8 +20,8 @@ from desktop.domain.events import (
     ToolCallOutput,
     ToolCallWriting,
 )
+from desktop.presenter.events.backlog import BATCH_CHARACTERS, BATCH_EVENTS, OUTPUT_LIMIT, EventBacklog
 from desktop.presenter.events.bridge import DELTA_INTERVAL, Bridge
-from desktop.presenter.events.event_backlog import BATCH_CHARACTERS, BATCH_EVENTS, OUTPUT_LIMIT, EventBacklog
 from tests.gui.bridge.conftest import AT, Heard
 from tests.harness.timeouts import WAIT_S
 

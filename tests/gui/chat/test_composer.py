@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication
 
 from desktop.domain.messages import FileBlock, ImageBlock
-from desktop.presenter.chat.chat_state import Meters, QueuedMessage, RunState
+from desktop.presenter.chat.state import Meters, QueuedMessage, RunState
 from desktop.ui.chat.composer.pasted_image import png_of
 from desktop.ui.chat.composer.text import PASTE_AS_FILE
 from desktop.ui.chat.composer.thumbnail import Thumbnail, small_image

@@ -3,7 +3,7 @@
 import pytest
 from pytestqt.qtbot import QtBot
 
-from desktop.presenter.chat.chat_state import Meters
+from desktop.presenter.chat.state import Meters
 from desktop.ui.chat.header import ThreadHeader
 from desktop.ui.theme import Theme
 from tests.harness.timeouts import WAIT_MS

@@ -10,7 +10,7 @@ import pytest
 
 from desktop.models.scripted import ScriptedModel
 from desktop.pipeline.pipeline import Pipeline
-from desktop.presenter.chat.chat import ChatViewModel
+from desktop.presenter.chat.page import ChatViewModel
 from desktop.presenter.chat.threads import ThreadsViewModel
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.transcript.items import TranscriptItem

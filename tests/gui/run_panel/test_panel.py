@@ -18,7 +18,7 @@ from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget
 from desktop.ui.run_panel.panel import RunPanel
 from desktop.ui.theme import Theme
-from desktop.ui.widgets.dialogs.dialog import Dialog
+from desktop.ui.widgets.dialogs.base import Dialog
 from tests.harness.timeouts import WAIT_MS
 
 Make = Callable[..., tuple[RunPanel, shots.SampleService]]

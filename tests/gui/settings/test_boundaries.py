@@ -19,7 +19,7 @@ from desktop.safety.confinement.profile import profile_for
 from desktop.ui.settings.boundaries.lists import BoundaryList, EntryRow
 from desktop.ui.settings.boundaries.path_tester import PathTester
 from desktop.ui.theme import Theme
-from desktop.ui.widgets.dialogs.dialog import Dialog
+from desktop.ui.widgets.dialogs.base import Dialog
 from desktop.ui.widgets.marks import StateLabel
 from tests.gui.settings.test_settings import Shown
 from tests.gui.shell.test_window import spin

@@ -26,7 +26,7 @@ from desktop.ui.theme import Theme
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Field
 from desktop.ui.widgets.controls.secret_field import SecretField
-from desktop.ui.widgets.dialogs.dialog import Dialog
+from desktop.ui.widgets.dialogs.base import Dialog
 from desktop.workers.keyring_child import keyring_host
 from tests.gui.shell.test_window import spin
 from tests.harness.timeouts import WAIT_S

@@ -22,7 +22,7 @@ from desktop.safety.boundary.reach import level
 from desktop.ui.settings.boundaries.page import BoundariesPage
 from desktop.ui.settings.boundaries.reach_panel import ReachPanel, when
 from desktop.ui.theme import Theme
-from desktop.ui.widgets.dialogs.dialog import Dialog
+from desktop.ui.widgets.dialogs.base import Dialog
 from desktop.ui.widgets.marks import StateLabel
 from tests.gui.settings.page_kit import settings_page
 from tests.gui.settings.test_settings import OPEN, Shown

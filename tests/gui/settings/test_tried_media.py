@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from desktop.domain.messages import AudioBlock, ImageBlock
 from desktop.domain.tools import ToolResult
 from desktop.ui.settings.trial_view import TrialView
-from desktop.ui.theme.theme import Theme
+from desktop.ui.theme.active import Theme
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.dialogs.files import FileDialog
 from tests.gui.skills.kit import SkillsBench, until

@@ -14,7 +14,7 @@ from desktop.ui.theme import Theme
 from desktop.ui.widgets.controls.allow_button import AllowButton
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.controls.fields import Field
-from desktop.ui.widgets.dialogs.dialog import Dialog
+from desktop.ui.widgets.dialogs.base import Dialog
 from desktop.ui.widgets.layout.containers import Scroller, clear
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row

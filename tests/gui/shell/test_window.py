@@ -17,7 +17,7 @@ from desktop.ui.shell.notify import TOGETHER_MS
 from desktop.ui.shell.rail import ITEMS, Rail
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.controls.buttons import Button
-from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
+from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
 from desktop.ui.widgets.focus import FocusRing
 from desktop.ui.widgets.layout.folding import FoldingPane
 from desktop.ui.widgets.shadow import REACH

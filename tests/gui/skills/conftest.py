@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from desktop.ui.skills.page import SkillsPage
 from desktop.ui.theme import Theme
-from desktop.ui.widgets.dialogs.dialog import Dialog
+from desktop.ui.widgets.dialogs.base import Dialog
 from tests.gui.skills.kit import SkillsBench, until
 
 

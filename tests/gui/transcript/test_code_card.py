@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QApplication
 from desktop.domain.hidden_characters import has_hidden
 from desktop.presenter.transcript.items import CallsPart, CodeText, NestedCall, ToolPart, TranscriptItem
 from desktop.ui.transcript import TranscriptView
+from desktop.ui.transcript.pieces.base import Spot
 from desktop.ui.transcript.pieces.code_card import CodeCard
 from desktop.ui.transcript.pieces.code_lines import numbered
-from desktop.ui.transcript.pieces.piece import Spot
 from desktop.ui.transcript.pieces.tool_card import ToolCard
 from tests.gui.transcript import scenes
 from tests.gui.transcript.conftest import picture

@@ -8,8 +8,8 @@ from typing import Any
 
 from desktop.agents.loop.answer import Answerer
 from desktop.agents.loop.events import LoopResult
-from desktop.agents.loop.loop import LoopConfig, RoundLoop
 from desktop.agents.loop.retry import RetryPolicy
+from desktop.agents.loop.rounds import LoopConfig, RoundLoop
 from desktop.agents.loop.window import PromptWindow
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.limits import Limit

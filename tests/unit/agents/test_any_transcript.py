@@ -26,7 +26,7 @@ from desktop.domain.messages import (
     ToolResultBlock,
     user_message,
 )
-from tests.unit.agents.test_loop import valid
+from tests.unit.agents.test_rounds import valid
 
 SENT = {"text", "tool_call", "tool_result"}
 

@@ -24,7 +24,7 @@ from desktop.domain.messages import (
     ToolResultBlock,
     user_message,
 )
-from tests.unit.agents.test_loop import valid
+from tests.unit.agents.test_rounds import valid
 
 
 def answer(text: str) -> ChatMessage:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.app.home.home import open_home
+from desktop.app.home.folder import open_home
 from desktop.domain.errors import HomeInUse, HomeNotWritable
 from tests.harness.timeouts import WAIT_S
 from tests.unit.store.test_failures import nobody
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[3]
 HOLDER = """
 import sys
 from pathlib import Path
-from desktop.app.home.home import open_home
+from desktop.app.home.folder import open_home
 held = open_home(Path(sys.argv[1]))
 print("held", flush=True)
 sys.stdin.read()

@@ -18,7 +18,7 @@ from tests.harness.timeouts import FOREVER_S, WAIT_S
 from tests.unit.agents.script import Script, call
 from tests.unit.agents.script import calls as ask
 from tests.unit.agents.script import says as reply
-from tests.unit.agents.test_loop import valid
+from tests.unit.agents.test_rounds import valid
 from tests.unit.library.kit import LibraryBench
 from tests.unit.pipeline.kit import FakeTool, Person
 

@@ -18,7 +18,7 @@ from desktop.pipeline.pipeline import CallSettings, Pipeline
 from desktop.pipeline.skills.run import SkillRuns
 from desktop.pipeline.skills.side import SkillSide
 from desktop.pipeline.table import SkillTable
-from desktop.skills.cascade.cascade import Cascades, Promotions
+from desktop.skills.cascade.effective import Cascades, Promotions
 from desktop.supervision.tasks import TaskOwner
 from tests.unit.pipeline.kit import FakeTool, Person, Table
 

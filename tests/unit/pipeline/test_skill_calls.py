@@ -16,7 +16,7 @@ from desktop.pipeline.context import MAX_DEPTH
 from desktop.pipeline.names import ExactTools
 from desktop.pipeline.skill_tool import SkillTool, category_of
 from desktop.safety.secrets.redaction import SecretRedactor
-from desktop.skills.cascade.cascade import Promotions
+from desktop.skills.cascade.effective import Promotions
 from tests.harness.timeouts import WAIT_S
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.pipeline.skill_kit import ADMIN, READ, WRITE, SkillBench, file_skill, middleware, skill

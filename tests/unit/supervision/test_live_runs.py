@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from desktop.agents.loop.answer import Answerer
-from desktop.agents.loop.loop import RoundLoop
+from desktop.agents.loop.rounds import RoundLoop
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import BugError, NotFound

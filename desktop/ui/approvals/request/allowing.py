@@ -14,7 +14,7 @@ from desktop.domain.permission import PermissionRequest
 from desktop.presenter.approvals.rules_editing import LOST, RuleEditor, RulesModels
 from desktop.ui.approvals.rules.panel import RuleFoot, RuleForm
 from desktop.ui.theme import theme
-from desktop.ui.widgets.dialogs.dialog import Dialog
+from desktop.ui.widgets.dialogs.base import Dialog
 from desktop.ui.widgets.layout.containers import Notice
 from desktop.ui.widgets.scaling import sized
 from desktop.ui.widgets.shadow import REACH

@@ -21,7 +21,7 @@ from desktop.ui.approvals.request.unknown import ASKS
 from desktop.ui.approvals.request.view import RequestView
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.buttons import Button, IconButton, OneClickButton
-from desktop.ui.widgets.dialogs.dialog import dialog_open
+from desktop.ui.widgets.dialogs.base import dialog_open
 from desktop.ui.widgets.layout.side_room import SideRoom
 from desktop.ui.widgets.marks import KeyCaps
 from desktop.ui.widgets.scaling import Column, Row, sized

@@ -12,7 +12,7 @@ from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.permission import PermissionRequest, same_json
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.fields import Field, Labelled, TextArea
-from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
+from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
 from desktop.ui.widgets.layout.containers import Scroller
 from desktop.ui.widgets.scaling import sized
 from desktop.ui.widgets.shown import shown_line

@@ -25,7 +25,7 @@ from desktop.ui.approvals.request.reading import CommandSummaryLine, UnreadNotic
 from desktop.ui.approvals.request.unknown import unknown_words
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.toggles import CheckBox
-from desktop.ui.widgets.dialogs.dialog import Dialog
+from desktop.ui.widgets.dialogs.base import Dialog
 from desktop.ui.widgets.layout.containers import Notice, Scroller, clear
 from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.properties import pane

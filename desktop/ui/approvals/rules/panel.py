@@ -23,7 +23,7 @@ from desktop.ui.widgets.controls.allow_button import AllowButton
 from desktop.ui.widgets.controls.buttons import Button, IconButton, Kind
 from desktop.ui.widgets.controls.fields import Field, Labelled
 from desktop.ui.widgets.controls.toggles import Segmented
-from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
+from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
 from desktop.ui.widgets.layout.containers import PaneHeader, Scroller
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown_line

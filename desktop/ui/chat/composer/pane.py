@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtWidgets import QWidget
 
-from desktop.presenter.chat.chat_state import Meters, Offer
+from desktop.presenter.chat.state import Meters, Offer
 from desktop.ui.chat.composer.message_edit import MessageEdit
 from desktop.ui.chat.composer.pasted_image import png_of
 from desktop.ui.chat.composer.picker import Picker, PickerChoice

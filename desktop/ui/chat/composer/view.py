@@ -9,7 +9,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from desktop.domain.messages import Block, ImageBlock
-from desktop.presenter.chat.chat_state import Meters, QueuedMessage, RunState
+from desktop.presenter.chat.state import Meters, QueuedMessage, RunState
 from desktop.ui.chat.composer.lines import ComposerLine, ComposerLines, WaitingBar
 from desktop.ui.chat.composer.text import ComposerText
 from desktop.ui.theme import theme

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QWidget
 from desktop.presenter.settings.grants import GrantsViewModel
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Field
-from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
+from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
 from desktop.ui.widgets.dialogs.files import FileDialog
 from desktop.ui.widgets.layout.containers import clear
 from desktop.ui.widgets.marks import Badge

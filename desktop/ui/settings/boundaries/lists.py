@@ -17,7 +17,7 @@ from desktop.presenter.settings.boundaries import LISTS, BoundariesViewModel
 from desktop.presenter.settings.page import SettingsViewModel
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.controls.fields import Field
-from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
+from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
 from desktop.ui.widgets.dialogs.files import FileDialog
 from desktop.ui.widgets.layout.containers import clear
 from desktop.ui.widgets.marks import StateLabel

@@ -13,7 +13,7 @@ from desktop.presenter.settings.keys import KeysViewModel, ProviderKeyRow, ToolS
 from desktop.ui.settings.models.provider_form import label_of
 from desktop.ui.widgets.controls.fields import Field, Labelled
 from desktop.ui.widgets.controls.secret_field import SecretField
-from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
+from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Selectable
 

@@ -17,7 +17,7 @@ from desktop.ui.settings.models.provider_form import ProviderForm, entry_field, 
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Combo, Field, Labelled
 from desktop.ui.widgets.controls.secret_field import SecretField, taken
-from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
+from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
 from desktop.ui.widgets.layout.beside import Beside
 from desktop.ui.widgets.layout.containers import EmptyState, Notice, Scroller, clear
 from desktop.ui.widgets.marks import StateLabel

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.ui.transcript.input.caret import CaretKeys
+from desktop.ui.transcript.pieces.base import Spot
 from desktop.ui.transcript.pieces.code import CodePiece
-from desktop.ui.transcript.pieces.piece import Spot
 from desktop.ui.transcript.pieces.tool_card import ToolCard
 from desktop.ui.transcript.surface import Surface
 

@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject, QPointF, QRect, QRectF, Qt, QTimer
 from PySide6.QtGui import QCursor, QGuiApplication, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication
 
+from desktop.ui.transcript.pieces.base import Piece, Spot
 from desktop.ui.transcript.pieces.code import CodePiece
-from desktop.ui.transcript.pieces.piece import Piece, Spot
 from desktop.ui.transcript.selection import Place, word_around
 from desktop.ui.transcript.surface import Surface
 

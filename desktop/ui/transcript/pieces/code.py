@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import QPointF, QRectF, Qt
 
 from desktop.ui.transcript.markdown.model import Block
+from desktop.ui.transcript.pieces.base import Canvas, Piece, PlacedBox, Spot
 from desktop.ui.transcript.pieces.highlight import highlight, language_of
 from desktop.ui.transcript.pieces.look import PageLook
-from desktop.ui.transcript.pieces.piece import Canvas, Piece, PlacedBox, Spot
 from desktop.ui.transcript.pieces.text import BlockPiece
 from desktop.ui.transcript.pieces.text_box import TextBox
 

@@ -13,9 +13,9 @@ from PySide6.QtCore import QPointF, QRectF
 from desktop.domain.code import lines_of
 from desktop.domain.words import size_words
 from desktop.presenter.transcript.items import CodeText, NestedCall, ToolPart
+from desktop.ui.transcript.pieces.base import Canvas, Piece, PlacedBox, Spot
 from desktop.ui.transcript.pieces.code_lines import LineNumbers, numbered
 from desktop.ui.transcript.pieces.look import PageLook
-from desktop.ui.transcript.pieces.piece import Canvas, Piece, PlacedBox, Spot
 from desktop.ui.transcript.pieces.text_box import TextBox
 from desktop.ui.transcript.pieces.tool_card import CHUNK_LINES, ToolCard
 from desktop.ui.transcript.pieces.tool_drawing import STATES, nested_line

@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QPointF, QRectF, Qt
 
 from desktop.ui.transcript.markdown.model import Block
+from desktop.ui.transcript.pieces.base import Canvas, Piece, PlacedBox
 from desktop.ui.transcript.pieces.formulas import Formula, Formulas
 from desktop.ui.transcript.pieces.look import PageLook
-from desktop.ui.transcript.pieces.piece import Canvas, Piece, PlacedBox
 from desktop.ui.transcript.pieces.text import BlockPiece
 from desktop.ui.transcript.pieces.text_box import BoxStyle, TextBox
 

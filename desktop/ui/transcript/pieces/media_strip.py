@@ -16,8 +16,8 @@ from PySide6.QtGui import QImage, QPainter
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.presenter.transcript.items import AttachmentPart, MediaPart
 from desktop.ui.theme.raster_images import fitted, raster_image
+from desktop.ui.transcript.pieces.base import Canvas, Spot
 from desktop.ui.transcript.pieces.look import PageLook
-from desktop.ui.transcript.pieces.piece import Canvas, Spot
 
 RunInThread = Callable[[Callable[[], Any], Callable[[Any], None]], None]
 WIDTH, HEIGHT = 360, 240

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from desktop.presenter.transcript.items import PlainPart
+from desktop.ui.transcript.pieces.base import Piece, PlacedBox
 from desktop.ui.transcript.pieces.look import PageLook
-from desktop.ui.transcript.pieces.piece import Piece, PlacedBox
 from desktop.ui.transcript.pieces.text_box import TextBox
 
 CHUNK = 2000

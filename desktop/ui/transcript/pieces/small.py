@@ -11,9 +11,9 @@ from PySide6.QtGui import QImage
 
 from desktop.domain.words import size_words
 from desktop.presenter.transcript.items import AttachmentPart, NoticePart, ReasoningPart
+from desktop.ui.transcript.pieces.base import Canvas, Piece, PlacedBox, Spot
 from desktop.ui.transcript.pieces.look import PageLook
 from desktop.ui.transcript.pieces.media_strip import Pictures
-from desktop.ui.transcript.pieces.piece import Canvas, Piece, PlacedBox, Spot
 from desktop.ui.transcript.pieces.text_box import TextBox
 
 FOLD_HEIGHT = 24

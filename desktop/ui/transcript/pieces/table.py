@@ -10,8 +10,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from desktop.ui.transcript.markdown.inline import InlineParser
 from desktop.ui.transcript.markdown.model import Block
 from desktop.ui.transcript.markdown.text import cells_of
+from desktop.ui.transcript.pieces.base import Canvas, Piece, PlacedBox
 from desktop.ui.transcript.pieces.look import PageLook
-from desktop.ui.transcript.pieces.piece import Canvas, Piece, PlacedBox
 from desktop.ui.transcript.pieces.text import BlockPiece
 from desktop.ui.transcript.pieces.text_box import TextBox
 

@@ -9,9 +9,9 @@ from PySide6.QtCore import QPointF, QRectF
 
 from desktop.ui.transcript.markdown.inline import InlineParser, mended
 from desktop.ui.transcript.markdown.model import Block, TextRun
+from desktop.ui.transcript.pieces.base import Canvas, Piece, PlacedBox, Spot
 from desktop.ui.transcript.pieces.formulas import Formula, Formulas
 from desktop.ui.transcript.pieces.look import PageLook
-from desktop.ui.transcript.pieces.piece import Canvas, Piece, PlacedBox, Spot
 from desktop.ui.transcript.pieces.text_box import Marked, TextBox
 
 INDENT = {"item": 24, "quote": 18}

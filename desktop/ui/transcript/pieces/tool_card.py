@@ -12,9 +12,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 
 from desktop.domain.words import size_words
 from desktop.presenter.transcript.items import ToolPart
+from desktop.ui.transcript.pieces.base import Canvas, Piece, PlacedBox, Spot
 from desktop.ui.transcript.pieces.look import PageLook
 from desktop.ui.transcript.pieces.media_strip import MediaStrip, Pictures
-from desktop.ui.transcript.pieces.piece import Canvas, Piece, PlacedBox, Spot
 from desktop.ui.transcript.pieces.preview import REMARKS, Preview, PreviewLine, preview_of
 from desktop.ui.transcript.pieces.text_box import TextBox
 from desktop.ui.transcript.pieces.tool_drawing import (

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 
 from desktop.presenter.transcript.items import CallState, NestedCall, ToolPart
 from desktop.ui.theme.paint import state_look
-from desktop.ui.transcript.pieces.piece import Canvas
+from desktop.ui.transcript.pieces.base import Canvas
 from desktop.ui.transcript.pieces.preview import LONGEST_LINE, Preview, PreviewLine
 from desktop.ui.widgets.shown import shown, shown_line
 

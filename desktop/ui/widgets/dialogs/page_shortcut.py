@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
-from desktop.ui.widgets.dialogs.dialog import Scrim
+from desktop.ui.widgets.dialogs.base import Scrim
 
 
 class PageShortcut(QShortcut):

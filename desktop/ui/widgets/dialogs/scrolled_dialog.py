@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtWidgets import QWidget
 
 from desktop.ui.theme import theme
-from desktop.ui.widgets.dialogs.dialog import Dialog, DialogAnswer
+from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
 from desktop.ui.widgets.layout.containers import Scroller
 from desktop.ui.widgets.shadow import REACH
 from desktop.ui.widgets.text import Piece

@@ -23,8 +23,8 @@ from desktop.domain.events import (
 from desktop.domain.limits import Limit
 from desktop.domain.threads import RunRecord
 from desktop.domain.traces import TraceEntry
+from desktop.presenter.events.backlog import EventBacklog
 from desktop.presenter.events.bridge import Bridge
-from desktop.presenter.events.event_backlog import EventBacklog
 from desktop.presenter.trace.panel import KEPT, TraceViewModel
 from tests.harness.timeouts import WAIT_S
 

@@ -16,7 +16,7 @@ from desktop.domain.models import ModelRequest
 from desktop.services.debates.context import side_overlays
 from desktop.services.debates.service import DebateService
 from tests.unit.agents.script import Script, call, calls, says
-from tests.unit.agents.test_loop import valid
+from tests.unit.agents.test_rounds import valid
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.debates.kit import DebateWorld, debate_world, setup
 

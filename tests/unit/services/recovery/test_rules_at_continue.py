@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.agents.loop.loop import MAX_CALLS
+from desktop.agents.loop.rounds import MAX_CALLS
 from desktop.agents.skill.result_contract import FINISH
 from desktop.domain.messages import StopReason
 from desktop.models.scripted import ScriptedModel, says

@@ -21,7 +21,7 @@ from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.services.threads.context import ContextService
 from desktop.services.threads.history import RECENT
 from tests.unit.agents.script import Hang, Script, call, calls, says
-from tests.unit.agents.test_loop import valid
+from tests.unit.agents.test_rounds import valid
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.delegation.test_tools import BOSS, HELPER, house, one
 from tests.unit.services.kit import MODEL, agent

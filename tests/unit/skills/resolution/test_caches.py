@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.skills.cascade.cascade import Cascades, promotions
+from desktop.skills.cascade.effective import Cascades, promotions
 from desktop.skills.resolution import folders
 from desktop.skills.resolution.authority import find_authority
 from desktop.skills.resolution.caches import MAX_KEPT, Caches

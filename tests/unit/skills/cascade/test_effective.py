@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.skills import SkillDef
-from desktop.skills.cascade.cascade import Cascades, promotions
+from desktop.skills.cascade.effective import Cascades, promotions
 from desktop.skills.cascade.merge import InheritanceError, linearised, merged
 from desktop.skills.cascade.order import SENTINELS, OrderCycle, Placement, ordered
 

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from desktop.domain.errors import ConfigurationError
-from desktop.services.schedules.schedule import MAX_COUNTED, Passed, ThisMachine, read_times, times_of
+from desktop.services.schedules.times import MAX_COUNTED, Passed, ThisMachine, read_times, times_of
 
 BERLIN = ZoneInfo("Europe/Berlin")
 SATURDAY = datetime(2026, 11, 21, 12, tzinfo=BERLIN).timestamp()
@@ -101,7 +101,7 @@ async def test_what_is_no_schedule_is_refused_in_words(schedule: str, zone: str,
 
 
 def test_without_a_zone_this_machines_clock_counts() -> None:
-    code = "from desktop.services.schedules.schedule import read_times; print(read_times('0 9 * * *', '').after(%r))"
+    code = "from desktop.services.schedules.times import read_times; print(read_times('0 9 * * *', '').after(%r))"
     environment = {**os.environ, "TZ": "Asia/Tokyo"}
     done = subprocess.run([sys.executable, "-c", code % SATURDAY], env=environment, capture_output=True, text=True)
     at = datetime.fromtimestamp(float(done.stdout), ZoneInfo("Asia/Tokyo"))
@@ -139,7 +139,7 @@ def test_a_time_that_is_known_is_that_of_every_moment_before_it() -> None:
 CLOCK = """
 import sys
 from datetime import UTC, datetime
-from desktop.services.schedules.schedule import ThisMachine, read_times
+from desktop.services.schedules.times import ThisMachine, read_times
 if sys.argv[1] == "none":
     sys.modules["tzdata"] = None
 times = read_times("30 2 * * *", "")

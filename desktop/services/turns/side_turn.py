@@ -11,7 +11,7 @@ from typing import Any
 
 from desktop.agents.loop.answer import Answerer
 from desktop.agents.loop.events import LoopEvent, LoopResult
-from desktop.agents.loop.loop import RoundVerdict
+from desktop.agents.loop.rounds import RoundVerdict
 from desktop.agents.loop.window import View
 from desktop.agents.skill.calls import CallPort, CodeCalls
 from desktop.agents.skill.history import strategies_of

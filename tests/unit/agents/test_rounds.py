@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from desktop.agents.loop.loop import STOPPED, STOPPED_EVENT, RoundVerdict
+from desktop.agents.loop.rounds import STOPPED, STOPPED_EVENT, RoundVerdict
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import (
     CancellationError,
