@@ -14,7 +14,7 @@ from desktop.domain.middleware import AgentContext, ChatContext
 from desktop.domain.skills import LEVELS, Level, SkillDef
 from desktop.pipeline.skills.level_layer import LevelEntry, LevelLayer
 from desktop.pipeline.skills.run import SkillRuns
-from desktop.settings.schema import MiddlewareSettings
+from desktop.settings.groups.middleware import MiddlewareSettings
 from desktop.skills.cascade.effective import CONFIGURING
 from desktop.skills.cascade.order import OrderCycle, Placement, ordered
 from desktop.skills.catalogue.roots import enclosing_root

@@ -32,7 +32,7 @@ from desktop.services.skills.files import SkillsInUse
 from desktop.services.skills.levels import Levels
 from desktop.services.skills.shown_tools import ShownTools
 from desktop.services.skills.text import ARGUMENTS, Marked, marked, of_agent_skills, with_folder
-from desktop.settings.schema import MiddlewareSettings
+from desktop.settings.groups.middleware import MiddlewareSettings
 from desktop.skills.cascade.effective import Cascades, Promotions, promotions
 from desktop.skills.formats.folder import folder_files
 from desktop.skills.patterns.lists import AllowedList, NamedBy, intersect

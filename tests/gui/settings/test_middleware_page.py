@@ -16,7 +16,7 @@ from desktop.presenter.settings.middleware import MiddlewareViewModel
 from desktop.services.skills.levels import Levels
 from desktop.services.skills.world import SkillWorld
 from desktop.settings import SettingsService
-from desktop.settings.schema import MiddlewareSettings
+from desktop.settings.groups.middleware import MiddlewareSettings
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.resolution.fabric import SkillFabric
 from desktop.ui.settings.middleware.page import MiddlewarePage

@@ -21,7 +21,7 @@ from desktop.services.chats.service import ConversationService
 from desktop.services.definitions.book import AgentBook, load_agents
 from desktop.services.skills.world import SkillWorld
 from desktop.services.turns.runtime import Runtime
-from desktop.settings.schema import MiddlewareSettings
+from desktop.settings.groups.middleware import MiddlewareSettings
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.store import Store
 from desktop.supervision.bus import Bus

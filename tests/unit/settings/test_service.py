@@ -15,7 +15,7 @@ from desktop.domain.errors import HomeNotWritable, SettingsError, StoreFull
 from desktop.domain.models import Connection
 from desktop.settings import SettingsService, defaults
 from desktop.settings import file as settings_file
-from desktop.settings.schema import Limits
+from desktop.settings.groups.limits import Limits
 from tests.harness.timeouts import WAIT_S
 
 EDITED = """\

@@ -17,7 +17,7 @@ from desktop.pipeline.skills.python_worker import PythonWorker
 from desktop.safety.confinement.select import SystemConfinement
 from desktop.services.skills.levels import switched
 from desktop.services.skills.world import SkillWorld
-from desktop.settings.schema import ContentFilterSettings, MiddlewareSettings, RateLimit
+from desktop.settings.groups.middleware import ContentFilterSettings, MiddlewareSettings, RateLimit
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.resolution.programmatic import RegisterToolOptions
 from tests.harness.skills import open_fabric

@@ -10,7 +10,7 @@ import pytest
 from desktop.domain.events import ToolCallWriting
 from desktop.domain.messages import NoticeBlock, ReasoningBlock, TextBlock
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.settings.schema import ContentFilterSettings
+from desktop.settings.groups.middleware import ContentFilterSettings
 from tests.unit.services.skills.test_levels import FILTER, Levelled, notices, streamed
 
 

@@ -23,7 +23,7 @@ from desktop.services.debates.setup import DEBATE
 from desktop.services.skills.editing import SkillService
 from desktop.services.turns.runtime import host_of
 from desktop.services.turns.unattended import terms_of
-from desktop.settings.schema import MiddlewareSettings, RateLimit
+from desktop.settings.groups.middleware import MiddlewareSettings, RateLimit
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.patterns.paths import Where
 from tests.unit.services.debates.kit import debate_world, setup

@@ -1,0 +1,27 @@
+"""Which model is asked, and the connections to models."""
+
+from __future__ import annotations
+
+from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.models import Connection
+from desktop.settings.spec import setting
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """Settings of models: the default model and the connections."""
+
+    default: str = setting(
+        "",
+        "Default model",
+        "text",
+        "The model of a new chat, written connection/model. Empty: the first one that is there.",
+        "Models and keys",
+    )
+    connections: tuple[Connection, ...] = setting(
+        (),
+        "Connections",
+        "connections",
+        "Providers and servers, without their keys: those are in the system's keyring.",
+        "Models and keys",
+    )
