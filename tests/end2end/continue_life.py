@@ -13,7 +13,8 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from desktop.app.wiring.runtime import Services, build_services
+from desktop.app.wiring.runtime import build_services
+from desktop.app.wiring.services import Services
 from desktop.domain.events import Event, RunTreeChanged
 from desktop.domain.permission import Decision, PermissionRequest
 from desktop.recovery.resume import conclude_settled

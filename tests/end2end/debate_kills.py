@@ -16,7 +16,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from desktop.app.wiring.runtime import Services, build_services
+from desktop.app.wiring.runtime import build_services
+from desktop.app.wiring.services import Services
 from desktop.domain.debates import DebateSetup, SideSetup
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock
 from desktop.recovery.resume import conclude_settled

@@ -27,7 +27,8 @@ from desktop.app.commands.headless_output import Output, say_error
 from desktop.app.home.folder import Home, home_path, open_home
 from desktop.app.home.instance import InstanceServer
 from desktop.app.home.logs import Logs
-from desktop.app.wiring.runtime import Services, build_services
+from desktop.app.wiring.runtime import build_services
+from desktop.app.wiring.services import Services
 from desktop.domain.cancellation import STOPPED as BY_PERSON
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound, ToolAborted, ValidationFailure
 from desktop.domain.events import (

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from desktop.app.wiring import pages as page_wiring
     from desktop.app.wiring import runtime, view_models
     from desktop.app.wiring.pages import Pages
-    from desktop.app.wiring.runtime import Services
+    from desktop.app.wiring.services import Services
     from desktop.app.wiring.view_models import ViewModels
     from desktop.domain.audit_chain import ChainReport
     from desktop.settings import Settings, SettingsService

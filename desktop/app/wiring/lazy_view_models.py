@@ -8,7 +8,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from desktop.app.wiring.runtime import Services, safety_of
+from desktop.app.wiring.boundary import safety_of
+from desktop.app.wiring.services import Services
 from desktop.domain.lazy import lazy_module
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.settings.model_setup import ModelSetupViewModel

@@ -18,7 +18,7 @@ from desktop.app.home.window_state import WindowState
 from desktop.app.wiring.debate_drafts import DebateDrafts
 from desktop.app.wiring.debate_pages import DebatePages
 from desktop.app.wiring.lazy_request import LazyRequest, warm_with_first_run
-from desktop.app.wiring.runtime import Services
+from desktop.app.wiring.services import Services
 from desktop.app.wiring.settings_pages import SETTINGS_PAGES, SettingsModels
 from desktop.app.wiring.view_models import ViewModels
 from desktop.domain.lazy import lazy_module, load

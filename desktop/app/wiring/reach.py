@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from desktop.app.wiring.runtime import Services, safety_of
+from desktop.app.wiring.boundary import safety_of
+from desktop.app.wiring.services import Services
 from desktop.safety.boundary.reach import ProvenFiles, Prover
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.permission.audit import RedactedLog

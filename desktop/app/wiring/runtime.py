@@ -1,6 +1,7 @@
 """The runtime, wired: every room below the presenter, made once, handed to each other here and nowhere else.
 
-``build_services`` runs after the first paint. What blocks (files, YAML, imports) happens in threads.
+``_services`` shows the order. ``build_services`` runs after the first paint. What blocks (files, YAML, imports) happens
+in threads.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,53 +16,38 @@ from desktop.agents.loop.rounds import DEFAULT_LIMIT
 from desktop.agents.skill.discovery import Offers
 from desktop.agents.skill.host import Host
 from desktop.app.wiring.agents import AgentServices, open_agents
+from desktop.app.wiring.boundary import BoundaryServices, open_boundary, safety_of
 from desktop.app.wiring.cli_tools import cli_tools
-from desktop.app.wiring.code import CodeSandbox, open_code
+from desktop.app.wiring.code import open_code
 from desktop.app.wiring.keys import KeyServices, open_keys
 from desktop.app.wiring.mcp import mcp_servers
 from desktop.app.wiring.rules import RuleServices, open_rules
+from desktop.app.wiring.services import Services
 from desktop.app.wiring.skills import DELETED, account_of, follow_settings, keep_current, open_skills
 from desktop.domain.events import Event, RunEnded
 from desktop.domain.lazy import lazy_module
-from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import Limit
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.permission import Asker
-from desktop.domain.processes import Child
-from desktop.domain.safety import ConfinementReport, SafetySettings, SettingsProvider
-from desktop.models.client import ModelServices
+from desktop.domain.safety import SafetySettings, SettingsProvider
 from desktop.models.client import build as build_models
 from desktop.pipeline.activity import ActivityJournal
-from desktop.pipeline.pipeline import CallSettings as CallSettings
-from desktop.pipeline.pipeline import Pipeline
+from desktop.pipeline.pipeline import CallSettings, Pipeline
 from desktop.pipeline.recovery.journal import call_journal, logged
-from desktop.safety.boundary.consents import Consents
-from desktop.safety.boundary.opening import BoundaryFiles
-from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.boundary.session_grants import SessionGrants
-from desktop.safety.confinement.environment import AllowlistEnvironment
-from desktop.safety.confinement.memory import limit_of
-from desktop.safety.confinement.process import GroupRunner
-from desktop.safety.confinement.program_cache import FOLDER as CACHES
-from desktop.safety.confinement.select import SystemConfinement
 from desktop.safety.permission.audit import RedactedLog
 from desktop.safety.permission.gate import PermissionGate
-from desktop.safety.secrets.keyring import KeyringSecrets
 from desktop.safety.secrets.model_filter import MaskedModel
 from desktop.safety.secrets.redaction import SecretRedactor
-from desktop.safety.secrets.tool_secrets import SmallValues, ToolSecrets
-from desktop.safety.shell.lazy import LazyShellReader
 from desktop.services.chats.inboxes import Inboxes
 from desktop.services.chats.service import ConversationService
 from desktop.services.chats.traces import TraceKeeper, TraceService
 from desktop.services.chats.tree_actions import RunTreeService
 from desktop.services.chats.tree_history import TreeKeeper
 from desktop.services.debates.service import DebateService
-from desktop.services.definitions.book import AgentBook
 from desktop.services.definitions.saving import saver
 from desktop.services.schedules.registering import ScheduleCreate, SkillRegister
 from desktop.services.schedules.service import JobService, JobSurroundings
-from desktop.services.skills.files import FilesWithSkills
 from desktop.services.skills.world import SkillWorld
 from desktop.services.threads.context import ContextService
 from desktop.services.turns.known_windows import KnownWindows
@@ -74,12 +59,6 @@ from desktop.store import Store
 from desktop.supervision.bus import Bus
 from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.tasks import RunSlots, TaskOwner
-from desktop.tools.builtin.files import ListDirectory, ReadFile, WriteFile
-from desktop.tools.builtin.shell import Bash
-from desktop.tools.cli.tool import CliServices
-from desktop.tools.cli.tools import CliTools
-from desktop.tools.mcp.servers import McpServers
-from desktop.tools.registry import ToolRegistry
 from desktop.workers.model_child import model_host
 
 if TYPE_CHECKING:
@@ -93,167 +72,6 @@ RESOURCES = ROOT / "resources"
 SKILLS = ROOT / "skills"
 BOUNDS_ARE = "Settings, Chats"
 """Where a person finds what a run may use."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Services:
-    """What the view-models need of the runtime."""
-
-    home: Path
-    """The app's home folder."""
-    settings: SettingsService
-    """The settings, read and changed."""
-    store: Store
-    """The database."""
-    bus: Bus
-    """Publishes the events of runs."""
-    owner: TaskOwner
-    """Owns the tasks of runs."""
-    secrets: KeyringSecrets
-    """The keyring's secrets."""
-    tool_secrets: ToolSecrets
-    """The entries of the keyring that tools may have."""
-    redactor: SecretRedactor
-    """Takes known secrets out of texts."""
-    confinement: SystemConfinement
-    """Confines processes."""
-    policy: BoundaryPolicy
-    """Judges paths by the boundary."""
-    files: BoundaryFiles
-    """Opens files inside the boundary."""
-    tools: ToolRegistry
-    """The registry of tools."""
-    cli: CliTools
-    """The tools of tools.yaml."""
-    mcp: McpServers
-    """The servers of mcp.yaml."""
-    child: Child
-    """The model host."""
-    code: CodeSandbox
-    """The sandbox of code that models write."""
-    modes: ToolModes
-    """How each agent calls its tools."""
-    windows: KnownWindows
-    """The known context windows of models."""
-    models: ModelServices
-    """The model client, the catalogue and the connections."""
-    agents: AgentBook
-    """The agent definitions in force."""
-    agent_services: AgentServices
-    """Reads, watches and edits agent definitions."""
-    skills: SkillWorld
-    """The skills."""
-    gate: PermissionGate
-    """Decides on calls, or asks a person."""
-    grants: SessionGrants
-    """Folders opened for this session."""
-    rules: RuleServices
-    """The rule book and the service of its page."""
-    chats: ConversationService
-    """Chats."""
-    inboxes: Inboxes
-    """The inboxes of persistent agents at work."""
-    debates: DebateService
-    """Debates."""
-    traces: TraceService
-    """The traces of runs."""
-    jobs: JobService
-    """Scheduled jobs."""
-    context: ContextService
-    """Pins and summaries of threads."""
-    run_trees: RunTreeService
-    """The agents of runs, for the Run panel."""
-    make_skill_service: Callable[[], SkillService]
-    """Makes the service of the Skills page, when it is first needed."""
-
-    @cached_property
-    def skill_service(self) -> SkillService:
-        """Where skills are made, changed and tried; its code is imported when it is first asked for."""
-        return self.make_skill_service()
-
-    async def confinement_report(self) -> ConfinementReport:
-        """What holds shell commands on this machine; probed once, in a thread."""
-        return await asyncio.to_thread(self.confinement.probe)
-
-    async def stop_children(self) -> None:
-        """End the processes that outlive a call."""
-        await asyncio.gather(self.child.stop(), self.mcp.close(), self.secrets.close(), self.code.close())
-
-    async def close(self) -> None:
-        """After the runs are over: write and close the database."""
-        await self.owner.close()
-        await asyncio.to_thread(self.agent_services.close)
-        await asyncio.to_thread(self.skills.close)
-        await self.rules.book.flush()
-        await self.store.close()
-        await asyncio.to_thread(self.confinement.close)
-
-
-def safety_of(settings: SettingsService, home: Path, grants: SessionGrants) -> Callable[[], SafetySettings]:
-    """The settings as safety reads them, anew at each call (R-FS-12), with the folders opened for this session."""
-
-    def now() -> SafetySettings:
-        at = settings.current
-        return SafetySettings(
-            workspace=str(home / "workspace"),
-            allowed=at.security.allowed_paths,
-            denied=at.security.denied_paths,
-            granted=grants.folders,
-            tool_timeouts=dict(at.tools.timeouts),
-            environment_allowlist=at.tools.env_allowlist,
-            tool_timeout_s=at.tools.bash.timeout_s,
-            output_limit=at.tools.output_limit_bytes,
-            memory_limit=limit_of(at.tools.memory_gb),
-            relax_plain_rm=at.security.rm_without_recursion == "ask",
-            blocked_patterns=at.security.blocklist_extra,
-            auto_approve_workspace_writes=at.security.auto_approve_workspace_writes,
-            auto_approve_reading_commands=at.security.auto_approve_reading_commands,
-            shell_network=at.tools.bash.network,
-            bash_path=at.tools.bash.path,
-            approval_timeout_s=at.security.approval_timeout_s or None,
-        )
-
-    return now
-
-
-@dataclass(frozen=True, slots=True)
-class _BoundaryServices:
-    """The boundary with the tools that live inside it."""
-
-    policy: BoundaryPolicy
-    """Judges paths."""
-    files: BoundaryFiles
-    """Opens files."""
-    confinement: SystemConfinement
-    """Confines processes."""
-    tools: ToolRegistry
-    """The registry, with the built-in tools in it."""
-    cli: CliServices
-    """What tools of tools.yaml are made with."""
-    reading: FilesWithSkills
-    """Allows reading in the folders of skills in use."""
-    consents: Consents
-    """Consents that tools read denied folders."""
-
-
-async def _open_boundary(
-    home: Path, safety: Callable[[], SafetySettings], keys: KeyServices, kept: SmallValues
-) -> _BoundaryServices:
-    """The boundary and the tools that live inside it."""
-    policy = BoundaryPolicy(str(home), safety)
-    files = BoundaryFiles(policy)
-    confinement = SystemConfinement(policy, safety, caches=str(home / CACHES))
-    environment = AllowlistEnvironment(
-        safety, keyring=keys.secrets.lookup, may_read=keys.tools.refusal, is_secret=keys.redactor.contains_known
-    )
-    reader, runner = LazyShellReader(policy, safety), GroupRunner(mask=keys.redactor.mask_known)
-    bash = Bash(reader, policy, confinement, environment, runner, safety)
-    reading = FilesWithSkills(files)
-    tools = ToolRegistry([ReadFile(reading, safety), ListDirectory(reading), WriteFile(files), bash])
-    consents = Consents(policy, kept)
-    await consents.load()
-    cli = CliServices(reader, policy, confinement, environment, runner, safety, consents)
-    return _BoundaryServices(policy, files, confinement, tools, cli, reading, consents)
 
 
 async def build_services(
@@ -293,29 +111,40 @@ async def _services(
     allowed: Sequence[Pattern],
     model: str,
 ) -> Services:
-    agents = (known := await open_agents(settings, home, RESOURCES / "agents")).book
+    # What everything below asks: definitions of agents, secrets, tasks, events.
+    agent_files = await open_agents(settings, home, RESOURCES / "agents")
     keys = await open_keys(store.state, lambda: _connections(settings))
     redactor, secrets, bus, owner = keys.redactor, keys.secrets, Bus(), TaskOwner()
-    context = ContextService(store, redactor.mask_known)
-    safety = safety_of(settings, home, grants := SessionGrants())
-    boundary = await _open_boundary(home, safety, keys, store.state)
+    store.audit.mask = redactor.mask_known
+
+    # The boundary, and who decides about a call.
+    grants = SessionGrants()
+    safety = safety_of(settings, home, grants)
+    boundary = await open_boundary(home, safety, keys, store.state)
     rules = await open_rules(store, redactor, boundary.tools, safety, boundary.policy, allowed)
     log = RedactedLog(store.audit, redactor)
-    store.audit.mask = redactor.mask_known
     gate = PermissionGate(asker, rules.book, log.add, safety, redactor=redactor, consents=boundary.consents)
+
+    # Skills, the runs at work, and the one way of every call.
     skills = await asyncio.to_thread(_open_skills, home, settings, boundary, safety, keys)
     live = _live(store, bus, redactor, skills)
     pipeline = _pipeline(skills, owner, gate, ActivityJournal(log, redactor), redactor, safety, live)
     bus.listen(lambda event: _over(event, gate, skills))
-    child, code, modes = model_host(secrets=redactor.values), open_code(skills), await ToolModes.opened(store.state)
+
+    # Models.
+    child = model_host(secrets=redactor.values)
     known_windows = await KnownWindows.opened(store.state, windows, owner.spawn)
     models = build_models(child, secrets, lambda: _connections(settings), script=script)
+
+    # What every run works with.
+    code, modes = open_code(skills), await ToolModes.opened(store.state)
+    context = ContextService(store, redactor.mask_known)
     runtime = Runtime(
         store=store,
         bus=bus,
         client=MaskedModel(models.client, redactor),
         pipeline=pipeline,
-        agents=agents,
+        agents=agent_files.book,
         skills=skills,
         slots=RunSlots(settings.current.limits.concurrent_runs),
         code=code.engine,
@@ -338,13 +167,15 @@ async def _services(
         titles=lambda: asker is not None and settings.current.chat.model_titles,
         tool_mode=modes.of,
     )
+
+    # What follows the runs, the disk and the settings.
     bus.listen(TraceKeeper(store.traces, redactor.redact_data).take)
     bus.listen(TreeKeeper(store.run_agents, redactor.redact_text).take)
     _keep_skills(skills, settings, home, owner)
-    service = ConversationService(runtime, owner)
-    room = AgentServices(known, settings, boundary.tools, skills, owner).open(
-        runtime, service, home, RESOURCES / "agents"
-    )
+
+    # What a person can do. The agents, tools.yaml and mcp.yaml add their tools to those of the boundary.
+    chats = ConversationService(runtime, owner)
+    agents = AgentServices(agent_files, settings, boundary.tools, skills, owner)
     return Services(
         home=home,
         settings=settings,
@@ -358,6 +189,8 @@ async def _services(
         policy=boundary.policy,
         files=boundary.files,
         tools=boundary.tools,
+        agents=agent_files.book,
+        agent_services=agents.open(runtime, chats, home, RESOURCES / "agents"),
         cli=cli_tools(home, boundary.tools, boundary.cli, skills, owner),
         mcp=mcp_servers(home, boundary.tools, boundary.cli, skills, owner, settings, redactor),
         child=child,
@@ -365,18 +198,16 @@ async def _services(
         modes=modes,
         windows=known_windows,
         models=models,
-        agents=agents,
         skills=skills,
         gate=gate,
         grants=grants,
         rules=rules,
-        chats=service,
-        inboxes=Inboxes(service, runtime),
-        agent_services=room,
+        chats=chats,
+        inboxes=Inboxes(chats, runtime),
         context=context,
         debates=DebateService(runtime, owner, saver(home / "agents", redactor.mask_known)),
-        traces=TraceService(store, agents, runtime.tracker, runtime.usual_rounds),
-        jobs=await _jobs(runtime, service, rules, boundary, home, settings),
+        traces=TraceService(store, agent_files.book, runtime.tracker, runtime.usual_rounds),
+        jobs=await _jobs(runtime, chats, rules, boundary, home, settings),
         run_trees=RunTreeService(live, store.run_agents),
         make_skill_service=lambda: _skill_service(
             runtime, home, lambda: _host(runtime, model or settings.current.models.default)
@@ -388,7 +219,7 @@ async def _jobs(
     runtime: Runtime,
     service: ConversationService,
     rules: RuleServices,
-    boundary: _BoundaryServices,
+    boundary: BoundaryServices,
     home: Path,
     settings: SettingsService,
 ) -> JobService:
@@ -476,7 +307,7 @@ def _connections(settings: SettingsService) -> Sequence[Connection]:
 
 
 def _open_skills(
-    home: Path, settings: SettingsService, boundary: _BoundaryServices, safety: SettingsProvider, keys: KeyServices
+    home: Path, settings: SettingsService, boundary: BoundaryServices, safety: SettingsProvider, keys: KeyServices
 ) -> SkillWorld:
     made = open_skills(
         home,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from desktop.app.wiring.agent_looks import follow_agents
 from desktop.app.wiring.lazy_view_models import LazyModels
-from desktop.app.wiring.runtime import Services
+from desktop.app.wiring.services import Services
 from desktop.domain.errors import KnownError
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.models import Connection, ModelRef

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from desktop.app.wiring.agents import folders_of
-from desktop.app.wiring.runtime import Services, build_services
+from desktop.app.wiring.runtime import build_services
+from desktop.app.wiring.services import Services
 from desktop.settings import SettingsService
 from tests.harness.timeouts import WAIT_S
 from tests.unit.app.test_opening import Nobody

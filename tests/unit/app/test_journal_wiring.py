@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from desktop.app.wiring.runtime import Services, build_services
+from desktop.app.wiring.runtime import build_services
+from desktop.app.wiring.services import Services
 from desktop.domain.effects import EffectRecord, is_digest
 from desktop.domain.messages import TextBlock
 from desktop.domain.threads import MessageRecord, RunRecord, ThreadRecord

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.app.wiring.runtime import safety_of
+from desktop.app.wiring.boundary import safety_of
 from desktop.safety.boundary.session_grants import SessionGrants
 from desktop.settings import SettingsService
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from desktop.app.wiring.runtime import safety_of
+from desktop.app.wiring.boundary import safety_of
 from desktop.app.wiring.skills import follow_settings, keep_current, open_skills
 from desktop.safety.boundary.opening import BoundaryFiles
 from desktop.safety.boundary.policy import BoundaryPolicy

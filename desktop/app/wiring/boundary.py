@@ -1,0 +1,94 @@
+"""The boundary of the running app, as the settings draw it, and the tools that live inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from desktop.app.wiring.keys import KeyServices
+from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.safety import SafetySettings
+from desktop.safety.boundary.consents import Consents
+from desktop.safety.boundary.opening import BoundaryFiles
+from desktop.safety.boundary.policy import BoundaryPolicy
+from desktop.safety.boundary.session_grants import SessionGrants
+from desktop.safety.confinement.environment import AllowlistEnvironment
+from desktop.safety.confinement.memory import limit_of
+from desktop.safety.confinement.process import GroupRunner
+from desktop.safety.confinement.program_cache import FOLDER as CACHES
+from desktop.safety.confinement.select import SystemConfinement
+from desktop.safety.secrets.tool_secrets import SmallValues
+from desktop.safety.shell.lazy import LazyShellReader
+from desktop.services.skills.files import FilesWithSkills
+from desktop.settings import SettingsService
+from desktop.tools.builtin.files import ListDirectory, ReadFile, WriteFile
+from desktop.tools.builtin.shell import Bash
+from desktop.tools.cli.tool import CliServices
+from desktop.tools.registry import ToolRegistry
+
+
+def safety_of(settings: SettingsService, home: Path, grants: SessionGrants) -> Callable[[], SafetySettings]:
+    """The settings as safety reads them, anew at each call (R-FS-12), with the folders opened for this session."""
+
+    def now() -> SafetySettings:
+        at = settings.current
+        return SafetySettings(
+            workspace=str(home / "workspace"),
+            allowed=at.security.allowed_paths,
+            denied=at.security.denied_paths,
+            granted=grants.folders,
+            tool_timeouts=dict(at.tools.timeouts),
+            environment_allowlist=at.tools.env_allowlist,
+            tool_timeout_s=at.tools.bash.timeout_s,
+            output_limit=at.tools.output_limit_bytes,
+            memory_limit=limit_of(at.tools.memory_gb),
+            relax_plain_rm=at.security.rm_without_recursion == "ask",
+            blocked_patterns=at.security.blocklist_extra,
+            auto_approve_workspace_writes=at.security.auto_approve_workspace_writes,
+            auto_approve_reading_commands=at.security.auto_approve_reading_commands,
+            shell_network=at.tools.bash.network,
+            bash_path=at.tools.bash.path,
+            approval_timeout_s=at.security.approval_timeout_s or None,
+        )
+
+    return now
+
+
+@dataclass(frozen=True, slots=True)
+class BoundaryServices:
+    """The boundary with the tools that live inside it."""
+
+    policy: BoundaryPolicy
+    """Judges paths."""
+    files: BoundaryFiles
+    """Opens files."""
+    confinement: SystemConfinement
+    """Confines processes."""
+    tools: ToolRegistry
+    """The registry, with the built-in tools in it."""
+    cli: CliServices
+    """What tools of tools.yaml are made with."""
+    reading: FilesWithSkills
+    """Allows reading in the folders of skills in use."""
+    consents: Consents
+    """Consents that tools read denied folders."""
+
+
+async def open_boundary(
+    home: Path, safety: Callable[[], SafetySettings], keys: KeyServices, kept: SmallValues
+) -> BoundaryServices:
+    """The boundary and the tools that live inside it."""
+    policy = BoundaryPolicy(str(home), safety)
+    files = BoundaryFiles(policy)
+    confinement = SystemConfinement(policy, safety, caches=str(home / CACHES))
+    environment = AllowlistEnvironment(
+        safety, keyring=keys.secrets.lookup, may_read=keys.tools.refusal, is_secret=keys.redactor.contains_known
+    )
+    reader, runner = LazyShellReader(policy, safety), GroupRunner(mask=keys.redactor.mask_known)
+    bash = Bash(reader, policy, confinement, environment, runner, safety)
+    reading = FilesWithSkills(files)
+    tools = ToolRegistry([ReadFile(reading, safety), ListDirectory(reading), WriteFile(files), bash])
+    consents = Consents(policy, kept)
+    await consents.load()
+    cli = CliServices(reader, policy, confinement, environment, runner, safety, consents)
+    return BoundaryServices(policy, files, confinement, tools, cli, reading, consents)

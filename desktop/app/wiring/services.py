@@ -1,0 +1,140 @@
+"""What the view-models need of the runtime, as one record. ``runtime`` makes it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from desktop.app.wiring.agents import AgentServices
+from desktop.app.wiring.code import CodeSandbox
+from desktop.app.wiring.rules import RuleServices
+from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.processes import Child
+from desktop.domain.safety import ConfinementReport
+from desktop.models.client import ModelServices
+from desktop.safety.boundary.opening import BoundaryFiles
+from desktop.safety.boundary.policy import BoundaryPolicy
+from desktop.safety.boundary.session_grants import SessionGrants
+from desktop.safety.confinement.select import SystemConfinement
+from desktop.safety.permission.gate import PermissionGate
+from desktop.safety.secrets.keyring import KeyringSecrets
+from desktop.safety.secrets.redaction import SecretRedactor
+from desktop.safety.secrets.tool_secrets import ToolSecrets
+from desktop.services.chats.inboxes import Inboxes
+from desktop.services.chats.service import ConversationService
+from desktop.services.chats.traces import TraceService
+from desktop.services.chats.tree_actions import RunTreeService
+from desktop.services.debates.service import DebateService
+from desktop.services.definitions.book import AgentBook
+from desktop.services.schedules.service import JobService
+from desktop.services.skills.world import SkillWorld
+from desktop.services.threads.context import ContextService
+from desktop.services.turns.known_windows import KnownWindows
+from desktop.services.turns.tool_modes import ToolModes
+from desktop.settings import SettingsService
+from desktop.store import Store
+from desktop.supervision.bus import Bus
+from desktop.supervision.tasks import TaskOwner
+from desktop.tools.cli.tools import CliTools
+from desktop.tools.mcp.servers import McpServers
+from desktop.tools.registry import ToolRegistry
+
+if TYPE_CHECKING:
+    from desktop.services.skills.editing import SkillService
+
+
+@dataclass(frozen=True, kw_only=True)
+class Services:
+    """What the view-models need of the runtime."""
+
+    home: Path
+    """The app's home folder."""
+    settings: SettingsService
+    """The settings, read and changed."""
+    store: Store
+    """The database."""
+    bus: Bus
+    """Publishes the events of runs."""
+    owner: TaskOwner
+    """Owns the tasks of runs."""
+    secrets: KeyringSecrets
+    """The keyring's secrets."""
+    tool_secrets: ToolSecrets
+    """The entries of the keyring that tools may have."""
+    redactor: SecretRedactor
+    """Takes known secrets out of texts."""
+    confinement: SystemConfinement
+    """Confines processes."""
+    policy: BoundaryPolicy
+    """Judges paths by the boundary."""
+    files: BoundaryFiles
+    """Opens files inside the boundary."""
+    tools: ToolRegistry
+    """The registry of tools."""
+    cli: CliTools
+    """The tools of tools.yaml."""
+    mcp: McpServers
+    """The servers of mcp.yaml."""
+    child: Child
+    """The model host."""
+    code: CodeSandbox
+    """The sandbox of code that models write."""
+    modes: ToolModes
+    """How each agent calls its tools."""
+    windows: KnownWindows
+    """The known context windows of models."""
+    models: ModelServices
+    """The model client, the catalogue and the connections."""
+    agents: AgentBook
+    """The agent definitions in force."""
+    agent_services: AgentServices
+    """Reads, watches and edits agent definitions."""
+    skills: SkillWorld
+    """The skills."""
+    gate: PermissionGate
+    """Decides on calls, or asks a person."""
+    grants: SessionGrants
+    """Folders opened for this session."""
+    rules: RuleServices
+    """The rule book and the service of its page."""
+    chats: ConversationService
+    """Chats."""
+    inboxes: Inboxes
+    """The inboxes of persistent agents at work."""
+    debates: DebateService
+    """Debates."""
+    traces: TraceService
+    """The traces of runs."""
+    jobs: JobService
+    """Scheduled jobs."""
+    context: ContextService
+    """Pins and summaries of threads."""
+    run_trees: RunTreeService
+    """The agents of runs, for the Run panel."""
+    make_skill_service: Callable[[], SkillService]
+    """Makes the service of the Skills page, when it is first needed."""
+
+    @cached_property
+    def skill_service(self) -> SkillService:
+        """Where skills are made, changed and tried; its code is imported when it is first asked for."""
+        return self.make_skill_service()
+
+    async def confinement_report(self) -> ConfinementReport:
+        """What holds shell commands on this machine; probed once, in a thread."""
+        return await asyncio.to_thread(self.confinement.probe)
+
+    async def stop_children(self) -> None:
+        """End the processes that outlive a call."""
+        await asyncio.gather(self.child.stop(), self.mcp.close(), self.secrets.close(), self.code.close())
+
+    async def close(self) -> None:
+        """After the runs are over: write and close the database."""
+        await self.owner.close()
+        await asyncio.to_thread(self.agent_services.close)
+        await asyncio.to_thread(self.skills.close)
+        await self.rules.book.flush()
+        await self.store.close()
+        await asyncio.to_thread(self.confinement.close)
