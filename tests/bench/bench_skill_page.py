@@ -16,6 +16,7 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
+from desktop.app.lifecycle.garbage import settle
 from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.pipeline.pipeline import Pipeline
 from desktop.presenter.events.bridge import Bridge
@@ -128,6 +129,8 @@ def with_page(work: Callable[[Shown], Awaitable[Any]]) -> Any:
             await shown.end()
 
     loop = AssentEventLoop(app())
+    gc.collect()
+    settle()  # as the app does at its start
     try:
         with skills() as (root, index):
             return loop.run_until_complete(run(root, index))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -50,7 +50,9 @@ class Overview(QFrame):
         self._front = MarkdownView("Frontmatter")
         self.facts, self._below = Column(spacing=16), Column(spacing=16)
         self._later = QTimer(self, singleShot=True, interval=0)
-        self._later.timeout.connect(self._show_rest)
+        self._later.timeout.connect(self._next_step)
+        self._steps: list[Callable[[], None]] = []
+        self._shown: tuple[str, str] | None = None
         inside = self.scroller.column
         inside.addLayout(self.top)
         inside.addWidget(self.body)
@@ -71,15 +73,26 @@ class Overview(QFrame):
         self.body.setVisible(bool(body))
         self._rest.set_pieces(f"All {len(body):,} characters are under Text." if self.body.cut else "")
         self._rest.setVisible(self.body.cut)
+        if detail.key != self._shown:
+            clear(self.facts)
+            clear(self._below)
+            self._front.hide()
+            self._shown = detail.key
+        self._steps = [partial(self._show_facts, detail), partial(self._show_below, detail, front)]
+        self._later.start()
+
+    def _next_step(self) -> None:
+        """What stands lower, a turn of the loop later each: short steps instead of a long one."""
+        self._steps.pop(0)()
+        if self._steps:
+            self._later.start()
+
+    def _show_facts(self, detail: SkillDetail) -> None:
         clear(self.facts)
         origin = self._takes_and_origin(detail) if detail.definition is not None else None
         self.facts.addLayout(origin) if origin is not None else self.facts.addWidget(_origin(detail))
-        self._rest_of = (detail, front)
-        self._later.start()
 
-    def _show_rest(self) -> None:
-        """What stands lower, a turn of the loop later: two short steps instead of a long one."""
-        detail, front = self._rest_of
+    def _show_below(self, detail: SkillDetail, front: str) -> None:
         clear(self._below)
         if detail.definition is not None:
             for part in (_files(detail), _metadata(detail)):
