@@ -65,12 +65,18 @@ class RunEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStarted(RunEvent):
-    """A run began with the message ``user_message_id``. ``above``: the run in whose tree it is, if it was called."""
+    """A run began."""
 
     agent: str
+    """Who works."""
     model: str
+    """The model it begins with."""
     user_message_id: str
+    """The message that it answers."""
     above: str = ""
+    """The run in whose tree it is, if it was called."""
+    continues: str = ""
+    """The message below which it goes on with an answer that was cut off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

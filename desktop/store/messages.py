@@ -85,12 +85,17 @@ class MessageRepository:
 
         return await self._thread.read(work)
 
-    async def path(self, *, thread_id: str, before: str | None = None, limit: int | None = None) -> list[MessageRecord]:
-        """The path that is shown, oldest first: its last ``limit`` messages (None: all), or the last ``limit``
-        above the message ``before``."""
+    async def path(
+        self, *, thread_id: str, before: str | None = None, limit: int | None = None, end: str = ""
+    ) -> list[MessageRecord]:
+        """The path that is shown, or the one down to the message ``end``, oldest first: its last ``limit`` messages
+        (None: all), or the last ``limit`` above the message ``before``."""
 
         def work(connection: sqlite3.Connection) -> list[int]:
-            start = _leaf(connection, thread_id) if before is None else tree.sequence(connection, before)[2]
+            if before is not None:
+                start = tree.sequence(connection, before)[2]
+            else:
+                start = tree.sequence(connection, end)[0] if end else _leaf(connection, thread_id)
             return tree.path_seqs(connection, start, limit)
 
         return await self._load(await self._thread.read(work))

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 
 def _read(
-    service: ConversationService, thread_id: str, titles: Mapping[str, str], measured: Callable[[int], None]
+    service: ConversationService, thread_id: str, titles: Mapping[str, str], measured: Callable[[int], None], end: str
 ) -> AsyncIterator[tuple[TranscriptItem, ...]]:
     return pages(
-        lambda before, limit: service.path(thread_id, before=before, limit=limit),
+        lambda before, limit: service.path(thread_id, before=before, limit=limit, end=end),
         service.sibling_places,
         titles,
         measured,
@@ -144,11 +144,13 @@ class OpenThread(QObject):
 
     async def _load_pages(self, thread_id: str, opening: int) -> None:
         first, self._estimate = True, 0
-        async for page in _read(self._service, thread_id, self._board.titles, self._measure):
+        live = self._board.state(thread_id)
+        end = live.answer.continues if live.running and live.answer is not None else ""
+        async for page in _read(self._service, thread_id, self._board.titles, self._measure, end):
             if opening != self._opening:
                 return
             if first:
-                self._reset(self._with_live(page))
+                self._reset(self._with_live(page, end))
                 self._tell_all()
             else:
                 self._shown.update(item.message_id for item in page)
@@ -163,12 +165,17 @@ class OpenThread(QObject):
         self._shown.reset(items)
         self.items_reset.emit(items)
 
-    def _with_live(self, items: tuple[TranscriptItem, ...]) -> tuple[TranscriptItem, ...]:
+    def _with_live(self, items: tuple[TranscriptItem, ...], end: str) -> tuple[TranscriptItem, ...]:
         state = self._board.state(self._thread_id)
-        if not state.running or state.answer is None or not state.answer.message_id:
+        answer = state.answer
+        if not state.running or answer is None:
             return items
-        self._live_id = state.answer.message_id
-        return with_live(items, state.answer.item(), state.answer.parent_id)
+        if end and end == answer.continues:
+            answer.go_on_from(items[-1])
+        if answer.continues or not answer.message_id:
+            return items
+        self._live_id = answer.message_id
+        return with_live(items, answer.item(), answer.parent_id)
 
     async def _load_queue(self, thread_id: str, opening: int) -> None:
         queue = await self._service.queued(thread_id), await self._service.held(thread_id)
@@ -238,10 +245,12 @@ class OpenThread(QObject):
 
     def _answer_changed(self, thread_id: str) -> None:
         answer = self._board.state(thread_id).answer
-        if thread_id != self._thread_id or answer is None or not answer.message_id or self._awaited or self._held:
+        if thread_id != self._thread_id or answer is None or self._awaited or self._held:
             return
-        if self._redraw and answer.message_id not in self._shown:
-            # The answer hangs below another message than the last one shown: a regenerated or repeated one.
+        if not answer.message_id and not answer.continues:
+            return
+        if answer.continues or (self._redraw and answer.message_id not in self._shown):
+            # It goes on with one that is shown, or hangs below another message than the last one: a repeated one.
             self._spawn(self._redrawn(), "redraw")
             return
         self._live_id = answer.message_id

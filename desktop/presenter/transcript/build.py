@@ -290,6 +290,8 @@ def _answer(
         sibling=place,
         siblings=count,
         footer=footer_of(usage, elapsed, last.model or first.model),
+        usage=usage,
+        elapsed_ms=elapsed,
         can_continue=(cut or stopped) and final,
     )
 

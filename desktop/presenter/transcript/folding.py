@@ -37,6 +37,16 @@ def fold_calls(parts: Sequence[Part]) -> list[Part]:
     return folded
 
 
+def unfolded(parts: Sequence[Part]) -> dict[str, Part]:
+    """part id -> part, for going on with calls that were cut off: a line that holds such a call is laid out."""
+    found: dict[str, Part] = {}
+    for part in parts:
+        inside = part.calls if isinstance(part, CallsPart) else ()
+        cut_off = any(call.state in ("aborted", "unknown") for call in inside)
+        found.update((each.part_id, each) for each in (inside if cut_off else (part,)))
+    return found
+
+
 def _together(row: list[ToolPart]) -> Part:
     """One call stays a card. Empties ``row``."""
     calls = tuple(row)

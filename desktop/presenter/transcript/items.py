@@ -11,6 +11,7 @@ from dataclasses import field
 from typing import Literal
 
 from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.messages import Usage
 from desktop.domain.permission import PermissionRequest
 
 CallState = Literal["writing", "waiting", "running", "done", "failed", "denied", "aborted", "unknown"]
@@ -218,6 +219,10 @@ class TranscriptItem:
     """How many alternatives there are."""
     footer: str = ""
     """Small text such as "2.1k tokens, $0.01"."""
+    usage: Usage | None = None
+    """The tokens in it; None: not known."""
+    elapsed_ms: int = 0
+    """The time in it."""
     live: bool = False
     """Whether it is being written."""
     can_continue: bool = False

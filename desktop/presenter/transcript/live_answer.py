@@ -39,14 +39,17 @@ from desktop.presenter.transcript.build import (
     canonical,
     card_facts,
     child_of,
+    continued,
     decision_words,
     more_calls,
     notice_part,
+    passed_by,
+    pretty,
     tool_part,
     with_arguments,
 )
 from desktop.presenter.transcript.code_calls import ran
-from desktop.presenter.transcript.folding import fold_calls
+from desktop.presenter.transcript.folding import fold_calls, unfolded
 from desktop.presenter.transcript.items import Part, ReasoningPart, TextPart, ToolPart, TranscriptItem, call_state
 from desktop.presenter.transcript.media_parts import media_parts
 from desktop.presenter.transcript.nested_calls import nested_calls, put_below, with_one
@@ -68,12 +71,17 @@ Change = Delta | None
 
 
 class LiveAnswer:
-    """Mutable state of one answer. ``apply`` takes an event and returns how the view should follow."""
+    """Mutable state of one answer. ``apply`` takes an event and returns how the view should follow.
 
-    def __init__(self, author: str, model: str, side: str = "a") -> None:
+    ``continues``: the last message of an answer that was cut off and is gone on with. Until ``go_on_from`` has been
+    told what is shown of that, there is no item.
+    """
+
+    def __init__(self, author: str, model: str, side: str = "a", continues: str = "") -> None:
         self.author = author
         self.model = model
         self.side = side
+        self.continues = continues
         self.message_id = ""
         self.parent_id = ""
         self.started = time.time()
@@ -82,6 +90,7 @@ class LiveAnswer:
         self.elapsed_ms = 0
         self.can_continue = False
         self.place = (1, 1)
+        self._time = ""
         self._parts: dict[str, Part] = {}
         self._chunks: dict[str, list[str]] = {}
         self._asked: dict[str, Mapping[str, Any]] = {}
@@ -118,14 +127,31 @@ class LiveAnswer:
             message_id=self.message_id,
             side="b" if self.side == "b" else "a",
             author=self.author,
-            time=clock(self.started),
+            time=self._time or clock(self.started),
             parts=parts,
             sibling=self.place[0],
             siblings=self.place[1],
             footer="" if not self.ended else footer_of(self.usage, self.elapsed_ms, self.model),
+            usage=self.usage,
+            elapsed_ms=self.elapsed_ms,
             live=not self.ended,
             can_continue=self.can_continue,
         )
+
+    def go_on_from(self, shown: TranscriptItem) -> None:
+        """The answer that was cut off, as it is stored: what comes now stands in the same item, and what comes of its
+        calls in the cards that they have."""
+        self.continues = ""
+        if shown.side == "human":
+            return
+        stored = unfolded(passed_by(continued(shown)).parts)
+        here = {part_id: _with_stored(part, stored.get(part_id)) for part_id, part in self._parts.items()}
+        self.message_id, self._time = shown.message_id, shown.time
+        self.place = (shown.sibling, shown.siblings)
+        self._parts = {**stored, **here}
+        if shown.usage is not None:
+            self.usage = shown.usage if self.usage is None else self.usage.plus(shown.usage)
+        self.elapsed_ms += shown.elapsed_ms
 
     def _settled(self, part: Part) -> Part:
         chunks = self._chunks.get(part.part_id)
@@ -232,7 +258,9 @@ class LiveAnswer:
         if base.parent and known is None:
             self._parts = put_below(self._parts, base)
         base = replace(base, tool=canonical(event.tool), category=event.category)
-        self._parts[part_id] = replace(with_arguments(base, event.arguments), state="running", started_at=time.time())
+        if event.arguments or known is None:  # a call that was settled before it was made is told without them
+            base = with_arguments(base, event.arguments)
+        self._parts[part_id] = replace(base, state="running", started_at=time.time())
         return True
 
     def _call_waiting(self, event: ToolCallWaiting) -> bool:
@@ -322,6 +350,13 @@ class LiveAnswer:
             block = NoticeBlock(event.detail, event.code, event.next_step, severity)  # type: ignore[arg-type]
             self._parts["end"] = notice_part("end", block, retry_at=retry_at)
         return True
+
+
+def _with_stored(part: Part, stored: Part | None) -> Part:
+    """A card as it is now, with the arguments that are stored where no event has told them."""
+    if not isinstance(part, ToolPart) or not isinstance(stored, ToolPart) or part.arguments != pretty({}):
+        return part
+    return replace(part, arguments=stored.arguments, summary=stored.summary, code=part.code or stored.code)
 
 
 def _without_writing(parts: Mapping[str, Part], message_id: str) -> dict[str, Part]:

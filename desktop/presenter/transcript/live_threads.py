@@ -167,7 +167,7 @@ class LiveThreads(QObject):
             self.state_changed.emit(thread_id)
 
     def _run_started(self, state: ThreadState, event: RunStarted) -> None:
-        state.answer = LiveAnswer(self.titles.get(event.agent, event.agent), event.model)
+        state.answer = LiveAnswer(self.titles.get(event.agent, event.agent), event.model, continues=event.continues)
         state.run_id = event.run_id
         state.running, state.stopping = True, False
         state.waiting_calls.clear()

@@ -70,6 +70,11 @@ class RunOrder:
     before: BudgetTracker | None = None
     """What a run used that handed the conversation over to this one: the same budget holds for both."""
 
+    @property
+    def continues(self) -> str:
+        """The message whose answer it goes on with; "" where it begins one."""
+        return self.parent_id if self.nudge and self.parent_id != self.user_message_id else ""
+
 
 class RunExecution:
     """Carries out one order. ``go`` returns the ending and raises only CancelledError and what the store raises.
@@ -104,7 +109,9 @@ class RunExecution:
         """Run, and store how it ended."""
         order, frame = self._order, self.frame
         thread = order.thread
-        await frame.begin(agent=thread.agent, model=thread.model, user_message_id=order.user_message_id)
+        await frame.begin(
+            agent=thread.agent, model=thread.model, user_message_id=order.user_message_id, continues=order.continues
+        )
         try:
             ending = await self._ended()
             live = self._runtime.live

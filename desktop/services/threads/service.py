@@ -173,9 +173,12 @@ class ThreadService:
         """One message by its id. Raises NotFound."""
         return await self._store.messages.get(message_id=message_id)
 
-    async def path(self, thread_id: str, *, before: str | None = None, limit: int | None = None) -> list[MessageRecord]:
-        """The last ``limit`` messages of the path that is shown (above ``before``), oldest first."""
-        return await self._store.messages.path(thread_id=thread_id, before=before, limit=limit)
+    async def path(
+        self, thread_id: str, *, before: str | None = None, limit: int | None = None, end: str = ""
+    ) -> list[MessageRecord]:
+        """The last ``limit`` messages of the path that is shown, or of that down to ``end`` (above ``before``), oldest
+        first."""
+        return await self._store.messages.path(thread_id=thread_id, before=before, limit=limit, end=end)
 
     async def sibling_places(self, message_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
         """message id -> (1-based place, how many), only where there are several."""

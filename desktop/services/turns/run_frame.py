@@ -63,7 +63,7 @@ class RunFrame:
         self._above = called_by
         self.tree: RunTree | None = None
 
-    async def begin(self, *, agent: str, model: str, user_message_id: str = "") -> None:
+    async def begin(self, *, agent: str, model: str, user_message_id: str = "", continues: str = "") -> None:
         """Tell and store that it has begun. Raises what the store raises."""
         store, above, run_id = self._runtime.store, self._above, self._run_id
         self._runtime.bus.publish(
@@ -74,6 +74,7 @@ class RunFrame:
                 model=model,
                 user_message_id=user_message_id,
                 above=above.meta.run_id if above is not None else "",
+                continues=continues,
             )
         )
         await store.runs.start(record=RunRecord(run_id, self._thread_id, time.time(), agent, model))
