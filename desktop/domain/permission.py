@@ -74,6 +74,8 @@ class PermissionRequest:
     """Why such a call cannot be made again, or ""."""
     consent: Consent | None = None
     """What a person agrees to for later calls, too, as in ``PreCheck``."""
+    refused: str = ""
+    """Why the call may not be made as a person edited it, or "": it can be edited again, or denied."""
 
     @property
     def seen_in(self) -> str:
@@ -84,6 +86,8 @@ class PermissionRequest:
     def choices(self) -> tuple[Choice, ...]:
         """The answers that the dialog offers. Admin calls: once or deny, never remembered (R-PRM-3); calls that may
         have been done already: skip, done, do it again, stop."""
+        if self.refused:
+            return ("deny", "allow_edited", "deny_run")
         if self.unrepeatable:
             return ("deny", "done", "stop")
         if self.unknown:

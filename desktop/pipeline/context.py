@@ -185,6 +185,13 @@ class CallContext(FunctionContext):
     """The calls that its code made, for the card."""
     unrepeatable: str = ""
     """Why a call that had begun when Assent ended cannot be made again, or ""."""
+    refusal: ToolFailure | None = None
+    """What a gate says to the arguments as a person edited them; they have to be edited again, or the call denied."""
+
+    @property
+    def refused(self) -> str:
+        """The same as a sentence, or ""."""
+        return str(self.refusal) if self.refusal is not None else ""
 
     @property
     def place(self) -> str:

@@ -107,7 +107,8 @@ class TrustGate:
     """Gate 10: rules, remembered decisions, a person. Sets ``call.decision`` or raises Denied (R-PRM-4).
 
     Arguments that the person edited pass gates 6, 7 and 9 again and are asked about again, with what the edited call
-    would do: nobody has seen that yet (R-PRM-2). No ``trust``: read runs, everything else is denied (R-PRM-6).
+    would do: nobody has seen that yet (R-PRM-2). Where one of these gates refuses them, the person hears why, and can
+    only edit them again, or deny the call. No ``trust``: read runs, everything else is denied (R-PRM-6).
     """
 
     def __init__(self, trust: Trust | None, again: tuple[AllowedToolsGate, SchemaGate, SafetyGate]) -> None:
@@ -137,6 +138,8 @@ class TrustGate:
                 reason = f": {decision.reason}" if decision.reason else ""
                 raise Denied(_refusal(decision) + reason, code="denied.permission")
             if decision.edited_arguments is None:
+                if call.refusal is not None:
+                    raise call.refusal
                 return
             await self._edit(call, decision.edited_arguments)
         raise Denied("The call kept changing while it was asked about.", code="denied.permission")
@@ -149,12 +152,19 @@ class TrustGate:
         if said != call.request.said:
             call.request = replace(call.request, said=said)
         call.arguments, call.frozen = given, frozen_copy(given)
-        if call.configure is not None:
-            await call.configure()
-        await self._allowed.check(call)
-        await self._schema.check(call)
-        await self._safety.check(call)
-        call.stale = False
+        call.stale, call.refusal, before = False, None, call.check
+        try:
+            if call.configure is not None:
+                await call.configure()
+            await self._allowed.check(call)
+            await self._schema.check(call)
+            await self._safety.check(call)
+        except ToolAborted:
+            raise
+        except ToolFailure as error:
+            call.refusal = error
+            if call.check is before:  # of other arguments
+                call.check = PreCheck(call.target.spec.category)
 
     async def _decide(self, call: CallContext) -> Decision:
         if self._trust is None:

@@ -113,6 +113,9 @@ class GatedCall(Protocol):
     def unrepeatable(self) -> str: ...
 
     @property
+    def refused(self) -> str: ...
+
+    @property
     def request(self) -> RequestLike: ...
 
 
@@ -207,6 +210,8 @@ class PermissionGate:
         """An answer that needs no person, or None."""
         if self._memory.denied(request.run_id):
             return _deny(request, "remembered", "everything from this run is denied")
+        if request.refused:
+            return self._nobody(request)
         rule = self._rules.match(facts)
         found = answer(
             request.category,
@@ -362,6 +367,7 @@ class PermissionGate:
             unknown=call.question,
             unrepeatable=call.unrepeatable,
             consent=check.consent,
+            refused=call.refused,
         )
 
     async def _write_down(self, request: PermissionRequest, decision: Decision, logged: list[int]) -> None:

@@ -63,6 +63,26 @@ async def test_a_call_edited_onto_another_file_shows_that_files_loss_before_it_i
     assert (again.calls[0].summary, "edited by you" in again.calls[0].facts) == ("important.txt", True)
 
 
+@pytest.mark.spec("R-PRM-2", "R-PRM-5", "R-FS-7")
+async def test_a_call_edited_out_of_the_boundary_comes_back_with_why_and_is_never_made_like_that(start, tmp_path):
+    app = await start(call("write_file", path="new.txt", content="short"), [{"text": "Over."}])
+    app.say("write it")
+    outside = tmp_path / "outside.txt"
+    for path in (str(outside), "mine.txt"):
+        request = await app.asked()
+        edited = {"path": path, "content": "short"}
+        app.models.approvals.answer(request.request_id, "allow_edited", digest=request.digest, edited_arguments=edited)
+        await app.until(lambda: [r.arguments["path"] for r in app.models.approvals.requests] == [path], "asked again")
+        (again,) = app.models.approvals.requests
+        assert (str(outside) in again.refused) == (path != "mine.txt")
+        assert not outside.exists()
+        assert list((app.home.path / "workspace").iterdir()) == []
+    app.models.approvals.answer(again.request_id, "allow_once", digest=again.digest)
+    await app.answered("Over.")
+    assert [path.name for path in (app.home.path / "workspace").iterdir()] == ["mine.txt"]
+    assert not outside.exists()
+
+
 @pytest.mark.spec("R-PRM-13", "R-BLK-1", "R-FS-7", "R-TOOL-2")
 async def test_the_log_lists_every_call_with_what_came_of_it(start):
     app = await start(

@@ -107,6 +107,25 @@ async def test_an_edited_call_says_so_over_its_answers_with_what_the_model_had_a
     assert not any(text.startswith("content: ") for text in labels), "what was not changed is not named"
 
 
+@pytest.mark.spec("R-PRM-2", "R-PRM-5")
+async def test_an_edited_call_that_may_not_be_made_says_why_and_offers_to_edit_it_or_to_deny_it(
+    bench: DialogBench, write: PermissionRequest
+) -> None:
+    made = replace(write, original={**write.arguments, "path": "harmless.txt"}, refused="/etc/x is outside")
+    question = await bench.ask(made)
+    labels = [label.text() for label in bench.dialog.findChildren(QLabel) if label.isVisible()]
+    assert any(
+        "Nothing has run. As you edited this call, it may not be made: /etc/x is outside." in it for it in labels
+    )
+    answers = bench.dialog.view.answers
+    assert answers is not None
+    shown = [one.label for one in answers.findChildren(Button) if one.isVisible()]
+    assert shown == ["Deny", "Deny with a reason…", "Edit and allow…"]
+    QTest.keyClick(bench.dialog.view, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    await settled()
+    assert not question.done(), "there is nothing to allow"
+
+
 async def test_the_keys_are_in_the_first_field_and_not_on_an_answer(
     bench: DialogBench, write: PermissionRequest
 ) -> None:

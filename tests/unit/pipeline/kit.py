@@ -105,6 +105,7 @@ class Person:
             unknown=call.question,
             node=call.meta.node,
             unrepeatable=call.unrepeatable,
+            refused=call.refused,
         )
         self.asked.append(request)
         asking(request)

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from desktop.domain.errors import BoundaryViolation, Denied, ToolFailure
-from desktop.domain.judgement import Category
+from desktop.domain.judgement import Category, CommandPart
 from desktop.domain.limits import Limit
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.middleware import CallNext, FunctionContext, MiddlewareTermination
 from desktop.domain.permission import Decision, PermissionRequest
-from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult
+from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.pipeline.gates import NOT_ANSWERED
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.pipeline.pipeline import CallSettings
 from desktop.safety.secrets.redaction import SecretRedactor
 from tests.harness.timeouts import WAIT_S
-from tests.unit.pipeline.kit import Bench, FakeTool, Person
+from tests.unit.pipeline.kit import PATH, Bench, FakeTool, Person
 
 
 class OneCall:
@@ -34,6 +35,13 @@ class OneCall:
 
     def refuse_call(self) -> Limit | None:
         return Limit("maxSteps", 1, "the skill") if self.counted > 1 else None
+
+
+class NotSecret(ExactTools):
+    """A list that looks at an argument."""
+
+    def permits(self, tool: ToolSpec, arguments: Mapping[str, Any], parts: Sequence[CommandPart] = ()) -> bool:
+        return arguments.get("path") != "secret"
 
 
 def writer(**options: object) -> FakeTool:
@@ -235,25 +243,50 @@ async def test_an_edited_call_that_is_denied_at_its_second_look_does_not_run() -
     assert "changed the arguments" not in outcome.result.text
 
 
-@pytest.mark.spec("R-PRM-5", "R-TOOL-2")
-async def test_edited_arguments_pass_the_gates_again() -> None:
+@pytest.mark.spec("R-PRM-5", "R-PRM-2", "R-TOOL-2")
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [(5, "Invalid arguments for write_file: "), ("/etc/x", "/etc/x is outside"), ("secret", "is not among the tools")],
+)
+async def test_an_edit_that_a_gate_refuses_comes_back_with_why_and_can_be_edited_again(path: object, said: str) -> None:
+    def checks(arguments: Mapping[str, Any]) -> PreCheck:
+        outside = BoundaryViolation("/etc/x is outside the folders.") if arguments["path"] == "/etc/x" else None
+        return PreCheck(Category.WRITE, paths=(str(arguments["path"]),), denied=outside)
+
+    tool, person = writer(checks=checks), Person(edited(path=path), edited(path="ours"), "allow_once")
+    outcome = await Bench(tool, person=person).call(
+        "write_file", {"path": "mine"}, caller=Caller(allowed=NotSecret(("*",)))
+    )
+    first, second, third = person.asked
+    assert (first.refused, third.refused) == ("", "")
+    assert said in second.refused
+    assert second.choices == ("deny", "allow_edited", "deny_run")
+    assert (second.arguments, third.arguments) == ({"path": path}, {"path": "ours"})
+    assert first.paths != second.paths
+    assert tool.calls == [{"path": "ours"}]
+    assert outcome.facts["edited"] == {"path": "ours"}
+
+
+@pytest.mark.spec("R-PRM-5", "R-PRM-4")
+@pytest.mark.parametrize("answer", ["allow_once", "allow_run", "deny"])
+async def test_an_edit_that_a_gate_refuses_runs_whatever_is_answered_never(answer: str) -> None:
     tool = writer()
-    refused = await Bench(tool, person=Person(edited(path=5))).call("write_file")
-    assert refused.result.code == "tool.validation"
-    assert tool.calls == []
-    note, problem = refused.result.text.split("\n", 1)
-    assert note == '[The person changed the arguments before allowing this call to: {"path": 5}]'
-    assert problem.startswith("Invalid arguments for write_file: ")
-    assert refused.facts["edited"] == {"path": 5}
+    refused = await Bench(tool, person=Person(edited(path=5), answer)).call("write_file")
+    assert (refused.state, tool.calls) == ("denied" if answer == "deny" else "failed", [])
+    if answer != "deny":  # nobody can give it; whoever does hears what the gate says
+        note, problem = refused.result.text.split("\n", 1)
+        assert note == '[The person changed the arguments before allowing this call to: {"path": 5}]'
+        assert problem.startswith("Invalid arguments for write_file: ")
 
 
-@pytest.mark.spec("R-PRM-5", "R-TOOL-2")
+@pytest.mark.spec("R-PRM-5")
 async def test_the_model_hears_which_arguments_a_person_left_out() -> None:
     def leave_out(_request: object) -> Decision:
         return Decision("allow_edited", "digest", edited_arguments={})
 
-    refused = await Bench(writer(), person=Person(leave_out)).call("write_file")
-    note = refused.result.text.partition("\n")[0]
+    tool, person = writer(params={**PATH, "required": []}), Person(leave_out, "allow_once")
+    outcome = await Bench(tool, person=person).call("write_file")
+    note = outcome.result.text.partition("\n")[0]
     assert note == "[The person changed the arguments before allowing this call to: {}, without path]"
 
 

@@ -40,6 +40,7 @@ HOLDS = (
 )
 CHANGED = "What it touches has changed since you answered. That answer is void: look at it again."
 EDITED = "You edited this call. Nothing has run yet: this is what it would do now."
+REFUSED = "Nothing has run. As you edited this call, it may not be made: {why} Edit it again, or deny it."
 HIDDEN = (
     "This call contains characters that are invisible or change the order of what you read. "
     "They are written out as \\u{…}."
@@ -355,7 +356,9 @@ def _is_unconfined(request: PermissionRequest) -> bool:
 def _warnings(request: PermissionRequest) -> Iterator[Notice]:
     """Why a call that was answered already is here again, and that nothing confines it: over the answers, where nothing
     scrolls it away."""
-    edited = request.original is not None and not request.unknown
+    if request.refused:
+        yield Notice("failed", REFUSED.format(why=f"{shown_line(request.refused).rstrip('.')}."))
+    edited = request.original is not None and not request.unknown and not request.refused
     for holds, words, icon in ((request.stale, CHANGED, "retry"), (edited, EDITED, "write")):
         if holds:
             yield Notice("info", words, icon=icon)
