@@ -16,8 +16,8 @@ from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.run_tree import NodeFacts, NodeState, StoredRun
 from desktop.services.turns.endings import CLOSING
 
-AGAIN_S = 2.0
-"""Seconds after which an agent that goes on is written again, when something of it is told."""
+AGAIN_S = 0.5
+"""Seconds for which what is told of an agent that goes on is gathered: the last of it is written."""
 MAX_ENDED = 200
 """Of agents that have ended the last ones stay, as in the tree itself."""
 CUT_OFF = "Assent ended before it did."
@@ -36,10 +36,16 @@ class Keeps(Protocol):
 
 @dataclass(slots=True)
 class _Known:
-    """The agents of a run under way: when each was written, and which have ended, the oldest first."""
+    """The agents of a run under way."""
 
     written: dict[str, float] = field(default_factory=dict)
+    """When each was written."""
     ended: dict[str, None] = field(default_factory=dict)
+    """Those that have ended, the oldest first."""
+    waiting: dict[str, NodeFacts] = field(default_factory=dict)
+    """What is to be written of them."""
+    timer: asyncio.TimerHandle | None = None
+    """Writes it."""
     failed: bool = False
 
     def at(self, path: str) -> float:
@@ -61,20 +67,37 @@ class TreeKeeper:
     def take(self, event: Event) -> None:
         """Agents that begin, end, or were not written for a while."""
         if isinstance(event, RunEnded):
-            self._runs.pop(event.run_id, None)
+            self._over(event.run_id)
         elif isinstance(event, RunTreeChanged) and event.thread_id:
             self._changed(event)
 
+    def _over(self, run_id: str) -> None:
+        run = self._runs.pop(run_id, None)
+        if run is not None and run.timer is not None:
+            run.timer.cancel()
+
     def _changed(self, event: RunTreeChanged) -> None:
         run, now = self._runs.setdefault(event.run_id, _Known()), self._clock()
+        run.waiting.update((facts.path, facts) for facts in event.nodes)
         due = [facts for facts in event.nodes if facts.state.over or now - run.at(facts.path) >= AGAIN_S]
+        self._write(event.run_id, run, due, now)
+        if len(run.ended) == len(run.written) and not run.failed:
+            self._over(event.run_id)
+        elif run.waiting and run.timer is None:
+            run.timer = asyncio.get_running_loop().call_later(AGAIN_S, self._write_waiting, event.run_id, run)
+
+    def _write_waiting(self, run_id: str, run: _Known) -> None:
+        run.timer = None
+        self._write(run_id, run, tuple(run.waiting.values()), self._clock())
+
+    def _write(self, run_id: str, run: _Known, due: Sequence[NodeFacts], now: float) -> None:
+        for facts in due:
+            run.waiting.pop(facts.path, None)
         if due and not run.failed:
             gone = _note(run, due, now)
             nodes = [replace(facts, detail=self._redact(facts.detail)) for facts in due]
-            written = self._kept.keep(run_id=event.run_id, nodes=nodes, gone=gone)
-            written.add_done_callback(lambda done: _complain(done, event.run_id, run))
-        if len(run.ended) == len(run.written) and not run.failed:
-            del self._runs[event.run_id]
+            written = self._kept.keep(run_id=run_id, nodes=nodes, gone=gone)
+            written.add_done_callback(lambda done: _complain(done, run_id, run))
 
 
 def _note(run: _Known, due: Sequence[NodeFacts], now: float) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from desktop.domain.errors import ConfigurationError, StoreError
-from desktop.domain.events import RunTreeChanged
+from desktop.domain.events import RunEnded, RunTreeChanged
 from desktop.domain.run_tree import NodeFacts, NodeState, facts_from_plain, facts_to_plain
 from desktop.domain.supervision import ExecutionBudget, Priority
 from desktop.domain.threads import RunRecord, ThreadRecord
@@ -68,6 +68,16 @@ async def test_an_agent_is_written_when_it_begins_and_ends_and_now_and_then_and_
     keeper.take(changed(node("0.1", NodeState.FAILED, detail="a key"), node("0", NodeState.COMPLETED, rounds=22)))
     assert (kept.times, kept.rows["0"].rounds, kept.rows["0.1"].detail) == (3, 22, "A KEY")
     assert keeper._runs == {}, "nothing is left of a run whose agents have ended"
+
+
+async def test_what_an_agent_last_did_before_it_waits_is_written_although_nothing_more_is_told() -> None:
+    kept = Written()
+    keeper = TreeKeeper(kept)
+    for rounds in range(4):
+        keeper.take(changed(node("0", rounds=rounds)))
+    await until(lambda: kept.rows["0"].rounds == 3)
+    assert kept.times == 2
+    keeper.take(RunEnded(thread_id="t", run_id="r", reason="cancelled"))
 
 
 @pytest.mark.expects_log("the agents of run r are not kept to its end: full")
