@@ -7,7 +7,8 @@ Their text joins the system text of the run (S-SK-4); they are not called.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from desktop.domain.skills import SkillDef
 from desktop.services.skills.matching import MAX_SHOWN, SkillMatch
@@ -16,6 +17,10 @@ MAX_NAMED = 10
 """Skills that a message may name."""
 
 _NAMED = re.compile(r"(?<![^\s(\"'\[,;])(?:/skill:|/|\$)([a-z0-9]+(?:-[a-z0-9]+)*)(?![\w/-])")
+
+
+_WORDS = re.compile(r"""(?:[^\s"']|"[^"]*"|'[^']*'|["'])+""")
+_ASKED = re.compile(r":arg\[([\w-]+)\]")
 
 
 def named_in(text: str) -> list[str]:
@@ -27,6 +32,43 @@ def arguments_in(text: str, name: str) -> str:
     """What follows a skill's name in a message that begins with it; "" where it is named in passing."""
     first = _NAMED.match(text.lstrip())
     return text.lstrip()[first.end() :].strip() if first is not None and first[1] == name else ""
+
+
+def given_in(text: str, name: str, wanted: Sequence[str]) -> dict[str, str]:
+    """The arguments that follow a skill's name, as text: ``x=…`` wherever it stands, then a word, or what stands in
+    quotes, for each of ``wanted`` in their order; the last one takes the rest."""
+    found: dict[str, str] = {}
+    rest = arguments_in(text, name)
+    for word in _WORDS.finditer(rest):
+        key, is_given, value = word[0].partition("=")
+        if is_given and key in wanted and key not in found:
+            found[key] = _unquoted(value)
+            rest = rest.replace(word[0], " ", 1)
+    left = [one for one in wanted if one not in found]
+    for number, one in enumerate(left, 1):
+        rest = rest.strip()
+        first = _WORDS.match(rest)
+        if first is None:
+            break
+        value = rest if number == len(left) else first[0]
+        found[one], rest = _unquoted(value), rest[len(value) :]
+    return found
+
+
+def arguments_of(definition: SkillDef, body: str) -> dict[str, Any]:
+    """What a skill in words can be given, in its order: the properties of ``params`` with their schemas, then what only
+    its text asks for."""
+    params = definition.metadata.get("params")
+    declared = params.get("properties") if isinstance(params, Mapping) else None
+    found: dict[str, Any] = dict(declared) if isinstance(declared, Mapping) else {}
+    for asked in _ASKED.findall(body):
+        found.setdefault(asked, {})
+    return found
+
+
+def _unquoted(text: str) -> str:
+    whole = _WORDS.fullmatch(text) and len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+    return text[1:-1] if whole and text.count(text[0]) == 2 else text
 
 
 def chosen(text: str, skills: Iterable[SkillDef]) -> list[SkillDef]:

@@ -10,6 +10,7 @@ import os
 import threading
 from collections import ChainMap
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ from desktop.pipeline.names import AllowedTools
 from desktop.pipeline.skills.run import CodeWorker, SkillRuns, context_of
 from desktop.pipeline.skills.side import SkillSide
 from desktop.pipeline.table import Registered, SkillTable
-from desktop.services.skills.activation import chosen, fitting
+from desktop.services.skills.activation import arguments_in, arguments_of, chosen, fitting, given_in
 from desktop.services.skills.files import SkillsInUse
 from desktop.services.skills.levels import Levels
 from desktop.services.skills.shown_tools import ShownTools
@@ -37,6 +38,7 @@ from desktop.skills.cascade.effective import Cascades, Promotions, promotions
 from desktop.skills.formats.folder import folder_files
 from desktop.skills.patterns.lists import AllowedList, NamedBy, intersect
 from desktop.skills.resolution.fabric import SkillChanges, SkillFabric
+from desktop.skills.values.kinds import MISSING
 from desktop.supervision.topics import Topics
 
 if TYPE_CHECKING:
@@ -165,6 +167,22 @@ class SkillWorld:
         return await self.expanded(
             definition, args, config, inherited, token=meta.cancellation, environment=meta.environment
         )
+
+    async def named(
+        self, definition: SkillDef, asked: str, *, token: CancellationToken, environment: Mapping[str, str]
+    ) -> str:
+        """The text of a skill that a person's message brings in; what follows its name there are its arguments, and the
+        text says of the others that they are not given. Raises like ``expanded``, and ConfigurationError."""
+        wanted: Mapping[str, Any] = {}
+        with suppress(KnownError):  # said below
+            wanted = arguments_of(definition, await asyncio.to_thread(self._body, definition))
+        found: dict[str, Any] = dict(given_in(asked, definition.name, tuple(wanted)))
+        for name, schema in wanted.items():
+            usual = schema.get("default", MISSING) if isinstance(schema, Mapping) else MISSING
+            found.setdefault(name, f"({name}: not given)" if usual is MISSING else usual)
+        args = {ARGUMENTS: arguments_in(asked, definition.name), **found}
+        config = await self.effective(definition)
+        return await self.expanded(definition, args, config, {}, token=token, environment=environment)
 
     async def expanded(
         self,

@@ -37,8 +37,7 @@ from desktop.pipeline.context import CallRequest, Invocation
 from desktop.recovery.resume import Unfinished
 from desktop.recovery.uncertain_calls import find_uncertain
 from desktop.services.recovery.settling import Settling
-from desktop.services.skills.activation import arguments_in, named_in
-from desktop.services.skills.text import ARGUMENTS
+from desktop.services.skills.activation import named_in
 from desktop.services.threads.recorder import RunRecorder
 from desktop.services.turns.persistent import PersistentTurn, Place
 from desktop.services.turns.remembered import named_skills, remembered
@@ -342,10 +341,7 @@ class SideTurn:
             if one.name == skill.name:
                 continue
             try:
-                given = {ARGUMENTS: arguments_in(asked, one.name)}
-                text = await skills.expanded(
-                    one, given, one.metadata, {}, token=self.meta.cancellation, environment=self.spec.environment
-                )
+                text = await skills.named(one, asked, token=self.meta.cancellation, environment=self.spec.environment)
             except KnownError as error:
                 if one.name in wanted:
                     raise

@@ -8,7 +8,7 @@ import pytest
 from desktop.domain.messages import NoticeBlock
 from desktop.domain.skills import SkillDef
 from desktop.models.scripted import ScriptedModel, says
-from desktop.services.skills.activation import arguments_in, chosen, fitting, named_in
+from desktop.services.skills.activation import arguments_in, chosen, fitting, given_in, named_in
 from desktop.skills.catalogue.roots import SearchRoot
 from tests.unit.services.kit import ROOT, world
 
@@ -108,6 +108,46 @@ async def test_a_message_that_names_a_skill_is_answered_with_its_text(tmp_path: 
     assert "# Skill: pirate\n\nTalk like a pirate." in model.requests[0].system
     assert "pirate" not in model.requests[1].system
     assert model.requests[0].messages[-1].text == "/pirate say hello"
+
+
+@pytest.mark.parametrize(
+    ("said", "given"),
+    [
+        ("1.2 to the team, in English", {"version": "1.2", "where": "to", "how": "the team, in English"}),
+        ("1.2", {"version": "1.2"}),
+        ("how=short '1.2 beta' mail", {"version": "1.2 beta", "where": "mail", "how": "short"}),
+        ('where="our list" 1.2 it\'s urgent', {"version": "1.2", "where": "our list", "how": "it's urgent"}),
+        ("who=me 1.2", {"version": "who=me", "where": "1.2"}),
+        ("", {}),
+    ],
+)
+def test_what_follows_a_name_are_its_arguments_in_their_order_or_by_name(said: str, given: dict[str, str]) -> None:
+    assert given_in(f"/notes {said}", "notes", ("version", "where", "how")) == given
+    assert given_in(f"please /notes {said}", "notes", ("version", "where", "how")) == {}
+
+
+@pytest.mark.spec("R-SK-12", "S-SK-1")
+async def test_directives_of_a_skill_that_a_message_names_are_filled_in(tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    head = "---\nname: notes\ndescription: x\nmetadata:\n  shop: owls\n  params:\n    type: object\n    properties:\n"
+    params = "      version: {type: string}\n      tone: {type: string, default: dry}\n---\n"
+    body = (
+        "Notes of :arg[version] for :arg[whom], :arg[tone] in tone, by :skill[notes] "
+        "of :config[shop]; see :path[beside.txt].\n"
+    )
+    (mine / "notes.skill.md").write_text(head + params + body)
+    roots = (SearchRoot(str(mine), "mine"), SearchRoot(str(ROOT / "skills"), "library"))
+    model = ScriptedModel([says("1"), says("2"), says("3")])
+    async with world(tmp_path, model, roots=roots) as w:
+        thread = await w.thread()
+        await w.ask(thread, "/notes 2.1 whom=all")
+        await w.ask(thread, "/notes 2.1 kind everybody in the house")
+        await w.ask(thread, "What would $notes say?")
+    first, second, third = (request.system.partition("# Skill: notes")[2] for request in model.requests)
+    assert f"Notes of 2.1 for all, dry in tone, by `notes` (x) of owls; see {mine / 'beside.txt'}." in first
+    assert "Notes of 2.1 for everybody in the house, kind in tone" in second
+    assert "Notes of (version: not given) for (whom: not given), dry in tone" in third
 
 
 @pytest.mark.spec("R-SK-15")
