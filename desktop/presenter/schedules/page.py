@@ -84,13 +84,15 @@ class Readings(QObject):
 class JobsViewModel(QObject):
     """The view-model of the Schedules page.
 
-    ``changed``: the list; ``opened``: another draft; ``checked``: its problems and next times; ``history_changed``.
+    ``changed``: the list; ``opened``: another draft; ``edited``: something was typed; ``checked``: its problems and
+    next times; ``history_changed``.
     ``refused``: it was not saved, and ``problems`` say why. ``said`` is a sentence for the person and the token of what
     ``undo_delete`` takes back, or ""; ``restored`` the job that is in the list again after that.
     """
 
     changed = Signal()
     opened = Signal()
+    edited = Signal()
     checked = Signal()
     history_changed = Signal()
     refused = Signal()
@@ -111,6 +113,7 @@ class JobsViewModel(QObject):
         self.runs: tuple[JobRun, ...] = ()
         self.loaded = False
         self.unread: dict[str, str] = {}
+        self._opening = 0
         self._deleted: tuple[Job, bool] | None = None
         """The last one, and whether it was open; ``_back`` until it is in the list again, and shown as it was."""
         self._back: tuple[Job, bool] | None = None
@@ -179,6 +182,7 @@ class JobsViewModel(QObject):
 
     def open(self, job_id: str) -> None:
         """Edit this job; "" is a new one. Unsaved changes of another job are lost: ask first where ``dirty``."""
+        self._opening += 1
         row = self.row(job_id)
         self.kept = self.draft = row.job if row is not None else NEW
         self.problems, self.next_times, self.runs = (), (), ()
@@ -191,6 +195,7 @@ class JobsViewModel(QObject):
         """Change the draft; it is checked a moment later."""
         self.draft = replace(self.draft, **changes)
         self._timer.start()
+        self.edited.emit()
 
     def edit_policy(self, **changes: Any) -> None:
         """Change the draft's policy."""
@@ -204,6 +209,7 @@ class JobsViewModel(QObject):
         else:
             self.unread.pop(path, None)
         self._timer.start()
+        self.edited.emit()
 
     def check(self) -> None:
         """Say what is wrong with the draft and when it comes next."""
@@ -235,7 +241,7 @@ class JobsViewModel(QObject):
     def save(self) -> None:
         """Save the draft."""
         self._timer.stop()
-        draft = self.draft
+        draft, opening = self.draft, self._opening
         if self.unread:
             self.said.emit(UNREAD, "")
             self.refused.emit()
@@ -253,6 +259,10 @@ class JobsViewModel(QObject):
                 self.kept = self.draft = kept
                 self.opened.emit()
                 self.check()  # what was wrong with it was said of an earlier draft
+            elif self._opening == opening:  # typed meanwhile: that stays, in the same job
+                self.kept = kept
+                self.draft = replace(self.draft, job_id=kept.job_id, created_at=kept.created_at, seen_at=kept.seen_at)
+                self.edited.emit()
             key = " It held a key from your keyring, which was taken out of it." if _lost_key(draft, kept) else ""
             self.said.emit(f"{short(kept.name)} is saved.{key}", "")
             self.refresh()

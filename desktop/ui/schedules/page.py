@@ -18,6 +18,7 @@ from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
+from desktop.ui.widgets.dialogs.page_shortcut import PageShortcut
 from desktop.ui.widgets.dialogs.toast import Toast
 from desktop.ui.widgets.layout.containers import EmptyState, Notice, PaneHeader, Scroller
 from desktop.ui.widgets.layout.folding import FoldingPane
@@ -153,7 +154,7 @@ class SchedulesPage(QFrame):
         row.addStretch(1)
         self.discard = Button("Discard", "quiet")
         self.save = Button("Save", "primary", key="Ctrl+S")
-        self.save.setShortcut("Ctrl+S")
+        PageShortcut(QKeySequence.StandardKey.Save, self, self._save)
         row.addWidget(self.discard)
         row.addWidget(self.save)
         column.addWidget(foot)
@@ -171,11 +172,12 @@ class SchedulesPage(QFrame):
         self.attempt.clicked.connect(lambda: jobs.try_once(jobs.kept.job_id))
         self.stop.clicked.connect(lambda: jobs.stop(jobs.kept.job_id))
         self.pause.clicked.connect(lambda: jobs.set_enabled(jobs.kept.job_id, not jobs.kept.enabled))
-        self.save.clicked.connect(self.form.ask_to_save)
+        self.save.clicked.connect(self._save)
         self.discard.clicked.connect(jobs.discard)
         self.form.settings_wanted.connect(self.settings_wanted)
         jobs.changed.connect(self._refresh)
         jobs.opened.connect(self._opened)
+        jobs.edited.connect(self._state)
         jobs.checked.connect(self._state)
         jobs.said.connect(self.toast.say)
         jobs.restored.connect(self._select)
@@ -209,13 +211,13 @@ class SchedulesPage(QFrame):
 
     def _opened(self) -> None:
         self._stack.setCurrentIndex(1)
-        self._head.title.setText(shown_line(self._jobs.kept.name) or "New job")
         self._select()
         self._state()
 
     def _state(self) -> None:
         jobs = self._jobs
         row: JobRow | None = jobs.row(jobs.kept.job_id)
+        self._head.title.setText(shown_line(jobs.kept.name) or "New job")
         running = row is not None and row.running
         problem = row.problem if row is not None else ""
         self.problem.setVisible(bool(problem))
@@ -252,6 +254,10 @@ class SchedulesPage(QFrame):
         self.scroller.verticalScrollBar().setValue(0)
         if not job_id:
             self.form.name.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _save(self) -> None:
+        if self._jobs.dirty:
+            self.form.ask_to_save()
 
     def open_job(self, job_id: str) -> None:
         """Show a job, once what is not saved of another has been dealt with."""

@@ -165,7 +165,7 @@ class YamlEditor(QFrame):
         self.source.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _save(self) -> None:
-        if self.save.isEnabled():
+        if self._cli.dirty:  # the button follows the last check, which may be of an earlier text
             self._cli.save()
 
     def _revert(self) -> None:

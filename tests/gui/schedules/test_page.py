@@ -27,6 +27,7 @@ class RecordingService(SampleService):
         self.readings = 0
         self.tell: Any = None
         self.more_runs: list[JobRun] = []
+        self.meanwhile: Any = None
 
     def on_change(self, listener: Any) -> None:
         self.tell = listener
@@ -46,7 +47,10 @@ class RecordingService(SampleService):
 
     async def save(self, job: Job) -> Job:
         self.saved.append(job)
-        return job
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile is not None:
+            meanwhile()
+        return replace(job, job_id=job.job_id or "new")
 
 
 @pytest.fixture
@@ -115,6 +119,35 @@ def test_a_limit_that_cannot_be_read_stays_wrong_and_keeps_the_job_from_being_sa
     field.textEdited.emit("")
     page.jobs.save()
     assert [getattr(job.policy, name) for job in page.service.saved] == [None]
+
+
+def test_what_was_typed_just_now_is_saved_by_ctrl_s(page):
+    page.activateWindow()
+    page.form.name.setFocus()
+    page.form.name.selectAll()
+    QTest.keyClicks(page.form.name, "Tides")
+    assert page.save.isEnabled()
+    QTest.keyClick(page.form.name, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    assert [(job.job_id, job.name) for job in page.service.saved] == [("1", "Tides")]
+    assert not page.dirty
+    QTest.keyClick(page.form.name, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    assert len(page.service.saved) == 1, "nothing is left to save"
+
+
+def test_what_is_typed_while_a_new_job_is_being_saved_belongs_to_the_same_job(page):
+    page.jobs.open("")
+    page.jobs.edit(name="Tides", message="When?", schedule="@daily")
+    page.service.meanwhile = lambda: page.jobs.edit(name="Tides of tomorrow")
+    page.jobs.save()
+    assert page.jobs.draft.name == "Tides of tomorrow"
+    assert page.dirty
+    page.jobs.save()
+    assert [(job.job_id, job.name) for job in page.service.saved] == [("", "Tides"), ("new", "Tides of tomorrow")]
+    page.jobs.open("")
+    page.jobs.edit(name="Another", message="What?", schedule="@daily")
+    page.service.meanwhile = lambda: page.jobs.open("")
+    page.jobs.save()
+    assert page.jobs.draft.job_id == "", "one that is begun meanwhile is another"
 
 
 def test_limits_are_shown_as_they_are_read(page):
