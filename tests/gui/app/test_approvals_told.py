@@ -69,10 +69,11 @@ async def test_a_call_edited_out_of_the_boundary_comes_back_with_why_and_is_neve
     app.say("write it")
     outside = tmp_path / "outside.txt"
     for path in (str(outside), "mine.txt"):
-        request = await app.asked()
-        edited = {"path": path, "content": "short"}
+        request, edited = await app.asked(), {"path": path, "content": "short"}
         app.models.approvals.answer(request.request_id, "allow_edited", digest=request.digest, edited_arguments=edited)
-        await app.until(lambda: [r.arguments["path"] for r in app.models.approvals.requests] == [path], "asked again")
+        await app.until(
+            lambda edited=edited: [dict(r.arguments) for r in app.models.approvals.requests] == [edited], "asked again"
+        )
         (again,) = app.models.approvals.requests
         assert (str(outside) in again.refused) == (path != "mine.txt")
         assert not outside.exists()
