@@ -45,6 +45,7 @@ class Call:
     question: str = ""
     allowed_before: bool = False
     unrepeatable: str = ""
+    refused: str = ""
 
     def __post_init__(self) -> None:
         if self.check is None:
@@ -107,6 +108,18 @@ async def test_write_and_admin_ask_each_time(category: Category) -> None:
         decision = await bench.decide(Call(category))
         assert (decision.allowed, decision.by) == (True, "user")
     assert len(person.asked) == len(bench.shown) == 3
+
+
+@pytest.mark.spec("R-PRM-2", "R-PRM-5", "R-PRM-6")
+@pytest.mark.parametrize("category", [READ, WRITE])
+async def test_an_edit_that_may_not_be_made_is_shown_whatever_else_would_answer(category: Category) -> None:
+    person = Person("deny")
+    bench = GateBench(person, TrustRule("write-file", "allow"), auto_approve_workspace_writes=True)
+    decision = await bench.decide(Call(category, refused="it is outside"))
+    assert (decision.allowed, decision.by) == (False, "user")
+    assert [request.refused for request in person.asked] == ["it is outside"]
+    nobody = await GateBench(None).decide(Call(category, refused="it is outside"))
+    assert (nobody.allowed, nobody.by) == (False, "no_handler")
 
 
 @pytest.mark.spec("R-TOOL-5", "R-BLT-1")

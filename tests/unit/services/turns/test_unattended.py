@@ -39,6 +39,7 @@ class Call:
     question: str = ""
     allowed_before: bool = False
     unrepeatable: str = ""
+    refused: str = ""
     place: str = ""
     logged: list[int] = field(default_factory=list)
 
