@@ -34,6 +34,7 @@ from desktop.pipeline.nested import NestedSink
 from desktop.pipeline.results import value_of
 from desktop.pipeline.skill_context import Context, HostedAgent
 from desktop.pipeline.skill_tool import SkillTool
+from desktop.skills.names import is_bare_name
 
 MAX_EFFECTS = 10_000
 """Of one agent in one call; what it asks of models has a budget besides."""
@@ -190,8 +191,9 @@ class AgentEffects:
         return _outcome_of(outcome)
 
     async def _agent(self, name: str) -> Tool:
-        """Raises NotFound for what is no agent."""
-        tool = await self._scope.host.pipeline.named(name)
+        """Raises NotFound for what is no agent. A path or a URI is none: its file would be read, wherever it lies
+        (R-COD-7)."""
+        tool = await self._scope.host.pipeline.named(name) if is_bare_name(name.replace("_", "-")) else None
         code = isinstance(tool, SkillTool) and tool.definition.is_code and tool.definition.role != "agent"
         if tool is None or code or not (isinstance(tool, SkillTool) or tool.spec.source == "agent"):
             raise NotFound(f"There is no agent called {name[:64]!r}; nothing was started.")
@@ -201,6 +203,8 @@ class AgentEffects:
 def _terms(given: Mapping[str, Any]) -> ChildTerms:
     """Raises ConfigurationError for a budget or a priority that is none (R-LIM-7)."""
     plain, priority = given.get("budget") or {}, str(given.get("priority") or "").upper()
+    if not isinstance(plain, Mapping):
+        raise ConfigurationError(f"A budget has its limits by name, and is not {plain!r:.80}.")
     unknown = sorted(set(plain) - set(ExecutionBudget.__dataclass_fields__))
     if unknown or (priority and priority not in Priority.__members__):
         raise ConfigurationError(f"There is no budget or priority called {(unknown or [priority.lower()])[0]!r}.")

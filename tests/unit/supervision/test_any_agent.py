@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -113,6 +114,7 @@ async def test_what_an_ended_agent_leaves_behind_reaches_nothing_any_more() -> N
 @pytest.mark.spec("R-JRN-4", "R-LIM-7", "R-CAN-9")
 async def test_moments_budgets_priorities_and_agents_that_are_none_are_refused() -> None:
     wrong = ({"budget": {"deadline_s": float("nan")}}, {"budget": {"max_agents": 3}}, {"priority": "urgent"})
+    no_mapping = ([{}], 5, "x")
 
     async def body(ctx, _inbox):
         with pytest.raises(ValueError, match="comes"):
@@ -122,14 +124,35 @@ async def test_moments_budgets_priorities_and_agents_that_are_none_are_refused()
             with pytest.raises(ToolFailure) as refused:
                 await ctx.join(await ctx.spawn("main-agent", "x", **given))
             ends.append(refused.value.code)
+        for budget in no_mapping:  # ``ctx`` cannot ask for that, but other code of a skill can
+            asked = {"kind": "spawn", "given": {"agent": "main-agent", "message": "x", "budget": budget}}
+            with pytest.raises(ToolFailure) as refused:
+                await ctx.skill.manager.invoke(ctx._ref, asked)
+            ends.append(refused.value.code)
         for name in ("nobody", "read", "event-emit"):
             with pytest.raises(ToolFailure, match="no agent called"):
                 await ctx.join(await ctx.spawn(name, "x"))
         return ends
 
     bench = Bench()
-    assert (await bench.run(body)).value == ["configuration"] * 3
+    assert (await bench.run(body)).value == ["configuration"] * 6
     assert bench.done == []
+
+
+@pytest.mark.spec("R-COD-7", "R-JRN-3")
+async def test_a_child_is_called_by_its_name_and_no_file_is_read_for_a_path_or_uri(tmp_path: Path) -> None:
+    file = tmp_path / "sub.skill.md"
+    file.write_text("---\nname: sub\ndescription: d\n---\nDo it.\n")
+    refs = (str(file), file.as_uri(), f"{file}#sub")
+
+    async def body(ctx, _inbox):
+        for ref in refs:
+            with pytest.raises(ToolFailure, match="no agent called"):
+                await ctx.join(await ctx.spawn(ref, "x"))
+
+    bench = Bench()
+    assert (await bench.run(body)).status == "completed"
+    assert [bench.world.fabric.find_cached(ref) for ref in refs] == [(False, None)] * 3, "nobody looked there"
 
 
 @pytest.mark.spec("R-MW-4")
