@@ -15,7 +15,7 @@ from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import CallLimits
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock
 from desktop.domain.middleware import FunctionContext
-from desktop.domain.permission import Decision, PermissionRequest, same_json
+from desktop.domain.permission import Decision, PermissionRequest, same_json, with_message
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.scopes import Interrupt
 from desktop.domain.tools import PreCheck, Tool, ToolResult
@@ -170,7 +170,7 @@ class CallContext(FunctionContext):
     stale: bool = False
     """Whether something has changed since it was approved."""
     original: Mapping[str, Any] | None = None
-    """What the model asked for, once a person edited the arguments."""
+    """What the model asked for, with what it says beside the arguments, once a person edited any of that."""
     logged: list[int] = field(default_factory=list)
     """The numbers of this call's lines in the activity log."""
     waited_s: float = 0.0
@@ -202,14 +202,19 @@ class CallContext(FunctionContext):
         return f"line {place.line}: {place.text}" if place.line else "made while it ran"
 
     @property
+    def shown(self) -> Mapping[str, Any]:
+        """What a person is shown and allows: the arguments, and what is said beside them."""
+        return with_message(self.frozen, self.request.said)
+
+    @property
     def edited(self) -> bool:
-        """Whether a person changed the arguments."""
-        return self.original is not None and not same_json(dict(self.original), dict(self.frozen))
+        """Whether a person changed what they were shown."""
+        return self.original is not None and not same_json(dict(self.original), dict(self.shown))
 
     @property
     def changes(self) -> dict[str, Any]:
-        """What a person changed: the arguments that the model did not ask for, as they are now."""
-        return {} if self.original is None else changed(self.original, self.frozen)
+        """What a person changed: what the model did not ask for, as it is now."""
+        return {} if self.original is None else changed(self.original, self.shown)
 
     @property
     def settled(self) -> bool:

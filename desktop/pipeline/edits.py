@@ -17,7 +17,7 @@ def edit_note(call: CallContext, mask: Callable[[Any], Any] = lambda value: valu
     allowed = call.decision is not None and (call.decision.allowed or bool(call.question))
     if not allowed or not call.edited:
         return ""
-    return changed_note(call.original, {**call.frozen, **mask(call.changes)})
+    return changed_note(call.original, {**call.shown, **mask(call.changes)})
 
 
 def changed_note(asked: Mapping[str, Any] | None, made: Mapping[str, Any]) -> str:

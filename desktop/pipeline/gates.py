@@ -147,7 +147,7 @@ class TrustGate:
     async def _edit(self, call: CallContext, arguments: Mapping[str, Any]) -> None:
         """Take over edited arguments; what the model asked for stays beside them. They are the call's from here on: a
         refusal is about these, and the model has to hear that they are not its own."""
-        call.original = call.frozen if call.original is None else call.original
+        call.original = call.shown if call.original is None else call.original
         given, said = without_message(arguments, call.frozen, call.request.said)
         if said != call.request.said:
             call.request = replace(call.request, said=said)

@@ -55,8 +55,8 @@ class CallJournal:
     """The layer, one for all runs of a process. A run that was not ``open``ed is not journaled.
 
     ``call_id`` names a call as its thread does: its records have that in the place of an agent's path. ``repeatable``
-    says whether it only reads; only what does not waits until its line is written. ``edited`` says whether a person
-    changed its arguments: then these are kept with its beginning, for the thread has those that were asked for.
+    says whether it only reads; only what does not waits until its line is written. ``edited`` gives what a person made
+    of it, or None: that is kept with its beginning, for the thread has what was asked for.
     ``tool`` gives what stands for the tool as it was allowed (``tool_digest``), where it can be gone on with.
     """
 
@@ -68,7 +68,7 @@ class CallJournal:
         *,
         repeatable: Callable[[FunctionContext], bool] = only_reads,
         describe: Callable[[FunctionContext], str] = described,
-        edited: Callable[[FunctionContext], bool] = lambda _context: False,
+        edited: Callable[[FunctionContext], Mapping[str, Any] | None] = lambda _context: None,
         tool: Callable[[FunctionContext], str] = lambda _context: "",
     ) -> None:
         self._call_id = call_id
@@ -116,9 +116,8 @@ class CallJournal:
         repeatable = self._repeatable(context)
         summary = "" if repeatable else self._describe(context)
         digest = digest_of(context.tool, context.arguments)
-        changed = context.arguments if self._edited(context) else None
         asked = EffectRequest(
-            "tool", context.tool, digest, summary, repeatable, changed=changed, tool=self._tool(context)
+            "tool", context.tool, digest, summary, repeatable, changed=self._edited(context), tool=self._tool(context)
         )
         place = self._place(context)
         await journal.begin(place, asked)

@@ -18,7 +18,7 @@ def call_journal() -> CallJournal:
     return CallJournal(
         _call_id,
         repeatable=lambda call: isinstance(call, CallContext) and call.category is Category.READ,
-        edited=lambda call: isinstance(call, CallContext) and call.edited,
+        edited=lambda call: call.shown if isinstance(call, CallContext) and call.edited else None,
         tool=_tool,
     )
 

@@ -13,6 +13,7 @@ from desktop.domain.call_keys import inside_key, is_inside, likeness
 from desktop.domain.effects import call_key
 from desktop.domain.errors import AssentError, CancellationError, Denied
 from desktop.domain.middleware import CallNext
+from desktop.domain.permission import with_message, without_message
 from desktop.domain.tools import ToolResult, ToolSpec
 from desktop.pipeline.context import CallAttempt, CallContext, CallRequest, changed
 from desktop.pipeline.edits import changed_note
@@ -65,7 +66,8 @@ class PastCalls:
         like = likeness(spec.name, None if works_for_it else request.block.arguments or {}, request.said)
         number = request.parent.count(f"{request.branch}\0{like}" if request.branch else like)
         request = replace(request, key=inside_key(above.call, like, number, request.branch))
-        past = histories.past(above.run_id, request.key, request.block.arguments, spec) if histories else None
+        asked = with_message(request.block.arguments or {}, request.said)
+        past = histories.past(above.run_id, request.key, asked, spec) if histories else None
         return request if past is None or works_for_it else _with_arguments(replace(request, past=past))
 
     async def process(self, context: CallContext, call_next: CallNext) -> None:
@@ -134,7 +136,8 @@ def _with_arguments(request: CallRequest) -> CallRequest:
     edited = edited_of(request.past)
     if edited is None or isinstance(request.past, Done):
         return request
-    return replace(request, block=replace(request.block, arguments=edited.made, raw="", problem=""))
+    made, said = without_message(edited.made, request.block.arguments or {}, request.said)
+    return replace(request, block=replace(request.block, arguments=made, raw="", problem=""), said=said)
 
 
 def _stored(request: CallRequest, past: Done) -> ToolResult:

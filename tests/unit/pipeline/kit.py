@@ -94,7 +94,7 @@ class Person:
             call.category,
             call.check.raised_because,
             (),
-            call.frozen,
+            call.shown,
             call.check.paths,
             (),
             {},

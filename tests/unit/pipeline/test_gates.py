@@ -19,9 +19,11 @@ from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.pipeline.gates import NOT_ANSWERED
 from desktop.pipeline.names import Caller, ExactTools
 from desktop.pipeline.pipeline import CallSettings
+from desktop.pipeline.validation import as_json
 from desktop.safety.secrets.redaction import SecretRedactor
 from tests.harness.timeouts import WAIT_S
 from tests.unit.pipeline.kit import PATH, Bench, FakeTool, Person
+from tests.unit.pipeline.skill_kit import SkillBench
 
 
 class OneCall:
@@ -288,6 +290,24 @@ async def test_the_model_hears_which_arguments_a_person_left_out() -> None:
     outcome = await Bench(tool, person=person).call("write_file")
     note = outcome.result.text.partition("\n")[0]
     assert note == "[The person changed the arguments before allowing this call to: {}, without path]"
+
+
+@pytest.mark.spec("R-PRM-5", "R-TOOL-2")
+@pytest.mark.parametrize("change", [{"path": "b"}, {"message": "bye"}, {"path": "b", "message": "bye"}])
+async def test_a_message_beside_the_arguments_can_be_changed_and_only_what_was_changed_is_told(
+    change: dict[str, str],
+) -> None:
+    person = Person(edited(**change), "allow_once")
+    bench = SkillBench(tools=(writer(),), person=person)
+    outcome = await bench.call("write-file", {"path": "a"}, said="hello")
+    assert [dict(request.arguments) for request in person.asked] == [
+        {"path": "a", "message": "hello"},
+        {"path": "a", "message": "hello", **change},
+    ]
+    assert person.asked[1].original == {"path": "a", "message": "hello"}
+    assert outcome.facts["edited"] == change
+    note = outcome.result.text.partition("\n")[0]
+    assert note == f"[The person changed the arguments before allowing this call to: {as_json(change)}]"
 
 
 @pytest.mark.spec("R-PRM-5", "R-LOOP-3")

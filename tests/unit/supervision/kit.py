@@ -22,7 +22,7 @@ from desktop.domain.run_meta import RunMeta
 from desktop.domain.run_tree import NodeFacts
 from desktop.domain.supervision import ExecutionBudget, SpawnBudget, Supervision
 from desktop.domain.tools import ToolResult
-from desktop.pipeline.context import CallRequest, CallResult, Invocation
+from desktop.pipeline.context import CallRequest, CallResult, Invocation, Trust
 from desktop.pipeline.names import Caller
 from desktop.pipeline.pipeline import CallSettings, Pipeline
 from desktop.pipeline.recovery.journal import call_journal, logged
@@ -30,6 +30,7 @@ from desktop.recovery.history import CallHistory
 from desktop.recovery.past import NEVER_BEGUN, Past, Unknown
 from desktop.recovery.words import NOBODY_KNOWS
 from desktop.services.skills.world import SkillWorld
+from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.resolution.programmatic import RegisterToolOptions
 from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.model_queue import ModelQueue
@@ -83,10 +84,12 @@ class Bench:
     budget: ExecutionBudget = field(default_factory=ExecutionBudget)
     answer: Callable[[ModelRequest], Awaitable[ChatMessage]] | None = None
     act: Callable[[str, Mapping[str, Any], RunMeta], Awaitable[ToolResult]] | None = None
-    person: Person | None = None
+    person: Trust | None = None
     layers: Sequence[Any] = ()
     chat_layers: Sequence[Any] = ()
     allowed: str = "*"
+    folder: str = ""
+    """Where a person's skills in files are, if there are any."""
     mask: Callable[[str], str] | None = None
     subscribe: Any = None
     done: list[str] = field(default_factory=list)
@@ -121,7 +124,7 @@ class Bench:
 
     async def run(self, body: Body, *, leave_open: bool = False, **kinds: Body) -> AgentOutcome:
         """The run, whose only work is the agent ``body``; a log that has lines of it is gone on with."""
-        fabric = open_fabric([LIBRARY])
+        fabric = open_fabric([LIBRARY, *([SearchRoot(self.folder, "mine")] if self.folder else [])])
         owner, world = TaskOwner(), SkillWorld(fabric, Table(self._tool("read"), self._tool("write")))
         self.world = world
         for name, made in {"main": body, **kinds}.items():

@@ -8,7 +8,7 @@ import time
 from collections import Counter, UserDict
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any
 
@@ -19,7 +19,9 @@ from desktop.domain.errors import BugError, KnownError, ModelRateLimited, StoreF
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, Usage
 from desktop.domain.models import ModelRef, ModelRequest
+from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.run_meta import RunMeta
+from desktop.domain.safety import SafetySettings
 from desktop.domain.tools import ToolResult
 from desktop.recovery.effect_journal import EffectJournal
 from desktop.recovery.effect_values import (
@@ -32,6 +34,8 @@ from desktop.recovery.effect_values import (
     message_to_plain,
     to_text,
 )
+from desktop.safety.permission.gate import PermissionGate
+from desktop.services.rules.trust import TrustRules
 from tests.unit.pipeline.kit import Person
 from tests.unit.supervision.kit import Bench, MemoryLog, ask, said, unfinished
 
@@ -131,6 +135,43 @@ async def test_a_write_whose_outcome_nobody_knows_is_asked_about_and_the_answer_
         nobody = bench.person = Person()
         assert (await bench.run(body)).value == [ok]
         assert nobody.asked == [], "nobody is asked a second time"
+
+
+class Editor:
+    """A person who changes the message of a call the first time that they are asked, and agrees to what came of it."""
+
+    def __init__(self) -> None:
+        self.asked: list[PermissionRequest] = []
+
+    async def ask(self, request: PermissionRequest) -> Decision:
+        self.asked.append(request)
+        edited = {**request.arguments, "message": "sort"} if len(self.asked) == 1 else None
+        return Decision("allow_once", request.digest, edited_arguments=edited)
+
+
+@pytest.mark.spec("R-PRM-2", "R-PRM-5", "R-JRN-2")
+async def test_what_a_person_made_of_a_message_to_a_skill_in_words_is_what_goes_on(tmp_path: Path):
+    (tmp_path / "sub.skill.md").write_text("---\nname: sub\ndescription: d\nmetadata: {category: write}\n---\nDo.\n")
+
+    async def body(ctx, _inbox):
+        return (await ctx.join(await ctx.spawn("sub", "burn"))).value
+
+    async def audit(_entry: AuditEntry) -> int:
+        return 1
+
+    person = Editor()
+    gate = PermissionGate(person, TrustRules(), audit, lambda: SafetySettings(str(tmp_path)))
+    bench = Bench(person=gate, folder=str(tmp_path))
+    outcome = await bench.run(body)
+    first, second = person.asked
+    assert (first.original, second.original, second.arguments) == (None, {"message": "burn"}, {"message": "sort"})
+    assert outcome.value == '[The person changed the arguments before allowing this call to: {"message": "sort"}]\nre sort'
+    lines, begun = bench.log.records, next(at for at, r in enumerate(bench.log.records) if r.name == "sub")
+    for cut in range(begun + 1, len(unfinished(lines)) + 1):
+        bench.log.records, bench.done = unfinished(lines)[:cut], []
+        assert (await bench.run(body)).value == outcome.value, cut
+        assert set(bench.done) <= {"llm sort"}, cut
+    assert len(person.asked) == 2, "they have agreed, and to nothing else"
 
 
 @pytest.mark.spec("R-JRN-2")
