@@ -18,6 +18,7 @@ PROTOCOL = 1
 HEADER = struct.Struct(">I")
 FRAME_MAX = 1024 * 1024  # bytes; both directions
 BATCH_MAX = 64 * 1024  # characters at which a batch of items is sent
+ITEM_MAX = FRAME_MAX - 1024  # characters of one item as JSON
 PIECE = 32 * 1024  # characters at most of one text in an item or part; six bytes each when escaped
 WINDOW = 8  # unacknowledged batches per call
 PARTS_MAX = 96 * 1024 * 1024  # bytes of parts ahead of one call

@@ -52,16 +52,20 @@ class WorkerCall:
         """Stream an item: at once after a pause, else batched for 16 ms.
 
         With ``join``, its text under that key is appended to the item before it in the batch when all else is equal.
-        Waits while the reader is behind.
+        Waits while the reader is behind. Raises BadFrame for an item that no frame takes.
         """
         text = item[join] if join else ""
+        size = len(text) if join else len(json.dumps(item))
+        if size > frames.ITEM_MAX:
+            raise frames.BadFrame(f"item of {size} characters, at most {frames.ITEM_MAX} are allowed")
+        while self._items and self._size + size > frames.BATCH_MAX:  # others wait for the reader, too
+            await self._pressure()
         last = self._items[-1] if self._items and join else None
         if last is not None and last.keys() == item.keys() and all(last[k] == item[k] for k in item if k != join):
             last[join] += text
-            self._size += len(text)
         else:
             self._items.append(dict(item))
-            self._size += len(text) if join else len(json.dumps(item))
+        self._size += size
         wait = self._sent_at + frames.BATCH_SECONDS - time.monotonic()
         if self._size >= frames.BATCH_MAX:
             await self._pressure()

@@ -33,6 +33,8 @@ MAX_CALLS = 1000
 """Of one run. Callbacks do not count, as a provider streams through them: who handed them out bounds them."""
 MAX_AT_ONCE = 16
 """Calls of tools, and answers on their way."""
+MAX_UNDER_WAY = 1000
+"""What one run may wait for at once, callbacks, effects and children included."""
 MAX_WORDS = 4000
 """Characters of what a process says that it failed with."""
 WRITES_NOTHING = (
@@ -45,7 +47,7 @@ _ROOT = Path(__file__).resolve().parents[3]
 
 class PythonWorker:
     """``workspace`` is where the process starts; ``source`` reads a skill's file (of a pinned one only what was seen);
-    ``python`` is the interpreter's command (a frozen app has its own)."""
+    ``python`` is the interpreter's command (a frozen app has its own), ``at_once`` how much a run may wait for."""
 
     def __init__(
         self,
@@ -53,11 +55,13 @@ class PythonWorker:
         workspace: Callable[[], str],
         source: SourceOf,
         python: tuple[str, ...] = (sys.executable,),
+        at_once: int = MAX_UNDER_WAY,
     ) -> None:
         self._confinement = confinement
         self._source = source
         self._workspace = workspace
         self._python = python
+        self._at_once = at_once
 
     async def run(self, definition: SkillDef, context: Context, args: Mapping[str, Any]) -> Any:
         """The value it returned. Raises ToolFailure for whatever the code did wrong."""
@@ -65,7 +69,7 @@ class PythonWorker:
         spec = await asyncio.to_thread(self._spec, definition, context)
         child = ChildProcess(spec)
         try:
-            return await _PythonCall(child, definition, context).go(source, args)
+            return await _PythonCall(child, definition, context, self._at_once).go(source, args)
         except (ChildDied, ProtocolViolation) as error:
             raise ToolFailure(f"The process of {definition.name} ended: {error}", code="skill.died") from error
         finally:
@@ -111,10 +115,11 @@ def _needed(interpreter: str) -> tuple[str, ...]:
 class _PythonCall:
     """One call under way."""
 
-    def __init__(self, child: ChildProcess, definition: SkillDef, context: Context) -> None:
+    def __init__(self, child: ChildProcess, definition: SkillDef, context: Context, at_once: int) -> None:
         self._child = child
         self._definition = definition
         self._context = context
+        self._at_once = at_once
         self._room = asyncio.Semaphore(MAX_AT_ONCE)
         self._answering = asyncio.Semaphore(MAX_AT_ONCE)
         self._calls = 0
@@ -131,17 +136,20 @@ class _PythonCall:
             hosted = context.hosted
             params["agent"] = {"id": hosted.agent_id, "ref": hosted.ref, "inbox": plain(list(hosted.inbox))}
         stream = self._child.stream("run", params, parts=_pieces(source))
-        waiting: set[asyncio.Task[None]] = set()
+        under_way: dict[asyncio.Task[None], bool] = {}
         try:
             async with asyncio.TaskGroup() as group:
                 async for item in stream:
                     asked = _checked(await asyncio.to_thread(_taken, item))
+                    if len(under_way) >= self._at_once:
+                        words = f"{definition.name} waits for more than {self._at_once} answers at once."
+                        raise ToolFailure(words, code="denied.limit")
                     task = group.create_task(self._serve(asked))
-                    if self._is_effect(asked):
-                        waiting.add(task)
-                        task.add_done_callback(waiting.discard)
-                for task in waiting:  # the code has ended: nobody is left who waits for them
-                    task.cancel()
+                    under_way[task] = self._is_effect(asked)
+                    task.add_done_callback(under_way.pop)
+                for task, is_effect in under_way.items():
+                    if is_effect:  # the code has ended: nobody is left who waits for it
+                        task.cancel()
         except BaseExceptionGroup as group:
             raise self._failed(_first(group)) from group
         finally:
@@ -157,7 +165,7 @@ class _PythonCall:
                 self._context.manager.fail(_said(error))
             except ToolFailure as failure:
                 return failure
-        why = WRITES_NOTHING if error.data.get("without_app_values") is True and _only_reads(self._context) else ""
+        why = WRITES_NOTHING if error.data.get("kept_out") is True and _only_reads(self._context) else ""
         return ToolFailure(f"{self._definition.name} failed: {_said(error)}{why}", code="skill.raised")
 
     def _ended(self, value: Any) -> Any:

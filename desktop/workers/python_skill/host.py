@@ -13,6 +13,7 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
+from desktop.workers.frames import BadFrame
 from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
 from desktop.workers.python_skill.proxy import ProxyContext, ProxyEnvelope, ProxyManager, Run, SkillError
 from desktop.workers.python_skill.run_context import RunContext, run_agent
@@ -49,7 +50,7 @@ class SkillHost:
                 raise
             if manager.failed is not None:
                 raise CallError("skill.failed", manager.failed) from error
-            said = {"code": str(getattr(error, "code", ""))[:64], "without_app_values": _kept_out(error)}
+            said = {"code": str(getattr(error, "code", ""))[:64], "kept_out": _kept_out(error)}
             raise CallError("skill.raised", _told(error), said) from error
         if manager.finished:
             value = manager.value
@@ -73,7 +74,10 @@ class SkillHost:
                 json.dumps(message)
             except (TypeError, ValueError) as error:
                 raise TypeError("arguments and nonlocals must be JSON values") from error
-            await call.emit(message)
+            try:
+                await call.emit(message)
+            except BadFrame as error:
+                raise SkillError(f"The arguments of one call may have 1 MB: {error}.", "skill.too_large") from error
 
         ctx = _view(given)
         manager = ProxyManager(send, ctx.nonlocals, ctx.locals)
@@ -102,7 +106,7 @@ def _loaded(source: str, path: str, entry: str) -> Any:
     try:
         exec(compile(source, path, "exec"), module.__dict__)  # this process exists for it
     except BaseException as error:  # the skill's own code
-        said = {"without_app_values": _kept_out(error)}
+        said = {"kept_out": _kept_out(error)}
         raise CallError("skill.raised", f"The file could not be loaded. {_told(error)}", said) from error
     function = getattr(module, entry, None)
     if not callable(function):

@@ -234,6 +234,43 @@ async def test_calls_side_by_side_are_answered_each_to_its_own(place: Place) -> 
     assert outcome.result.structured == list(range(400)), outcome.result.text
 
 
+@pytest.mark.spec("R-SK-14")
+async def test_calls_side_by_side_are_all_made_however_much_they_bring_together(place: Place) -> None:
+    source = (
+        "import asyncio\n"
+        "async def run(ctx, args):\n"
+        "    calls = [ctx.manager.invoke('count', {'text': 'x' * 60_000}) for _ in range(60)]\n"
+        "    return await asyncio.gather(*calls)\n"
+    )
+
+    async def count(ctx: Any, args: Any) -> Any:
+        return {"length": len(args["text"])}
+
+    outcome = await place.run(source, others=(skill("count", count),))
+    assert outcome.result.structured == [{"length": 60_000}] * 60, outcome.result.text
+
+
+@pytest.mark.spec("R-SK-14")
+async def test_a_call_that_brings_more_than_a_message_holds_fails_alone_and_says_so(place: Place) -> None:
+    source = (
+        "async def run(ctx, args):\n"
+        "    told = []\n"
+        "    for size in (2_000_000, 900_000):\n"
+        "        try:\n"
+        "            told.append(await ctx.manager.invoke('count', {'text': 'x' * size}))\n"
+        "        except Exception as error:\n"
+        "            told.append([error.code, str(error)])\n"
+        "    return told\n"
+    )
+
+    async def count(ctx: Any, args: Any) -> Any:
+        return {"length": len(args["text"])}
+
+    outcome = await place.run(source, others=(skill("count", count),))
+    (code, words), made = outcome.result.structured
+    assert (code, "1 MB" in words, made) == ("skill.too_large", True, {"length": 900_000})
+
+
 @pytest.mark.spec("R-PRM-5")
 async def test_only_the_source_that_was_approved_runs(place: Place) -> None:
     path = place.world.home / "skills" / "mine.skill.py"

@@ -165,7 +165,7 @@ async def test_what_a_person_made_of_a_message_to_a_skill_in_words_is_what_goes_
     outcome = await bench.run(body)
     first, second = person.asked
     assert (first.original, second.original, second.arguments) == (None, {"message": "burn"}, {"message": "sort"})
-    assert outcome.value == '[The person changed the arguments before allowing this call to: {"message": "sort"}]\nre sort'
+    assert outcome.value.endswith('before allowing this call to: {"message": "sort"}]\nre sort')
     lines, begun = bench.log.records, next(at for at, r in enumerate(bench.log.records) if r.name == "sub")
     for cut in range(begun + 1, len(unfinished(lines)) + 1):
         bench.log.records, bench.done = unfinished(lines)[:cut], []

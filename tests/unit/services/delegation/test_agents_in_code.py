@@ -20,7 +20,7 @@ from desktop.domain.run_meta import RunMeta
 from desktop.domain.run_tree import NodeState
 from desktop.domain.safety import SafetySettings
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.pipeline.skills.python_worker import PythonWorker
+from desktop.pipeline.skills.python_worker import MAX_UNDER_WAY, PythonWorker
 from desktop.safety.confinement.select import SystemConfinement
 from desktop.safety.permission.gate import PermissionGate
 from desktop.services.chats.tree_actions import RunTreeService
@@ -70,7 +70,7 @@ async def office(
 ) -> AsyncIterator[House]:
     """A boss that may call the clerk, which is ``code``, in a confined process."""
     listed = options.pop("boss", "look write-file helper-agent clerk sub")
-    name = options.pop("name", "clerk")
+    name, at_once = options.pop("name", "clerk"), options.pop("at_once", MAX_UNDER_WAY)
     skills = {"boss": f"allowed-tools: {listed}", "helper": "", "sub": "allowed-tools: look"}
     tools = (FakeTool("look", body=lambda *_: "42"), FakeTool("write-file", Category.WRITE, FREE))
     agents = (one(BOSS, "boss", exposed=False), one(HELPER, "helper"), one("wrong_agent", "clerk", exposed=False))
@@ -80,7 +80,7 @@ async def office(
         h.world.skills.fabric.invalidate_file(str(path), by_person=True)
         workspace = str(confinement.profile().writable[0])
         h.world.skills.runs.python = PythonWorker(
-            confinement, lambda: workspace, lambda definition: Path(definition.path).read_text("utf-8")
+            confinement, lambda: workspace, lambda definition: Path(definition.path).read_text("utf-8"), at_once=at_once
         )
         yield h
 
@@ -307,6 +307,25 @@ async def run(ctx, inbox):
         ended = {at: node.state for at, node in told(h.world).items() if at not in ("0", "0.1")}
         assert set(ended.values()) <= {NodeState.CANCELLED}
         assert told(h.world)["0.1"].state is NodeState.COMPLETED
+
+
+@pytest.mark.spec("R-SUP-15", "R-SK-14")
+async def test_one_that_asks_for_ever_more_without_waiting_is_ended(
+    tmp_path: Path, confinement: SystemConfinement
+) -> None:
+    code = """
+import asyncio
+
+async def run(ctx, inbox):
+    tasks = [asyncio.ensure_future(ctx.sleep_until(253370764800.0 + n)) for n in range(30)]
+    await asyncio.sleep(3600)
+"""
+    model = ScriptedModel([calls("clerk", {"message": "count"}), says("done")])
+    async with office(tmp_path, confinement, model, code, at_once=20) as h, asyncio.timeout(WAIT_S):
+        _, results = await h.ask()
+        assert (results[-1].is_error, results[-1].facts["code"]) == (True, "denied.limit")
+        assert "more than 20 answers at once" in results[-1].text
+        assert all(node.state.over for node in told(h.world).values())
 
 
 @pytest.mark.spec("R-SUP-15", "R-PRV-11")
