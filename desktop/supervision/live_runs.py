@@ -144,11 +144,12 @@ class LiveRuns:
         priority: Priority | None = None,
     ) -> TreeNode:
         """A place for an agent that works within a call of ``meta``, in the same thread: its calls are those whose
-        metadata name its ``path`` as their ``node``. ``budget`` and ``priority`` are its own, where it has any.
-        Otherwise as ``begin``."""
+        metadata name its ``path`` as their ``node``. ``budget`` and ``priority`` are its own, where it has any; else it
+        counts as much as its caller. Otherwise as ``begin``."""
         caller = self._caller(meta, _place(meta))
-        place = caller.supervision.spawn_child(
-            caller.agent_id, execution_budget=budget, priority=Priority.NORMAL if priority is None else priority
+        above = caller.supervision
+        place = above.spawn_child(
+            caller.agent_id, execution_budget=budget, priority=above.priority if priority is None else priority
         )
         node = self._added(meta, caller, agent_id, place, under)
         node.thread_id = meta.thread_id

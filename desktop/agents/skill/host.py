@@ -41,7 +41,7 @@ class ChildTerms:
     budget: ExecutionBudget | None = None
     """Tighter limits for the child and all below it."""
     priority: Priority | None = None
-    """None: its parent's."""
+    """None: its parent's, or what its own definition says."""
 
 
 class Together(Protocol):

@@ -129,6 +129,18 @@ async def test_a_budget_changed_while_the_chat_runs_stops_it_before_the_next_req
 
 
 @pytest.mark.spec("R-SUP-14")
+async def test_an_agent_that_works_within_a_call_counts_as_much_as_its_caller_unless_it_is_told_otherwise():
+    chat = Chat(says("done"))
+    meta = RunMeta("job", CancellationToken(), "t", Supervision.root(ROOT, session_id="t", priority=Priority.LOW))
+    await chat.runs.open(meta, ROOT)
+    chat.runs.nest(meta, AgentId("skill", "1"))
+    chat.runs.nest(meta, AgentId("skill", "2"), priority=Priority.BACKGROUND)
+    found = [facts.priority for facts in chat.runs.facts("job")]
+    assert found == [Priority.LOW, Priority.LOW, Priority.BACKGROUND], "what a job asks comes after what a person asks"
+    await chat.runs.close("job", AgentOutcome("completed"))
+
+
+@pytest.mark.spec("R-SUP-14")
 async def test_the_run_that_a_person_looks_at_comes_before_one_that_asked_earlier():
     chat = Chat(says("done"))
     order: list[str] = []
