@@ -55,7 +55,8 @@ class TopicListener:
     caller: Any = None
     """In whose name the skill is called: whoever subscribed."""
     heard: Callable[[], None] | None = None
-    """Called with each event, at once; it must be quick."""
+    """Called with each event, at once; it must be quick. None of these events is dropped before it was read: an inbox
+    that is full takes no more."""
 
 
 @dataclass(slots=True)
@@ -77,15 +78,18 @@ class Topics:
 
     def emit(self, topic: str, data: Any) -> TopicEvent:
         """Publish an event and wake every skill that waits for it. Raises ToolFailure for a topic without a usable
-        name."""
+        name, and for an inbox that is full."""
+        kept = self._topic(topic)
+        hearing = [one for one in self._subscriptions.values() if one.topic == topic and one.heard is not None]
+        if len(kept.events) == MAX_KEPT and any(one.seen < kept.events[0].number for one in hearing):
+            raise ToolFailure(f"{MAX_KEPT} messages wait at {topic} and are not read yet.", code="denied.limit")
         event = TopicEvent(next(self._numbers), topic, data, time.time())
         self._last = event.number
-        kept = self._topic(topic)
         kept.events.append(event)
         news, kept.news = kept.news, asyncio.Event()
         news.set()
-        for one in tuple(self._subscriptions.values()):
-            if one.topic == topic and one.heard is not None:
+        for one in hearing:
+            if one.heard is not None:
                 one.heard()
         return event
 

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.errors import ToolFailure
 from desktop.domain.events import AgentListening, RunWaiting
 from desktop.domain.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.supervision.tasks import RunSlots
+from desktop.supervision.topics import MAX_KEPT
 from tests.harness.timeouts import WAIT_S
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.kit import ROOT, World, agent, world
@@ -95,6 +97,23 @@ async def test_the_agent_of_another_chat_posts_to_its_inbox_and_nobody_takes_it_
         shown = said(await w.service.path(thread))
         assert shown[-2] == 'user: From this chat\'s inbox, posted by an agent or a program:\n\n{"note": "done"}'
         assert shown[-1] == "assistant: Heard."
+
+
+@pytest.mark.spec("R-PER-6")
+async def test_an_inbox_takes_no_more_than_it_keeps_so_that_nothing_that_was_posted_is_lost(tmp_path: Path) -> None:
+    async with kept(tmp_path, ScriptedModel([says("One."), says("Heard."), says("Heard more.")])) as w:
+        thread, topics = await w.thread(), w.skills.topics
+        await w.service.send(thread, "first")
+        await idle(w)
+        for number in range(MAX_KEPT):
+            topics.emit(f"inbox.{thread}", f"note {number}")
+        with pytest.raises(ToolFailure, match="messages wait at inbox"):
+            topics.emit(f"inbox.{thread}", "one too many")
+        await idle(w, 2)
+        topics.emit(f"inbox.{thread}", "there is room again")
+        await idle(w, 3)
+        posted = [line.rpartition("\n")[2] for line in said(await w.service.path(thread)) if "posted by" in line]
+        assert posted == [*(f"note {number}" for number in range(MAX_KEPT)), "there is room again"]
 
 
 @pytest.mark.spec("R-PER-3")
