@@ -14,7 +14,7 @@ SLICE_SECONDS = 0.004  # how long a consumer of buffered items may keep the loop
 
 
 class CallStream:
-    """The stream of one call. ``begin`` sends the call and returns how to acknowledge a batch and how to cancel; it
+    """The stream of one call. ``begin`` sends the call, and sets how to acknowledge a batch and how to cancel; it
     runs at the first ``__anext__``. Implements ``desktop.domain.processes.ChildStream``."""
 
     def __init__(

@@ -20,7 +20,7 @@ from desktop.services.turns.runtime import Runtime
 
 
 class CalledDebates:
-    """Debates that agents call. Implements ``agent_calls.TwoSides``: the child's thread becomes a debate, a side with
+    """Debates that agents call. Implements ``delegation.calls.TwoSides``: the child's thread becomes a debate, a side with
     the model that its prompt's skill names, else the caller's. The answer is the last finished turn's outcome and why
     it ended."""
 

@@ -1,6 +1,6 @@
 """What a definition's mapping says: read and validated, every problem at once (R-DEF-1 … R-DEF-9, R-DEF-12, R-DEF-14).
 
-Pure: no file, no skill is looked at. What has to be there when it runs is ``agent_checks``.
+Pure: no file, no skill is looked at. What has to be there when it runs is looked up in ``services/turns/spec.py``.
 """
 
 from __future__ import annotations

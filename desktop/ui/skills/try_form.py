@@ -58,7 +58,7 @@ class ArgumentForm(QWidget):
         return next(iter(self._controls.values()), inner.first() if inner is not None else None)
 
     def raw(self) -> dict[str, Any]:
-        """The controls' contents, as ``skills_forms.read`` takes them."""
+        """The controls' contents, as ``presenter.skills.forms.read`` takes them."""
         found: dict[str, Any] = {name: _content(control) for name, control in self._controls.items()}
         found.update({name: form.raw() for name, form in self._groups.items()})
         return found

@@ -90,7 +90,7 @@ def _paint_shadow(radius: int, reach: int, edge: int) -> QPixmap:
 
 
 class RaisedBox(QWidget):
-    """A child of the window that draws a raised box with its shadow; contents go inside ``inner_margins``."""
+    """A child of the window that draws a raised box with its shadow; contents go inside ``box``."""
 
     def __init__(self, parent: QWidget, radius: str = "radius-dialog") -> None:
         super().__init__(parent)

@@ -117,7 +117,7 @@ class Selectable(QLabel):
 
 
 class Paragraph(QLabel):
-    """Wrapped text at its role's line height, made of plain, strong, mono and link pieces; ``max_lines`` cuts it."""
+    """Wrapped text at its role's line height, made of plain, strong, mono and link pieces."""
 
     def __init__(
         self,

@@ -79,7 +79,7 @@ class Library:
         return await asyncio.shield(self._module)
 
     def enter(self) -> None:
-        """Count a request that begins, so that the library is not unloaded."""
+        """Count a request that begins: meanwhile the library keeps its clients."""
         self._users += 1
         if self._forget is not None:
             self._forget.cancel()

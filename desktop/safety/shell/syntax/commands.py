@@ -99,7 +99,7 @@ class Redirect:
 @dataclass(slots=True)
 class SimpleCommand:
     """A simple command. ``words[0]`` is the command word; empty when there are only assignments or redirections.
-    ``feeds`` is the command whose output it reads through a pipe."""
+    ``piped_from`` is the command whose output it reads through a pipe."""
 
     text: str
     words: tuple[Word, ...]
