@@ -35,10 +35,14 @@ class SkillHistory:
     async def read(self, agent_id: AgentId, session_id: str) -> Sequence[ChatMessage]:
         """Raises ToolFailure for what is no list of messages."""
         asked = {"agent": agent_id.type, "thread": session_id, "message": self._message}
-        given = await self._call(self._name, asked)
-        if not isinstance(given, list) or len(given) > MAX_MESSAGES:
-            raise ToolFailure(f"The history {self._name} has to give at most {MAX_MESSAGES:,} messages as a list.")
-        return messages_from_plain(given)
+        return messages_from_plain(history_in(await self._call(self._name, asked), self._name))
+
+
+def history_in(given: Any, name: str) -> list[Any]:
+    """What the skill ``name`` gave as a history. Raises ToolFailure for what is no list of so many messages."""
+    if not isinstance(given, list) or len(given) > MAX_MESSAGES:
+        raise ToolFailure(f"The history {name} has to give at most {MAX_MESSAGES:,} messages as a list.")
+    return given
 
 
 class SkillStrategy:

@@ -18,6 +18,7 @@ from typing import Any
 from desktop.agents.skill.directives import ProviderHook
 from desktop.agents.skill.discovery import Visible, own_calls, provider_call, visible_tools
 from desktop.agents.skill.documents import code_tool, described, document, finish_tool
+from desktop.agents.skill.history import history_in
 from desktop.agents.skill.host import HOST, PERMISSIONS, Host
 from desktop.agents.skill.made_calls import Calls
 from desktop.agents.skill.nested_agent_scope import NestedAgentScope, nested_agent_scope
@@ -149,10 +150,7 @@ class _Agent:
         meta = self._call.meta
         asked = {"agent": self._name, "thread": meta.thread_id, "message": self._task()}
         outcome = await self._called(name, asked, counted=True)
-        given = value_of(outcome.result)
-        if not isinstance(given, list):
-            raise ToolFailure(f"The history {name} has to give messages as a list.")
-        return given
+        return history_in(value_of(outcome.result), name)
 
     def _prompt(self) -> str:
         text, words = str(self._args.get("prompt") or ""), self._contract.words

@@ -31,7 +31,7 @@ KEYS = frozenset({"skills.projects", "skills.trusted_projects"})
 
 
 class PinFile:
-    """The pins in one JSON file of the app's data, written atomically. Implements ``SkillPinStore``; used in threads."""
+    """The pins in one JSON file of the app's data, written atomically: a ``SkillPinStore``, used in threads."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -20,9 +20,9 @@ from desktop.services.turns.runtime import Runtime
 
 
 class CalledDebates:
-    """Debates that agents call. Implements ``delegation.calls.TwoSides``: the child's thread becomes a debate, a side with
-    the model that its prompt's skill names, else the caller's. The answer is the last finished turn's outcome and why
-    it ended."""
+    """Debates that agents call. Implements ``delegation.calls.TwoSides``: the child's thread becomes a debate, a side
+    with the model that its prompt's skill names, else the caller's. The answer is the last finished turn's outcome and
+    why it ended."""
 
     def __init__(self, runtime: Callable[[], Runtime]) -> None:
         self._runtime = runtime

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from desktop.agents.skill.history import MAX_MESSAGES
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.resolution.programmatic import RegisterToolOptions
@@ -90,6 +91,21 @@ async def test_a_history_that_is_none_ends_the_run_before_a_model_is_asked(tmp_p
         await w.ask(await w.thread(), "first")
         assert [end.reason for end in w.ends()] == ["error"]
         assert model.requests == []
+
+
+@pytest.mark.spec("R-CTX-4", "R-AG-10")
+@pytest.mark.parametrize("gives", ["no list", [{"role": "user", "text": "x"}] * (MAX_MESSAGES + 1)])
+async def test_a_called_skill_whose_history_is_none_or_without_end_is_not_worked_on(tmp_path: Path, gives: Any) -> None:
+    async def archive(ctx: Any, args: Any) -> Any:
+        return gives
+
+    answers = [calls("sub", {}), says("done")]
+    async with opened(tmp_path, answers, "{}", sub="{history: archive}") as (w, model):
+        register(w, "archive", archive)
+        await w.ask(await w.thread(), "first")
+        assert len(model.requests) == 2
+        (result,) = model.requests[1].messages[-1].blocks
+        assert "The history archive has to give at most 10,000 messages as a list." in result.text
 
 
 @pytest.mark.spec("R-CTX-4", "R-CTX-7")
