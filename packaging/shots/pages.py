@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.app.wiring.settings_pages import SETTINGS_PAGES, SettingsModels
 from desktop.domain.permission import PermissionRequest
+from desktop.presenter.settings.confinement import ConfinementViewModel
 from desktop.ui.approvals.page import ApprovalsPage
 from desktop.ui.approvals.request.dialog import RequestDialog
 from desktop.ui.first_run.page import FirstRunPage
@@ -99,7 +100,11 @@ class Stage:
             grants=samples.SampleGrants("/home/ida/Downloads/tide-archive"),
             middleware=SampleMiddleware(),
         )
-        return SettingsPage(cast(Any, self.settings), SETTINGS_PAGES, SettingsModels(cast(Any, views), self.confined))
+        return SettingsPage(
+            cast(Any, self.settings),
+            SETTINGS_PAGES,
+            SettingsModels(cast(Any, views), ConfinementViewModel(self.confined)),
+        )
 
     @staticmethod
     def title(thread_id: str) -> str:

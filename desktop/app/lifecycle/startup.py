@@ -136,6 +136,7 @@ class Startup(QObject):
         services.mcp.begin()
         services.owner.spawn(services.jobs.keep(), "jobs: keep to the clock")
         self._models.setup.look()
+        self._bridge.spawn(self._pages.find_confinement(), name="find out what confines commands")
         self._bridge.spawn(services.tool_secrets.learn(), name="learn tools' secrets")
         self._models.approvals.activity.checked.connect(self._log_checked)
         self._models.approvals.activity.check()

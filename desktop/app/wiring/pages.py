@@ -22,7 +22,7 @@ from desktop.app.wiring.services import Services
 from desktop.app.wiring.settings_pages import SETTINGS_PAGES, SettingsModels
 from desktop.app.wiring.view_models import ViewModels
 from desktop.domain.lazy import lazy_module, load
-from desktop.domain.safety import ConfinementReport
+from desktop.presenter.settings.confinement import ConfinementViewModel
 from desktop.presenter.settings.pages import APPROVALS, MODELS, settings_rows
 from desktop.presenter.shell.window import ShellViewModel
 from desktop.ui.chat.models import ChatModels
@@ -77,6 +77,7 @@ class Pages(QObject):
         self._skills: skills_page.SkillsPage | None = None
         self._approvals: approvals_page.ApprovalsPage | None = None
         self._schedules: schedules_page.SchedulesPage | None = None
+        self._confinement = ConfinementViewModel(parent=self)
         self._opened = False
         drafts = DebateDrafts(services.home / "data", services.redactor.mask_data)
         self._debates = DebatePages(window, shell, models, self._title_of, self.show_inbox, window_state, drafts)
@@ -129,7 +130,6 @@ class Pages(QObject):
     async def open(self) -> None:
         """Put the pages in, show what was open, read the list of threads."""
         m = self._models
-        report = await self._services.confinement_report()
         demo = str(self._services.home / "workspace" / "demo")
         pages: dict[str, PageFactory] = {
             FIRST_RUN: lambda: first_run_page.FirstRunPage(m.setup, demo),
@@ -138,7 +138,7 @@ class Pages(QObject):
             "skills": self._skills_page,
             "approvals": self._approvals_page,
             "schedules": self._schedules_page,
-            "settings": lambda: _settings_page(m, report, self._shell),
+            "settings": lambda: _settings_page(m, self._confinement, self._shell),
         }
         await self._build_first(pages)
         self._window.install(pages)
@@ -149,6 +149,10 @@ class Pages(QObject):
         close = self._shell.on_close
         if close is not None:
             self._shell.on_close = lambda: self._leave(close)
+
+    async def find_confinement(self) -> None:
+        """For the settings; it starts processes, so it comes after what a person waits for."""
+        self._confinement.tell(await self._services.confinement_report())
 
     async def _build_first(self, pages: dict[str, PageFactory]) -> None:
         """The page that the start shows: loaded in a thread, made, and put into the window, each in a turn of its own,
@@ -336,8 +340,8 @@ class Pages(QObject):
         self._show("settings", "open_settings", name)
 
 
-def _settings_page(m: ViewModels, report: ConfinementReport, shell: ShellViewModel) -> QWidget:
-    models = SettingsModels(m, report)
+def _settings_page(m: ViewModels, confinement: ConfinementViewModel, shell: ShellViewModel) -> QWidget:
+    models = SettingsModels(m, confinement)
     made = settings_page.SettingsPage(m.settings, SETTINGS_PAGES, models)
     made.approvals_wanted.connect(lambda: shell.go("approvals"))
     return made

@@ -15,10 +15,10 @@ from desktop.ui.settings.page_row import PageRow, SettingsFrame
 
 if TYPE_CHECKING:
     from desktop.app.wiring.view_models import ViewModels
-    from desktop.domain.safety import ConfinementReport
     from desktop.presenter.mcp.servers import McpServersViewModel
     from desktop.presenter.settings.agents_editing import AgentsViewModel
     from desktop.presenter.settings.cli_tools import CliToolsViewModel
+    from desktop.presenter.settings.confinement import ConfinementViewModel
     from desktop.ui.settings.agents import page as agents_page
     from desktop.ui.settings.boundaries import grants as boundaries_grants
     from desktop.ui.settings.boundaries import page as boundaries_page
@@ -47,7 +47,7 @@ class SettingsModels:
     """What the rows make their pages of."""
 
     views: ViewModels
-    confinement: ConfinementReport
+    confinement: ConfinementViewModel
     """What confines shell commands on this machine."""
 
 
@@ -67,9 +67,7 @@ def _with_undo(agents: AgentsViewModel, frame: SettingsFrame) -> AgentsViewModel
 def _boundaries(m: SettingsModels, frame: SettingsFrame) -> BoundariesPage:
     views = m.views
     views.reach.told.connect(frame.toast.say)
-    return boundaries_page.BoundariesPage(
-        frame.settings, views.boundaries, lambda: m.confinement, frame.offer, views.reach
-    )
+    return boundaries_page.BoundariesPage(frame.settings, views.boundaries, m.confinement, frame.offer, views.reach)
 
 
 SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (

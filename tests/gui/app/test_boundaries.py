@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from desktop.ui.settings.boundaries.page import BoundariesPage
+from desktop.ui.settings.boundaries.page import LOOKING, BoundariesPage, ConfinementBanner
 from tests.gui.app.kit import Running, call
 
 ALLOWED, DENIED = "security.allowed_paths", "security.denied_paths"
@@ -120,3 +122,36 @@ async def test_the_tree_follows_lists_and_rules_and_a_proof_is_on_record(start: 
     assert [(entry.by, entry.paths) for entry in rows] == [("user", (proof.path,))]
     assert rows[0].outcome.endswith(proof.summary)
     assert not app.models.approvals.requests, "the person who presses is not asked"
+
+
+async def test_no_page_waits_until_it_is_known_what_confines_commands(
+    start: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a bubblewrap that hangs until it is let go of, and then does not work."""
+    programs, asked, gate = tmp_path / "programs", tmp_path / "asked", tmp_path / "gate"
+    programs.mkdir()
+    os.mkfifo(gate)
+    (programs / "bwrap").write_text(f"#!/bin/sh\ntouch '{asked}'\nread line < '{gate}'\nexit 1\n")
+    (programs / "bwrap").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    app = await start()
+    await app.until(asked.exists, "bubblewrap is tried")
+    app.window.resize(1280, 800)
+    page = explorer(app).parentWidget()
+    banner = page.findChild(ConfinementBanner)
+    assert banner.notice.words == LOOKING
+
+    def found() -> bool:
+        _let_go(gate)
+        return bool(banner.notice.words.startswith("Shell commands are "))
+
+    await app.until(found, "what confines commands")
+    assert page.panel.about_commands.isVisibleTo(page)
+
+
+def _let_go(gate: Path) -> None:
+    """Whoever waits at the gate goes on; nobody may."""
+    with contextlib.suppress(OSError):
+        end = os.open(gate, os.O_WRONLY | os.O_NONBLOCK)
+        os.write(end, b"on\n")
+        os.close(end)

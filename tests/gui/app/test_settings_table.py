@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from desktop.app.wiring.settings_pages import SETTINGS_PAGES, SettingsModels
+from desktop.presenter.settings.confinement import ConfinementViewModel
 from desktop.presenter.settings.pages import settings_rows
 from desktop.presenter.shell.window import ShellViewModel
 from desktop.ui.settings.page import SettingsPage
@@ -50,8 +51,7 @@ async def test_a_row_more_is_a_page_more(start: Callable[..., Any], qtbot: Any) 
     app = await start(HELLO)
     tides, views = Tides(), app.models
     table = (*SETTINGS_PAGES, tides.row)
-    report = await views.services.confinement_report()
-    page = SettingsPage(views.settings, table, SettingsModels(views, report))
+    page = SettingsPage(views.settings, table, SettingsModels(views, ConfinementViewModel()))
     qtbot.addWidget(page)
     listed = [page.nav.model().index(at, 0).data() for at in range(page.nav.model().rowCount())]
     assert listed == [row.title for row in SETTINGS_PAGES] + ["Tides and moons"]

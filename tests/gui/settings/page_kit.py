@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.app.wiring.settings_pages import SETTINGS_PAGES, SettingsModels
 from desktop.domain.safety import ConfinementReport
+from desktop.presenter.settings.confinement import ConfinementViewModel
 from desktop.ui.settings.boundaries.page import BoundariesPage
 from desktop.ui.settings.page import SettingsPage
 from desktop.ui.settings.page_row import PageRow, SettingsFrame
@@ -16,18 +17,18 @@ NEEDS = {"CLI tools": "cli", "Keyring": "keys", "MCP servers": "mcp", "Agents": 
 """Pages that are shown only over a sample of their own."""
 
 
-def settings_page(settings: Any, confinement: ConfinementReport, **views: Any) -> SettingsPage:
+def settings_page(settings: Any, confinement: ConfinementReport | None, **views: Any) -> SettingsPage:
     """``views``: view-models by their names in ``ViewModels``."""
     rows = [_without_reach(row) if row.name == "Filesystem" and "reach" not in views else row for row in SETTINGS_PAGES]
     rows = [row for row in rows if NEEDS.get(row.name, "setup") in views]
     if "grants" not in views:
         rows = [replace(row, below=None) for row in rows]
     models: Any = SimpleNamespace(**views)
-    return SettingsPage(settings, rows, SettingsModels(models, confinement))
+    return SettingsPage(settings, rows, SettingsModels(models, ConfinementViewModel(confinement)))
 
 
 def _without_reach(row: PageRow[SettingsModels]) -> PageRow[SettingsModels]:
     def build(m: SettingsModels, frame: SettingsFrame) -> QWidget:
-        return BoundariesPage(frame.settings, m.views.boundaries, lambda: m.confinement, frame.offer, None)
+        return BoundariesPage(frame.settings, m.views.boundaries, m.confinement, frame.offer, None)
 
     return replace(row, build=build)

@@ -5,14 +5,13 @@ In a narrow window the lists and the tree take turns.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.safety import ConfinementReport
 from desktop.presenter.settings.boundaries import LISTS, BoundariesViewModel
+from desktop.presenter.settings.confinement import ConfinementViewModel
 from desktop.presenter.settings.page import SettingSpec, SettingsViewModel
 from desktop.presenter.settings.pages import FILESYSTEM
 from desktop.presenter.settings.reach import ReachViewModel
@@ -35,6 +34,7 @@ BESIDE = 820
 LEFT, RIGHT = 528, 472
 HEADINGS = {"allowed": "Allowed", "denied": "Denied, always wins"}
 READ_BY_COMMANDS = "whatever is neither denied nor Assent's own"
+LOOKING = "Finding out what confines shell commands on this computer."
 NAMES = {"bubblewrap": "bubblewrap", "landlock": "Landlock", "sandbox-exec": "sandbox-exec"}
 
 
@@ -46,30 +46,40 @@ def about_commands(report: ConfinementReport) -> str:
 
 
 class ConfinementBanner(QWidget):
-    """What holds shell commands on this machine, stated: green where something does, a warning where nothing does."""
+    """What holds shell commands on this machine, stated: green where something does, a warning where nothing does, and
+    neither until that is known."""
 
-    def __init__(self, report: ConfinementReport, settings: SettingsViewModel) -> None:
+    def __init__(self, confinement: ConfinementViewModel, settings: SettingsViewModel) -> None:
         super().__init__()
-        self._report, self._settings = report, settings
-        column = Column(self, spacing=4)
-        self.notice = Notice("allow" if report.kind != "none" else "failed", icon="lock")
-        column.addWidget(self.notice)
-        self._more = Button("What it does not confine", "quiet", small=True, chevron=True)
-        self._limits = Paragraph(f"Not confined: {'; '.join(report.lacks)}.", "small", "2")
-        self._limits.hide()
-        if report.lacks and report.kind != "none":
-            self._more.clicked.connect(lambda: self._limits.setVisible(not self._limits.isVisible()))
-            column.addWidget(self._more, 0, Qt.AlignmentFlag.AlignLeft)
-            column.addWidget(self._limits)
+        self._confinement, self._settings = confinement, settings
+        self._column = Column(self, spacing=4)
+        self.notice = Notice("info", LOOKING, icon="lock")
+        self._column.addWidget(self.notice)
         settings.changed.connect(self._changed)
-        self.notice.say(self._pieces())
+        confinement.found.connect(self._found)
+        self._found()
+
+    def _found(self) -> None:
+        report = self._confinement.report
+        if report is None:
+            return
+        before, self.notice = self.notice, Notice("allow" if report.kind != "none" else "failed", icon="lock")
+        self._column.replaceWidget(before, self.notice)
+        before.deleteLater()
+        self.notice.say(self._pieces(report))
+        if report.lacks and report.kind != "none":
+            more = Button("What it does not confine", "quiet", small=True, chevron=True)
+            limits = Paragraph(f"Not confined: {'; '.join(report.lacks)}.", "small", "2")
+            limits.hide()
+            more.clicked.connect(lambda: limits.setVisible(not limits.isVisible()))
+            self._column.addWidget(more, 0, Qt.AlignmentFlag.AlignLeft)
+            self._column.addWidget(limits)
 
     def _changed(self, key: str) -> None:
-        if key == NETWORK:
-            self.notice.say(self._pieces())
+        if key == NETWORK and self._confinement.report is not None:
+            self.notice.say(self._pieces(self._confinement.report))
 
-    def _pieces(self) -> list[Piece]:
-        report = self._report
+    def _pieces(self, report: ConfinementReport) -> list[Piece]:
         if report.kind == "none":
             said = report.sentence.partition(": ")[2] or report.sentence
             return [
@@ -90,12 +100,13 @@ class BoundariesPage(QWidget):
         self,
         settings: SettingsViewModel,
         boundaries: BoundariesViewModel,
-        confinement: Callable[[], ConfinementReport],
+        confinement: ConfinementViewModel,
         offer: UndoOffer,
         reach: ReachViewModel | None,
     ) -> None:
         super().__init__()
         self._settings, self._boundaries, self._offer = settings, boundaries, offer
+        self._confinement = confinement
         self._lists: dict[str, BoundaryList] = {}
         self.beside = True
         column = Column(self, spacing=0)
@@ -105,22 +116,28 @@ class BoundariesPage(QWidget):
         self._top.hide()
         column.addWidget(self._top)
         row = Row(spacing=0)
-        self.left = self._make_left(confinement())
+        self.left = self._make_left()
         row.addWidget(self.left, LEFT)
         self.panel = ReachPanel(reach) if reach is not None else None
         if self.panel is not None:
             row.addWidget(self.panel, RIGHT)
-            self.panel.say_about_commands(about_commands(confinement()))
+            confinement.found.connect(self._say_about_commands)
+            self._say_about_commands()
             self.panel.allow_wanted.connect(self._lists[ALLOWED].propose)
             denied = next(key for key, name in LISTS.items() if name == "denied")
             self.panel.deny_wanted.connect(self._lists[denied].propose)
         column.addLayout(row, 1)
         self.turns.chosen.connect(lambda _: self._place())
 
-    def _make_left(self, report: ConfinementReport) -> Scroller:
+    def _say_about_commands(self) -> None:
+        report = self._confinement.report
+        if self.panel is not None and report is not None:
+            self.panel.say_about_commands(about_commands(report))
+
+    def _make_left(self) -> Scroller:
         scroller = Scroller(margins=(24, 16, 24, 24), spacing=16)
         add = scroller.column.addWidget
-        add(ConfinementBanner(report, self._settings))
+        add(ConfinementBanner(self._confinement, self._settings))
         specs = [spec for spec in self._settings.schema() if spec.page == FILESYSTEM]
         for spec in specs:
             if spec.key in LISTS:
