@@ -12,7 +12,6 @@ import gc
 import importlib
 import linecache
 import os
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -24,6 +23,8 @@ from desktop.domain.errors import HomeInUse, KnownError
 from desktop.domain.lazy import lazy_module, load
 
 if TYPE_CHECKING:
+    import signal
+
     from desktop.app.commands import audit_check, check, headless, send
     from desktop.app.home import instance
     from desktop.app.lifecycle import start, startup_error
@@ -33,6 +34,7 @@ else:
     headless = lazy_module("desktop.app.commands.headless")
     instance = lazy_module("desktop.app.home.instance")
     send = lazy_module("desktop.app.commands.send")
+    signal = lazy_module("signal")
     start = lazy_module("desktop.app.lifecycle.start")
     startup_error = lazy_module("desktop.app.lifecycle.startup_error")
 

@@ -73,7 +73,8 @@ class Stage:
         self.rules = rules_shots.sample_rules(self.approvals)
         self.shell = samples.sample_shell()
         any_approvals, any_setup = cast(Any, self.approvals), cast(Any, self.setup)
-        self.window = MainWindow(
+        self.window = MainWindow(self.shell.window_state())
+        self.window.furnish(
             theme,
             self.shell,
             {

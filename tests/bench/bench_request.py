@@ -51,6 +51,8 @@ async def _started(folder: Path, rounds: list[Any]) -> Running:
     window = wiring.make_window(held)
     window.resize(1280, 800)
     window.show()
+    for _ in wiring.furnish(window):
+        pass
     bridge, crashes, quits = Bridge(), CrashReporter(held.logs), list[bool]()
     made = wiring.build(held, window, bridge, Hooks(crashes, lambda: quits.append(True), window.show))
     running = Running(held, bridge, window, made, crashes, quits)

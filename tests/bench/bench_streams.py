@@ -68,6 +68,8 @@ async def _running(folder: Path) -> Running:
     window = wiring.make_window(held)
     window.resize(1280, 800)
     window.show()
+    for _ in wiring.furnish(window):
+        pass
     bridge, crashes = Bridge(), CrashReporter(held.logs)
     made = wiring.build(held, window, bridge, Hooks(crashes, lambda: None, window.show))
     running = Running(held, bridge, window, made, crashes, [])

@@ -13,7 +13,7 @@ from desktop.app.lifecycle.composition import App, Hooks
 from desktop.presenter.events.bridge import Bridge
 from desktop.ui.approvals.request.dialog import RequestDialog
 from desktop.ui.approvals.request.lines_view import LinesView
-from tests.end2end.person import Person, fact, inhabited, make_window  # noqa: F401 - the wiring's other half
+from tests.end2end.person import Person, fact, furnish, inhabited, make_window  # noqa: F401 - the wiring's other half
 
 
 def build(home: Home, window: QWidget, bridge: Bridge, hooks: Hooks) -> App:

@@ -31,8 +31,7 @@ from tests.end2end.person import Person, fact
 TOOL = KeyringEntry("assent", "canary")
 
 
-def make_window(home: Home) -> QWidget:
-    return wiring.make_window(home)
+make_window, furnish = wiring.make_window, wiring.furnish
 
 
 def build(home: Home, window: QWidget, bridge: Bridge, hooks: Hooks) -> App:

@@ -33,8 +33,7 @@ def fact(kind: str, **what: Any) -> None:
     os.write(1, (json.dumps({"at": time.monotonic(), "kind": kind, **what}) + "\n").encode())
 
 
-def make_window(home: Home) -> QWidget:
-    return wiring.make_window(home)
+make_window, furnish = wiring.make_window, wiring.furnish
 
 
 def build(home: Home, window: QWidget, bridge: Bridge, hooks: Hooks) -> App:

@@ -47,9 +47,10 @@ def test_the_version_is_that_of_the_project_and_costs_no_qt_and_no_home() -> Non
 def test_nothing_heavy_is_imported_before_the_first_paint(tmp_path: Path) -> None:
     """asyncio alone costs a quarter of what a bare window takes to start."""
     code = (
-        "import sys; import desktop.app.main, desktop.app.lifecycle.start\n"
+        "import sys; import desktop.app.main, desktop.app.lifecycle.start, desktop.app.lifecycle.wiring\n"
         "print([name for name in ('asyncio', 'qasync', 'desktop.domain.events', 'sqlite3', 'yaml', 'keyring', 'socket',"
-        " 'subprocess', 'dataclasses', 'logging.handlers') if name in sys.modules])"
+        " 'subprocess', 'dataclasses', 'logging.handlers', 'signal', 'PySide6.QtSvg', 'desktop.ui.theme.active',"
+        " 'desktop.ui.shell.rail', 'desktop.presenter') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

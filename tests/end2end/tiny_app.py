@@ -8,7 +8,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from PySide6.QtCore import QTimer, qWarning
@@ -201,6 +201,10 @@ def make_window(home: Home) -> QWidget:
     if scenario(home) == "closes-early":
         FirstPaint.of(window).painted.connect(window.close)
     return window
+
+
+def furnish(_window: QWidget) -> Iterator[None]:
+    return iter(())
 
 
 def build(home: Home, window: QWidget, bridge: Bridge, hooks: Hooks) -> App:

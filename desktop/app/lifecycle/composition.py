@@ -1,12 +1,16 @@
 """The contract between the start and the wiring of the services.
 
-``desktop.app.lifecycle.wiring`` is a module with two functions::
+``desktop.app.lifecycle.wiring`` is a module with three functions::
 
     def make_window(home: Home) -> QWidget
         The main window, able to paint its first picture and not more. It runs before the first paint: nothing that it
         imports may import asyncio or the runtime (asyncio alone costs a quarter of the time a bare window takes).
         From ``build`` on its ``closeEvent`` ignores the event and calls ``Hooks.quit``; before that the window closes,
         and the app ends.
+
+    def furnish(window: QWidget) -> Iterator[Callable[[], None] | None]
+        What it shows besides, after the first paint. Each step takes a few milliseconds, and Qt goes on after it; what
+        it gives back is done in a thread before the next one.
 
     def build(home: Home, window: QWidget, bridge: Bridge, hooks: Hooks) -> App
         Everything else. It runs after the first paint, inside the running loop, and must be short: what takes time

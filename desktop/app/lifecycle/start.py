@@ -11,7 +11,7 @@ import importlib
 import json
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 try:
@@ -77,7 +77,8 @@ def _live(
         _say(json.dumps(_painted(watch)))
         return 0 if watch.painted_at_ns else FAILED
     painted = _painted(watch) if options.exit_after_paint else {}
-    SessionLoader(_load_session).wait()
+    in_turns(wiring.furnish(window))
+    Loading(_load_session).wait()
 
     def report() -> None:
         _say(json.dumps({**painted, "idle_pss_kb": pss_kb()}))
@@ -88,8 +89,17 @@ def _live(
     return code
 
 
-class SessionLoader(QObject):
-    """The session is imported in a thread, while Qt goes on: the window moves and paints as soon as it is there."""
+def in_turns(steps: Iterator[Callable[[], None] | None]) -> None:
+    """Take all steps, and let Qt go on between them: the window moves and paints, and is never held up for long."""
+    for work in steps:
+        if work is not None:
+            Loading(work).wait()
+        else:
+            QCoreApplication.processEvents()
+
+
+class Loading(QObject):
+    """Something is imported in a thread, while Qt goes on."""
 
     done = Signal()
 
@@ -102,7 +112,7 @@ class SessionLoader(QObject):
         """Until it is there. Raises what loading raises."""
         loop = QEventLoop()
         self.done.connect(loop.quit, Qt.ConnectionType.QueuedConnection)
-        threading.Thread(target=self._run, name="load session").start()
+        threading.Thread(target=self._run, name="load").start()
         loop.exec()
         if self._error is not None:
             raise self._error

@@ -1,44 +1,76 @@
 """The composition root proper: first a window that can paint, then, after its first paint, everything else.
 
-``make_window`` and ``build`` are the contract of ``composition``. Nothing imported here may import asyncio or a room of
-the runtime: those are loaded by ``build`` and by ``startup`` once the window is on screen.
+``make_window``, ``furnish`` and ``build`` are the contract of ``composition``. Nothing imported here may import asyncio
+or a room of the runtime: those are loaded by ``build`` and by ``startup`` once the window is on screen.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QApplication, QWidget
 
 from desktop.app.home.folder import Home
 from desktop.app.home.window_state import WindowState
-from desktop.domain.lazy import lazy_module
-from desktop.presenter.shell.window import ShellViewModel
-from desktop.ui.shell.main_window import MainWindow
-from desktop.ui.theme import Theme
+from desktop.domain.lazy import lazy_module, load
+from desktop.ui.shell.frame import make_frame
+from desktop.ui.shell.main_window import NEEDED_AT_ONCE, MainWindow
 
 if TYPE_CHECKING:
     from desktop.app.lifecycle import startup
     from desktop.app.lifecycle.composition import App, Hooks
     from desktop.presenter.events.bridge import Bridge
+    from desktop.presenter.shell import window as shell_window
+    from desktop.ui.shell import rail
+    from desktop.ui.theme import active, fonts
 else:
     startup = lazy_module("desktop.app.lifecycle.startup")
+    shell_window = lazy_module("desktop.presenter.shell.window")
+    rail = lazy_module("desktop.ui.shell.rail")
+    active = lazy_module("desktop.ui.theme.active")
+    fonts = lazy_module("desktop.ui.theme.fonts")
 
 REMEMBERED = "window.json"
 
 
 def make_window(home: Home) -> QWidget:
-    """The main window as it was left: theme, text size, place and page; its pages come with ``build``."""
+    """The main window as it was left: the colours of its theme, and its place."""
+    window_state = WindowState(home.data / REMEMBERED)
+    choice, scale = _look(window_state)
+    window = MainWindow(window_state.values.get("shell.window"), make_frame(choice, scale, QApplication.palette()))
+    window.setProperty("parts", (window_state,))
+    return window
+
+
+def _look(window_state: WindowState) -> tuple[str, float]:
+    """Theme and text size."""
+    return window_state.text("theme", "system"), window_state.number("scale", 1.0)
+
+
+def furnish(window: QWidget) -> Iterator[Callable[[], None] | None]:
+    """Its theme, rail and shortcuts, as they were left; its pages come with ``build``."""
     application = QApplication.instance()
     assert isinstance(application, QApplication)
-    window_state = WindowState(home.data / REMEMBERED)
-    choice, scale = window_state.text("theme", "system"), window_state.number("scale", 1.0)
-    theme = Theme.install(application, choice, scale, styled=True)
-    shell = ShellViewModel(window_state.put)
+    assert isinstance(window, MainWindow)
+    (window_state,) = window.property("parts")
+    yield _load_furniture
+    fonts.load_fonts()
+    yield None
+    theme = active.Theme.install(application, *_look(window_state), prepared=True)
+    yield None
+    QFontMetrics(theme.font("caption")).height()  # the first text that is measured has Qt read its fonts, for 5 ms
+    yield None
+    shell = shell_window.ShellViewModel(window_state.put)
     shell.restore(window_state.values)
-    window = MainWindow(theme, shell, {})
+    window.furnish(theme, shell, {})
     window.setProperty("parts", (theme, shell, window_state))
-    return window
+
+
+def _load_furniture() -> None:
+    for module in (active, fonts, rail, shell_window, *NEEDED_AT_ONCE):
+        load(module)
 
 
 def build(home: Home, window: QWidget, bridge: Bridge, hooks: Hooks) -> App:

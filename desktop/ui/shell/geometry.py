@@ -22,13 +22,14 @@ def state_of(window: QMainWindow) -> dict[str, Any]:
     return {"box": [box.x(), box.y(), box.width(), box.height()], "maximized": window.isMaximized()}
 
 
-def restore(window: QMainWindow, state: Mapping[str, Any]) -> None:
+def restore(window: QMainWindow, state: object) -> None:
     """Size and place the window, and maximize it if it was, before it is first shown; anything odd gives the default
     size. What it is when it is not maximized is kept beside that.
 
     It is never larger than the screen has room for, be that less than its smallest size; where it has to be made to
     fit, as when its screen has gone, its title bar has room as well.
     """
+    state = state if isinstance(state, Mapping) else {}
     box = state.get("box")
     known = isinstance(box, list | tuple) and len(box) == 4 and all(isinstance(n, int) for n in box)
     wanted = QRect(*box) if known and box is not None else QRect(0, 0, *DEFAULT)

@@ -1,7 +1,8 @@
-"""The window: the rail and one page at a time. Only the page that shows is built before the first paint.
+"""The window: the rail and one page at a time, each page built when it is first shown.
 
-What runs before it names nothing of the ``Qt`` namespace and imports no more than it paints with (see ``theme.theme``):
-shortcuts, palette, toasts and the rest come right after.
+It is on screen before anything of that is there, with the frame of ``frame`` in it. What runs until then names nothing
+of the ``Qt`` namespace (PySide makes its 115 enumerations when it is first touched, which takes a sixth of a bare
+window's start) and imports no more than it paints with.
 """
 
 from __future__ import annotations
@@ -16,17 +17,15 @@ from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
 from desktop.domain.lazy import lazy_module
 from desktop.ui.shell import geometry
 from desktop.ui.shell.first_paint import FirstPaint
-from desktop.ui.shell.rail import Rail
-from desktop.ui.widgets.properties import pane
-from desktop.ui.widgets.scaling import Column, Row, rescale
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QCloseEvent, QKeyEvent
 
     from desktop.presenter.shell.window import ShellViewModel
     from desktop.ui.shell import banner, notify, palette, place_memory, report, shortcuts, window_icon
+    from desktop.ui.shell import rail as shell_rail
     from desktop.ui.theme import Theme
-    from desktop.ui.widgets import focus_keeper, focus_place, reading_order
+    from desktop.ui.widgets import focus_keeper, focus_place, properties, reading_order, scaling
     from desktop.ui.widgets.controls import spoken_role
     from desktop.ui.widgets.dialogs import toast
     from desktop.ui.widgets.layout.containers import Notice
@@ -35,14 +34,20 @@ else:
     notify = lazy_module("desktop.ui.shell.notify")
     palette = lazy_module("desktop.ui.shell.palette")
     place_memory = lazy_module("desktop.ui.shell.place_memory")
+    shell_rail = lazy_module("desktop.ui.shell.rail")
     report = lazy_module("desktop.ui.shell.report")
     shortcuts = lazy_module("desktop.ui.shell.shortcuts")
     window_icon = lazy_module("desktop.ui.shell.window_icon")
     focus_keeper = lazy_module("desktop.ui.widgets.focus_keeper")
     focus_place = lazy_module("desktop.ui.widgets.focus_place")
+    properties = lazy_module("desktop.ui.widgets.properties")
+    scaling = lazy_module("desktop.ui.widgets.scaling")
     reading_order = lazy_module("desktop.ui.widgets.reading_order")
     spoken_role = lazy_module("desktop.ui.widgets.controls.spoken_role")
     toast = lazy_module("desktop.ui.widgets.dialogs.toast")
+
+NEEDED_AT_ONCE = (properties, scaling, spoken_role, focus_keeper, focus_place, shortcuts, window_icon, place_memory)
+"""What ``furnish`` and the turns after it load, unless it is there."""
 
 PageFactory = Callable[[], QWidget]
 
@@ -51,42 +56,54 @@ FIRST_RUN = "first_run"
 
 
 class MainWindow(QMainWindow):
-    """The app's window.
+    """The app's window: ``remembered`` is its place as last saved, ``frame`` what it shows until ``furnish``.
 
-    ``factories``: page name (and ``first_run``) to a function that builds its widget, called at most once each.
     ``page_shown(name, widget)`` follows each change of page. ``close_for_good`` closes; a plain close asks the shell.
     """
 
     first_painted = Signal()
     page_shown = Signal(str, object)
 
-    def __init__(self, theme: Theme, shell: ShellViewModel, factories: Mapping[str, PageFactory]) -> None:
+    _theme: Theme
+    _shell: ShellViewModel
+
+    def __init__(self, remembered: object, frame: QWidget | None = None) -> None:
         super().__init__()
-        self._theme = theme
-        self._shell = shell
-        self._factories = dict(factories)
+        self._factories: dict[str, PageFactory] = {}
         self._pages: dict[str, QWidget] = {}
-        self._painted = False
-        self._leaving = False
-        self._scale = theme.scale
+        self._furnished = self._painted = self._leaving = False
         self._palette: palette.Palette | None = None
         self._toast: toast.Toast | None = None
         self._banner: Notice | None = None
         self._notifier: notify.Notifier | None = None
         self._keeper: focus_keeper.FocusKeeper | None = None
         self.setWindowTitle("Assent")
+        if frame is not None:
+            self.setCentralWidget(frame)
+        geometry.restore(self, remembered)
+        FirstPaint.of(self).painted.connect(self._first_paint)
+
+    def furnish(self, theme: Theme, shell: ShellViewModel, factories: Mapping[str, PageFactory]) -> None:
+        """Put rail and page in, in place of the frame.
+
+        ``factories``: page name (and ``first_run``) to a function that builds its widget, called at most once each.
+        """
+        self._theme, self._shell, self._scale = theme, shell, theme.scale
+        self._factories.update(factories)
         self._build()
-        geometry.restore(self, shell.window_state())
         self._connect()
+        self._furnished = True
         self.show_page(shell.page)
+        if self._painted:
+            QTimer.singleShot(0, self, self._after_first_paint)
 
     def _build(self) -> None:
-        central = pane("bg")
-        row = Row(central, spacing=0)
-        self.rail = Rail()
+        central = properties.pane("bg")
+        row = scaling.Row(central, spacing=0)
+        self.rail = shell_rail.Rail()
         self.rail.chosen.connect(self._shell.visit)
         self._work = QWidget()
-        self._column = Column(self._work, spacing=0)
+        self._column = scaling.Column(self._work, spacing=0)
         self.stack = QStackedWidget()
         self._column.addWidget(self.stack, 1)
         row.addWidget(self.rail)
@@ -102,7 +119,6 @@ class MainWindow(QMainWindow):
         shell.quitting.connect(self.show_quitting)
         shell.banner.connect(self.show_banner)
         self._theme.changed.connect(self._theme_changed)
-        FirstPaint.of(self).painted.connect(self._first_paint)
 
     # -- pages ------------------------------------------------------------------------------------------------------
 
@@ -137,7 +153,7 @@ class MainWindow(QMainWindow):
         widget = self._pages.get(key)
         if widget is None:
             factory = self._factories.get(key)
-            widget = self._pages[key] = factory() if factory is not None else pane("bg")
+            widget = self._pages[key] = factory() if factory is not None else properties.pane("bg")
             if self.stack.indexOf(widget) < 0:
                 self.stack.addWidget(widget)
         return widget
@@ -228,8 +244,9 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Remember the geometry; unless the app has agreed to it, closing is only a request."""
-        self._shell.save_window(geometry.state_of(self))
-        if self._leaving or self._shell.on_close is None:
+        if self._furnished:
+            self._shell.save_window(geometry.state_of(self))
+        if not self._furnished or self._leaving or self._shell.on_close is None:
             event.accept()
         else:
             event.ignore()
@@ -249,7 +266,8 @@ class MainWindow(QMainWindow):
     def _first_paint(self) -> None:
         """What may wait for it comes after it, and after whoever else waits for it."""
         self._painted = True
-        QTimer.singleShot(0, self, self._after_first_paint)
+        if self._furnished:
+            QTimer.singleShot(0, self, self._after_first_paint)
 
     def _after_first_paint(self) -> None:
         """Keys go to the page, shortcuts work, the system's scheme counts."""
@@ -271,7 +289,7 @@ class MainWindow(QMainWindow):
     def _theme_changed(self) -> None:
         if self._theme.scale != self._scale:
             self._scale = self._theme.scale
-            rescale(self)
+            scaling.rescale(self)
         for widget in self.findChildren(QWidget):
             widget.updateGeometry()
         self.update()

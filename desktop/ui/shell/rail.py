@@ -1,7 +1,6 @@
 """The rail: the mark, one item a page, settings at the foot. Arrow keys move, Tab enters and leaves it once.
 
-It is on screen at the first paint, so it is made of Qt's own widgets and the style sheet, and names nothing of the
-``Qt`` namespace before a key is pressed (see ``theme.theme``).
+It is on screen right after the first paint, so it is made of Qt's own widgets and the style sheet.
 """
 
 from __future__ import annotations
@@ -126,7 +125,7 @@ class Rail(QFrame):
         self.setProperty("pane", "rail")
         self.setAccessibleName("Pages")
         sized(self, width=64)
-        column = Column(self, margins=(4, EDGE, 3, EDGE), spacing=BETWEEN)
+        column = self._column = Column(self, margins=(4, EDGE, 3, EDGE), spacing=BETWEEN)
         column.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)  # what it needs follows its height
         self._mark = sized(QLabel(), width=MARK, height=MARK)
         self._head = QWidget()
@@ -158,6 +157,7 @@ class Rail(QFrame):
         """Fit the items into the new height."""
         super().resizeEvent(event)
         self._fit()
+        self._column.activate()  # what has come to be seen stands in its place before it is painted
 
     def minimumSizeHint(self) -> QSize:
         """The size with icons alone."""

@@ -1,7 +1,6 @@
 """The theme object: one for the app. Widgets and painters ask it for colours, sizes, fonts, icons and durations.
 
-Nothing here names ``Qt`` before the first paint: PySide makes that namespace's 115 enumerations when it is first
-touched, which takes a sixth of a bare window's start. ``settle`` does what needs it, once the window is on screen.
+``settle`` asks the system for what takes its time, once the window is on screen.
 """
 
 from __future__ import annotations
@@ -11,11 +10,12 @@ from typing import Any, ClassVar, Literal, cast
 
 from PySide6 import QtCore
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QIcon, QPalette, QPixmap
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QIcon, QPixmap
 from PySide6.QtWidgets import QApplication
 
 from desktop.domain.errors import BugError
 from desktop.ui.theme.agent_looks import AgentLook
+from desktop.ui.theme.choices import Choice, as_choice, looks_dark, mode_of, within_scale
 from desktop.ui.theme.fonts import Fonts, load_fonts
 from desktop.ui.theme.icons import IconCache
 from desktop.ui.theme.palette import make_palette
@@ -23,11 +23,9 @@ from desktop.ui.theme.qss import make_stylesheet
 from desktop.ui.theme.resources import TOKENS
 from desktop.ui.theme.tokens import Mode, load_tokens
 
-Choice = Literal["system", "light", "dark"]
 Motion = Literal["system", "full", "less"]
 MOTION = frozenset({"quick", "settle", "spinner", "caret"})
 """Durations that become 0 when less motion is asked for; the others are waits, not movement."""
-SCALE_RANGE = (0.8, 2.0)
 _OUTLINES = frozenset({"border", "border-strong", "control-border"})
 
 
@@ -41,32 +39,32 @@ class Theme(QObject):
         super().__init__(application)
         self._application = application
         self._tokens = load_tokens(TOKENS)
-        self._choice: Choice = _as_choice(choice)
+        self._choice: Choice = as_choice(choice)
         self._motion: Motion = "system"
         self._system_less_motion = False
-        self._scale = _clamped(scale)
+        self._scale = within_scale(scale)
         self._fonts = Fonts(self._tokens, self._scale)
         self._icons = IconCache()
         self._settled = False
-        self._system_dark = _looks_dark(QGuiApplication.palette())
+        self._system_dark = looks_dark(QGuiApplication.palette())
         self._mode: Mode = self._wanted_mode()
         self._contrast = False
         self._colors: dict[str, QColor] = {}
 
     @classmethod
     def install(
-        cls, application: QApplication, choice: str = "system", scale: float = 1.0, *, styled: bool = False
+        cls, application: QApplication, choice: str = "system", scale: float = 1.0, *, prepared: bool = False
     ) -> Theme:
         """Make the app's theme before its first window; a second call gives the first one's object back, set anew.
 
-        ``styled``: the application was made with ``-style fusion``, which saves 6 ms over setting it here.
+        ``prepared``: it was made with ``-style fusion``, which saves 6 ms over setting it here, and has our typefaces.
         """
         if cls._installed is not None and cls._installed._application is application:
             cls._installed.set_choice(choice)
             cls._installed.set_scale(scale)
             return cls._installed
-        load_fonts()
-        if not styled:
+        if not prepared:
+            load_fonts()
             application.setStyle("Fusion")
         made = cls(application, choice, scale)
         cls._installed = made
@@ -179,12 +177,12 @@ class Theme(QObject):
 
     def set_choice(self, choice: str) -> None:
         """``system``, ``light`` or ``dark``; anything else counts as ``system``."""
-        self._choice = _as_choice(choice)
+        self._choice = as_choice(choice)
         self._system_changed()
 
     def set_scale(self, scale: float) -> None:
         """Text zoom, clamped to 0.8 to 2.0."""
-        wanted = _clamped(scale)
+        wanted = within_scale(scale)
         if wanted != self._scale:
             self._scale = wanted
             self._fonts = Fonts(self._tokens, wanted)
@@ -205,11 +203,9 @@ class Theme(QObject):
             self.changed.emit()
 
     def _wanted_mode(self) -> Mode:
-        if self._choice != "system":
-            return self._choice
         if self._settled:
             self._system_dark = self._hints.colorScheme() == QtCore.Qt.ColorScheme.Dark
-        return "dark" if self._system_dark else "light"
+        return mode_of(self._choice, system_dark=self._system_dark)
 
     def _high_contrast(self) -> bool:
         return self._settled and self._access.contrastPreference() == QtCore.Qt.ContrastPreference.HighContrast
@@ -244,18 +240,3 @@ def parse_color(text: str) -> QColor:
     if len(text) == 9:
         color.setAlpha(int(text[7:], 16))
     return color
-
-
-def _looks_dark(palette: QPalette) -> bool:
-    """The system's own palette before ours: the best guess until ``settle``."""
-    window, text = palette.color(QPalette.ColorRole.Window), palette.color(QPalette.ColorRole.WindowText)
-    return window.lightness() < text.lightness()
-
-
-def _as_choice(text: str) -> Choice:
-    return cast(Choice, text) if text in ("light", "dark") else "system"
-
-
-def _clamped(scale: float) -> float:
-    low, high = SCALE_RANGE
-    return min(high, max(low, scale))

@@ -32,6 +32,8 @@ async def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theme: Any) -> 
             config.write_text("models:\n  default: scripted/scripted\n")
         window = wiring.make_window(held)
         window.show()
+        for _ in wiring.furnish(window):
+            pass
         bridge = Bridge()
         crashes = CrashReporter(held.logs)
         quits: list[bool] = []

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
-from desktop.app.lifecycle.start import SessionLoader
+from desktop.app.lifecycle.start import Loading
 
 
 def test_the_session_comes_while_timers_of_the_window_run(qapp: QApplication) -> None:
@@ -24,7 +24,7 @@ def test_the_session_comes_while_timers_of_the_window_run(qapp: QApplication) ->
         assert go_on.wait(30), "Qt stood still"
         loaded.append(threading.current_thread())
 
-    SessionLoader(load).wait()
+    Loading(load).wait()
     assert len(loaded) == 1
     timer.stop()
 
@@ -34,4 +34,4 @@ def test_what_goes_wrong_in_loading_is_raised_where_it_is_waited_for(qapp: QAppl
         raise ImportError("no such part")
 
     with pytest.raises(ImportError, match="no such part"):
-        SessionLoader(load).wait()
+        Loading(load).wait()

@@ -55,7 +55,8 @@ class House:
     def __init__(self, theme: Theme) -> None:
         self.shell = ShellViewModel(lambda _key, _value: None)
         self.page = Cards()
-        self.window = MainWindow(theme, self.shell, {"chats": lambda: self.page})
+        self.window = MainWindow(self.shell.window_state())
+        self.window.furnish(theme, self.shell, {"chats": lambda: self.page})
         self.window.resize(1280, 800)
         activate(self.window)
 

@@ -43,7 +43,8 @@ class House:
         self.shell = ShellViewModel(self.saved.__setitem__)
         self.shell.restore(saved or {})
         pages = ("chats", "debates", "skills", "approvals", "schedules", "settings", FIRST_RUN)
-        self.window = MainWindow(theme, self.shell, {name: self._factory(name) for name in pages})
+        self.window = MainWindow(self.shell.window_state())
+        self.window.furnish(theme, self.shell, {name: self._factory(name) for name in pages})
 
     def _factory(self, name: str):
         def build() -> QWidget:
