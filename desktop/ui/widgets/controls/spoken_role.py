@@ -6,8 +6,8 @@ Qt says check box of every button that stays pressed. A button class names its r
 from __future__ import annotations
 
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QAccessible, QAccessibleInterface
-from PySide6.QtWidgets import QAbstractButton, QAccessibleWidget
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QAccessibleInterface
+from PySide6.QtWidgets import QAbstractButton, QAccessibleWidget, QApplication, QWidget
 
 ROLES = {
     "page tab": QAccessible.Role.PageTab,
@@ -49,5 +49,16 @@ def interface_of(key: str, thing: QObject) -> QAccessibleInterface | None:
 
 
 def install() -> None:
-    """Once, before anybody asks."""
+    """Once. What assistive technology has asked for before, as on the way to the first paint, is made anew."""
     QAccessible.installFactory(interface_of)
+    if QAccessible.isActive():
+        for widget in QApplication.allWidgets():
+            if hasattr(type(widget), "spoken_role"):
+                _make_anew(widget)
+
+
+def _make_anew(widget: QWidget) -> None:
+    made = QAccessible.queryAccessibleInterface(widget)
+    if made is not None and not isinstance(made, ChoiceInterface):
+        QAccessible.deleteAccessibleInterface(QAccessible.uniqueId(made))
+        QAccessible.updateAccessibility(QAccessibleEvent(widget, QAccessible.Event.ObjectCreated))
