@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from desktop.domain.errors import BugError, HomeNotWritable, SettingsError, StoreFull
-from desktop.domain.ids import short_id
 from desktop.domain.lazy_dataclass import dataclass
+from desktop.files.private import make_folder, mode_of, write_whole
 from desktop.settings.checks import plain
 from desktop.settings.evaluate import Evaluated, Evaluation, twice_written
 from desktop.settings.spec import Problem
@@ -88,6 +88,7 @@ class ConfigFile:
         """A copy that cannot be made is no reason to refuse good settings."""
         with contextlib.suppress(OSError):
             if not self._last_good.exists() or self._last_good.read_bytes() != raw:
+                make_folder(self._last_good.parent)
                 write_whole(self._last_good, raw)
 
     def save(self, values: Mapping[str, Any], forget: Sequence[str], fallback: Mapping[str, Any]) -> Loaded:
@@ -108,7 +109,8 @@ class ConfigFile:
         if any(plain(again[key]) != value for key, value in values.items()):
             raise BugError("the settings would not be read as they are written; they were not saved")
         try:
-            write_whole(self.path, written)
+            make_folder(os.path.dirname(os.path.realpath(self.path)))
+            write_whole(self.path, written, mode=mode_of(self.path))
         except OSError as error:
             raise _unwritable(error, self.path) from error
         return self.load(fallback)
@@ -125,25 +127,6 @@ def read_whole(path: Path) -> bytes:
     if len(raw) > MAX_BYTES:
         raise SettingsError(f"{path} is larger than {MAX_BYTES // 1_000_000} MB.", next_step="Make it shorter.")
     return raw
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Replace a file in one step: after a crash there is the old one or the new one. Through a link, its target."""
-    target = Path(os.path.realpath(path))
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
-    name = target.with_name(f".{target.name}.{short_id()}")
-    try:
-        with os.fdopen(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, mode)
-        os.replace(name, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
 
 
 def _unreadable(error: OSError | SettingsError, path: Path) -> Problem:

@@ -5,15 +5,14 @@ Every method blocks: use a thread.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import stat
-import tempfile
 from pathlib import Path
 
 from desktop.domain.errors import KnownError
 from desktop.domain.lazy_dataclass import dataclass
+from desktop.files.private import make_folder, write_whole
 
 ABSENT = "absent"
 """The stamp of a file that does not exist."""
@@ -87,7 +86,8 @@ class PersonFile:
         if now != stamp and not over:
             raise ToolsFileConflict(None if theirs is None else theirs.decode("utf-8", "replace"), self.path.name)
         try:
-            _write(Path(os.path.realpath(self.path)), raw)
+            make_folder(os.path.dirname(os.path.realpath(self.path)))
+            write_whole(self.path, raw)
         except OSError as error:
             raise CannotSaveTools(f"{self.path.name} cannot be written: {error.strerror or error}.") from error
         return ToolsFile(text, _stamp(raw))
@@ -99,22 +99,6 @@ class PersonFile:
         except OSError as error:
             return type(error).__name__
         return f"{found.st_dev}:{found.st_ino}:{found.st_size}:{found.st_mtime_ns}"
-
-
-def _write(path: Path, raw: bytes) -> None:
-    """All or nothing, readable by its owner only: it may name secrets. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, fresh = tempfile.mkstemp(prefix=f".{path.stem}-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(raw)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(fresh, path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.unlink(fresh)
-        raise
 
 
 def _stamp(raw: bytes) -> str:

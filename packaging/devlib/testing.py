@@ -24,6 +24,7 @@ from .words import say
 RUNTIME_ROOMS = (
     "domain",
     "yaml_text",
+    "files",
     "settings",
     "store",
     "models",

@@ -19,6 +19,7 @@ RUNTIME = frozenset(
     {
         "domain",
         "yaml_text",
+        "files",
         "settings",
         "store",
         "models",

@@ -6,12 +6,9 @@ A key belongs to one skill, by where it is from and its name: another of that na
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hashlib
 import json
 import logging
-import os
-import tempfile
 import threading
 import time
 from collections.abc import Mapping
@@ -22,6 +19,7 @@ from typing import Any
 from desktop.agents.middleware.settings import number, options, wrong
 from desktop.domain.errors import KnownError
 from desktop.domain.lazy_dataclass import dataclass
+from desktop.files.private import make_folder, write_whole
 from desktop.pipeline.skill_context import Context
 from desktop.skills.values.paths import path_get
 from desktop.skills.values.serialise import safe_snapshot
@@ -111,16 +109,8 @@ class Sessions:
             texts = [json.dumps(one) for one in [*_read(path), entry][-maximum:]]
             while len(texts) > 1 and sum(map(len, texts)) + 2 * len(texts) > MAX_FILE:
                 del texts[0]
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle, fresh = tempfile.mkstemp(prefix=f"{path.stem}.", suffix=".tmp", dir=path.parent)
-            try:
-                with os.fdopen(handle, "w", encoding="utf-8") as file:
-                    file.write(f"[{', '.join(texts)}]")
-                os.replace(fresh, path)
-            except OSError:
-                with contextlib.suppress(OSError):
-                    os.unlink(fresh)
-                raise
+            make_folder(path.parent)
+            write_whole(path, f"[{', '.join(texts)}]".encode(), lasting=False)
 
 
 def _captured(target: Context, capture: tuple[str, ...], value: Any) -> dict[str, Any]:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from pathlib import Path
 from typing import Any
+
+from desktop.files.private import write_whole
 
 LIMIT = 100_000
 
@@ -42,7 +43,5 @@ class WindowState:
         if self.values.get(key) == value:
             return
         self.values[key] = value
-        fresh = self._path.with_suffix(".new")
         with contextlib.suppress(OSError):
-            fresh.write_text(json.dumps(self.values), encoding="utf-8")
-            os.replace(fresh, self._path)
+            write_whole(self._path, json.dumps(self.values).encode(), lasting=False)

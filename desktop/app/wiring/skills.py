@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
-import tempfile
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import Any
 from desktop.agents.middleware.response_cache import Account, nobody
 from desktop.domain.models import ModelRef, SecretStore
 from desktop.domain.safety import Confinement, GuardedFiles, SettingsProvider
+from desktop.files.private import make_folder, write_whole
 from desktop.models.credentials import credentials
 from desktop.pipeline.skills.python_worker import PythonWorker
 from desktop.pipeline.table import Registered
@@ -47,16 +46,8 @@ class PinFile:
         """Write all or nothing. Raises OSError."""
         with self._lock:
             merged = {**self._read(), **values}
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            handle, fresh = tempfile.mkstemp(prefix=".pins-", dir=self._path.parent)
-            try:
-                with os.fdopen(handle, "w", encoding="utf-8") as file:
-                    json.dump(merged, file)
-                os.replace(fresh, self._path)
-            except OSError:
-                with contextlib.suppress(OSError):
-                    os.unlink(fresh)
-                raise
+            make_folder(self._path.parent)
+            write_whole(self._path, json.dumps(merged).encode(), lasting=False)
             self._values = merged
 
     def _read(self) -> dict[str, Any]:

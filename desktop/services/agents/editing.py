@@ -23,6 +23,7 @@ from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.models import ModelRef
 from desktop.domain.skills import SkillProblem
 from desktop.domain.suggestions import nearest
+from desktop.files.private import make_folder
 from desktop.services.definitions.book import AgentFile, AgentFiles
 from desktop.services.definitions.text import MAX_BYTES, AgentText, read_text
 from desktop.services.skills.side_prompt import in_place_of
@@ -224,7 +225,7 @@ class AgentService:
             raise CannotSaveTools("Only agents of your own folder can be deleted.", next_step="Make a copy instead.")
         kept = self._trash / f"{time.time_ns()}-{Path(path).name}"
         try:
-            self._trash.mkdir(parents=True, exist_ok=True)
+            make_folder(self._trash)
             os.replace(path, kept)
         except OSError as error:
             raise CannotSaveTools(f"{Path(path).name} cannot be deleted: {error.strerror or error}.") from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
@@ -27,6 +26,7 @@ from desktop.domain.events import DebateChanged, ThreadChanged
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ChatMessage, TextBlock
 from desktop.domain.threads import MessageRecord, SearchHit, ThreadRecord
+from desktop.files.private import write_whole
 from desktop.services.debates.checks import DebateChecks
 from desktop.services.debates.context import side_overlays
 from desktop.services.debates.export import render_debate
@@ -145,7 +145,7 @@ class DebateLibrary:
 
         def write() -> None:
             data = mask(render_debate(debate, messages, form)).encode("utf-8", "replace")
-            _written(path, data)
+            write_whole(path, data, lasting=False)
 
         try:
             await asyncio.to_thread(write)
@@ -237,13 +237,3 @@ class DebateLibrary:
 
     def _told(self, thread_id: str, what: str) -> None:
         self._runtime.bus.publish(ThreadChanged(thread_id=thread_id, run_id="", what=what))
-
-
-def _written(path: Path, data: bytes) -> None:
-    """Whole or not at all."""
-    unfinished = path.with_name(f".{path.name}.{new_id()[:8]}")
-    try:
-        unfinished.write_bytes(data)
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)

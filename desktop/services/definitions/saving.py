@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from desktop.domain.agent_names import file_stem_of
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import ConfigurationError, KnownError
+from desktop.files.private import make_folder, write_new
 from desktop.services.definitions.text import read_text
 from desktop.services.threads.masking import Mask, clean
 from desktop.yaml_text.change import change_key
@@ -92,9 +92,8 @@ def _save(folder: Path, definition: AgentDefinition) -> str:
     if said.definition is None:
         raise ConfigurationError(f"This cannot be saved as an agent: {wrong}.", next_step="Correct it and try again.")
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            file.write(text)
+        make_folder(folder)
+        write_new(path, text.encode())
     except FileExistsError:
         raise ConfigurationError(
             f"There is an agent file {path.name} already.", next_step="Choose another name."

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import sys
 import zlib
 from array import array
@@ -17,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from desktop.domain.skills import SkillProblem
+from desktop.files.private import write_whole
 from desktop.skills.catalogue.scan import FileStamp, FolderListing
 from desktop.skills.catalogue.snapshot import RELS, Snapshot, SnapshotRow, problem_from
 
@@ -38,22 +38,7 @@ def save_index(path: str, snapshots: Iterable[Snapshot]) -> None:
     folders = [_folder(snapshot, parts) for snapshot in snapshots]
     payload = b"".join(parts)
     header = json.dumps({"folders": folders, "crc": zlib.crc32(payload), "bytes": len(payload)}).encode("ascii")
-    part = f"{path}.{os.urandom(4).hex()}.part"
-    try:
-        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(MAGIC + header + b"\n")
-            file.write(payload)
-        os.replace(part, path)
-    except OSError:
-        _remove(part)
-        raise
-
-
-def _remove(path: str) -> None:
-    try:
-        os.unlink(path)
-    except OSError:
-        pass  # it may not have come into being
+    write_whole(path, MAGIC + header + b"\n", payload, lasting=False)
 
 
 def load_index(path: str) -> list[Snapshot]:

@@ -14,7 +14,6 @@ import json
 import os
 import shutil
 import stat
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from pathlib import Path
 from desktop.domain.errors import KnownError
 from desktop.domain.ids import new_id
 from desktop.domain.lazy_dataclass import dataclass
+from desktop.files.private import close_to_others, make_folder, mode_of, write_new, write_whole
 from desktop.skills.names import is_bare_name
 
 MAX_BYTES = 1_000_000
@@ -142,9 +142,8 @@ class SkillFiles:
         """A new file with this text. Raises CannotSave when there is one already."""
         self._require(path)
         try:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "xb") as file:
-                file.write(text.encode("utf-8"))
+            make_folder(os.path.dirname(path))
+            write_new(path, text.encode("utf-8"))
         except FileExistsError as error:
             raise CannotSave(f"{path} exists already.", next_step="Choose another name.") from error
         except OSError as error:
@@ -177,11 +176,12 @@ class SkillFiles:
         fresh = target.with_name(f".{name}.{new_id()}.tmp")
         own_folder = staged.name in _MAINS
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(target.parent)
             if own_folder:
                 _copy_files(staged, files, fresh)
             else:
                 shutil.copyfile(staged, fresh, follow_symlinks=False)
+            close_to_others(fresh)
             _name(fresh, target)
             path = str(target / "SKILL.md") if own_folder else str(target)
             self._told_or_gone(path, target, fresh)
@@ -234,12 +234,12 @@ class SkillFiles:
         aside = Deleted(new_id(), str(moved), name, time.time())
         place = self._trash / aside.token
         try:
-            place.mkdir(parents=True, mode=0o700)
+            make_folder(place)
             note = {"path": aside.path, "name": name, "at": aside.at}
-            (place / _NOTE).write_text(json.dumps(note), "utf-8")
+            write_new(place / _NOTE, json.dumps(note).encode())
             if replacing:
-                self._under_way.mkdir(parents=True, exist_ok=True, mode=0o700)
-                (self._under_way / aside.token).touch()
+                make_folder(self._under_way)
+                write_new(self._under_way / aside.token, b"")
             _move(moved, place / moved.name)
         except OSError as error:
             self._forget_if_empty(aside)
@@ -263,7 +263,7 @@ class SkillFiles:
                 raise CannotSave(f"{target} exists again already.", next_step="Rename that first.")
             target = _free_beside(target)
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(target.parent)
             _move(held, target)
         except (OSError, shutil.Error) as error:
             words = f"{target} could not be brought back: {error}."
@@ -372,21 +372,9 @@ def _read(path: str) -> bytes:
 
 def _replace(path: str, data: bytes) -> None:
     """Write beside, then rename over; the mode of the old file is kept."""
-    folder = os.path.dirname(path)
-    fresh = ""
     try:
-        mode = stat.S_IMODE(os.stat(path).st_mode) if os.path.exists(path) else 0o644
-        handle, fresh = tempfile.mkstemp(prefix=".assent-", suffix=".tmp", dir=folder)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(fresh, mode)
-        os.replace(fresh, path)
+        write_whole(path, data, mode=mode_of(path))
     except OSError as error:
-        if fresh:
-            with contextlib.suppress(OSError):
-                os.unlink(fresh)
         raise CannotSave(f"{path} could not be saved: {error.strerror}.") from error
 
 
@@ -448,8 +436,9 @@ def _copy_folder(source: Path, target: Path) -> None:
 
     fresh = target.with_name(f".{target.name}.{new_id()}.tmp")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(target.parent)
         shutil.copytree(source, fresh, ignore=links)
+        close_to_others(fresh)
         os.rename(fresh, target)
     except (OSError, shutil.Error) as error:
         shutil.rmtree(fresh, ignore_errors=True)

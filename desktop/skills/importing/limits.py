@@ -11,6 +11,7 @@ from typing import Protocol
 from desktop.domain.errors import KnownError
 from desktop.domain.hidden_characters import HIDDEN
 from desktop.domain.words import size_words
+from desktop.files.private import FILE, FOLDER, make_folder
 
 MAX_ARCHIVE = 50_000_000
 MAX_FILES = 5_000
@@ -101,14 +102,14 @@ class StagedFiles:
             raise ImportRefused(f"It holds more than {MAX_FILES:,} files.", next_step="Choose the folder of one skill.")
         self._once(parts)
         path = self.folder.joinpath(*parts)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         with open(path, "xb") as file:
             size = 0
             while chunk := source.read(65_536):
                 size += len(chunk)
                 self._count(len(chunk), size, "/".join(parts))
                 file.write(chunk)
-        path.chmod(0o755 if runnable else 0o644)
+        path.chmod(FOLDER if runnable else FILE)
 
     def _once(self, parts: tuple[str, ...]) -> None:
         """Two names that a person, or another system, takes for one would show one file and keep another."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.places import FormatError
 from desktop.domain.skills import SkillDef, SkillProblem
+from desktop.files.private import make_folder, write_new
 from desktop.skills.catalogue.scan import FOLDER_FILES, is_skill_file, owning_skill
 from desktop.skills.formats.folder import FolderFile
 from desktop.skills.formats.loader import decode, load_from_bytes, read_bytes
@@ -94,7 +95,7 @@ class Staging:
             raise ImportRefused("Paste the text of a SKILL.md: it begins with a line of three hyphens.")
 
         def write(into: StagedFiles) -> None:
-            (into.folder / "SKILL.md").write_bytes(data)
+            write_new(into.folder / "SKILL.md", data)
 
         return self._staged(write, stop)
 
@@ -125,7 +126,7 @@ class Staging:
                 if not self._swept:
                     shutil.rmtree(self._place, ignore_errors=True)
                     self._swept = True
-                self._place.mkdir(parents=True, exist_ok=True, mode=0o700)
+                make_folder(self._place)
             return Path(tempfile.mkdtemp(prefix="import-", dir=self._place))
         except OSError as error:
             raise ImportRefused(f"There is no place to look at it: {error.strerror}.") from error

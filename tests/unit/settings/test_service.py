@@ -14,7 +14,6 @@ import pytest
 from desktop.domain.errors import HomeNotWritable, SettingsError, StoreFull
 from desktop.domain.models import Connection
 from desktop.settings import SettingsService, defaults
-from desktop.settings import file as settings_file
 from desktop.settings.groups.limits import Limits
 from tests.harness.timeouts import WAIT_S
 
@@ -435,15 +434,6 @@ def test_no_file_is_touched_and_nothing_imported_on_the_loops_thread(tmp_path):
     root = Path(__file__).resolve().parents[3]
     done = subprocess.run([sys.executable, "-c", TOUCHED, str(tmp_path)], cwd=root, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("[]\n", "")
-
-
-async def test_an_interrupted_save_leaves_the_old_file(tmp_path):
-    path = tmp_path / "a.yaml"
-    settings_file.write_whole(path, b"old")
-    with pytest.raises(TypeError):
-        settings_file.write_whole(path, "no bytes")  # type: ignore[arg-type]
-    assert path.read_bytes() == b"old"
-    assert [p.name for p in tmp_path.iterdir()] == ["a.yaml"]
 
 
 async def test_a_link_stays_a_link_and_permissions_stay_as_they_were(tmp_path):

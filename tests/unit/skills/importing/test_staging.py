@@ -116,7 +116,7 @@ def test_what_may_run_in_an_archive_may_run_here_and_nothing_else_of_its_mode_st
     tmp_path: Path, stage: Callable[[Path], Staged]
 ) -> None:
     staged = stage(zipped(tmp_path / "a.zip", {"SKILL.md": SKILL, "go": b"#!/bin/sh\n"}, {"go": 0o104777}))
-    assert stat.S_IMODE((staged.folder / "go").stat().st_mode) == 0o755
+    assert stat.S_IMODE((staged.folder / "go").stat().st_mode) == 0o700
     assert the_only(staged).scripts == ("go",)
 
 
