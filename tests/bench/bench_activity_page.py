@@ -7,13 +7,13 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
-from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.presenter.approvals.activity import ActivityViewModel
 from desktop.presenter.events.bridge import Bridge
 from desktop.ui.approvals.activity.tab import Activity
 from desktop.ui.approvals.activity.table import ROW
+from tests.bench.application import in_app_loop
 from tests.bench.bench_audit import MANY, filled
-from tests.bench.bench_skill_page import SIZE, Blocks, app
+from tests.bench.bench_skill_page import SIZE, Blocks
 from tests.bench.registry import Figure, bench
 
 
@@ -24,9 +24,6 @@ async def until(true: Callable[[], bool]) -> None:
 
 def run(work: Callable[[Activity], Awaitable[Figure]]) -> Figure:
     """With the tab shown over a full log."""
-    application = app()
-    loop = AssentEventLoop(application)
-    asyncio.set_event_loop(loop)
 
     async def whole() -> Figure:
         async with filled() as store:
@@ -40,10 +37,7 @@ def run(work: Callable[[Activity], Awaitable[Figure]]) -> Figure:
                 await bridge.shutdown(5.0)
                 tab.deleteLater()
 
-    try:
-        return loop.run_until_complete(whole())
-    finally:
-        loop.close()
+    return in_app_loop(whole)
 
 
 @bench("activity page: from shown to its rows, with 100,000 lines", target="<= 200", unit="ms")

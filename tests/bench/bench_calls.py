@@ -1,15 +1,14 @@
 """A run of 10,000 calls on its way to the window: one more call must cost what the first ones did."""
 
-import gc
 import statistics
 import time
 from functools import cache
 
-from desktop.app.lifecycle.garbage import settle
 from desktop.domain.events import Event, MessageClosed, MessageOpened, RunStarted, ToolCallFinished, ToolCallStarted
 from desktop.domain.messages import ToolCallBlock
 from desktop.presenter.transcript.live_threads import LiveThreads
-from tests.bench.bench_transcript import app, ms, view
+from tests.bench.application import app, settled
+from tests.bench.bench_transcript import ms, view
 from tests.bench.registry import Figure, bench
 
 ROUNDS, CALLS = 157, 64
@@ -36,8 +35,7 @@ def round_of(number: int) -> tuple[Event, list[tuple[Event, Event]]]:
 def batches() -> tuple[list[float], list[float]]:
     """Milliseconds of each batch, painting included: of the first 1,000 calls, and of the last."""
     shown, board = view(), LiveThreads()
-    gc.collect()
-    settle()  # as the app does at its start
+    settled()
     board.answer_changed.connect(lambda thread: shown.change_item(board.state(thread).answer.item()))
     board.take((RunStarted(**AT, agent="a", model="m", user_message_id="u"),))
     taken: list[float] = []

@@ -7,7 +7,6 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QTimer
 
-from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.domain.debates import DebateSetup, DebateState, SideMeter, SideSetup, TurnRecord
 from desktop.domain.events import MessageOpened, RunStarted, SideTurnStarted, TextArrived
 from desktop.domain.messages import TextBlock, Usage
@@ -19,7 +18,8 @@ from desktop.presenter.transcript.items import TextPart
 from desktop.presenter.transcript.live_threads import LiveThreads
 from desktop.ui.debates.lanes import DebateView
 from desktop.ui.theme import Theme
-from tests.bench.bench_transcript import app, percentile, spin
+from tests.bench.application import app, in_app_loop
+from tests.bench.bench_transcript import percentile, spin
 from tests.bench.registry import Figure, bench
 
 TOKENS_A_SECOND, SECONDS = 1000, 5.0
@@ -125,17 +125,15 @@ class Stored:
 def opening() -> tuple[float, float]:
     """Milliseconds until the last screen is painted, and until everything can be scrolled."""
     stored, shown = Stored(), view()
-    loop = AssentEventLoop(app())
-    asyncio.set_event_loop(loop)
 
     async def go() -> tuple[float, float]:
-        bridge = Bridge(loop=loop)
+        bridge = Bridge()
         opened = OpenDebate(stored, stored.path, bridge)  # type: ignore[arg-type]
         opened.items_reset.connect(shown.set_items)
         opened.items_prepended.connect(shown.prepend_items)
         first: list[float] = []
         opened.items_reset.connect(lambda _: (shown.repaint(), first.append(time.perf_counter())))
-        whole = loop.create_future()
+        whole: asyncio.Future[float] = asyncio.get_running_loop().create_future()
         opened.loaded.connect(lambda: whole.set_result(time.perf_counter()))
         began = time.perf_counter()
         opened.open("t")
@@ -143,11 +141,10 @@ def opening() -> tuple[float, float]:
         await bridge.shutdown()
         return (first[0] - began) * 1000, (done - began) * 1000
 
-    with loop:
-        found = loop.run_until_complete(go())
+    first, whole = in_app_loop(go)
     assert len(shown.page) == TURNS + 1
     shown.close()
-    return found
+    return first, whole
 
 
 @bench("a debate of 500 turns opens: everything scrollable", target="<= 150", unit="ms")
@@ -162,12 +159,10 @@ AT_ONCE, EACH = 50, 100
 @bench("50 debates run at once at 100 tokens/s each, one on screen: lateness p99", target="<= 16", unit="ms", by="gap")
 def fifty_at_once() -> Figure:
     stored, shown, board = Stored(), view(), LiveThreads()
-    loop = AssentEventLoop(app())
-    asyncio.set_event_loop(loop)
     ids = ["t", *(f"other{n}" for n in range(1, AT_ONCE))]
 
     async def go() -> tuple[float, str]:
-        bridge = Bridge(loop=loop)
+        bridge = Bridge()
         opened = OpenDebate(stored, stored.path, bridge)  # type: ignore[arg-type]
         bridge.events.connect(board.take)
         for signal, slot in (
@@ -203,7 +198,6 @@ def fifty_at_once() -> Figure:
         await bridge.shutdown()
         return percentile(late.late, 0.99), note
 
-    with loop:
-        found, note = loop.run_until_complete(go())
+    found, note = in_app_loop(go)
     shown.close()
     return Figure(found, note=note)

@@ -5,20 +5,18 @@ the clock the machine is in it, which the programs use as much as they are allow
 itself computed in one go.
 """
 
-import asyncio
 import gc
 import tempfile
 from collections.abc import Awaitable
 from functools import cache
 from pathlib import Path
 
-from desktop.app.lifecycle.garbage import settle
-from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.domain.code import CodeLimits
 from desktop.safety.confinement.code_profile import code_sandbox_profile
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
+from tests.bench.application import in_app_loop
 from tests.bench.bench_skill_page import Blocks
-from tests.bench.bench_transcript import Lateness, app, percentile
+from tests.bench.bench_transcript import Lateness, percentile
 from tests.bench.registry import Figure, bench
 from tests.unit.library.test_code_gates import Never, run_gates, world
 from tests.unit.workers.hostile_code import CLASSES, Count, Heart, run_class
@@ -60,14 +58,10 @@ async def _watched(name: str) -> Seen:
 
 @cache
 def _all() -> dict[str, Seen]:
-    loop = AssentEventLoop(app())
-    gc.collect()
-    settle()  # as the app does at its start
-    try:
-        return {name: loop.run_until_complete(_watched(name)) for name in (*CLASSES, "gates")}
-    finally:
-        loop.close()
-        asyncio.set_event_loop(None)
+    async def each() -> dict[str, Seen]:
+        return {name: await _watched(name) for name in (*CLASSES, "gates")}
+
+    return dict(in_app_loop(each))
 
 
 @bench("hostile code at work: longest that the Qt thread is away", target="<= 16", unit="ms", by="gap")

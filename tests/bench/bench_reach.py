@@ -12,7 +12,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.domain.reach import Level, ReachRow
 from desktop.domain.safety import DEFAULT_DENIED, SUGGESTED_DENIED, SafetySettings
 from desktop.presenter.events.bridge import Bridge
@@ -22,7 +21,8 @@ from desktop.safety.boundary.reach import level
 from desktop.services.reach.judge import Judge, rows
 from desktop.services.rules.trust import TrustRules
 from desktop.ui.settings.boundaries.reach_panel import ReachPanel
-from tests.bench.bench_skill_page import Blocks, app
+from tests.bench.application import in_app_loop
+from tests.bench.bench_skill_page import Blocks
 from tests.bench.registry import Figure, bench
 
 COUNT = 100_000
@@ -116,12 +116,7 @@ def with_panel(names: Callable[[], Iterator[str]], work: Callable[[Shown], Await
             await shown.bridge.shutdown(2.0)
 
     with folder(names()) as root:
-        app()
-        loop = AssentEventLoop(app())
-        try:
-            return loop.run_until_complete(run(root))
-        finally:
-            loop.close()
+        return in_app_loop(lambda: run(root))
 
 
 def flat() -> Iterator[str]:

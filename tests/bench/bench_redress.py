@@ -7,7 +7,8 @@ from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.text import Text
-from tests.bench.bench_transcript import app, thread, view
+from tests.bench.application import app
+from tests.bench.bench_transcript import thread, view
 from tests.bench.registry import Figure, bench
 
 SCALES = (1.1, 1.2, 1.3, 1.4, 1.0)

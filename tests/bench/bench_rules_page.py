@@ -11,9 +11,9 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.domain.permission import RuleRecord
-from tests.bench.bench_skill_page import Blocks, app
+from tests.bench.application import in_app_loop
+from tests.bench.bench_skill_page import Blocks
 from tests.bench.registry import Figure, bench
 from tests.gui.approvals.rules_kit import Room, until
 
@@ -61,12 +61,8 @@ def _with_page(work: Callable[[Room], Awaitable[Any]]) -> Any:
             room.page.deleteLater()
             await room.end()
 
-    loop = AssentEventLoop(app())
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            return loop.run_until_complete(run(Path(folder)))
-    finally:
-        loop.close()
+    with tempfile.TemporaryDirectory() as folder:
+        return in_app_loop(lambda: run(Path(folder)))
 
 
 @cache

@@ -10,7 +10,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from shots.run_panel import SampleService
 
-from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError
@@ -25,8 +24,8 @@ from desktop.presenter.run_panel.panel import RunTreeViewModel
 from desktop.supervision.tree import RunTree, TreeNode
 from desktop.ui.run_panel.panel import RunPanel
 from desktop.ui.widgets.dialogs.base import Dialog
+from tests.bench.application import in_app_loop
 from tests.bench.bench_debate_page import Lateness
-from tests.bench.bench_skill_page import app
 from tests.bench.bench_transcript import percentile
 from tests.bench.registry import Figure, bench
 
@@ -76,12 +75,8 @@ def work(nodes: list[TreeNode]) -> Iterator[None]:
 
 @bench("Run panel: 50 agents at work, 1,000 changes a second, lateness p99", target="<= 16", unit="ms", by="gap")
 def fifty_agents() -> Figure:
-    application = app()
-    loop = AssentEventLoop(application)
-    asyncio.set_event_loop(loop)
-
     async def go() -> tuple[list[float], float, int]:
-        bridge = Bridge(loop=loop)
+        bridge = Bridge()
         tree, nodes = grown(bridge)
         model = RunTreeViewModel(TreeService(tree), tuple, {})
         bridge.events.connect(model.take)
@@ -112,8 +107,7 @@ def fifty_agents() -> Figure:
         await bridge.shutdown(2.0)
         return late.late, used, pictures
 
-    with loop:
-        found, used, pictures = loop.run_until_complete(go())
+    found, used, pictures = in_app_loop(go)
     note = f"max {max(found):.1f} ms, {used:.0f} % of a core, {pictures / SECONDS:.1f} pictures a second"
     return Figure(percentile(found, 0.99), note=note)
 
@@ -137,9 +131,6 @@ async def at_work(tree: RunTree, node: TreeNode) -> None:
 def cancelled() -> tuple[float, float]:
     """Milliseconds from the press of Delete on the run's own agent, and the answer to the question whether it is meant,
     to rows that show it; and to the end of the last agent and its command."""
-    application = app()
-    loop = AssentEventLoop(application)
-    asyncio.set_event_loop(loop)
 
     async def go() -> tuple[float, float]:
         bridge = Bridge()
@@ -169,8 +160,8 @@ def cancelled() -> tuple[float, float]:
         await bridge.shutdown(2.0)
         return seen * 1000, quiet * 1000
 
-    with loop:
-        return loop.run_until_complete(go())
+    seen, quiet = in_app_loop(go)
+    return seen, quiet
 
 
 @bench("Run panel: Cancel pressed to 50 rows that show it", target="<= 100", unit="ms")

@@ -5,19 +5,14 @@ Everything runs on the offscreen platform with real painting; the catalogue come
 
 import asyncio
 import gc
-import os
 import random
 import time
 from collections.abc import Awaitable, Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer
-from PySide6.QtWidgets import QApplication
 
-from desktop.app.lifecycle.garbage import settle
-from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.pipeline.pipeline import Pipeline
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.skills.editing import SkillEditor
@@ -32,23 +27,13 @@ from desktop.services.skills.world import SkillWorld
 from desktop.settings import SettingsService
 from desktop.supervision.tasks import TaskOwner
 from desktop.ui.skills.page import SkillsPage
-from desktop.ui.theme import Theme
+from tests.bench.application import in_app_loop
 from tests.bench.bench_skill_index import QUERIES, TAGS, opened, percentile, skills
 from tests.bench.registry import Figure, bench
 from tests.unit.pipeline.kit import Table
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZE = (1280, 800)
-
-
-@cache
-def app() -> QApplication:
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    application = QApplication.instance() or QApplication(["bench"])
-    assert isinstance(application, QApplication)
-    application.setQuitOnLastWindowClosed(False)
-    Theme.install(application, "light")
-    return application
 
 
 class Blocks(QObject):
@@ -128,14 +113,8 @@ def with_page(work: Callable[[Shown], Awaitable[Any]]) -> Any:
         finally:
             await shown.end()
 
-    loop = AssentEventLoop(app())
-    gc.collect()
-    settle()  # as the app does at its start
-    try:
-        with skills() as (root, index):
-            return loop.run_until_complete(run(root, index))
-    finally:
-        loop.close()
+    with skills() as (root, index):
+        return in_app_loop(lambda: run(root, index))
 
 
 @bench("skills page: 10,000 shown from the index", target="<= 50", unit="ms")

@@ -21,10 +21,10 @@ from desktop.app.home.folder import open_home
 from desktop.app.lifecycle import wiring
 from desktop.app.lifecycle.composition import Hooks
 from desktop.app.lifecycle.garbage import settle
-from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.domain.events import AgentTraced, Event, TextArrived
 from desktop.presenter.events.bridge import Bridge
-from tests.bench.bench_transcript import Lateness, app, percentile, prose
+from tests.bench.application import app, in_app_loop
+from tests.bench.bench_transcript import Lateness, percentile, prose
 from tests.bench.registry import Figure, bench
 from tests.gui.app.kit import Running, call
 
@@ -121,11 +121,7 @@ def _in_app(rounds: list[Any], settings: str, act: Callable[[Running], Awaitable
         (folder / "script.json").write_text(json.dumps({"rounds": rounds, "repeat": repeat}))
         os.environ["ASSENT_SCRIPT"] = str(folder / "script.json")
         os.environ["HOME"] = str(folder / "person")
-        loop = AssentEventLoop(app())
-        try:
-            return loop.run_until_complete(go(folder))
-        finally:
-            loop.close()
+        return in_app_loop(lambda: go(folder))
 
 
 async def _eight_chats(running: Running) -> None:

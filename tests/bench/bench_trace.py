@@ -5,15 +5,12 @@ it, but for what is there from the start, as in the app.
 """
 
 import asyncio
-import gc
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, cast
 
 from shots.trace import NoSource
 
-from desktop.app.lifecycle.garbage import settle
-from desktop.app.loop.event_loop import AssentEventLoop
 from desktop.domain.events import (
     AgentTraced,
     Event,
@@ -30,7 +27,8 @@ from desktop.domain.traces import TraceEntry, entry_of
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.trace.panel import TraceViewModel, grown
 from desktop.ui.trace.panel import TracePanel
-from tests.bench.bench_skill_page import Blocks, app
+from tests.bench.application import app, in_app_loop
+from tests.bench.bench_skill_page import Blocks
 from tests.bench.registry import Figure, bench
 
 ROUNDS, CALLS, AGENTS = 200, 50, 20
@@ -139,13 +137,7 @@ def with_panel(work: Callable[[Shown], Awaitable[Any]]) -> Any:
         finally:
             await shown.end()
 
-    loop = AssentEventLoop(app())
-    gc.collect()
-    settle()  # as the app does at its start
-    try:
-        return loop.run_until_complete(go())
-    finally:
-        loop.close()
+    return in_app_loop(go)
 
 
 async def arrive(shown: Shown, act: Callable[[int], None] = lambda _: None) -> None:

@@ -13,13 +13,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QEventLoop, Qt, QTimer
 from PySide6.QtGui import QTextCursor, QTextDocument
-from PySide6.QtWidgets import QApplication, QTextBrowser, QWidget
+from PySide6.QtWidgets import QTextBrowser, QWidget
 
-from desktop.app.lifecycle.garbage import settle
 from desktop.presenter.transcript.build import build_items
 from desktop.presenter.transcript.items import TextPart, TranscriptItem
 from desktop.ui.theme import Theme
 from desktop.ui.transcript import TranscriptView
+from tests.bench.application import app, settled
 from tests.bench.registry import Figure, bench
 from tests.samples import make_messages
 
@@ -36,15 +36,6 @@ KINDS = {
     ),
     "quote": lambda n: "> " + "quoted words of someone " * (n // 24),
 }
-
-
-@cache
-def app() -> QApplication:
-    application = QApplication.instance() or QApplication(["bench"])
-    assert isinstance(application, QApplication)
-    application.setQuitOnLastWindowClosed(False)
-    Theme.install(application, "light")
-    return application
 
 
 @cache
@@ -142,8 +133,7 @@ def full_scrollbar() -> Figure:
 @bench("transcript: 10,000 messages by pages, longest page", target="<= 16", unit="ms", by="gap")
 def pages_prepended() -> Figure:
     items = thread()
-    gc.collect()
-    settle()  # as the app does at its start
+    settled()
     shown = view()
     shown.set_items(items[-40:])
     shown.viewport().repaint()
@@ -237,8 +227,7 @@ def streamed(text: str, start: str = "", seconds: float = SECONDS) -> tuple[list
     shown = live_view(start)
     feeder = Feeder(lambda piece: shown.append_text("live", "live:0", piece), text)
     spin(0.3)
-    gc.collect()
-    settle()  # as the app does at its start
+    settled()
     lateness = Lateness()
     cpu = lateness.run(seconds)
     feeder.stop()
