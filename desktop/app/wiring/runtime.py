@@ -21,6 +21,7 @@ from desktop.app.wiring.cli_tools import cli_tools
 from desktop.app.wiring.code import open_code
 from desktop.app.wiring.keys import KeyServices, open_keys
 from desktop.app.wiring.mcp import mcp_servers
+from desktop.app.wiring.person_files import PersonFiles
 from desktop.app.wiring.rules import RuleServices, open_rules
 from desktop.app.wiring.services import Services
 from desktop.app.wiring.skills import DELETED, account_of, follow_settings, keep_current, open_skills
@@ -59,6 +60,8 @@ from desktop.store import Store
 from desktop.supervision.bus import Bus
 from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.tasks import RunSlots, TaskOwner
+from desktop.tools.cli.tools import CliTools
+from desktop.tools.mcp.servers import McpServers
 from desktop.workers.model_child import model_host
 
 if TYPE_CHECKING:
@@ -175,6 +178,8 @@ async def _services(
 
     # What a person can do. The agents, tools.yaml and mcp.yaml add their tools to those of the boundary.
     chats = ConversationService(runtime, owner)
+    cli = cli_tools(home, boundary.tools, boundary.cli, skills, owner)
+    mcp = mcp_servers(home, boundary.tools, boundary.cli, skills, owner, settings, redactor)
     agents = AgentServices(agent_files, settings, boundary.tools, skills, owner)
     return Services(
         home=home,
@@ -191,8 +196,9 @@ async def _services(
         tools=boundary.tools,
         agents=agent_files.book,
         agent_services=agents.open(runtime, chats, home, RESOURCES / "agents"),
-        cli=cli_tools(home, boundary.tools, boundary.cli, skills, owner),
-        mcp=mcp_servers(home, boundary.tools, boundary.cli, skills, owner, settings, redactor),
+        cli=cli,
+        mcp=mcp,
+        person_files=_person_files(settings, cli, mcp, owner),
         child=child,
         code=code,
         modes=modes,
@@ -213,6 +219,23 @@ async def _services(
             runtime, home, lambda: _host(runtime, model or settings.current.models.default)
         ),
     )
+
+
+def _person_files(settings: SettingsService, cli: CliTools, mcp: McpServers, owner: TaskOwner) -> PersonFiles:
+    """What a person changes in these with another program counts at once."""
+    loop = asyncio.get_running_loop()
+
+    def read_settings() -> None:
+        if not owner.closed:
+            owner.spawn(settings.reload_if_changed(), "config.yaml: read")
+
+    def look_at_settings() -> None:
+        loop.call_soon_threadsafe(read_settings)
+
+    looks = {settings.path: look_at_settings, cli.path: cli.reload_if_changed, mcp.path: mcp.reload_if_changed}
+    files = PersonFiles(looks)
+    files.start()
+    return files
 
 
 async def _jobs(

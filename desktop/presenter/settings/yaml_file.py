@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from desktop.domain.errors import AssentError
 from desktop.domain.skills import SkillProblem
 from desktop.presenter.common.line_ends import Conflict, LineEnds
-from desktop.tools.person_file import ToolsFile, ToolsFileConflict
+from desktop.tools.person_file import ABSENT, ToolsFile, ToolsFileConflict
 
 if TYPE_CHECKING:
     from desktop.presenter.events.bridge import Bridge
@@ -41,13 +41,15 @@ class FileService(Protocol):
 
 class YamlFileViewModel(QObject):
     """``opened`` when the text is there (again), ``checked`` after its problems fit it, ``conflict`` when saving met
-    another program's change."""
+    another program's change. ``outside`` tells of one that would cost what was typed: ``changed``, ``deleted``, or ""
+    when there is none any more."""
 
     opened = Signal()
     checked = Signal()
     dirty_changed = Signal(bool)
     saved = Signal()
     conflict = Signal(object)
+    outside = Signal(str)
     failed = Signal(str)
 
     def __init__(
@@ -82,8 +84,26 @@ class YamlFileViewModel(QObject):
 
     def _reopen(self) -> None:
         """What is in force changed: so did the file, perhaps."""
-        if self._file is not None and not self.dirty:
-            self.open()
+        if self._file is not None:
+            self._spawn(self._compare(), f"compare {self.name}")
+
+    async def _compare(self) -> None:
+        """Take over what another program wrote, or say so where something is not saved."""
+        found, before = await asyncio.to_thread(self._files.read), self._file
+        if before is None or found.stamp == before.stamp:
+            return
+        if self.dirty:
+            self.outside.emit("deleted" if found.stamp == ABSENT else "changed")
+        else:
+            self._show(found)
+
+    def show_conflict(self) -> None:
+        """Lay both texts side by side, as saving would."""
+        self._spawn(self._both(), f"compare {self.name}")
+
+    async def _both(self) -> None:
+        found = await asyncio.to_thread(self._files.read)
+        self.conflict.emit(Conflict(self.path, self.text, None if found.stamp == ABSENT else found.text))
 
     # -- the text -----------------------------------------------------------------------------------------------------
 
@@ -113,17 +133,17 @@ class YamlFileViewModel(QObject):
 
     async def _open(self) -> None:
         found = await asyncio.to_thread(self._files.read)
-        if self._file is not None and found == self._file and not self.dirty:
-            return
-        self._adopt(found)
-        self.opened.emit()
-        self._check_now()
+        if self._file is None or found != self._file or self.dirty:
+            self._show(found)
 
-    def _adopt(self, found: ToolsFile) -> None:
+    def _show(self, found: ToolsFile) -> None:
         self._file = found
         self._ends = LineEnds(found.text)
         self._text = self._was = self._ends.shown
         self.dirty_changed.emit(False)
+        self.outside.emit("")
+        self.opened.emit()
+        self._check_now()
 
     def edited(self, text: str) -> None:
         """Take the text that a person typed."""
@@ -163,6 +183,7 @@ class YamlFileViewModel(QObject):
         self._file, self._was = done, shown
         self._ends = LineEnds(done.text)
         self.dirty_changed.emit(self.dirty)
+        self.outside.emit("")
         self.saved.emit()
 
     # -- inside -------------------------------------------------------------------------------------------------------

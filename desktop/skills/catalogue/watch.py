@@ -1,4 +1,4 @@
-"""Sees changes in the search folders within a second, by the system's own notifications (S-RES-2).
+"""Sees changes in folders, and of single files, within a second, by the system's own notifications (S-RES-2).
 
 One thread. It watches the folders with all that is below them, and, not recursively, what is above them: a folder that
 is made, deleted or replaced is noticed that way. Where the system does not let us watch (a limit on Linux), the folders
@@ -71,10 +71,19 @@ def open_notify(folders: list[str], *, recursive: bool) -> Notify:
 
 
 class FolderWatch:
-    """Watches ``folders`` (whether or not they exist yet) until ``stop``. ``live``: changes are really reported."""
+    """Watches ``folders`` with all that is in them, and single ``files``, whether or not they exist yet, until
+    ``stop``. ``live``: changes are really reported."""
 
-    def __init__(self, folders: Iterable[str], changed: Changed, *, open_notify: OpenNotify = open_notify) -> None:
+    def __init__(
+        self,
+        folders: Iterable[str],
+        changed: Changed,
+        *,
+        files: Iterable[str] = (),
+        open_notify: OpenNotify = open_notify,
+    ) -> None:
         self._folders = tuple(dict.fromkeys(folders))
+        self._files = tuple(dict.fromkeys(files))
         self._changed = changed
         self._open = open_notify
         self._stop = threading.Event()
@@ -105,7 +114,7 @@ class FolderWatch:
             except FileNotFoundError:
                 self._stop.wait(STEP_MS / 1000)  # a folder went while we began
             except (OSError, RuntimeError) as error:
-                _LOG.warning("skill folders cannot be watched (%s); they are looked at from time to time", error)
+                _LOG.warning("folders cannot be watched (%s); they are looked at from time to time", error)
                 self._look_now_and_then()
         self.live = False
 
@@ -119,7 +128,7 @@ class FolderWatch:
             # come between the look whether it is there and the watching.
             opened.append(self._open(sorted(above), recursive=False))
             if self._above() != above:
-                return frozenset(self._folders)
+                return frozenset((*self._folders, *self._files))
             if deep := [folder for folder in map(os.path.realpath, self._folders) if os.path.isdir(folder)]:
                 opened.insert(0, self._open(deep, recursive=True))
             self.live = True
@@ -135,8 +144,9 @@ class FolderWatch:
         return moved
 
     def _above(self) -> set[str]:
-        """The nearest folders above the watched ones that are there."""
-        return {_existing(os.path.dirname(folder)) for folder in self._folders}
+        """The nearest folders above what is watched that are there; of a file that is a link, both ends."""
+        ends = {end for file in self._files for end in (file, os.path.realpath(file))}
+        return {_existing(os.path.dirname(path)) for path in (*self._folders, *ends)}
 
     def _drained(self, opened: list[Notify]) -> frozenset[str]:
         """Wait a moment for changes and report them; returns the watched folders that came or went."""
@@ -148,10 +158,12 @@ class FolderWatch:
                 found |= raw
         paths = {path for _, path in found}
         tops = {top for folder in self._folders for top in (folder, os.path.realpath(folder))}
-        inside = frozenset(path for path in paths if any(path.startswith(top + os.sep) for top in tops))
-        self._report(None if len(paths) > FLOOD else inside)
+        inside = {path for path in paths if any(path.startswith(top + os.sep) for top in tops)}
+        inside |= {file for file in self._files if paths & {_at(file), os.path.realpath(file)}}
+        self._report(None if len(paths) > FLOOD else frozenset(inside))
         events = [path for kind, path in found if kind != MODIFIED]
-        return frozenset(top for top in tops for path in events if top == path or top.startswith(path + os.sep))
+        came = {top for top in tops for path in events if top == path or top.startswith(path + os.sep)}
+        return frozenset(came | {file for file in self._files for path in events if file.startswith(path + os.sep)})
 
     def _report(self, paths: frozenset[str] | None) -> None:
         if paths is not None and not paths:
@@ -159,7 +171,7 @@ class FolderWatch:
         try:
             self._changed(paths)
         except Exception:  # noqa: BLE001 - whoever takes the report must not end the watching
-            _LOG.exception("a change of skill folders could not be taken in")
+            _LOG.exception("a change on the disk could not be taken in")
 
     def _look_now_and_then(self) -> None:
         self.live = False
@@ -170,6 +182,11 @@ class FolderWatch:
             began = time.monotonic()
             self._report(None)
             pause = max(MIN_PAUSE_S, COST_SHARE * (time.monotonic() - began))
+
+
+def _at(file: str) -> str:
+    """The file by the real name of its folder, as the system reports it."""
+    return os.path.join(os.path.realpath(os.path.dirname(file)), os.path.basename(file))
 
 
 def _existing(folder: str) -> str:

@@ -10,7 +10,7 @@ from desktop.domain.skills import SkillProblem
 from desktop.presenter.common.line_ends import Conflict
 from desktop.presenter.settings.yaml_file import YamlFileViewModel
 from desktop.ui.skills.cards import problem_rows
-from desktop.ui.skills.conflict import ConflictView
+from desktop.ui.skills.conflict import ConflictView, OutsideStrip
 from desktop.ui.skills.source_text import SourceText
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.buttons import Button
@@ -37,6 +37,8 @@ class YamlEditor(QFrame):
         self.failure = Notice("failed", "", banner=True)
         self.failure.hide()
         column.addWidget(self.failure)
+        self.outside = OutsideStrip()
+        column.addWidget(self.outside)
         self.source, self.conflict = SourceText(f"Text of {cli.name}"), ConflictView()
         self.stack = QStackedWidget()
         self.stack.addWidget(self.source)
@@ -79,6 +81,8 @@ class YamlEditor(QFrame):
         cli.dirty_changed.connect(lambda _: self._say())
         cli.saved.connect(self._saved)
         cli.conflict.connect(self._conflict)
+        cli.outside.connect(self.outside.show_outside)
+        self.outside.compare.clicked.connect(cli.show_conflict)
         cli.failed.connect(self._failed)
         self.source.typed.connect(self._typed)
         self.source.left.connect(lambda: self.save.setFocus(Qt.FocusReason.OtherFocusReason))

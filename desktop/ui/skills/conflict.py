@@ -19,6 +19,28 @@ CHANGED = "Another program has changed this file. Nothing is overwritten until y
 GONE = "Another program has deleted this file. Your text is safe here: saving creates the file again."
 
 
+OUTSIDE = {
+    "changed": "Another program has changed this file. Your text is safe here.",
+    "deleted": "Another program has deleted this file. Your text is safe here: saving creates it again.",
+}
+
+
+class OutsideStrip(Notice):
+    """Over a text that is being written: its file is another one by now. ``compare`` leads to both."""
+
+    def __init__(self) -> None:
+        super().__init__("info", "", banner=True)
+        self.compare = Button("Compare", small=True)
+        self.add(self.compare)
+        self.hide()
+
+    def show_outside(self, what: str) -> None:
+        """``changed``, ``deleted``, or "" for neither."""
+        self.setVisible(what in OUTSIDE)
+        if what in OUTSIDE:
+            self.say(OUTSIDE[what], "info")
+
+
 class ConflictView(QFrame):
     """The question after a conflict. ``answered``: keep | reload | over. Keep editing is the safe answer and has the
     keys."""

@@ -14,13 +14,13 @@ from desktop.presenter.common.line_ends import Conflict
 from desktop.presenter.skills.editing import SkillEditor
 from desktop.presenter.skills.page import SkillDetail
 from desktop.ui.skills.cards import problem_rows
-from desktop.ui.skills.conflict import ConflictView
+from desktop.ui.skills.conflict import ConflictView, OutsideStrip
 from desktop.ui.skills.form import FrontmatterForm
 from desktop.ui.skills.source_text import SourceText
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.dialogs.page_shortcut import PageShortcut
-from desktop.ui.widgets.layout.containers import Notice, Scroller, clear
+from desktop.ui.widgets.layout.containers import Scroller, clear
 from desktop.ui.widgets.marks import StateLabel
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row
@@ -31,10 +31,6 @@ LANGUAGES = {"python": "python", "javascript": "javascript", "foreign": "javascr
 LOOK_EVERY = 1500
 """Milliseconds between two looks at the open file while it is edited."""
 FORMS = frozenset({"markdown", "folder", "python"})
-OUTSIDE = {
-    "changed": "Another program has changed this file. Your text is safe here.",
-    "deleted": "Another program has deleted this file. Your text is safe here: saving creates it again.",
-}
 
 
 class Problems(QFrame):
@@ -76,7 +72,7 @@ class EditPane(QFrame):
         self._watch.timeout.connect(lambda: editor.look_at_disk((editor.path,)))
         self.setProperty("pane", "surface")
         column = Column(self, spacing=0)
-        self._strip = self._make_strip()
+        self._strip = OutsideStrip()
         column.addWidget(self._strip)
         self.source = SourceText("Text of the skill")
         self._stack = QStackedWidget()
@@ -92,14 +88,6 @@ class EditPane(QFrame):
         column.addWidget(self._problems)
         column.addWidget(self._make_foot())
         self._connect()
-
-    def _make_strip(self) -> Notice:
-        strip = Notice("info", "", banner=True)
-        compare = Button("Compare", small=True)
-        compare.clicked.connect(self._editor.show_conflict)
-        strip.add(compare)
-        strip.hide()
-        return strip
 
     def _make_foot(self) -> QWidget:
         self._foot = pane("footer")
@@ -121,7 +109,8 @@ class EditPane(QFrame):
         editor.dirty_changed.connect(lambda _: self._say())
         editor.checked.connect(self._checked)
         editor.saved.connect(self._saved)
-        editor.outside.connect(self._outside)
+        editor.outside.connect(self._strip.show_outside)
+        self._strip.compare.clicked.connect(editor.show_conflict)
         editor.conflict.connect(self._conflict)
         editor.failed.connect(self._failed)
         self.source.typed.connect(editor.edited)
@@ -182,7 +171,7 @@ class EditPane(QFrame):
             self._editor.close()
             self._cannot.set_pieces("")
             self._stack.setCurrentWidget(self._wait)
-            self._outside("")
+            self._strip.show_outside("")
             if self.isVisible():
                 self.show_view(self._view)
 
@@ -281,11 +270,6 @@ class EditPane(QFrame):
     def _saved(self) -> None:
         self._words.setText("Saved")
         self._show(self._widget())
-
-    def _outside(self, what: str) -> None:
-        self._strip.setVisible(what in OUTSIDE)
-        if what in OUTSIDE:
-            self._strip.say(OUTSIDE[what], "info")
 
     def _failed(self, sentence: str) -> None:
         """A file that cannot be opened says why, where its text would stand."""

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from desktop.presenter.settings.cli_example import EXAMPLE
 from desktop.ui.settings.cli_tools.page import CliPage
-from tests.gui.app.kit import call
+from tests.gui.app.kit import HELLO, call
 
 ECHO = "import json, sys; print(json.dumps(sys.argv[1:]))"
 
@@ -72,3 +73,17 @@ async def test_the_page_of_the_settings_shows_them(start, tmp_path):
     page.show_settings("CLI tools")
     shown = page.findChild(CliPage)
     await app.until(lambda: shown.editor.source.text() == app.models.cli.shown != "", "the text")
+
+
+@pytest.mark.spec("R-CLI-14", "S-RES-2")
+async def test_what_another_program_writes_into_the_persons_files_counts_without_being_asked_for(start):
+    app = await start(HELLO)
+    home, models = app.home.path, app.models
+    await app.until(lambda: app.startup._services.person_files.live, "the files are watched")
+    (home / "tools.yaml").write_text(EXAMPLE)
+    await app.until(lambda: [row.name for row in models.cli.rows] == ["count-lines"], "the tool")
+    (home / "mcp.yaml").write_text("servers:\n  - name: notes\n    command: notes-server\n")
+    await app.until(lambda: [row.name for row in models.mcp.rows] == ["notes"], "the server")
+    config = home / "config.yaml"
+    config.write_text(config.read_text() + "appearance:\n  theme: dark\n")
+    await app.until(lambda: models.settings.get("appearance.theme") == "dark", "the setting")

@@ -263,6 +263,43 @@ async def test_a_change_of_another_program_is_shown_before_anything_is_overwritt
     assert shown.page.editor.source.text().endswith("# mine\n")
 
 
+@pytest.mark.spec("R-CLI-14")
+async def test_what_another_program_wrote_is_shown_at_once_and_costs_nothing_that_was_typed(
+    shown: Shown, qtbot: QtBot
+) -> None:
+    await shown.open(qtbot, SAY)
+    shown.page.show_view("text")
+    editor = shown.page.editor
+    shown.path.write_text(SAY + "# theirs\n")
+    shown.cli.look_at_file()
+    await shown.rest()
+    assert editor.source.text().endswith("# theirs\n")
+    assert not editor.outside.isVisible()
+    shown.type(SAY + "# mine\n")
+    shown.path.write_text(SAY + "# theirs again\n")
+    shown.cli.look_at_file()
+    await shown.rest()
+    assert editor.source.text().endswith("# mine\n")
+    assert editor.outside.isVisible()
+    editor.outside.compare.click()
+    await shown.rest()
+    assert editor.stack.currentWidget() is editor.conflict
+    editor.conflict.answered.emit("keep")
+    assert (editor.source.text()[-7:], editor.outside.isVisible()) == ("# mine\n", True)
+    editor.conflict.answered.emit("over")
+    await shown.rest()
+    assert shown.path.read_text().endswith("# mine\n")
+    assert not editor.outside.isVisible()
+    shown.type(SAY + "# mine too\n")
+    shown.path.unlink()
+    shown.cli.look_at_file()
+    await shown.rest()
+    assert "deleted" in shown.words
+    editor.conflict.answered.emit("reload")
+    await shown.rest()
+    assert (editor.source.text(), editor.outside.isVisible()) == ("", False)
+
+
 async def test_a_disk_that_says_no_is_told_and_nothing_is_lost(shown: Shown, qtbot: QtBot) -> None:
     await shown.open(qtbot, SAY)
     shown.page.show_view("text")

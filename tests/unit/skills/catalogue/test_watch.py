@@ -127,6 +127,43 @@ def test_set_roots_watches_the_new_folders(fabric: SkillFabric, root: Path, tmp_
     until(lambda: description(fabric, "more"))
 
 
+def test_single_files_are_seen_come_change_and_go_and_nothing_beside_them_is(tmp_path: Path) -> None:
+    home, elsewhere = tmp_path / "home", tmp_path / "dotfiles"
+    home.mkdir()
+    elsewhere.mkdir()
+    plain, linked, late = home / "tools.yaml", home / "linked.yaml", tmp_path / "later" / "mcp.yaml"
+    linked.symlink_to(elsewhere / "real.yaml")
+    seen: list[frozenset[str] | None] = []
+
+    def last(path: Path) -> bool:
+        return bool(seen) and (seen[-1] is None or seen[-1] == {str(path)})
+
+    watch = FolderWatch((), seen.append, files=[str(plain), str(linked), str(late)])
+    watch.start()
+    try:
+        assert watch.wait_settled(WAIT_S)
+        (home / "other.yaml").write_text("x")
+        for act in (
+            lambda: plain.write_text("tools: []"),
+            lambda: os.replace(home / "other.yaml", plain),
+            plain.unlink,
+        ):
+            seen.clear()
+            act()
+            until(lambda: last(plain))
+        seen.clear()
+        (elsewhere / "real.yaml").write_text("y")
+        until(lambda: last(linked))
+        late.parent.mkdir()
+        late.write_text("servers: []")
+        until(lambda: last(late))
+        seen.clear()
+        late.write_text("servers: [] # more")
+        until(lambda: last(late))
+    finally:
+        watch.stop()
+
+
 def test_stop_ends_the_thread_and_may_be_called_twice(root: Path) -> None:
     skill(root, "first")
     before = os.listdir("/proc/self/task") if os.path.isdir("/proc/self/task") else []
