@@ -250,6 +250,8 @@ class ShellReading:
     """Whether its words name all of them."""
     astray: tuple[str, ...] = ()
     """Why they may not, as sentences."""
+    place: PathVerdict | None = None
+    """What the boundary says of listing the workspace, where it starts; None where it was not read."""
 
 
 class ShellReader(Protocol):
@@ -257,6 +259,10 @@ class ShellReader(Protocol):
 
     def read(self, command: str) -> Awaitable[ShellReading]:
         """Read a command; never raises for its text: unreadable is admin (R-BLK-5)."""
+        ...
+
+    def read_now(self, command: str) -> ShellReading:
+        """The same. Blocks."""
         ...
 
 

@@ -60,7 +60,7 @@ _HOOK = re.compile(
     r"push-to-checkout|reference-transaction|proc-receive|sendemail-validate)$"
 )
 _MAYBE = re.compile(
-    r"/[._](?!cache)|/hooks/|customize\.py|\.pth$|/library/|lefthook|mise\.toml|cron|/startup|/user/|/system/"
+    r"/(?:[._](?!cache)|hooks/|library/|startup|user/|system/)|customize\.py|\.pth$|lefthook|mise\.toml|cron"
 )
 _HOOKS_PATH = re.compile(r"^\s*hookspath\s*=\s*\"?([^\"\n#;]+)", re.IGNORECASE | re.MULTILINE)
 _AT_HOME = ("bin/", ".local/bin/", ".local/lib/")

@@ -51,8 +51,8 @@ class StatCache:
 
     def resolve(self, path: str, base: str) -> str:
         """The path resolved as ``paths.resolve`` does. Raises PathProblem."""
-        if self._is_plain(path, base):
-            return f"{base}/{path}"
+        if plain := self._plain(path, base):
+            return plain
         bare = _bare(path, base)
         return bare if bare and self._without_links(bare) else paths.resolve(path, base)
 
@@ -61,15 +61,16 @@ class StatCache:
         bare = _bare(path, os.sep)
         return bare if bare and self._without_links(bare) else paths.real(path)
 
-    def _is_plain(self, path: str, base: str) -> bool:
-        """Whether a relative path leads just where it says, as nearly all of a command's words do."""
-        if base not in self._bases:
+    def _plain(self, path: str, base: str) -> str:
+        """The place of a relative path that leads just where it says, as nearly all of a command's words do, or ""."""
+        whole = self._bases.get(base)
+        if whole is None:
             whole = base.startswith("/") and base != "/" and _UNPLAIN.search(f"{base}/") is None
-            self._bases[base] = _PLATFORM == "linux" and whole
-        if not self._bases[base] or len(path) > paths.MAX_PATH_TEXT or _PLAIN.fullmatch(path) is None:
-            return False
+            whole = self._bases[base] = _PLATFORM == "linux" and whole
+        if not whole or len(path) > paths.MAX_PATH_TEXT or _PLAIN.fullmatch(path) is None:
+            return ""
         full = f"{base}/{path}"
-        return full.count("/") <= MAX_NAMES and self._without_links(full)
+        return full if full.count("/") <= MAX_NAMES and self._without_links(full) else ""
 
     @staticmethod
     def is_deep(path: str) -> bool:

@@ -185,9 +185,12 @@ class BoundaryPolicy:
         found = (BoundaryRule.of(entry, base, moment=moment) for entry in (*settings.allowed, *settings.granted))
         return [rule.resolved for rule in found if rule is not None]
 
-    def explain(self, path: str, access: Access) -> PathVerdict:
-        """Judge a path (R-FS-1..7, R-FS-10, R-FS-13). Never raises for what the path says."""
-        settings, moment = self._settings(), StatCache()
+    def explain(
+        self, path: str, access: Access, moment: StatCache | None = None, lists: Lists | None = None
+    ) -> PathVerdict:
+        """Judge a path (R-FS-1..7, R-FS-10, R-FS-13). Never raises for what the path says. ``moment``, if not now, and
+        the ``lists`` of then, for what judges many paths at once."""
+        settings, moment = self._settings(), moment or StatCache()
         try:
             resolved = moment.resolve(path, workspace_of(settings))
         except PathProblem as problem:
@@ -195,12 +198,14 @@ class BoundaryPolicy:
             return PathVerdict(
                 False, path, "", "malformed", f"Permission denied: the path {shown!r} {problem}.", access
             )
-        return self.judge(path, resolved, access, moment)
+        return self.judge(path, resolved, access, moment, lists)
 
-    def judge(self, given: str, resolved: str, access: Access, moment: StatCache | None = None) -> PathVerdict:
-        """Judge a path that is resolved already, in ``moment`` if not now."""
+    def judge(
+        self, given: str, resolved: str, access: Access, moment: StatCache | None = None, lists: Lists | None = None
+    ) -> PathVerdict:
+        """Judge a path that is resolved already, as ``explain``."""
         moment = moment or StatCache()
-        lists, line, status = self.lists(moment), moment.line(resolved), moment.status(resolved)
+        lists, line, status = lists or self.lists(moment), moment.line(resolved), moment.status(resolved)
         identity = "absent" if status is None else paths.describe_identity(status)
         rule, why = self._refusal(lists, resolved, line, status, access)
         if why:

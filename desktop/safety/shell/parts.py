@@ -10,12 +10,11 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from desktop.domain.judgement import CommandPart
-from desktop.safety.shell.network.hosts import hosts_assigned, hosts_of_command
-from desktop.safety.shell.network.own_settings import OwnSettings
+from desktop.safety.shell.network.hosts import Hosts, hosts_assigned
 from desktop.safety.shell.paths import harmless_target
 from desktop.safety.shell.programs.blocklist import git_command
 from desktop.safety.shell.programs.git import also_called, git_words
@@ -26,6 +25,7 @@ from desktop.safety.shell.syntax.commands import Parsed, Redirect, SimpleCommand
 from desktop.safety.shell.syntax.words import Word, base_name
 
 _PLAIN_WORD = re.compile(r"[\w@%+=:,./^~\-]+")
+_PLAIN_WORDS = re.compile(r"[\w@%+=:,./^\-]+(?: [\w@%+=:,./^\-]+)*+")
 _PLAIN = frozenset(
     "program command command_name word number string string_content raw_string ansi_c_string concatenation list "
     "pipeline redirected_statement file_redirect file_descriptor comment variable_assignment variable_name subshell "
@@ -46,8 +46,12 @@ _REASONS = {
 _EXPANDS = "what an expansion yields shows only when it runs"
 
 
-def parts_of(command: SimpleCommand, unwrapped: Unwrapped, own: OwnSettings) -> Iterator[CommandPart]:
-    """A command and those that it only wraps, each as a part of its own. ``own``: what its programs read."""
+HostsOf = Callable[[tuple[Word, ...]], Hosts]
+"""Says with which computers a command of these words talks."""
+
+
+def parts_of(command: SimpleCommand, unwrapped: Unwrapped, hosts_of: HostsOf) -> Iterator[CommandPart]:
+    """A command and those that it only wraps, each as a part of its own."""
     before = [_shown(word) for word in command.assignments]
     hidden = _hidden_words(command.assignments) or _hidden_redirects(command.redirects)
     behind = [
@@ -57,17 +61,18 @@ def parts_of(command: SimpleCommand, unwrapped: Unwrapped, own: OwnSettings) -> 
         for text in ("<", _shown(item.target))
     ]
     led = [host for word in command.assignments for host in hosts_assigned(word)]
-    yield from _layered(unwrapped, own, hidden, (before, behind, command.text), led)
+    yield from _layered(unwrapped, hosts_of, hidden, (before, behind, command.text), led)
     for argv, nested in unwrapped.below():
         filled = any("{}" in word.text for word in argv)
-        yield from _layered(nested, own, hidden or ("it is given names that only running shows" if filled else ""))
+        why = hidden or ("it is given names that only running shows" if filled else "")
+        yield from _layered(nested, hosts_of, why)
     if unwrapped.too_many:
         yield CommandPart("", hidden=TOO_MANY)
 
 
 def _layered(
     unwrapped: Unwrapped,
-    own: OwnSettings,
+    hosts_of: HostsOf,
     hidden: str,
     around: tuple[list[str], list[str], str] = ([], [], ""),
     led: Sequence[str] = (),
@@ -81,7 +86,7 @@ def _layered(
         why = why or ("with which of its words a command begins is not known" if unsure else "")
         found = unwrapped.options_at(at) if words else Found()
         before, behind, text = around if at == 0 else ([], [], "")
-        part = _part(words, own, before, behind, why, text, found)
+        part = _part(words, hosts_of(words), before, behind, why, text, found)
         part = replace(part, hosts=tuple(dict.fromkeys((*part.hosts, *led)))) if at == 0 and led else part
         yield replace(part, spellings=(*part.spellings, *_endings(words))) if unsure else part
         adds = adds or (bool(words) and base_name(words[0].text) in _ADDS_WORDS)
@@ -105,21 +110,14 @@ def strange_part(parsed: Parsed) -> CommandPart | None:
 
 
 def _part(
-    words: Sequence[Word],
-    own: OwnSettings,
-    before: list[str],
-    behind: list[str],
-    hidden: str,
-    source: str,
-    found: Found,
+    words: Sequence[Word], led: Hosts, before: list[str], behind: list[str], hidden: str, source: str, found: Found
 ) -> CommandPart:
-    shown = [_shown(word) for word in words]
+    shown = _all_shown(words)
     text = " ".join([*before, *shown, *behind])
     spellings = {" ".join(source.split()), " ".join([word.known for word in words]), *_other_names(words, shown)}
     said, hidden = found.said, hidden or found.hidden
     if behind and words and base_name(words[0].text) in TAKES_ORDERS:
         said = [*said, "<"]
-    led = hosts_of_command(words, own)
     hosts, astray = (*led.names, *led.leads), tuple(led.astray)
     return CommandPart(text, tuple(sorted(spellings - {text, ""})), hidden, tuple(said), tuple(before), hosts, astray)
 
@@ -144,6 +142,15 @@ def _other_names(words: Sequence[Word], shown: list[str]) -> Iterator[str]:
             yield " ".join(["git", one, *shown[len(words) - len(after) :]])
 
 
+def _all_shown(words: Sequence[Word]) -> list[str]:
+    """Each word as ``_shown`` has it; together where there is nothing to quote, for there may be hundreds."""
+    texts = [word.text for word in words]
+    line = " ".join(texts)
+    if line.count(" ") == len(texts) - 1 and _PLAIN_WORDS.fullmatch(line):
+        return texts
+    return [_shown(word) for word in words]
+
+
 def _shown(word: Word) -> str:
     """A word as it would have to be written, quoted only where it must be."""
     if _PLAIN_WORD.fullmatch(word.text):
@@ -157,11 +164,12 @@ def _shown(word: Word) -> str:
 
 
 def _hidden_words(words: Sequence[Word]) -> str:
-    if any(word.dynamic or word.unread for word in words):
-        return _EXPANDS
-    if any(word.glob for word in words):
-        return "which files a pattern finds shows only when it runs"
-    return ""
+    glob = False
+    for word in words:
+        if word.dynamic or word.unread:
+            return _EXPANDS
+        glob = glob or word.glob
+    return "which files a pattern finds shows only when it runs" if glob else ""
 
 
 def _hidden_redirects(redirects: Sequence[Redirect]) -> str:

@@ -22,7 +22,6 @@ _HARMLESS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", 
 _DELIMITERS = re.compile(r"[=@:,]")
 _ONE_PATH = re.compile(r"[^\-=@:,][^=@:,]*")
 _SHORTENED = re.compile(r"[$`{}*?\[~\\]|/\.\.")
-_MAGIC = re.compile(r"[*?\[]")
 _SHORT_VALUE = re.compile(r"-[A-Za-z](?:[/~.]|[^/]*/)")
 _NO_NAME = re.compile(r"[^/]{256}")
 MAX_NAME = 255
@@ -39,6 +38,8 @@ class PathReader:
 
     lists: Lists
     """The boundary's rules of this moment."""
+    moment: StatCache
+    """What the disk says at this moment."""
     home: str
     """What ``~`` is."""
     folders: list[str] = field(default_factory=list)
@@ -57,6 +58,8 @@ class PathReader:
     """Why what is written there runs later, by path."""
     hooks: dict[str, str] = field(default_factory=dict)
     """Where git's hooks are, by folder."""
+    hook_places: tuple[str, ...] | None = None
+    """Where they are for any of the folders; None: nobody has asked yet."""
     second_names: SecondNames = field(init=False)
     """Finds second names of files."""
     disk: Disk = field(init=False)
@@ -65,7 +68,7 @@ class PathReader:
     def __post_init__(self) -> None:
         rules = (*self.lists.denied, *self.lists.secret)
         self.second_names = SecondNames(rules)
-        self.disk = Disk(rules)
+        self.disk = Disk(rules, self.moment)
 
     def enter(self, word: Word | None) -> None:
         """Note a ``cd``: later relative paths may start there, too; the folders before stay possible."""
@@ -74,29 +77,36 @@ class PathReader:
             self.folder_unknown = True
             return
         for base in list(self.folders):
-            found = self._resolve(target, base)
+            found = self.disk.resolve(target, base)
             if found and found not in self.folders and len(self.folders) < 8:
                 self.folders.append(found)
-        self.led, self.meant, self.refused, self.later = {}, {}, {}, {}
+        self.led, self.meant, self.refused, self.later, self.hook_places = {}, {}, {}, {}, None
 
     def resolve(self, word: Word) -> list[str]:
         """Where a literal word leads from each possible folder; empty when only running shows it. Not to be changed."""
         known = word.known
         if word.dynamic and ("$" in known or "`" in known):
             return []
-        if known not in self.meant:
-            spelled = braces(known) if "{" in known else [known]
-            found = [self._resolve(text, base) for text in spelled for base in self.folders]
-            self.meant[known] = list(dict.fromkeys(path for path in found if path))
-        return self.meant[known]
+        found = self.meant.get(known)
+        if found is None:
+            found = self.meant[known] = self._resolved(braces(known) if "{" in known else (known,))
+        return found
+
+    def _resolved(self, texts: Sequence[str]) -> list[str]:
+        """Where these lead from each folder, each place once."""
+        resolve = self.disk.resolve
+        if len(texts) == 1 and len(self.folders) == 1:
+            path = resolve(texts[0], self.folders[0])
+            return [path] if path else []
+        return list(dict.fromkeys(path for text in texts for base in self.folders if (path := resolve(text, base))))
 
     def expanded(self, word: Word) -> list[str]:
         """What a pattern finds now."""
         found = [name for path in self.resolve(word) for name in itertools.islice(glob.iglob(path), MAX_FOUND)]
-        return [path for name in found if (path := self._resolve(name, self.lists.workspace))]
+        return [path for name in found if (path := self.disk.resolve(name, self.lists.workspace))]
 
     def leads(self, word: Word) -> list[str]:
-        """Where a word and the parts of it that programs take for paths lead."""
+        """Where a word and the parts of it that programs take for paths lead. Not to be changed."""
         found = self._all(word.known)
         return [*found, *self.expanded(word)] if word.glob else found
 
@@ -107,38 +117,45 @@ class PathReader:
             texts = _candidates(known)
             if "{" in known:
                 texts = [one for text in texts for one in (braces(text) if "{" in text else [text])]
-            resolve = self.disk.resolve
-            found = [path for text in texts for base in self.folders if (path := resolve(text, base))]
-            self.led[known] = found
+            found = self.led[known] = self._resolved(texts)
+            if texts == [known]:
+                self.meant[known] = found
         return found
 
     def runs_later(self, path: str) -> str:
         """Why what is written there runs by itself later, or "". Also for where git's settings say the hooks are."""
-        if path not in self.later:
-            self.later[path] = self._runs_later(path)
-        return self.later[path]
+        found = self.later.get(path)
+        if found is None:
+            places = self._hook_places() if self.hook_places is None else self.hook_places
+            if places and any(paths.is_within(path, place) for place in places):
+                found = "git runs the hooks of this project from here"
+            else:
+                found = runs_later(path, self.lists.workspace, self.home)
+            self.later[path] = found
+        return found
 
-    def _runs_later(self, path: str) -> str:
+    def _hook_places(self) -> tuple[str, ...]:
         for folder in (self.lists.workspace, *self.folders):
-            if (hooks := self.hooks.get(folder)) is None:
-                hooks = self.hooks[folder] = hooks_folder(folder)
-            if hooks and paths.is_within(path, hooks):
-                return "git runs the hooks of this project from here"
-        return runs_later(path, self.lists.workspace, self.home)
+            if folder not in self.hooks:
+                self.hooks[folder] = hooks_folder(folder)
+        self.hook_places = tuple(dict.fromkeys(place for place in self.hooks.values() if place))
+        return self.hook_places
 
     def denied(self, word: Word, *, recursive: bool) -> str:
         """Why this word reaches what is denied, or "". ``recursive``: the command goes into folders by itself."""
         self.seen += 1
         if self.seen > MAX_WORDS:
             return "it has too many arguments to look at each"
-        key = (word.known, word.split, recursive)
-        if key not in self.refused:
-            self.refused[key] = ""
-            for path in self._all(word.known):
+        known = word.known
+        key = (known, word.split, recursive)
+        why = self.refused.get(key)
+        if why is None:
+            why = ""
+            for path in self._all(known):
                 if why := self._denied_path(path, word, recursive=recursive):
-                    self.refused[key] = why
                     break
-        return self.refused[key]
+            self.refused[key] = why
+        return why
 
     def named_in(self, text: str) -> list[str]:
         """Denied paths that a text names in full, as one reason each."""
@@ -171,16 +188,14 @@ class PathReader:
     def _other_name(self, path: str) -> str:
         """Why a file, or one that a pattern finds now, is a denied one under a second name, or "" (a hard link has no
         path of its own to be resolved to)."""
-        if _MAGIC.search(path) is None:
-            other = self.second_names.entry_of(self.disk.status(path))
+        if not ("*" in path or "?" in path or "[" in path):
+            status = self.disk.status(path)
+            other = self.second_names.entry_of(status) if status is not None else ""
             return f"{path} is another name of a file in {other}, which is denied" if other else ""
         for name in itertools.islice(glob.iglob(path), MAX_FOUND):
             if other := self.second_names.entry_of(_status(name)):
                 return f"{name} is another name of a file in {other}, which is denied"
         return ""
-
-    def _resolve(self, text: str, base: str) -> str:
-        return self.disk.resolve(text, base)
 
     def outside_workspace(self, path: str) -> bool:
         """Whether writing there is outside the workspace (R-BLK-8)."""
@@ -190,28 +205,24 @@ class PathReader:
 class Disk:
     """What the disk says while one command is read. ``rules`` are what is denied."""
 
-    def __init__(self, rules: Sequence[BoundaryRule]) -> None:
+    def __init__(self, rules: Sequence[BoundaryRule], moment: StatCache) -> None:
         self.rules = tuple(rules)
         self._names = frozenset(rule.resolved.casefold() for rule in self.rules)
         self._prefixes = tuple(f"{name.rstrip('/')}/" for name in self._names)
         self._odd = not all(rule.resolved.isascii() for rule in self.rules)
-        self._identities = frozenset(rule.identity for rule in self.rules if rule.identity is not None)
-        self._moment = StatCache()
-        self._resolved: dict[tuple[str, str], str] = {}
+        identities = (rule.identity for rule in self.rules if rule.identity is not None)
+        self._identities = frozenset((one.device, one.inode) for one in identities)
+        self._moment = moment
         self._covering: dict[str, BoundaryRule | None] = {}
-        self.status = self._moment.status
+        self._open = "\0"
+        self.status = moment.status
 
     def resolve(self, text: str, base: str) -> str:
         """The path resolved as ``paths.resolve`` does; "" for what is no path."""
-        key = (text, base)
-        found = self._resolved.get(key)
-        if found is None:
-            try:
-                found = self._moment.resolve(text, base)
-            except PathProblem:
-                found = ""
-            self._resolved[key] = found
-        return found
+        try:
+            return self._moment.resolve(text, base)
+        except PathProblem:
+            return ""
 
     def state_of(self, path: str) -> str:
         """What an approval is bound to at a resolved path: a file with its size and time, of a folder only which one,
@@ -232,16 +243,26 @@ class Disk:
         """The denied entry that a resolved path is, or is below."""
         found = self._covering.get(path, _UNKNOWN)
         if found is _UNKNOWN:
-            found = self._covering[path] = self._covered_by(path)
+            found = self._covering[path] = None if self._is_open(path) else self._covered_by(path)
         return found  # type: ignore[return-value]
+
+    def _is_open(self, path: str) -> bool:
+        """Whether it lies in a folder that is not there and that no entry covers, nor is below, whatever the case of
+        their letters: then there is nothing that could be compared."""
+        gone = self._moment.gone
+        if not path.startswith(gone) or not path.isascii():
+            return False
+        if gone != self._open:
+            folded = gone.casefold()
+            near = folded.startswith(self._prefixes) or any(one.startswith(folded) for one in self._prefixes)
+            if self._odd or near or self.covering(gone[:-1]) is not None:
+                return False
+            self._open = gone
+        return True
 
     def _covered_by(self, path: str) -> BoundaryRule | None:
         """An entry covers a path when it is the path or covers what is above it; so only the path itself is compared,
         by its identity and, however it is spelled, by its name."""
-        gone = self._moment.gone
-        only_names = path.startswith(gone) and path.isascii() and not self._odd  # nothing is there to be compared
-        if only_names and self.covering(gone[:-1]) is None and not f"{path.casefold()}/".startswith(self._prefixes):
-            return None
         deep = self._moment.is_deep(path)
         above = (path.rpartition("/")[0] or "/") if os.sep == "/" else os.path.dirname(path)
         if not deep and above != path and (rule := self.covering(above)) is not None:
@@ -249,7 +270,7 @@ class Disk:
         alike = deep or self._odd or not path.isascii() or path.casefold() in self._names
         if not alike:
             status = self.status(path)
-            if status is None or paths.identity_of(status) not in self._identities:
+            if status is None or (status.st_dev, status.st_ino) not in self._identities:
                 return None
         line = set(self._moment.line(path))
         return next((rule for rule in self.rules if rule.covers(path, line)), None)

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from desktop.domain.errors import SettingsError
 from desktop.domain.judgement import Category, CommandPart, Judgement
-from desktop.domain.safety import Access, Blocked, SafetySettings, SettingsProvider, ShellReading
+from desktop.domain.safety import Access, Blocked, PathVerdict, SafetySettings, SettingsProvider, ShellReading
+from desktop.safety.boundary.disk_snapshot import StatCache
 from desktop.safety.boundary.policy import BoundaryPolicy, workspace_of
 from desktop.safety.confinement.environment import met_by_commands
 from desktop.safety.confinement.environment_names import changes_programs
@@ -97,7 +98,9 @@ class _Reading:
         self._variables = {"HOME": home, "PWD": start}
         self._policy = policy
         self._looked_at: list[str] = []
-        self._paths = PathReader(policy.lists(), home, [start])
+        self._moment = StatCache()
+        self._lists = policy.lists(self._moment)
+        self._paths = PathReader(self._lists, self._moment, home, [start])
         self._targets = Targets(self._paths, self._note)
         self._binder = Binder(self._paths, self._note)
         self._reasons: dict[str, None] = {}
@@ -143,7 +146,11 @@ class _Reading:
             parts=tuple(self._parts),
             reads_only=not reasons and self._reads_only(),
             states={path: self._paths.disk.state_of(path) for path in list(self._bound)[:MAX_BOUND]},
+            place=self._verdict(self._settings.workspace, Access.LIST),
         )
+
+    def _verdict(self, path: str, access: Access) -> PathVerdict:
+        return self._policy.explain(path, access, self._moment, self._lists)
 
     def _reads_only(self) -> bool:
         """Whether all that it does is known and reads, offline and inside the boundary."""
@@ -160,7 +167,7 @@ class _Reading:
         found = tuple(dict.fromkeys(found))
         if len(found) > MAX_BOUND or self._paths.folder_unknown:
             return False
-        verdicts = (self._policy.explain(path, Access.READ) for path in found if not harmless_target(path))
+        verdicts = (self._verdict(path, Access.READ) for path in found if not harmless_target(path))
         return all(verdict.allowed and not verdict.elevated for verdict in verdicts)
 
     def script(self, source: str, depth: int) -> None:
@@ -183,7 +190,7 @@ class _Reading:
 
     def _simple(self, command: SimpleCommand, depth: int) -> None:
         unwrapped = unwrap(command.words)
-        self._parts += parts_of(command, unwrapped, self._talk.own)
+        self._parts += parts_of(command, unwrapped, self._talk.hosts_of)
         for layer in unwrapped.layers:
             self._check_blocked(layer)
         inner = unwrapped.innermost
@@ -310,7 +317,8 @@ class _Reading:
         for word in words:
             if why := self._paths.denied(word, recursive=judged.effect.recursive):
                 self._note(judged, f"{word.text[:80]}: {why}")
-            judged.touches += hosts_in(word)
+            if ":" in word.text:
+                judged.touches += hosts_in(word)
             if word.known.startswith(("~", "/", ".")) and not word.dynamic and word is not words[0]:
                 judged.touches += [path for path in self._paths.resolve(word) if not harmless_target(path)]
         program = command.words[:1]

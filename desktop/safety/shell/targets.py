@@ -86,8 +86,8 @@ class Targets:
         another name; and such names in a folder that is copied or moved. A script that is run, by its name or by an
         interpreter's, is not one of them: skills of other apps lie in such places."""
         name = base_name(innermost[0].text) if innermost else ""
-        run = (innermost[0], script_of(innermost)) if innermost else ()
-        words = [word for word in judged.command.words[1:] if all(word is not one for one in run)] if innermost else []
+        run, script = (innermost[0], script_of(innermost)) if innermost else (None, None)
+        words = [word for word in judged.command.words[1:] if word is not run and word is not script] if run else []
         unseen = judged.opaque or judged.effect.kind == "network"
         if (unseen and not _only_looks(name, innermost)) or name in ("ln", "link", "mount"):
             for word in words:

@@ -118,35 +118,35 @@ class Bash:
     async def precheck_within(self, args: Mapping[str, Any], environment: Mapping[str, str]) -> PreCheck:
         """The same in a thread with variables. Those that the command names it gets, its request shows, and it is
         judged as if it set them itself: no rule covers it that does not write them (D-6)."""
-        command = args["command"]
+        return await asyncio.to_thread(self._read, args["command"], environment)
+
+    def _read(self, command: str, environment: Mapping[str, str]) -> PreCheck:
+        """Read a command and judge it by that. Blocks."""
         settings = self._settings()
         if find_bash(settings) is None:
             return PreCheck(Category.WRITE, denied=ToolFailure(why_absent(settings), code="tool.absent"))
         if "\0" in command or _has_surrogates(command):
             return PreCheck(Category.ADMIN, denied=Denied("The command contains characters that no command can have."))
-        reading = await self._reader.read(command)
+        reading = self._reader.read_now(command)
         if reading.blocked is not None:
             refusal = Denied(reading.blocked.sentence, code="denied.blocklist")
             return PreCheck(Category.ADMIN, judgements=reading.judgements, denied=refusal)
-        reading = await self._with_variables(command, reading, environment)
-        return await asyncio.to_thread(self._judged, command, reading, environment)
+        return self._judged(command, self._with_variables(command, reading, environment), environment)
 
-    async def _with_variables(
-        self, command: str, reading: ShellReading, environment: Mapping[str, str]
-    ) -> ShellReading:
+    def _with_variables(self, command: str, reading: ShellReading, environment: Mapping[str, str]) -> ShellReading:
         """The reading with the environment's variables as if the command's own text set them: ``echo $X; let X`` runs
         what X holds, and computes where that is a number."""
         variables = assigned(self._environment.for_commands(command, environment))
         if not variables:
             return reading
-        whole = await self._reader.read("; ".join([*variables, command]))
+        whole = self._reader.read_now("; ".join([*variables, command]))
         if whole.category is reading.category:
             return reading
         return replace(reading, category=whole.category, raised_because=whole.raised_because)
 
     def _judged(self, command: str, reading: ShellReading, environment: Mapping[str, str]) -> PreCheck:
         settings = self._settings()
-        place = self._policy.explain(settings.workspace, Access.LIST)
+        place = reading.place or self._policy.explain(settings.workspace, Access.LIST)
         if not place.allowed:
             return PreCheck(Category.ADMIN, denied=Denied(place.sentence, code="denied.boundary"))
         if not os.path.isdir(place.resolved):

@@ -108,8 +108,9 @@ def hosts_of_command(words: Sequence[Word], own: OwnSettings) -> Hosts:
     else:
         found.complete = False
         for word in arguments:
-            found.add(hosts_assigned(word))
-            found.add(hosts_in(word) or _glued_address(word.text))
+            if ":" in word.text or "=" in word.text:
+                found.add(hosts_assigned(word))
+                found.add(hosts_in(word) or _glued_address(word.text))
     return found
 
 

@@ -11,6 +11,7 @@ from desktop.safety.shell.network.own_settings import OwnSettings
 from desktop.safety.shell.programs.options import NET_FILES
 from desktop.safety.shell.programs.wrappers import Unwrapped
 from desktop.safety.shell.syntax.commands import SimpleCommand
+from desktop.safety.shell.syntax.words import Word
 
 _MAX_SAID = 3
 
@@ -28,24 +29,34 @@ class NetworkReading(TypedDict):
 @dataclass(slots=True)
 class Talk:
     """While its parts are read. ``own``: what its programs read of their own; ``unclear``: a part is not known to do
-    without the network."""
+    without the network; ``_read``: the hosts of commands, by the number of folders that they may be in."""
 
     own: OwnSettings
     network: bool = False
     unclear: bool = False
     hosts: Hosts = field(default_factory=Hosts)
+    _read: dict[tuple[tuple[Word, ...], int], Hosts] = field(default_factory=dict)
+
+    def hosts_of(self, words: tuple[Word, ...]) -> Hosts:
+        """Those that one command names, where it may be by now. Not to be changed."""
+        key = (words, len(self.own.folders))
+        found = self._read.get(key)
+        if found is None:
+            found = self._read[key] = hosts_of_command(words, self.own)
+        return found
 
     def take(self, command: SimpleCommand, unwrapped: Unwrapped, kind: str) -> None:
         """Add one more part of the command. ``kind`` as in Judgement."""
-        network = kind == "network" or any(hosts_in(word) for word in command.words)
+        network = kind == "network" or any(":" in word.text and hosts_in(word) for word in command.words)
         for words in (unwrapped.innermost, *(nested.innermost for _, nested in unwrapped.below())):
-            found = hosts_of_command(words, self.own)
+            found = self.hosts_of(words)
             self.hosts.because += found.because
             self.hosts.add(found.names)
             self.hosts.complete &= found.complete or not network
             self.unclear |= may_need_network(words, kind)
         for word in (*command.assignments, *command.words):
-            self.hosts.add(hosts_assigned(word) if "=" in word.text and not word.text.startswith("-") else [])
+            if "=" in word.text and not word.text.startswith("-"):
+                self.hosts.add(hosts_assigned(word))
         for item in command.redirects:
             if item.target.known.startswith(NET_FILES):
                 self.hosts.add([item.target.known.split("/")[3]])

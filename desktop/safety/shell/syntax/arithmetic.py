@@ -11,6 +11,11 @@ from typing import Any
 
 from desktop.domain.lazy_dataclass import dataclass
 
+COMPUTING = frozenset(
+    "subscript arithmetic_expansion command_substitution compound_statement test_command subshell "
+    "c_style_for_statement expansion for_statement case_statement array command declaration_command".split()
+)
+"""The kinds of nodes that ``Computed`` looks at; no other says anything."""
 _COMPARING = ("-eq", "-ne", "-lt", "-le", "-gt", "-ge")
 _NAMING = ("-v", "-R")
 _COMPARES = re.compile(r"\s-(?:eq|ne|lt|le|gt|ge|v|R)\s")
@@ -43,7 +48,11 @@ class Computed:
     given: list[tuple[str, str]] = field(default_factory=list)
 
     def look_at(self, node: Any, kind: str) -> bool:
-        """Take in what this node says, without those below it. Whether it is a sum itself."""
+        """Take in what this node, of one of the kinds in ``COMPUTING``, says, without those below it. Whether it is a
+        sum itself."""
+        if kind in ("command", "declaration_command"):
+            self._command(node.children)
+            return False
         text = _text(node)
         if kind == "subscript":
             array, _, index = text.partition("[")
@@ -74,15 +83,12 @@ class Computed:
         elif kind == "array":
             array = _text(node.parent).partition("=")[0].removesuffix("+")
             self.sums += [Sum(index, array) for child in node.named_children if (index := _index(_text(child)))]
-        elif kind in ("command", "declaration_command"):
-            self._command(node.children)
 
     def _command(self, children: list[Any]) -> None:
         """Tests, and lists in quotes, whose indexes are computed: ``declare 'a=([x]=1)'``."""
-        bare = [_text(child).replace("'", "").replace('"', "").replace("\\", "") for child in children]
-        name = next((text for text in bare if text not in _BEFORE and not text.startswith("-")), "")
+        at, name = _name_in(children)
         if name in _TESTS:
-            self._tested(children[bare.index(name) :])
+            self._tested(children[at:])
         elif name in _DECLARES:
             texts = [_text(child) for child in children if child.type in _QUOTES]
             self.sums += [Sum(text) for text in texts if "=(" in text and "[" in text]
@@ -152,6 +158,15 @@ class Computed:
                 self.names += [_text(tokens[at - 1]), text]
             elif (at > 0 and _text(tokens[at - 1]) in _NAMING) or _may_split(token) or _may_be_option(token):
                 self.names.append(text)
+
+
+def _name_in(children: list[Any]) -> tuple[int, str]:
+    """The name of a command without quotes, and which of its parts that is."""
+    for at, child in enumerate(children):
+        bare = _text(child).replace("'", "").replace('"', "").replace("\\", "")
+        if bare not in _BEFORE and not bare.startswith("-"):
+            return at, bare
+    return len(children), ""
 
 
 def _index(text: str) -> str:

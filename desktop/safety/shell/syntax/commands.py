@@ -7,7 +7,7 @@ passes unread (R-BLK-5). The first use imports the parser (15 ms): call it in a 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from functools import lru_cache
 from itertools import dropwhile
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from desktop.domain.lazy import lazy_module
 from desktop.domain.lazy_dataclass import dataclass
-from desktop.safety.shell.syntax.arithmetic import Computed, Sum
+from desktop.safety.shell.syntax.arithmetic import COMPUTING, Computed, Sum
 from desktop.safety.shell.syntax.words import UNREAD, Word, joined_by_quotes, literal, substitutions, unescaped, word_of
 
 # Together they cost more than the app's own start may: in a thread, at the first command.
@@ -66,6 +66,7 @@ _PLAIN = re.compile(rb"[\w./+%,@:=^\-]+")
 _PLAIN_KINDS = ("word", "number", "command_name")
 _ASSIGNS = re.compile(r"\w+\+?=")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_BLANKS = (b"\n", b" ", b"\t")
 _COMMANDS = ("command", "declaration_command", "unset_command", "test_command")
 _ONLY_NAMES = ("command", "builtin", "time", "!", "jobs")
 _EVALUATING = frozenset(
@@ -163,19 +164,20 @@ class _Walker:
     def _covered(self, root: Any) -> None:
         """Between the parts of the tree there may be only blanks, and between two words there must be some: elsewhere
         the grammar has split differently from bash."""
-        waiting = [root]
+        source, found, waiting = self._source, self.found, [root]
         while waiting:
             node = waiting.pop()
             kind, children = node.type, node.children
             if node.is_named or kind == "((":
-                self.found.kinds.add(kind)
-            if kind == "subshell" and node.text.startswith(b"(("):
-                self.found.kinds.add("((")
-            if self.found.computed.look_at(node, kind) and _hides_a_run(node):
-                self.found.problems.append("its arithmetic may run what is written in quotes")
-            misread = kind == "word" and node.text.startswith((b"\n", b" ", b"\t"))
-            if misread or (children and kind not in _WITH_TEXT and not _gaps_are_blank(node, kind, children)):
-                self.found.problems.append("a part of it could not be read")
+                found.kinds.add(kind)
+            if kind in COMPUTING:
+                if kind == "subshell" and source.startswith(b"((", node.start_byte, node.end_byte):
+                    found.kinds.add("((")
+                if found.computed.look_at(node, kind) and _hides_a_run(node):
+                    found.problems.append("its arithmetic may run what is written in quotes")
+            misread = kind == "word" and source.startswith(_BLANKS, node.start_byte, node.end_byte)
+            if misread or (children and kind not in _WITH_TEXT and not _gaps_are_blank(source, node, kind)):
+                found.problems.append("a part of it could not be read")
                 return
             waiting += children
 
@@ -235,7 +237,7 @@ class _Walker:
         parts = node.children if node.type != "test_command" else [node.children[0], *_operands(node)]
         for child in parts:
             kind = child.type
-            if kind in _PLAIN_KINDS and (plain := _plain(child)) is not None:
+            if kind in _PLAIN_KINDS and (plain := self._plain(child)) is not None:
                 words.append(plain)
             elif kind.endswith("_redirect"):
                 self._redirect(child, command, depth)
@@ -382,28 +384,26 @@ class _Walker:
             self.found.unread += substitutions(_text(node))
         return word
 
+    def _plain(self, node: Any) -> Word | None:
+        """A word without anything in it that could be more than it looks."""
+        start = node.start_byte
+        found = _PLAIN.fullmatch(self._source, start, node.end_byte)
+        if found is None:
+            return None
+        text = found[0].decode("ascii")
+        return Word(text, text, start=start)
+
     def _take(self) -> str:
         operator, self._pending = self._pending, ""
         return operator
 
 
-def _plain(node: Any) -> Word | None:
-    """A word without anything in it that could be more than it looks."""
-    raw: bytes = node.text
-    if _PLAIN.fullmatch(raw) is None:
-        return None
-    text = raw.decode("ascii")
-    return Word(text, text, start=node.start_byte)
-
-
-def _gaps_are_blank(node: Any, kind: str, children: Sequence[Any]) -> bool:
+def _gaps_are_blank(source: bytes, node: Any, kind: str) -> bool:
     """Whether the parts of a node follow each other as bash would split them."""
-    source: bytes = node.text
-    begin = end = node.start_byte
+    end = node.start_byte
     tight, command, before = kind in _TIGHT, kind == "command", None
-    for child in children:
-        start = child.start_byte
-        gap = source[end - begin : start - begin] if start > end else b""
+    for child in node.children:
+        gap = source[end : child.start_byte]
         if gap and gap != b" ":
             gap = gap.replace(b"\\\n", b"")
         if gap and (tight or gap.strip(b" \t\n")):

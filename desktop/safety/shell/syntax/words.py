@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from desktop.domain.lazy_dataclass import dataclass
 
@@ -41,10 +41,10 @@ _QUOTED_OR_BRACKET = re.compile(r"\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"|[()]", re.DOT
 MAX_BRACES = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """``text`` without quotes, expansions left as they are written. ``known`` is the text with HOME and PWD put in.
-    ``dynamic``: its real text shows only when it runs; ``split``: it may become several words or none."""
+    ``dynamic``: its real text shows only when it runs; ``split``: it may become several words or none. A tuple, for a
+    long command has hundreds."""
 
     text: str
     known: str
