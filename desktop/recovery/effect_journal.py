@@ -147,6 +147,7 @@ class EffectJournal:
         """The terminal entry of the run, exactly once (R-JRN-5). BugError for a second one."""
         summary = self._redact(detail)[:MAX_SUMMARY]
         self._ended = self._put(("", 0), EffectRequest("end", "", ""), status, "", summary)
+        self.hurry()
         await self.settle()
 
     # -- writing ------------------------------------------------------------------------------------------------------
@@ -185,6 +186,7 @@ class EffectJournal:
         return record
 
     def _late(self) -> None:
+        """What waits is no older than the timer, which goes on while others flush what waited for it."""
         self._flush_later = None
         self._flush()
 
@@ -212,7 +214,7 @@ class EffectJournal:
 
     async def settle(self) -> None:
         """Done when everything so far is written. Raises what the store raised."""
-        self.hurry()
+        self._flush()
         if self._last is not None:
             await asyncio.shield(self._last)
         if self._broken is not None:

@@ -165,7 +165,7 @@ class BudgetTracker:
             ("max_tokens", budget.max_tokens, used.input_tokens + used.output_tokens),
             ("max_cost_usd", budget.max_cost_usd, used.cost_usd or 0.0),
             ("max_rounds", budget.max_rounds, self.rounds + (self._asking if asking else 0)),
-            ("deadline_s", budget.deadline_s, self.elapsed_s),
+            ("deadline_s", budget.deadline_s, self.elapsed_s if budget.deadline_s is not None else 0.0),
         )
         for name, value, consumed in pairs:
             if value is not None and consumed >= value:

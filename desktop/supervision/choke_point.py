@@ -48,11 +48,12 @@ class ModelAdmission:
         while not self._in:
             await node.may_call(model=True)
             node.check_budget()
-            if queue.full:
+            if waits := queue.full:
                 node.does(NodeState.QUEUED)
             await queue.acquire(node.priority, self._token)
             try:
-                node.check_budget()
+                if waits:
+                    node.check_budget()
                 self._in = not node.held
             finally:
                 if not self._in:
