@@ -51,7 +51,7 @@ class StatCache:
 
     def resolve(self, path: str, base: str) -> str:
         """The path resolved as ``paths.resolve`` does. Raises PathProblem."""
-        if plain := self._plain(path, base):
+        if plain := self.plain(path, base):
             return plain
         bare = _bare(path, base)
         return bare if bare and self._without_links(bare) else paths.resolve(path, base)
@@ -61,7 +61,7 @@ class StatCache:
         bare = _bare(path, os.sep)
         return bare if bare and self._without_links(bare) else paths.real(path)
 
-    def _plain(self, path: str, base: str) -> str:
+    def plain(self, path: str, base: str) -> str:
         """The place of a relative path that leads just where it says, as nearly all of a command's words do, or ""."""
         whole = self._bases.get(base)
         if whole is None:

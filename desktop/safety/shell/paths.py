@@ -208,21 +208,28 @@ class Disk:
     def __init__(self, rules: Sequence[BoundaryRule], moment: StatCache) -> None:
         self.rules = tuple(rules)
         self._names = frozenset(rule.resolved.casefold() for rule in self.rules)
-        self._prefixes = tuple(f"{name.rstrip('/')}/" for name in self._names)
         self._odd = not all(rule.resolved.isascii() for rule in self.rules)
         identities = (rule.identity for rule in self.rules if rule.identity is not None)
         self._identities = frozenset((one.device, one.inode) for one in identities)
         self._moment = moment
+        self._resolved: dict[tuple[str, str], str] = {}
         self._covering: dict[str, BoundaryRule | None] = {}
         self._open = "\0"
         self.status = moment.status
 
     def resolve(self, text: str, base: str) -> str:
         """The path resolved as ``paths.resolve`` does; "" for what is no path."""
-        try:
-            return self._moment.resolve(text, base)
-        except PathProblem:
-            return ""
+        if plain := self._moment.plain(text, base):
+            return plain
+        key = (text, base)
+        found = self._resolved.get(key)
+        if found is None:
+            try:
+                found = self._moment.resolve(text, base)
+            except PathProblem:
+                found = ""
+            self._resolved[key] = found
+        return found
 
     def state_of(self, path: str) -> str:
         """What an approval is bound to at a resolved path: a file with its size and time, of a folder only which one,
@@ -254,8 +261,8 @@ class Disk:
             return False
         if gone != self._open:
             folded = gone.casefold()
-            near = folded.startswith(self._prefixes) or any(one.startswith(folded) for one in self._prefixes)
-            if self._odd or near or self.covering(gone[:-1]) is not None:
+            below = any(name.startswith(folded) for name in self._names)
+            if self._odd or below or self.covering(gone[:-1]) is not None:
                 return False
             self._open = gone
         return True

@@ -9,7 +9,7 @@ import pytest
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.disk_snapshot import StatCache
 from desktop.safety.boundary.paths import PathProblem
-from desktop.safety.boundary.policy import BoundaryPolicy
+from desktop.safety.boundary.policy import BoundaryPolicy, BoundaryRule
 from desktop.safety.shell.paths import Disk
 from tests.unit.safety.world import World
 
@@ -61,30 +61,48 @@ def test_very_deep_paths_are_no_problem(world: World, tree: Path, path: str) -> 
     assert resolved(StatCache().resolve, path, str(tree)) == resolved(paths.resolve, path, str(tree))
     deep = f"{tree}/{path}".rstrip("/")[:4000]
     assert StatCache().line(deep) == paths.existing_identities(deep)
-    assert Disk(world.policy.lists().denied).covering(deep) is None
+    assert Disk(world.policy.lists().denied, StatCache()).covering(deep) is None
 
 
 @pytest.mark.spec("R-FS-3", "R-FS-6")
-def test_what_is_denied_is_found_as_by_comparing_with_every_entry(tree: Path) -> None:
-    denied = (str(tree / "a" / "b"), str(tree / "Not" / "There"), str(tree / "é"), str(tree / "a" / "f"))
+@pytest.mark.parametrize("names", [("a/b", "Not/There", "é", "a/f"), ("a/b", "Not/There", "Gone")])
+@pytest.mark.parametrize("looked", [False, True])
+def test_what_is_denied_is_found_as_by_comparing_with_every_entry(
+    tree: Path, names: tuple[str, ...], looked: bool
+) -> None:
+    """Also in a folder of which the disk said before that it is not there."""
+    denied = tuple(str(tree / name) for name in names)
     home = tree / "home"
     (home / "workspace").mkdir(parents=True)
     world = World(tree / "world")
     world.change(denied=denied)
     policy = BoundaryPolicy(str(home), lambda: world.settings)
     rules = (*policy.lists().denied, *policy.lists().secret)
-    disk = Disk(rules)
+    disk = Disk(rules, StatCache())
     tails = ["", "/x", "/x/y", "x", "/../x"]
     starts = [
         *denied,
         str(tree),
         str(tree / "not" / "there"),
+        str(tree / "Not"),
+        str(tree / "not"),
+        str(tree / "Not" / "ThÉre"),
         str(tree / "a"),
         "/",
         str(home / "data"),
         str(home / "DATA"),
     ]
     for path in (os.path.normpath(start + tail) for start in starts for tail in tails):
+        if looked:
+            disk.resolve(path + "/new/file", "/")
         line = paths.existing_identities(path)
         expected = any(rule.covers(path, line) for rule in rules)
         assert (disk.covering(path) is not None) == expected, path
+
+
+@pytest.mark.spec("R-FS-3")
+def test_what_is_new_in_a_denied_folder_is_found_by_another_name_of_the_folder(tree: Path) -> None:
+    rule = BoundaryRule("~/elsewhere", str(tree / "elsewhere"), paths.identity_of((tree / "a").lstat()))
+    disk = Disk((rule,), StatCache())
+    found = [disk.resolve(name, str(tree)) for name in ("a/new/file", "a/new/other")]
+    assert [disk.covering(path) for path in found] == [rule, rule]

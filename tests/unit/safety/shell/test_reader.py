@@ -8,6 +8,7 @@ import pytest
 
 from desktop.domain.errors import SettingsError
 from desktop.domain.judgement import Category
+from desktop.domain.safety import Access
 from desktop.safety.shell.programs import blocklist
 from tests.harness.timeouts import Beat
 from tests.unit.safety.world import World
@@ -257,3 +258,13 @@ def test_what_changes_the_machine_is_admin(world: World, command: str) -> None:
 )
 def test_what_only_shows_something_of_the_machine_is_not(world: World, command: str) -> None:
     assert world.reader.read_now(command).category is Category.WRITE
+
+
+@pytest.mark.spec("R-FS-12")
+def test_a_reading_has_what_the_boundary_says_now_of_the_workspace(shell_world: World) -> None:
+    workspace = str(shell_world.workspace)
+    assert shell_world.reader.read_now("ls").place == shell_world.policy.explain(workspace, Access.LIST)
+    shell_world.change(denied=(workspace,))
+    place = shell_world.reader.read_now("ls").place
+    assert place is not None
+    assert not place.allowed
