@@ -158,7 +158,7 @@ class AgentTurn:
             result = await self._worked(given)
             if result.error is None or after_error is None or not await after_error(result.error):
                 return result
-            given = replace(given, messages=_before_failure(result), begun=max(0, result.rounds - 1), unjudged=False)
+            given = after_failure(given, result)
 
     async def _worked(self, given: TurnInput) -> LoopResult:
         spec, services = self._spec, self._services
@@ -179,12 +179,12 @@ class AgentTurn:
         return await loop.run(given.messages, requests.next, self._meta)
 
 
-def _before_failure(result: LoopResult) -> Sequence[ChatMessage]:
-    """What a failed round left is no part of the conversation."""
+def after_failure(given: TurnInput, result: LoopResult) -> TurnInput:
+    """What a turn that failed is tried again with: what its last round left is no part of the conversation."""
     messages = list(result.messages)
     while messages and messages[-1].role == "assistant":
         messages.pop()
-    return messages
+    return replace(given, messages=messages, begun=max(0, result.rounds - 1), unjudged=False)
 
 
 class RoundRequests:

@@ -57,6 +57,11 @@ class Interrupt:
         if self._task.uncancel() <= self._cancelling and kind is asyncio.CancelledError:
             raise self._cause from error
 
+    @property
+    def is_endless(self) -> bool:
+        """Whether it has no time limit of its own."""
+        return self._left is None
+
     def pause(self) -> None:
         """Stop the clock; nests."""
         self._paused += 1

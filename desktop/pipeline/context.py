@@ -181,6 +181,8 @@ class CallContext(FunctionContext):
     """Works ``cascade`` out anew, for it may depend on the arguments."""
     context: Context | None = None
     """The ``ctx`` of a skill."""
+    own: Caller | None = None
+    """In whose name its own calls are made where its file alone does not say it: those of an agent's turn."""
     nested: list[Mapping[str, Any]] = field(default_factory=list)
     """The calls that its code made, for the card."""
     unrepeatable: str = ""

@@ -109,7 +109,9 @@ class Executor:
 
     def _time_of(self, call: CallContext) -> tuple[float, str]:
         """Seconds, and who set them (R-LIM-5)."""
-        spec, within = call.target.spec, call.request.default_timeout_s
+        spec, within, served = call.target.spec, call.request.default_timeout_s, call.request.serves
+        if served is not None and served.context.run.tool.timeout_s == math.inf:
+            return math.inf, served.context.run.tool.name  # middleware around an agent that may work for days (R-PER-1)
         if spec.timeout_s:
             return spec.timeout_s, spec.name
         return (within, "the code that calls it") if within else (self._timeout_of(spec.name), "the settings")

@@ -21,7 +21,7 @@ from desktop.domain.errors import (
 from desktop.domain.events import ToolCallFinished, ToolCallStarted
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import ToolCallBlock
-from desktop.domain.middleware import FunctionContext, Middleware
+from desktop.domain.middleware import CallNext, FunctionContext, Middleware
 from desktop.domain.safety import Redactor
 from desktop.domain.tools import Tool, ToolResult, ToolSpec
 from desktop.pipeline.context import CallAttempt, CallContext, CallRequest, CallResult, Journal, Trust
@@ -99,8 +99,9 @@ class Pipeline:
         self._executor = Executor(trusting, spawn, limits.timeout_of, limits.margin_s, redactor, self._current)
         observers = [Observer(layer) for layer in layers if getattr(layer, "observe_only", False)]
         middleware: list[Middleware[CallContext]] = [one for one in layers if not getattr(one, "observe_only", False)]
-        if skills is not None:
-            middleware.append(Wrapping(self, trusting))
+        self._wrapping = Wrapping(self, trusting) if skills is not None else None
+        if self._wrapping is not None:
+            middleware.append(self._wrapping)
         self.steps: tuple[CallStep | CallLayer, ...] = (
             CallStep("1, 2", "the name becomes a tool that this caller may see", self._find),
             CallStep("", "what an earlier process did with the call", past_calls.recognise),
@@ -145,6 +146,11 @@ class Pipeline:
             await step.run(attempt)
         assert attempt.outcome is not None
         return attempt.outcome
+
+    async def around(self, call: CallContext, core: CallNext) -> None:
+        """The middleware of a skill around work that no call makes: the turn of an agent by its prompt (D-10). ``core``
+        sets the result. Raises what a layer, or the work, failed with."""
+        await (self._wrapping.process(call, core) if self._wrapping is not None else core())
 
     async def _take(self, step: CallStep, attempt: CallAttempt) -> None:
         """Run one step; a refusal or failure becomes the call's result."""

@@ -69,12 +69,14 @@ def _results(ctx, target, generation):
 
 
 def _key(target):
-    """All that the result may come from: the arguments, who may do what here (a result made with a wider list is not
-    for a narrower one, R-AG-5), the metadata and middleware in force, and the text with its directives expanded."""
+    """All that the result may come from: the arguments, what was said beside them, who may do what here (a result made
+    with a wider list is not for a narrower one, R-AG-5), the metadata and middleware in force, and the text with its
+    directives expanded."""
     cascade = target.call.cascade
     chain = [(one.name, one.hook, one.value) for one in cascade.chain]
-    made_by = _text([dict(target.args), dict(cascade.metadata), chain, target.locals.get("prompt")])
-    allowed = (target.nonlocals.get("permissions"), target.call.request.caller.allowed)
+    request = target.call.request
+    made_by = _text([dict(target.args), request.said, dict(cascade.metadata), chain, target.locals.get("prompt")])
+    allowed = (target.nonlocals.get("permissions"), request.caller.allowed)
     return (hashlib.sha256(made_by.encode("utf-8", "replace")).digest(), *allowed)
 
 

@@ -97,9 +97,7 @@ class Trace:
     def record(self, kind: str, fields: Mapping[str, Any]) -> None:
         """Add one hook event to the trace and publish it (R-TRC-3, R-TRC-4)."""
         data = cleaned(fields, self._redact)
-        self.entries.append({"type": kind, "timestamp": time.time(), **data})
-        if len(self.entries) > MAX_ENTRIES:
-            self.entries[:] = joined(self.entries)[-MAX_ENTRIES:]
+        add_entry(self.entries, {"type": kind, "timestamp": time.time(), **data})
         self._tell(kind, data)
 
     def mark(self, kind: str, fields: Mapping[str, Any]) -> None:
@@ -225,6 +223,13 @@ class Delivery:
                     await self._call(one, event)
             except (KnownError, TimeoutError) as error:
                 _log.info("the subscribed skill %s failed: %s", one.ref, error)
+
+
+def add_entry(entries: list[dict[str, Any]], entry: dict[str, Any]) -> None:
+    """One entry more of a trace; of very many the oldest go."""
+    entries.append(entry)
+    if len(entries) > MAX_ENTRIES:
+        entries[:] = joined(entries)[-MAX_ENTRIES:]
 
 
 def joined(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:

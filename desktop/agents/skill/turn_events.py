@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from desktop.agents.loop.events import LoopError, LoopEvent, Retrying, RoundStarted
-from desktop.agents.skill.trace import TopicEvents, cleaned
+from desktop.agents.skill.trace import TRACED, TopicEvents, add_entry, cleaned
 from desktop.domain.messages import ChatMessage, ToolCallBlock, ToolResultBlock
 from desktop.domain.models import ReasoningDelta, TextDelta
 
@@ -19,9 +19,11 @@ DELTAS_S = 0.1
 
 
 class TurnEvents:
-    """Of one turn. Pieces of one text are told together, with what comes next at the latest."""
+    """Of one turn. Pieces of one text are told together, with what comes next at the latest. ``kept`` has them all
+    where the middleware of its prompt may read them (R-TRC-2)."""
 
     def __init__(self, told: TopicEvents, redact: Callable[[str], str]) -> None:
+        self.kept: list[dict[str, Any]] | None = None
         self._told = told
         self._redact = redact
         self._pieces: list[str] = []
@@ -81,9 +83,14 @@ class TurnEvents:
         self._publish(kind, fields)
 
     def _publish(self, kind: str, fields: Mapping[str, Any]) -> None:
-        number = self._told.next_number()
+        number, at, kept = self._told.next_number(), time.time(), self.kept
+        if kept is None and not self._told.is_heard:
+            return
+        data = cleaned(fields, self._redact)
+        if kept is not None and kind in TRACED:
+            add_entry(kept, {"type": kind, "timestamp": at, **data})
         if self._told.is_heard:
-            self._told.publish(kind, cleaned(fields, self._redact), number, time.time())
+            self._told.publish(kind, data, number, at)
 
 
 def joined_texts(before: str, text: str) -> str:

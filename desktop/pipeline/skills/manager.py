@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from desktop.domain.errors import AssentError, BugError, CancellationError, Denied, KnownError, NotFound, ToolFailure
 from desktop.domain.ids import new_id
@@ -138,7 +138,10 @@ class Manager:
             return kept
         if as_caller:
             return self._call.request.caller
-        served = self._served.context.run.definition if self._served is not None else None
+        context = self._served.context if self._served is not None else None
+        if context is not None and context.call is not None and context.call.own is not None:
+            return cast("Caller", context.call.own)
+        served = context.run.definition if context is not None else None
         if served is None or self._caller_of is None:
             raise NotMiddleware("There is no served skill to call for.")
         return self._caller_of(served, self._call.request.caller.chain[:-1])

@@ -29,7 +29,16 @@ from desktop.services.definitions.text import MAX_BYTES, AgentText, read_text
 from desktop.services.skills.side_prompt import in_place_of
 from desktop.services.threads.masking import HOLDS_A_KEY, Mask, place_of_key
 from desktop.services.turns.runtime import Runtime
-from desktop.services.turns.spec import ResolvedSide, SideSpec, how_called, ready, request_of, round_limit, stop_problem
+from desktop.services.turns.spec import (
+    ResolvedSide,
+    SideSpec,
+    how_called,
+    prompt_text,
+    ready,
+    request_of,
+    round_limit,
+    stop_problem,
+)
 from desktop.skills.patterns import matching, parse_patterns
 from desktop.tools.person_file import CannotSaveTools, PersonFile, ToolsFile
 from desktop.yaml_text.change import change_key
@@ -322,7 +331,7 @@ class AgentService:
         window = runtime.context_window(spec.model) if spec.model.model else None
         try:
             side = await ready(runtime, spec)
-            request = await request_of(runtime, side, CancellationToken())
+            request = await request_of(runtime, side, await prompt_text(runtime, side, CancellationToken()))
         except KnownError:
             return SidePreview("", (), str(spec.model), limits, window, problems)
         limits = (*limits, *how_called(side, runtime.skills.table))

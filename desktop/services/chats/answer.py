@@ -10,7 +10,7 @@ from typing import Any
 
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.services.turns.endings import Ending
-from desktop.services.turns.side_turn import SideResult
+from desktop.services.turns.side_result import SideResult, last_text
 
 KEPT = "answer"
 """Where it stands in ``RunRecord.extra``."""
@@ -29,9 +29,8 @@ def answer_of(result: SideResult | None, ending: Ending) -> AgentAnswer:
     """The stop tool's property or the promised value, and the last text; a sentence of ours is none."""
     if result is None:
         return AgentAnswer(ending)
-    texts = [m.text for m in result.loop.messages if m.role == "assistant" and m.text and m.stop_reason != "limit"]
     value = result.value if ending.reason == "stop_tool" else None
-    return AgentAnswer(ending, texts[-1] if texts else "", value)
+    return AgentAnswer(ending, last_text(result.loop), value)
 
 
 def answer_to_extra(answer: AgentAnswer) -> Mapping[str, Any]:

@@ -33,7 +33,8 @@ from desktop.services.threads.recorder import RunRecorder, texts
 from desktop.services.turns.endings import CLOSING, CUT_SHORT, EMPTY, Ending, aborted, ending_of, failed, reason_of
 from desktop.services.turns.run_frame import CalledBy, RunFrame
 from desktop.services.turns.runtime import Runtime, waits
-from desktop.services.turns.side_turn import SideResult, SideTurn
+from desktop.services.turns.side_result import SideResult
+from desktop.services.turns.side_turn import SideTurn
 from desktop.services.turns.spec import SideSpec, model_from
 from desktop.services.turns.stops import NUDGE, as_text
 from desktop.services.turns.unattended import JobTerms, usual_priority

@@ -37,6 +37,7 @@ from desktop.services.turns.spec import (
     SideSpec,
     how_called,
     own_model,
+    prompt_text,
     ready,
     request_of,
     round_limit,
@@ -143,7 +144,7 @@ class DebateChecks:
         window = self._runtime.context_window(spec.model) if spec.model.model else None
         try:
             at = await ready(self._runtime, spec)
-            request = await request_of(self._runtime, at, CancellationToken())
+            request = await request_of(self._runtime, at, await prompt_text(self._runtime, at, CancellationToken()))
         except KnownError:
             return SidePreview("", (), setup.side(name).model, limits, window, own)
         limits = (*limits, *how_called(at, self._runtime.skills.table))
@@ -159,7 +160,7 @@ class DebateChecks:
         mine = (number % 2 == 1) == (name == "a")
         messages = seen.next_for(name) if mine else seen.of(name)
         at = await ready(self._runtime, spec)
-        request = await request_of(self._runtime, at, CancellationToken())
+        request = await request_of(self._runtime, at, await prompt_text(self._runtime, at, CancellationToken()))
         topic = (seen.topic,) if seen.topic is not None else ()
         budget = self._runtime.tracker()
         limit = round_limit(spec.max_rounds, spec.shown, budget, usual=spec.usual_rounds)

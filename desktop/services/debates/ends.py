@@ -13,7 +13,7 @@ from desktop.domain.errors import BugError
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, NoticeBlock
 from desktop.services.turns.endings import Ending, aborted, failed, reason_of
-from desktop.services.turns.side_turn import SideResult
+from desktop.services.turns.side_result import SideResult
 from desktop.services.turns.stops import as_text
 from desktop.supervision.budgets import BudgetTracker
 

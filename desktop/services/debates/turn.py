@@ -25,7 +25,8 @@ from desktop.services.debates.setup import DEBATE, spec_of
 from desktop.services.debates.state import Debate
 from desktop.services.turns.run_frame import CalledBy
 from desktop.services.turns.runtime import Runtime, waits
-from desktop.services.turns.side_turn import SideResult, SideTurn
+from desktop.services.turns.side_result import SideResult
+from desktop.services.turns.side_turn import SideTurn
 from desktop.services.turns.spec import SideSpec
 from desktop.supervision.budgets import BudgetTracker
 

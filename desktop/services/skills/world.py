@@ -34,7 +34,7 @@ from desktop.services.skills.levels import Levels
 from desktop.services.skills.shown_tools import ShownTools
 from desktop.services.skills.text import ARGUMENTS, Marked, marked, of_agent_skills, with_folder
 from desktop.settings.groups.middleware import MiddlewareSettings
-from desktop.skills.cascade.effective import Cascades, Promotions, promotions
+from desktop.skills.cascade.effective import Cascade, Cascades, Promotions, promotions
 from desktop.skills.formats.folder import folder_files
 from desktop.skills.patterns.lists import AllowedList, NamedBy, intersect
 from desktop.skills.resolution.fabric import SkillChanges, SkillFabric
@@ -150,23 +150,30 @@ class SkillWorld:
         known, found = self.fabric.find_cached(name)
         return found if known else await asyncio.to_thread(self.fabric.find_tool, name)
 
+    async def cascade(self, definition: SkillDef, args: Mapping[str, Any]) -> Cascade:
+        """What the frontmatter of a prompt comes to with what stands above it, as for a call of that skill (R-INV-12).
+        Raises ConfigurationError for a cascade that cannot be made."""
+        return await asyncio.to_thread(self.cascades.of, definition, args)
+
     async def effective(self, definition: SkillDef) -> Mapping[str, Any]:
-        """The metadata of a prompt, with what stands above it: as it holds for a call of that skill (R-INV-12). Raises
-        ConfigurationError for a cascade that cannot be made."""
-        return (await asyncio.to_thread(self.cascades.of, definition, {})).metadata
+        """The metadata of its cascade."""
+        return (await self.cascade(definition, {})).metadata
 
     async def prompt(self, definition: SkillDef, args: Mapping[str, Any], call: CallContext) -> str:
         """A markdown skill's body, its directives expanded once (R-SK-12). Raises ToolFailure."""
-        config = call.cascade.metadata
-        inherited = {key: value for key, value in call.invocation.inherited.items() if key not in _OWN}
+        inherited, meta = await self.inherited(call), call.meta
+        return await self.expanded(
+            definition, args, call.cascade.metadata, inherited, token=meta.cancellation, environment=meta.environment
+        )
+
+    async def inherited(self, call: CallContext) -> dict[str, Any]:
+        """What ``:context[]`` finds in the text of a skill. Raises ToolFailure for a session that is none."""
+        found = {key: value for key, value in call.invocation.inherited.items() if key not in _OWN}
         session = next((entry for entry in call.cascade.chain if entry.name == SESSION), None)
         if session is not None:  # before the text is made: the middleware itself stands around what is done with it
             read = SessionConfig.of(session.value)
-            inherited[SESSION] = await self.shared["sessions"].recall(context_of(call), read)
-        meta = call.meta
-        return await self.expanded(
-            definition, args, config, inherited, token=meta.cancellation, environment=meta.environment
-        )
+            found[SESSION] = await self.shared["sessions"].recall(context_of(call), read)
+        return found
 
     async def named(
         self, definition: SkillDef, asked: str, *, token: CancellationToken, environment: Mapping[str, str]

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from desktop.agents.loop.answer import Answerer
-from desktop.agents.loop.events import LoopEvent, LoopResult
+from desktop.agents.loop.events import LoopEvent
 from desktop.agents.loop.rounds import RoundVerdict
 from desktop.agents.loop.window import View
 from desktop.agents.skill.calls import CallPort, CodeCalls
@@ -22,27 +22,37 @@ from desktop.agents.skill.settings import PROVIDER
 from desktop.agents.skill.trace import Delivery, TopicEvents, Whose, thread_context
 from desktop.agents.skill.turn_events import TurnEvents
 from desktop.agents.turn import AgentTurn, Provider, TurnInput, TurnServices, TurnSpec
-from desktop.domain.debates import TurnEnd
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError, ConfigurationError, KnownError, LimitReached
-from desktop.domain.events import ContextMeasured, ContextSummarising, ToolCallFinished, ToolCallStarted
+from desktop.domain.events import ContextMeasured, ContextSummarising
 from desktop.domain.ids import AgentId, new_id
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import Limit
-from desktop.domain.messages import ChatMessage, NoticeBlock, ToolCallBlock, ToolResultBlock
+from desktop.domain.messages import ChatMessage, NoticeBlock, ToolCallBlock
 from desktop.domain.middleware import MiddlewareTermination
 from desktop.domain.run_meta import RunMeta
-from desktop.domain.skills import SkillDef
 from desktop.domain.supervision import ExecutionBudget
 from desktop.pipeline.context import CallRequest, Invocation
 from desktop.recovery.resume import Unfinished
 from desktop.recovery.uncertain_calls import find_uncertain
 from desktop.services.recovery.settling import Settling
-from desktop.services.skills.activation import named_in
 from desktop.services.threads.recorder import RunRecorder
+from desktop.services.turns.around import TurnLayers, served_call
 from desktop.services.turns.persistent import PersistentTurn, Place
 from desktop.services.turns.remembered import named_skills, remembered
 from desktop.services.turns.runtime import Runtime, host_of
-from desktop.services.turns.spec import ResolvedSide, SideSpec, TurnRounds, check_stops, contract_of, ready, request_of
+from desktop.services.turns.side_result import SideResult, end_event
+from desktop.services.turns.spec import (
+    ResolvedSide,
+    SideSpec,
+    TurnRounds,
+    brought_in,
+    check_stops,
+    contract_of,
+    prompt_text,
+    ready,
+    request_of,
+)
 from desktop.services.turns.stops import SideStops
 from desktop.services.turns.toolbox import Toolbox
 from desktop.supervision.budgets import BudgetTracker
@@ -53,26 +63,6 @@ LIBRARY = "library"
 
 _log = logging.getLogger(__name__)
 Steering = Callable[[], Awaitable[Sequence[ChatMessage]]]
-
-
-@dataclass(frozen=True, slots=True)
-class SideResult:
-    """How a turn went."""
-
-    loop: LoopResult
-    """What the loop gave."""
-    limit: Limit
-    """The limit on rounds that held."""
-    by: TurnEnd | None = None
-    """What ended it, where that was no reply and no failure."""
-    value: Any = None
-    """The stop tool's property, or what the prompt declares that it returns."""
-    missing: bool = False
-    """Whether that property was not there."""
-    unmet: str = ""
-    """Why there is no declared value, or ""."""
-    handed: bool = False
-    """Whether another agent goes on."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -102,6 +92,8 @@ class SideTurn:
     (R-PRM-10)."""
     left_out: list[NoticeBlock] = field(default_factory=list)
     """Notices of skills that could not join."""
+    _joined: Sequence[tuple[str, str]] = ()
+    _calls: int = 0
 
     async def take(self, given: TurnInput) -> SideResult:
         """Raises ConfigurationError before any model call when a piece is missing (R-DEF-11), ToolFailure when the
@@ -110,7 +102,6 @@ class SideTurn:
         self.meta = replace(self.meta, environment=self.spec.environment)
         side = await ready(runtime, self.spec)
         await check_stops(runtime, side)
-        fabric = runtime.skills.fabric
         if self.meta.uncertain is None:  # else its caller's hold
             found = await find_uncertain(runtime.store, self.meta.thread_id, given.messages)
             self.meta = replace(self.meta, uncertain=found)
@@ -120,25 +111,58 @@ class SideTurn:
                 next_step="Take persistent out of the skill's metadata, or let it answer in a chat.",
             )
         whose = self._whose()
+        root = self._root(side, whose)
+        delivery = Delivery(partial(self._tell_listener, root), runtime.spawn) if runtime.spawn is not None else None
+        events = TurnEvents(TopicEvents(whose, runtime.skills.topics, delivery), runtime.redact)
+        events.begin(side.skill.name, side.settings.provider)
+        end: dict[str, Any] = {"status": "failed", "rounds": given.begun}
+        try:
+            result = await self._within_middleware(side, whose, root, given, events)
+            end |= end_event(result)
+        finally:
+            events.over(**end, calls=self._calls)
+        return result
+
+    async def _within_middleware(
+        self, side: ResolvedSide, whose: Whose, root: Invocation, given: TurnInput, events: TurnEvents
+    ) -> SideResult:
+        """The turn within the middleware that the prompt's keys name (D-10)."""
+        runtime, meta = self.runtime, self.meta
+        call = await served_call(runtime, side, root, given.messages)
+        text = await prompt_text(runtime, side, meta.cancellation, await runtime.skills.inherited(call))
+        if not call.cascade.chain:
+            return await self._attempt(side, whose, given, events, text)
+        events.kept = []
+        call.invocation.local.update({"prompt": text, AGENT: {"trace": events.kept}})
+
+        async def take(token: CancellationToken, left: TurnInput, again: bool) -> SideResult:
+            self.meta = replace(meta, cancellation=token)
+            try:
+                return await self._attempt(side, whose, left, events, text, again=again)
+            finally:
+                self.meta = meta
+
+        layers = TurnLayers(runtime.pipeline, side, call, contract_of(runtime, side), self.recorder)
+        return await layers.around(given, take)
+
+    async def _attempt(
+        self, side: ResolvedSide, whose: Whose, given: TurnInput, events: TurnEvents, text: str, *, again: bool = False
+    ) -> SideResult:
+        runtime = self.runtime
         contract, root = contract_of(runtime, side), self._root(side, whose)
         pipeline, memory = runtime.pipeline, side.settings.memory
+        fabric = runtime.skills.fabric
         sandbox = CodeCalls(side.mode, runtime.code, pipeline, lambda: fabric, side.caller, contract, memory)
         async with sandbox as code:
             port = CallPort(pipeline, side.caller, self.budget, code, side.calls)
             tools = Toolbox(port, pipeline.table, runtime.bus.publish, self.recorder, root)
-            delivery = (
-                Delivery(partial(self._tell_listener, root), runtime.spawn) if runtime.spawn is not None else None
-            )
-            events = TurnEvents(TopicEvents(whose, runtime.skills.topics, delivery), runtime.redact)
-            events.begin(side.skill.name, side.settings.provider)
-            end: dict[str, Any] = {"status": "failed", "rounds": given.begun}
             try:
                 with self._kept_at_work(side, whose.context_id) as persistent:
-                    result = await self._worked(side, tools, code, contract, root, given, events, persistent)
-                end |= _end_of(result)
+                    return await self._worked(
+                        side, tools, code, contract, root, given, events, persistent, text, again=again
+                    )
             finally:
-                events.over(**end, calls=tools.made)
-        return result
+                self._calls += tools.made
 
     async def _worked(
         self,
@@ -150,6 +174,9 @@ class SideTurn:
         given: TurnInput,
         events: TurnEvents,
         persistent: PersistentTurn | None,
+        text: str,
+        *,
+        again: bool,
     ) -> SideResult:
         runtime, spec = self.runtime, self.spec
         thread = await self._of_thread(given.begun)
@@ -157,10 +184,10 @@ class SideTurn:
         node = runtime.live.node_of(self.meta) if runtime.live is not None else None
         if node is not None and not side.settings.persistent:
             node.own_rounds = rounds.own
-        stops = SideStops(spec, runtime.pipeline.table, tools, code, rounds, contract, self._finished, events)
-        request = await request_of(
-            runtime, side, self.meta.cancellation, await self._brought_in(self.asked, side.skill), self.asked
-        )
+        stops = SideStops(spec, runtime.pipeline.table, tools, code, rounds, contract, tools.finished, events)
+        if not again:
+            self._joined = await brought_in(runtime, side, self.meta.cancellation, self.asked, self.left_out)
+        request = await request_of(runtime, side, text, self._joined, self.asked)
         own = TurnSpec(
             agent_id=AgentId(spec.agent, spec.side),
             request=request,
@@ -171,10 +198,11 @@ class SideTurn:
             announces_rounds=True,
         )
         services = self._services(side, stops, events, persistent, rounds)
-        unjudged = bool(given.begun) or (self.unfinished is not None and self.unfinished.cut)
+        unjudged = not again and (bool(given.begun) or (self.unfinished is not None and self.unfinished.cut))
         messages = await self._settled(stops, given)
         stops.recall(messages if unjudged else ())
-        given, messages = await remembered(runtime, side, root, given, messages)
+        if not again:
+            given, messages = await remembered(runtime, side, root, given, messages)
         provider = await self._provider(side, root, own, services)
         result = await provider.take(replace(given, messages=messages, unjudged=unjudged))
         expected = (KnownError, CancellationError, MiddlewareTermination)
@@ -264,7 +292,9 @@ class SideTurn:
         if self.runtime.live is not None:
             self.runtime.live.histories.remember(self.meta.run_id, unfinished.history, unfinished.keys)
         settling = Settling(unfinished, tools, self.recorder, self.meta.cancellation)
-        return [*given.messages, *await settling.settle(self.runtime.store.effects)]
+        settled = await settling.settle(self.runtime.store.effects)
+        self.unfinished = None
+        return [*given.messages, *settled]
 
     def _whose(self) -> Whose:
         """Which agent this is for those who listen; its calls find the same as ``nonlocals.agent`` (R-AG-6)."""
@@ -298,57 +328,15 @@ class SideTurn:
 
     def _root(self, side: ResolvedSide, whose: Whose) -> Invocation:
         """Where the turn's calls hang; what agents below need of it goes down with them (R-INV-7)."""
-        below = self.recorder.below = self.budget.child(ExecutionBudget(), "the agents below")
+        below = self.recorder.below
+        if below is None:
+            below = self.recorder.below = self.budget.child(ExecutionBudget(), "the agents below")
         host = host_of(self.runtime, self.spec.model, below, self.spec.environment)
         inherited = {HOST: host, PERMISSIONS: side.allowed, "rootContextId": whose.root, AGENT: whose.scope}
         shared, above = self.runtime.skills.shared, self.below
         if above is None:
             return Invocation(self.meta, inherited=inherited, shared=shared)
         return Invocation(self.meta, above, above.depth + 1, above.history, inherited=inherited, shared=shared)
-
-    def _finished(self, call: ToolCallBlock, result: ToolResultBlock) -> None:
-        """The card of the call that gives what was promised; no pipeline makes that call."""
-        meta, recorder = self.meta, self.recorder
-        result_id = recorder.result_ids[call.call_id] = new_id()
-        where = {"thread_id": meta.thread_id, "run_id": meta.run_id, "message_id": recorder.message_id}
-        publish = self.runtime.bus.publish
-        arguments = call.arguments or {}
-        publish(ToolCallStarted(**where, call_id=call.call_id, tool=call.tool, arguments=arguments, category="read"))
-        publish(
-            ToolCallFinished(
-                **where,
-                call_id=call.call_id,
-                tool=call.tool,
-                state=str(result.facts["state"]),
-                text=result.text,
-                is_error=result.is_error,
-                code=str(result.facts["code"]),
-                elapsed_ms=0,
-                facts=result.facts,
-                result_message_id=result_id,
-                media=result.media,
-            )
-        )
-
-    async def _brought_in(self, asked: str, skill: SkillDef) -> list[tuple[str, str]]:
-        """The texts of the skills that a message names, or that fit it (S-SK-4, S-SK-5).
-
-        Raises ToolFailure when one that was named cannot be made; one that nobody asked for is left out with a notice.
-        """
-        skills, wanted = self.runtime.skills, named_in(asked)
-        texts: list[tuple[str, str]] = []
-        for one in await skills.brought_in(asked) if asked else ():
-            if one.name == skill.name:
-                continue
-            try:
-                text = await skills.named(one, asked, token=self.meta.cancellation, environment=self.spec.environment)
-            except KnownError as error:
-                if one.name in wanted:
-                    raise
-                self.left_out.append(_left_out(one, error))
-            else:
-                texts.append((one.name, text))
-        return texts
 
     # -- ``agents.turn.ContextListener`` ------------------------------------------------------------------------------
 
@@ -368,26 +356,3 @@ class SideTurn:
     def summarising(self) -> None:
         """Publish that older messages are summarised."""
         self.runtime.bus.publish(ContextSummarising(thread_id=self.meta.thread_id, run_id=self.meta.run_id))
-
-
-def _end_of(result: SideResult) -> dict[str, Any]:
-    """For ``agent-complete``: status, rounds, and the limit that ended it with its place (R-LIM-5)."""
-    loop = result.loop
-    status = {"aborted": "aborted", "limit": "limit", "budget": "budget"}.get(
-        loop.end, "failed" if loop.error else "done"
-    )
-    found: dict[str, Any] = {"status": status, "rounds": loop.rounds}
-    if loop.limit is not None:
-        found["limit"] = str(loop.limit)
-    if loop.error is not None:
-        found["error"] = str(loop.error)[:2000]
-    return found
-
-
-def _left_out(skill: SkillDef, error: KnownError) -> NoticeBlock:
-    return NoticeBlock(
-        f"The skill {skill.name} fits this message and was left out: {error}",
-        "skill.left_out",
-        f"Correct it on the Skills page, or name it (/{skill.name}) where you need it.",
-        "warning",
-    )

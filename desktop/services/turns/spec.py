@@ -21,17 +21,21 @@ from desktop.domain.definitions import SideName
 from desktop.domain.errors import ConfigurationError, KnownError
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import Limit, tightest
+from desktop.domain.messages import NoticeBlock
 from desktop.domain.models import ModelRef, ModelRequest
 from desktop.domain.run_tree import BY_HAND
 from desktop.domain.skills import SkillDef
 from desktop.domain.tools import Tool
 from desktop.pipeline.names import AllowedTools, Caller, ToolTable
+from desktop.services.skills.activation import named_in
 from desktop.services.turns.prompt_settings import model_settings, promised_by, settings_of
 from desktop.services.turns.prompts import system_text
 from desktop.services.turns.runtime import Runtime
 from desktop.services.turns.unattended import JobTerms, ReadOnly, list_of_job
+from desktop.skills.cascade.effective import Cascade
 from desktop.supervision.budgets import BudgetTracker
 
+NO_CONTEXT: Mapping[str, Any] = {}
 SIDE_LIMIT = Limit("maxSteps", 50, "the default of a side")
 """Rounds in a turn of a debate's side that sets none."""
 
@@ -96,8 +100,13 @@ class ResolvedSide:
     """The tools that it is offered."""
     settings: PolicySettings
     """What its prompt says below ``model``."""
-    metadata: Mapping[str, Any]
-    """The prompt's, with what stands above it in the cascade."""
+    cascade: Cascade
+    """What the prompt's frontmatter comes to, with what stands above it."""
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """The prompt's."""
+        return self.cascade.metadata
 
     @property
     def mode(self) -> ToolMode:
@@ -149,9 +158,9 @@ async def ready(runtime: Runtime, spec: SideSpec) -> ResolvedSide:
     caller = Caller("native", chain, not_itself(allowed, skill.name))
     room = runtime.offers().room(runtime.context_window(spec.model))
     visible = await visible_tools(runtime.pipeline.table, caller.allowed, serving=skill.name, room=room)
-    metadata = await runtime.skills.effective(skill)
-    settings = settings_of(skill, metadata, runtime.tool_mode(spec.agent))
-    return ResolvedSide(spec, skill, allowed, caller, visible, settings, metadata)
+    cascade = await runtime.skills.cascade(skill, {})
+    settings = settings_of(skill, cascade.metadata, runtime.tool_mode(spec.agent))
+    return ResolvedSide(spec, skill, allowed, caller, visible, settings, cascade)
 
 
 async def prompt_of(runtime: Runtime, spec: SideSpec) -> SkillDef:
@@ -226,21 +235,54 @@ def how_called(side: ResolvedSide, table: ToolTable) -> list[str]:
     return [whole, *(f"{name} is called {how}, which counts" for name in named)]
 
 
+async def prompt_text(
+    runtime: Runtime, side: ResolvedSide, token: CancellationToken, context: Mapping[str, Any] = NO_CONTEXT
+) -> str:
+    """The text of the side's prompt; ``context`` is what ``:context[]`` finds. Raises ToolFailure when it cannot be
+    made."""
+    spec = side.spec
+    return spec.prompt_text or await runtime.skills.expanded(
+        side.skill, {}, side.metadata, context, token=token, environment=spec.environment
+    )
+
+
+async def brought_in(
+    runtime: Runtime, side: ResolvedSide, token: CancellationToken, asked: str, left_out: list[NoticeBlock]
+) -> list[tuple[str, str]]:
+    """The texts of the skills that a message names, or that fit it (S-SK-4, S-SK-5). Raises ToolFailure when one that
+    was named cannot be made; one that nobody asked for is ``left_out`` with a notice."""
+    skills, wanted = runtime.skills, named_in(asked)
+    texts: list[tuple[str, str]] = []
+    for one in await skills.brought_in(asked) if asked else ():
+        if one.name == side.skill.name:
+            continue
+        try:
+            text = await skills.named(one, asked, token=token, environment=side.spec.environment)
+        except KnownError as error:
+            if one.name in wanted:
+                raise
+            left_out.append(_left_out(one, error))
+        else:
+            texts.append((one.name, text))
+    return texts
+
+
+def _left_out(skill: SkillDef, error: KnownError) -> NoticeBlock:
+    return NoticeBlock(
+        f"The skill {skill.name} fits this message and was left out: {error}",
+        "skill.left_out",
+        f"Correct it on the Skills page, or name it (/{skill.name}) where you need it.",
+        "warning",
+    )
+
+
 async def request_of(
-    runtime: Runtime,
-    side: ResolvedSide,
-    token: CancellationToken,
-    brought_in: Sequence[tuple[str, str]] = (),
-    asked: str = "",
+    runtime: Runtime, side: ResolvedSide, text: str, brought_in: Sequence[tuple[str, str]] = (), asked: str = ""
 ) -> ModelRequest:
-    """Model, system text and tools, without messages; ``asked`` is what skills may fit. Raises ToolFailure when
-    the prompt's text cannot be made."""
-    skills, spec = runtime.skills, side.spec
+    """Model, system text and tools, without messages; ``text`` is the prompt's, ``asked`` is what skills may fit."""
+    spec = side.spec
     safety = runtime.safety() if runtime.safety is not None else None
     schemas = [described(tool, side.visible, runtime.pipeline) for tool in side.native]
-    text = spec.prompt_text or await skills.expanded(
-        side.skill, {}, side.metadata, {}, token=token, environment=spec.environment
-    )
     discovery = side.visible.discovery and side.mode != "code"
     fitting = await _fitting(runtime, side, asked, brought_in) if discovery and asked else ()
     system = system_text(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from desktop.agents.skill.calls import CallPort
 from desktop.domain.cancellation import STOPPED
-from desktop.domain.events import EventSink
+from desktop.domain.events import EventSink, ToolCallFinished, ToolCallStarted
 from desktop.domain.ids import new_id
 from desktop.domain.judgement import Category
 from desktop.domain.limits import Limit
@@ -58,3 +58,26 @@ class Toolbox:
         """Category read, and declared safe beside others (R-LOOP-12)."""
         tool = self._table.find(call.tool)
         return tool is not None and tool.spec.parallel_safe and tool.spec.category is Category.READ
+
+    def finished(self, call: ToolCallBlock, result: ToolResultBlock) -> None:
+        """The card of the call that gives what was promised; no pipeline makes that call."""
+        meta, recorder = self._root.meta, self._recorder
+        result_id = recorder.result_ids[call.call_id] = new_id()
+        where = {"thread_id": meta.thread_id, "run_id": meta.run_id, "message_id": recorder.message_id}
+        arguments = call.arguments or {}
+        self._sink(ToolCallStarted(**where, call_id=call.call_id, tool=call.tool, arguments=arguments, category="read"))
+        self._sink(
+            ToolCallFinished(
+                **where,
+                call_id=call.call_id,
+                tool=call.tool,
+                state=str(result.facts["state"]),
+                text=result.text,
+                is_error=result.is_error,
+                code=str(result.facts["code"]),
+                elapsed_ms=0,
+                facts=result.facts,
+                result_message_id=result_id,
+                media=result.media,
+            )
+        )
