@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from typing import Any
 
+from desktop.domain.ids import new_id
+from desktop.domain.inboxes import PostedMessage
 from desktop.domain.threads import DraftRecord, QueuedRecord
 from desktop.store.rows import blocks_from_json, blocks_json, clean, to_json
 from desktop.store.worker import StoreThread
@@ -75,14 +78,26 @@ class QueueRepository:
         await self._thread.write(lambda connection: connection.execute(query, values), durable=True)
 
     async def waiting(self, *, thread_id: str) -> list[QueuedRecord]:
-        """The waiting messages of a thread, the next to be sent first."""
-        query = f"SELECT {_QUEUE} FROM queue WHERE thread_id = ? ORDER BY seq"
+        """The waiting messages that were written in a thread, the next to be sent first."""
+        query = f"SELECT {_QUEUE} FROM queue WHERE thread_id = ? AND inbox = '' ORDER BY seq"
 
         def work(connection: sqlite3.Connection) -> list[QueuedRecord]:
             rows = connection.execute(query, (thread_id,))
             return [QueuedRecord(row[0], row[1], row[2], blocks_from_json(row[3]), row[4]) for row in rows]
 
         return await self._thread.read(work)
+
+    async def post(self, *, inbox: str, thread_id: str, run_id: str, text: str) -> None:
+        """One more in an agent's inbox (``domain.inboxes.InboxLog``); on the disk when this returns."""
+        values = (new_id(), thread_id, clean(text), "[]", time.time(), inbox, run_id)
+        query = f"INSERT INTO queue ({_QUEUE}, inbox, run_id) VALUES (?,?,?,?,?,?,?)"
+        await self._thread.write(lambda connection: connection.execute(query, values), durable=True)
+
+    async def posted(self, *, inbox: str, after: int) -> PostedMessage | None:
+        """The first message of an inbox with a greater number."""
+        query = "SELECT seq, queue_id, text FROM queue WHERE inbox = ? AND inbox <> '' AND seq > ? ORDER BY seq LIMIT 1"
+        row = await self._thread.read(lambda connection: connection.execute(query, (inbox, after)).fetchone())
+        return None if row is None else PostedMessage(*row)
 
     async def remove(self, *, queue_id: str) -> bool:
         """Take a waiting message back; False when it is no longer there."""

@@ -79,12 +79,14 @@ class EffectRepository:
         return await self._thread.read(work)
 
     async def forget(self, run_id: str) -> None:
-        """Replace what effects of a run gave by digests, because nobody goes on with the run (R-JRN-2, R-SUP-13)."""
+        """Replace what effects of a run gave by digests, because nobody goes on with the run (R-JRN-2, R-SUP-13). The
+        inboxes of agents that worked in it go."""
         query = "SELECT rowid, value_json FROM effects WHERE run_id = ? AND value_json <> '' AND kind <> 'summary'"
 
         def work(connection: sqlite3.Connection) -> None:
             kept = [(digested(text), row) for row, text in connection.execute(query, (run_id,)) if not is_digest(text)]
             connection.executemany("UPDATE effects SET value_json = ? WHERE rowid = ?", kept)
+            connection.execute("DELETE FROM queue WHERE run_id = ? AND run_id <> ''", (run_id,))
 
         await self._thread.write(work)
 

@@ -10,7 +10,7 @@ import asyncio
 import itertools
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import field
 from typing import Any
 
@@ -55,8 +55,9 @@ class TopicListener:
     caller: Any = None
     """In whose name the skill is called: whoever subscribed."""
     heard: Callable[[], None] | None = None
-    """Called with each event, at once; it must be quick. None of these events is dropped before it was read: an inbox
-    that is full takes no more."""
+    """Called with each event, at once; it must be quick."""
+    keep: Callable[[Any], Awaitable[None]] | None = None
+    """Keeps what is posted, before it is published."""
 
 
 @dataclass(slots=True)
@@ -78,20 +79,25 @@ class Topics:
 
     def emit(self, topic: str, data: Any) -> TopicEvent:
         """Publish an event and wake every skill that waits for it. Raises ToolFailure for a topic without a usable
-        name, and for an inbox that is full."""
-        kept = self._topic(topic)
-        hearing = [one for one in self._subscriptions.values() if one.topic == topic and one.heard is not None]
-        if len(kept.events) == MAX_KEPT and any(one.seen < kept.events[0].number for one in hearing):
-            raise ToolFailure(f"{MAX_KEPT} messages wait at {topic} and are not read yet.", code="denied.limit")
+        name."""
         event = TopicEvent(next(self._numbers), topic, data, time.time())
         self._last = event.number
+        kept = self._topic(topic)
         kept.events.append(event)
         news, kept.news = kept.news, asyncio.Event()
         news.set()
-        for one in hearing:
-            if one.heard is not None:
+        for one in tuple(self._subscriptions.values()):
+            if one.topic == topic and one.heard is not None:
                 one.heard()
         return event
+
+    async def post(self, topic: str, data: Any) -> TopicEvent:
+        """``emit``, once the inbox of an agent has kept it. Raises ToolFailure for one that is full, and what the store
+        raises."""
+        for one in tuple(self._subscriptions.values()):
+            if one.topic == topic and one.keep is not None:
+                await one.keep(data)
+        return self.emit(topic, data)
 
     def is_heard(self, topic: str) -> bool:
         """Whether anybody listens to it now; an event of one that is not reaches nobody."""
@@ -104,13 +110,19 @@ class Topics:
         return list(dict.fromkeys(reversed(names)))
 
     def subscribe(
-        self, topic: str, owner: str, ref: str = "", caller: Any = None, heard: Callable[[], None] | None = None
+        self,
+        topic: str,
+        owner: str,
+        ref: str = "",
+        caller: Any = None,
+        heard: Callable[[], None] | None = None,
+        keep: Callable[[Any], Awaitable[None]] | None = None,
     ) -> TopicListener:
         """Listen from now on. Raises ToolFailure when there are too many subscriptions."""
         if len(self._subscriptions) >= MAX_SUBSCRIPTIONS:
             raise ToolFailure(f"There are {MAX_SUBSCRIPTIONS} subscriptions already.", code="denied.limit")
         self._topic(topic).held += 1
-        found = TopicListener(short_id(), topic, owner, ref, self._last, caller, heard)
+        found = TopicListener(short_id(), topic, owner, ref, self._last, caller, heard, keep)
         self._subscriptions[found.subscription_id] = found
         return found
 

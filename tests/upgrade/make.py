@@ -71,6 +71,7 @@ async def fill(store: Store) -> None:
     await store.rules.add(rule=RuleRecord("rule", "write-file", {"path": "notes/*"}, "allow", "test", 8.0))
     await store.drafts.put(draft=DraftRecord("sample", "half a thought", (), 9.0))
     await store.queue.add(record=QueuedRecord("q", "sample", "later", (), 10.0))
+    await store.queue.post(inbox="sample", thread_id="sample", run_id="", text="posted")
     topic = MessageRecord("topic", "argued", None, "user", (TextBlock("Tea or coffee?"),), 11.0)
     await store.debates.create(thread=ThreadRecord("argued", "Drinks", 11.0, 11.0), setup={"topic": "t"}, topic=topic)
     said = MessageRecord("said", "argued", "topic", "assistant", (TextBlock("Tea."),), 12.0, side="a")

@@ -56,7 +56,10 @@ class ProviderHook:
         """A persistent agent hears from its beginning on what comes into its inbox, also in the middle of a round."""
         if self._settings.persistent:
             topics: Topics = self._ctx.globals["topics"]
-            self._inbox = AgentInbox(topics, self._trace.context_id, self._call.meta.run_id)
+            meta, log = self._call.meta, self._host.inboxes
+            self._inbox = AgentInbox(
+                topics, self._trace.context_id, meta, log, key=meta.call or self._trace.context_id, run_id=meta.run_id
+            )
 
     def close(self) -> None:
         """Stop listening to the agent's topic."""
@@ -205,15 +208,15 @@ class ProviderHook:
         """Wait for something to do instead of spinning (R-PER-6): an event on the agent's inbox."""
         inbox = self._inbox
         assert inbox is not None
-        text = inbox.take()
-        if text is None:
+        posted = await inbox.take()
+        if posted is None:
             self._tell_waiting(True)
             try:
-                while (text := inbox.take()) is None:
+                while (posted := await inbox.take()) is None:
                     await inbox.news(self._call.meta.cancellation)
             finally:
                 self._tell_waiting(False)
-        return {"continue": True, "message": text}
+        return {"continue": True, "message": posted.text}
 
     def _tell_waiting(self, waiting: bool) -> None:
         """A person sees that it waits, and can write to it."""

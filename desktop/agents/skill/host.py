@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from desktop.agents.loop.retry import RetryPolicy
 from desktop.agents.skill.discovery import Offers
 from desktop.domain.code import CodeEngine
+from desktop.domain.inboxes import InboxLog, MemoryInboxes
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.middleware import ChatContext, Middleware, Start, StartedBy
 from desktop.domain.models import ModelClient, ModelRef
@@ -97,5 +98,7 @@ class Host:
     """Who calls the first skill."""
     terms: ChildTerms = field(default_factory=ChildTerms)
     """What an agent in code asks for the child that it starts."""
+    inboxes: InboxLog = field(default_factory=MemoryInboxes)
+    """Keeps what is posted to persistent agents."""
     subscribe: Callable[[str], EventQueue] | None = None
     """Opens a queue of the events of a topic; None: nobody listens here."""

@@ -11,6 +11,9 @@ import json
 from typing import Any
 
 from desktop.domain.cancellation import CancellationToken
+from desktop.domain.errors import ToolFailure
+from desktop.domain.inboxes import InboxLog, PostedMessage
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.scopes import Interrupt
 from desktop.supervision.topics import Topics
 
@@ -28,6 +31,7 @@ PERMANENT = frozenset(
     }
 )
 """Codes of errors that a repetition cannot mend (R-PER-5)."""
+MAX_WAITING = 200
 BASE_S = 1.0
 CAP_S = 30.0
 
@@ -38,12 +42,21 @@ def inbox_of(context_id: str) -> str:
 
 
 class AgentInbox:
-    """Hears from its beginning on what comes, also in the middle of a round. ``owner`` is the run; ``close`` it."""
+    """Hears from its beginning on what comes, also in the middle of a round; ``close`` it. ``log`` keeps what came
+    before whoever posted it hears so, under ``key``, which names the agent also after a restart; with ``run_id`` it is
+    kept until that run has ended, else until it is taken out."""
 
-    def __init__(self, topics: Topics, context_id: str, owner: str) -> None:
+    def __init__(
+        self, topics: Topics, context_id: str, meta: RunMeta, log: InboxLog, *, key: str, run_id: str = ""
+    ) -> None:
         self._topics = topics
+        self._meta = meta
+        self._log = log
+        self._key = key
+        self._run_id = run_id
+        self._seen = self._waiting = 0
         self._news = asyncio.Event()
-        self._listener = topics.subscribe(inbox_of(context_id), owner, heard=self._news.set)
+        self._listener = topics.subscribe(inbox_of(context_id), meta.run_id, heard=self._news.set, keep=self._keep)
 
     @property
     def topic(self) -> str:
@@ -54,13 +67,20 @@ class AgentInbox:
         """Whoever waits looks again: a message may have come another way."""
         self._news.set()
 
-    def take(self) -> str | None:
-        """The next message, as a text; None: there is none."""
-        event = self._topics.take(self._listener)
-        if event is None:
-            return None
-        data: Any = event.data
-        return data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, default=str)
+    async def _keep(self, data: Any) -> None:
+        if self._waiting >= MAX_WAITING:
+            raise ToolFailure(f"{MAX_WAITING} messages wait at {self.topic} and are not read yet.", code="denied.limit")
+        text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, default=str)
+        self._waiting += 1
+        await self._log.post(inbox=self._key, thread_id=self._meta.thread_id, run_id=self._run_id, text=text)
+
+    async def take(self) -> PostedMessage | None:
+        """The next message; None: there is none. After a restart those that were taken before come first, once more:
+        what the agent made of them is gone with its process."""
+        found = await self._log.posted(inbox=self._key, after=self._seen if self._run_id else 0)
+        if found is not None:
+            self._seen, self._waiting = found.number, max(0, self._waiting - 1)
+        return found
 
     async def news(self, token: CancellationToken) -> None:
         """Wait until something may have come since the last look. Raises CancellationError."""

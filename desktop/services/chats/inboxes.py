@@ -37,7 +37,7 @@ class Inboxes:
         if thread is not None and (found or await self._is_persistent(thread)):
             await self._service.send(thread.thread_id, text)
         elif found:
-            topics.emit(inbox_of(found), self._runtime.mask(text))
+            await topics.post(inbox_of(found), text)
         elif thread is not None:
             raise NotFound(
                 f"The agent of that chat is not persistent, so it has no inbox: {thread.title or 'New chat'}.",

@@ -192,9 +192,9 @@ class RunRecorder:
         except NotFound:
             return None
 
-    async def posted(self, text: str) -> ChatMessage:
-        """A message that came to the agent's inbox, from no person, becomes part of the run."""
-        return await self._heard((TextBlock(text),))
+    async def posted(self, text: str, queue_id: str) -> ChatMessage:
+        """A message that came to the agent's inbox, from no person, becomes part of the run, once."""
+        return await self._heard((TextBlock(text),), queue_id)
 
     async def _heard(self, blocks: tuple[Block, ...], queue_id: str = "") -> ChatMessage:
         await self._close()

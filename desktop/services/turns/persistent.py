@@ -58,7 +58,8 @@ class PersistentTurn:
     def __enter__(self) -> PersistentTurn:
         """It hears from now on."""
         topics, bus = self._runtime.skills.topics, self._runtime.bus
-        self._inbox = AgentInbox(topics, self._context_id, self._meta.run_id)
+        log = self._runtime.inboxes
+        self._inbox = AgentInbox(topics, self._context_id, self._meta, log, key=self._context_id)
         self._unlisten = bus.listen(self._hear)
         return self
 
@@ -75,8 +76,8 @@ class PersistentTurn:
         """What came meanwhile, stored: the person's words, then what was posted."""
         found = list(await self._steering())
         assert self._inbox is not None
-        while (text := self._inbox.take()) is not None:
-            found.append(await self._recorder.posted(self._runtime.mask(POSTED.format(text=text))))
+        while (posted := await self._inbox.take()) is not None:
+            found.append(await self._recorder.posted(POSTED.format(text=posted.text), posted.queue_id))
         return found
 
     async def after(self, message: ChatMessage, number: int, judge: Judge, limit: Limit) -> RoundVerdict:

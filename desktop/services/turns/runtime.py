@@ -14,6 +14,7 @@ from desktop.agents.skill.discovery import Offers
 from desktop.agents.skill.host import Host
 from desktop.domain.code import CodeEngine
 from desktop.domain.events import RunWaiting
+from desktop.domain.inboxes import InboxLog, MemoryInboxes, PostedMessage
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import Limit
 from desktop.domain.middleware import AgentContext, ChatContext, Middleware, Start, StartedBy
@@ -28,6 +29,7 @@ from desktop.services.skills.world import SkillWorld
 from desktop.services.threads.context import ContextService
 from desktop.services.turns.prompts import system_text
 from desktop.store import Store
+from desktop.store.composer import QueueRepository
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.bus import Bus
 from desktop.supervision.live_runs import LiveRuns
@@ -100,6 +102,11 @@ class Runtime:
     """Waits for some seconds."""
 
     @property
+    def inboxes(self) -> InboxLog:
+        """Keeps what is posted to agents."""
+        return StoredInboxes(self.store.queue, self.mask)
+
+    @property
     def budget(self) -> ExecutionBudget:
         """The budget of a run tree that begins now."""
         return self.bounds()
@@ -107,6 +114,25 @@ class Runtime:
     def tracker(self, parent: BudgetTracker | None = None) -> BudgetTracker:
         """What counts for it."""
         return BudgetTracker(self.bounds(), parent=parent, where=self.set_by)
+
+
+class StoredInboxes(MemoryInboxes):
+    """An ``InboxLog`` in the database, beside the messages that wait in threads; ``mask`` takes secrets out. A run
+    without a thread, as a trial, is not gone on with after a restart: what comes there is in memory."""
+
+    def __init__(self, queue: QueueRepository, mask: Callable[[str], str]) -> None:
+        super().__init__()
+        self._queue = queue
+        self._mask = mask
+
+    async def post(self, *, inbox: str, thread_id: str, run_id: str, text: str) -> None:
+        """One more at the end; on the disk when this returns."""
+        keep = self._queue.post if thread_id else super().post
+        await keep(inbox=inbox, thread_id=thread_id, run_id=run_id, text=self._mask(text))
+
+    async def posted(self, *, inbox: str, after: int) -> PostedMessage | None:
+        """The first one with a greater number."""
+        return await super().posted(inbox=inbox, after=after) or await self._queue.posted(inbox=inbox, after=after)
 
 
 def waits(bus: Bus, meta: RunMeta, why: str) -> None:
@@ -151,5 +177,6 @@ def host_of(
         offers=runtime.offers,
         begins=begins,
         by=by,
+        inboxes=runtime.inboxes,
         subscribe=runtime.bus.subscribe,
     )

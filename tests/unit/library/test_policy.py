@@ -302,7 +302,7 @@ async def test_a_persistent_agent_goes_on_beyond_thirty_and_waits_for_input_inst
         await asyncio.sleep(0)
     assert len(bench.model.requests) == 36
     complete = next(e for e in bench.events if isinstance(e, AgentTraced))
-    bench.world.topics.emit(f"inbox.{complete.context_id}", "More, please.")
+    await bench.world.topics.post(f"inbox.{complete.context_id}", "More, please.")
     while len(bench.model.requests) < 37:
         await asyncio.sleep(0)
     assert bench.model.requests[36].messages[-1].text == "More, please."
@@ -317,11 +317,11 @@ async def test_what_arrives_while_a_persistent_agent_works_is_its_next_input(tmp
     async def provider(ctx: Any, args: Any) -> list[str]:
         topics, heard = bench.world.topics, []
         inbox = next(f"inbox.{e.context_id}" for e in bench.events if isinstance(e, AgentTraced))
-        topics.emit(inbox, "first")
+        await topics.post(inbox, "first")
         for number in range(2):
             await ctx.manager.invoke(args["hookRef"], {"type": "turn-start"})
             if not number:
-                topics.emit(inbox, "second")
+                await topics.post(inbox, "second")
             said = await ctx.manager.invoke(args["hookRef"], {"type": "turn-end", "result": "text"})
             heard.append(said["message"])
         return heard

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from desktop.agents.skill.persistence import MAX_WAITING
 from desktop.domain.errors import ToolFailure
 from desktop.domain.events import AgentListening, RunWaiting
 from desktop.domain.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.supervision.tasks import RunSlots
-from desktop.supervision.topics import MAX_KEPT
 from tests.harness.timeouts import WAIT_S
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.kit import ROOT, World, agent, world
@@ -92,7 +92,7 @@ async def test_the_agent_of_another_chat_posts_to_its_inbox_and_nobody_takes_it_
         thread = await w.thread()
         await w.service.send(thread, "first")
         await idle(w)
-        w.skills.topics.emit(f"inbox.{thread}", {"note": "done"})
+        await w.skills.topics.post(f"inbox.{thread}", {"note": "done"})
         await idle(w, 2)
         shown = said(await w.service.path(thread))
         assert shown[-2] == 'user: From this chat\'s inbox, posted by an agent or a program:\n\n{"note": "done"}'
@@ -101,19 +101,29 @@ async def test_the_agent_of_another_chat_posts_to_its_inbox_and_nobody_takes_it_
 
 @pytest.mark.spec("R-PER-6")
 async def test_an_inbox_takes_no_more_than_it_keeps_so_that_nothing_that_was_posted_is_lost(tmp_path: Path) -> None:
-    async with kept(tmp_path, ScriptedModel([says("One."), says("Heard."), says("Heard more.")])) as w:
+    begun, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def busy(*_: Any) -> str:
+        begun.set()
+        await goes_on.wait()
+        return "seen"
+
+    model = ScriptedModel([calls("look", {"path": "a"}), says("One."), says("Heard."), says("Heard more.")])
+    found = {"agents": agent(prompt="keeper"), "supervised": True, "roots": roots(tmp_path / "mine")}
+    async with world(tmp_path, model, FakeTool("look", body=busy), **found) as w:
         thread, topics = await w.thread(), w.skills.topics
         await w.service.send(thread, "first")
-        await idle(w)
-        for number in range(MAX_KEPT):
-            topics.emit(f"inbox.{thread}", f"note {number}")
+        await begun.wait()
+        for number in range(MAX_WAITING):
+            await topics.post(f"inbox.{thread}", f"note {number}")
         with pytest.raises(ToolFailure, match="messages wait at inbox"):
-            topics.emit(f"inbox.{thread}", "one too many")
+            await topics.post(f"inbox.{thread}", "one too many")
+        goes_on.set()
+        await idle(w)
+        await topics.post(f"inbox.{thread}", "there is room again")
         await idle(w, 2)
-        topics.emit(f"inbox.{thread}", "there is room again")
-        await idle(w, 3)
         posted = [line.rpartition("\n")[2] for line in said(await w.service.path(thread)) if "posted by" in line]
-        assert posted == [*(f"note {number}" for number in range(MAX_KEPT)), "there is room again"]
+        assert posted == [*(f"note {number}" for number in range(MAX_WAITING)), "there is room again"]
 
 
 @pytest.mark.spec("R-PER-3")
