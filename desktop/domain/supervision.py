@@ -145,6 +145,11 @@ class Supervision:
             priority=priority,
         )
 
+    def priority_for_child(self, asked: Priority | None) -> Priority:
+        """What a child gets that its parent asks this for: never more than the parent has, and as much where nothing
+        is asked (R-SUP-3)."""
+        return self.priority if asked is None else min(asked, self.priority)
+
     def to_plain(self) -> dict[str, Any]:
         """JSON-ready form (R-SUP-17)."""
         return {

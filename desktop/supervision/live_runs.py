@@ -144,13 +144,11 @@ class LiveRuns:
         priority: Priority | None = None,
     ) -> TreeNode:
         """A place for an agent that works within a call of ``meta``, in the same thread: its calls are those whose
-        metadata name its ``path`` as their ``node``. ``budget`` and ``priority`` are its own, where it has any; else it
-        counts as much as its caller. Otherwise as ``begin``."""
+        metadata name its ``path`` as their ``node``. ``budget`` and ``priority`` are what is asked for it; it never
+        counts more than its caller, and else as much. Otherwise as ``begin``."""
         caller = self._caller(meta, _place(meta))
-        above = caller.supervision
-        place = above.spawn_child(
-            caller.agent_id, execution_budget=budget, priority=above.priority if priority is None else priority
-        )
+        rank = caller.supervision.priority_for_child(priority)
+        place = caller.supervision.spawn_child(caller.agent_id, execution_budget=budget, priority=rank)
         node = self._added(meta, caller, agent_id, place, under)
         node.thread_id = meta.thread_id
         return node

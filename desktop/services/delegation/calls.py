@@ -150,12 +150,12 @@ class AgentCalls:
         live, meta = self._runtime().live, call.meta
         caller = live.node_of(meta) if live is not None else None
         above = caller.agent_id if caller is not None else node.root_id
-        wanted = host.terms.priority if host.terms.priority is not None else agent.priority
+        asked, usual = host.terms.priority, agent.priority  # a definition is a person's word, also for more
         below = node.spawn_child(
             above,
             execution_budget=host.terms.budget,
             retention=self._threads.retention(kept),
-            priority=node.priority if wanted is None else wanted,
+            priority=usual if asked is None and usual is not None else node.priority_for_child(asked),
         )
         if live is None:
             return AgentPlace(thread_id, below, meta.cancellation.child(), host.budget, kept)

@@ -116,7 +116,8 @@ class RunContext:
     ) -> ChildHandle:
         """Start a child without waiting for it: an agent, a skill in words, or another agent in code. ``budget`` may
         be tighter than the agent's own (``max_tokens``, ``max_cost_usd``, ``max_rounds``, ``deadline_s``);
-        ``priority`` is ``background``, ``low``, ``normal``, ``high`` or ``critical``."""
+        ``priority`` is ``background``, ``low``, ``normal``, ``high`` or ``critical``, and counts up to the agent's
+        own."""
         given = {"agent": agent, "message": message, "budget": dict(budget or {}), "priority": priority}
         handle = ChildHandle(len(self._children), agent)
         self._children.append(asyncio.ensure_future(self._child(given, self._branch("spawn", given))))

@@ -20,7 +20,7 @@ from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, Usage
 from desktop.domain.models import Finished, ModelRef, ModelRequest, StreamItem, TextDelta
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.run_tree import NodeFacts
-from desktop.domain.supervision import ExecutionBudget, SpawnBudget, Supervision
+from desktop.domain.supervision import ExecutionBudget, Priority, SpawnBudget, Supervision
 from desktop.domain.tools import ToolResult
 from desktop.pipeline.context import CallRequest, CallResult, Invocation, Trust
 from desktop.pipeline.names import Caller
@@ -90,6 +90,8 @@ class Bench:
     allowed: str = "*"
     folder: str = ""
     """Where a person's skills in files are, if there are any."""
+    allowed_by_name: Mapping[str, str] = field(default_factory=dict)
+    priority: Priority = Priority.NORMAL
     mask: Callable[[str], str] | None = None
     subscribe: Any = None
     done: list[str] = field(default_factory=list)
@@ -129,7 +131,13 @@ class Bench:
         self.world = world
         for name, made in {"main": body, **kinds}.items():
             options = RegisterToolOptions(
-                f"{name}-agent", made, name, params=FREE, role="agent", allowed_tools=self.allowed, category="read"
+                f"{name}-agent",
+                made,
+                name,
+                params=FREE,
+                role="agent",
+                allowed_tools=self.allowed_by_name.get(name, self.allowed),
+                category="read",
             )
             fabric.register_tool(options)
         redact = self.mask or (lambda text: text)
@@ -146,7 +154,9 @@ class Bench:
             histories=self.live.histories,
         )
         world.runs.pipeline = pipeline
-        place = Supervision.root(ROOT, session_id="t", spawn_budget=self.spawn, execution_budget=self.budget)
+        place = Supervision.root(
+            ROOT, session_id="t", spawn_budget=self.spawn, execution_budget=self.budget, priority=self.priority
+        )
         self.token = self.above.child() if self.above is not None else CancellationToken()
         meta = RunMeta(self.run_id, self.token, "t", place)
         past = await self._past()

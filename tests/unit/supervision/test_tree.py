@@ -87,7 +87,7 @@ def test_without_leave_to_preempt_nobody_does():
 
 @pytest.mark.spec("R-SUP-6")
 async def test_a_preempted_agent_finishes_its_call_stops_before_the_next_and_resumes():
-    bench, course = Bench(spawn=SpawnBudget(max_agents=3)), []
+    bench, course = Bench(spawn=SpawnBudget(max_agents=3), priority=Priority.HIGH), []
     asked, answered = asyncio.Event(), asyncio.Event()
 
     async def answer(asked_for):
@@ -112,7 +112,7 @@ async def test_a_preempted_agent_finishes_its_call_stops_before_the_next_and_res
         course.append("urgent is done")
 
     async def body(ctx, inbox):
-        first = await ctx.spawn("victim-agent", "")
+        first = await ctx.spawn("victim-agent", "", priority="normal")
         await asked.wait()
         refused = await ctx.join(await ctx.spawn("urgent-agent", "", priority="normal"))
         assert (refused.status, refused.code) == ("limit", "limit.budget")
