@@ -14,10 +14,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import field
 from typing import Any
 
-from desktop.domain.errors import ToolFailure
+from desktop.domain.errors import Denied, ToolFailure
 from desktop.domain.ids import short_id
 from desktop.domain.lazy_dataclass import dataclass
 
+INBOX = "inbox."
+"""Begins the topic on which a persistent agent is spoken to, before its context."""
 MAX_TOPICS = 1000
 MAX_KEPT = 200
 MAX_SUBSCRIPTIONS = 1000
@@ -109,6 +111,16 @@ class Topics:
         names = [one.topic for one in self._subscriptions.values() if one.topic.startswith(prefix)]
         return list(dict.fromkeys(reversed(names)))
 
+    def check_listening(self, topic: str, owner: str) -> None:
+        """What is posted to an agent's inbox is for those that work in its run. Raises Denied."""
+        of_run = (one.owner == owner for one in self._subscriptions.values() if one.topic == topic and one.keep)
+        if topic.startswith(INBOX) and not any(of_run):
+            raise Denied(
+                f"{topic[:MAX_NAME]} is the inbox of an agent of another run, or of none that is at work: only the "
+                "agents of its own run may listen there. Posting to it is allowed.",
+                code="denied.topic",
+            )
+
     def subscribe(
         self,
         topic: str,
@@ -118,7 +130,10 @@ class Topics:
         heard: Callable[[], None] | None = None,
         keep: Callable[[Any], Awaitable[None]] | None = None,
     ) -> TopicListener:
-        """Listen from now on. Raises ToolFailure when there are too many subscriptions."""
+        """Listen from now on. Raises ToolFailure when there are too many subscriptions, Denied for the inbox of an
+        agent of another run."""
+        if keep is None:
+            self.check_listening(topic, owner)
         if len(self._subscriptions) >= MAX_SUBSCRIPTIONS:
             raise ToolFailure(f"There are {MAX_SUBSCRIPTIONS} subscriptions already.", code="denied.limit")
         self._topic(topic).held += 1
@@ -157,8 +172,10 @@ class Topics:
             raise ToolFailure(f"There is no subscription {subscription_id!r} here.")
         return await self._next(found, timeout_s)
 
-    async def wait_for(self, topic: str, timeout_s: float) -> TopicEvent | None:
-        """The next event of a topic from now on, or None after ``timeout_s`` seconds."""
+    async def wait_for(self, topic: str, owner: str, timeout_s: float) -> TopicEvent | None:
+        """The next event of a topic from now on, or None after ``timeout_s`` seconds. Raises Denied as ``subscribe``
+        does."""
+        self.check_listening(topic, owner)
         return await self._next(TopicListener("", topic, "", seen=self._last), timeout_s)
 
     def _end(self, one: TopicListener) -> None:

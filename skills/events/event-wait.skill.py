@@ -30,5 +30,5 @@ async def run(ctx, args):
     if args.get("subscription"):
         found = await topics.wait(args["subscription"], ctx.call.meta.run_id, seconds)
     else:
-        found = await topics.wait_for(args.get("topic", ""), seconds)
+        found = await topics.wait_for(args.get("topic", ""), ctx.call.meta.run_id, seconds)
     return {"event": found.to_plain() if found is not None else None}

@@ -91,8 +91,10 @@ async def watch_run(ctx: RunContext) -> dict[str, Any]:
     host, call = ctx.skill.nonlocals.get(HOST), ctx.skill.call
     if not isinstance(host, Host) or host.subscribe is None:
         raise ToolFailure("There is no run here that could be watched.")
+    topics, topic, seconds = ctx.skill.globals["topics"], ctx.args.get("topic"), float(ctx.args["seconds"])
+    if topic is not None:
+        topics.check_listening(str(topic), call.meta.run_id)
     heard, metrics = host.subscribe(call.meta.run_id), Metrics()
-    seconds = float(ctx.args["seconds"])
 
     async def add() -> None:
         async for event in heard:
@@ -101,8 +103,8 @@ async def watch_run(ctx: RunContext) -> dict[str, Any]:
     try:
         async with asyncio.TaskGroup() as group:
             group.create_task(add(), name="add up what a run says")
-            if "topic" in ctx.args:
-                await ctx.skill.globals["topics"].wait_for(str(ctx.args["topic"]), seconds)
+            if topic is not None:
+                await topics.wait_for(str(topic), call.meta.run_id, seconds)
             else:
                 await ctx.sleep_until((await ctx.now()).timestamp() + seconds)
             heard.close()

@@ -15,7 +15,7 @@ from desktop.domain.errors import ToolFailure
 from desktop.domain.inboxes import InboxLog, PostedMessage
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.scopes import Interrupt
-from desktop.supervision.topics import Topics
+from desktop.supervision.topics import INBOX, Topics
 
 PERMANENT = frozenset(
     {
@@ -38,7 +38,7 @@ CAP_S = 30.0
 
 def inbox_of(context_id: str) -> str:
     """The topic on which a persistent agent is spoken to; its calls find it as ``nonlocals.agent.inbox``."""
-    return f"inbox.{context_id}"
+    return f"{INBOX}{context_id}"
 
 
 class AgentInbox:

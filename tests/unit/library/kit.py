@@ -72,7 +72,13 @@ class LibraryBench:
         self.fabric.invalidate_file(str(self.mine / name), by_person=True)
 
     async def call(
-        self, name: str, args: Mapping[str, Any] | None = None, *, allowed: str | None = None, run_id: str = "run"
+        self,
+        name: str,
+        args: Mapping[str, Any] | None = None,
+        *,
+        allowed: str | None = None,
+        run_id: str = "run",
+        said: str = "",
     ) -> CallResult:
         """As a model's native call."""
         listed = self.world.allowed(allowed)
@@ -92,5 +98,5 @@ class LibraryBench:
         )
         block = ToolCallBlock("c1", name, dict(args or {}))
         return await self.pipeline.invoke(
-            CallRequest(block, Caller("native", ("agent",), listed), root, self.events.append)
+            CallRequest(block, Caller("native", ("agent",), listed), root, self.events.append, said=said)
         )

@@ -145,3 +145,12 @@ async def test_true_means_the_defaults(bench: LibraryBench) -> None:
     assert (await bench.call("again")).result.text == "third time"
     bench.register("kept", counter([]), metadata={"cache": True})
     assert [(await bench.call("kept")).result.text for _ in range(2)] == ["answer 1", "answer 1"]
+
+
+@pytest.mark.spec("R-AG-10")
+async def test_what_is_said_beside_the_arguments_makes_it_another_call(tmp_path: Path) -> None:
+    bench = LibraryBench(tmp_path, FakeTool("look"), model=ScriptedModel([says("of one"), says("of two")]))
+    head = "---\nname: tell\ndescription: tells\nmetadata:\n  category: read\n  cache: 60\n---\n"
+    bench.write("tell.skill.md", head + "Tell.\n")
+    texts = [(await bench.call("tell", said=said)).result.text for said in ("one", "two", "one")]
+    assert texts == ["of one", "of two", "of one"]

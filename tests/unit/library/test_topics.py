@@ -22,7 +22,7 @@ async def test_who_subscribed_misses_nothing_and_sees_each_event_once() -> None:
 
 async def test_an_event_wakes_all_who_wait_for_the_topic() -> None:
     topics = Topics()
-    waiting = [asyncio.ensure_future(topics.wait_for("news", 30)) for _ in range(3)]
+    waiting = [asyncio.ensure_future(topics.wait_for("news", "run", 30)) for _ in range(3)]
     await asyncio.sleep(0)
     topics.emit("news", "now")
     found = await asyncio.gather(*waiting)
@@ -43,7 +43,7 @@ async def test_subscriptions_belong_to_their_run_and_end_with_it() -> None:
 
 async def test_a_topic_that_is_listened_to_is_not_forgotten_for_others() -> None:
     topics = Topics()
-    waiting = asyncio.ensure_future(topics.wait_for("waited", 30))
+    waiting = asyncio.ensure_future(topics.wait_for("waited", "run", 30))
     one = topics.subscribe("subscribed", "run")
     topics.emit("subscribed", "early")
     topics.emit("nobody's", "lost")
