@@ -124,12 +124,9 @@ class Bench:
         if isinstance(event, RunTreeChanged):
             self.told.extend(event.nodes)
 
-    async def run(self, body: Body, *, leave_open: bool = False, **kinds: Body) -> AgentOutcome:
-        """The run, whose only work is the agent ``body``; a log that has lines of it is gone on with."""
-        fabric = open_fabric([LIBRARY, *([SearchRoot(self.folder, "mine")] if self.folder else [])])
-        owner, world = TaskOwner(), SkillWorld(fabric, Table(self._tool("read"), self._tool("write")))
-        self.world = world
-        for name, made in {"main": body, **kinds}.items():
+    def _register(self, kinds: Mapping[str, Body]) -> None:
+        """Agents in code, each with a list of its own."""
+        for name, made in kinds.items():
             options = RegisterToolOptions(
                 f"{name}-agent",
                 made,
@@ -139,7 +136,14 @@ class Bench:
                 allowed_tools=self.allowed_by_name.get(name, self.allowed),
                 category="read",
             )
-            fabric.register_tool(options)
+            self.world.fabric.register_tool(options)
+
+    async def run(self, body: Body, *, leave_open: bool = False, **kinds: Body) -> AgentOutcome:
+        """The run, whose only work is the agent ``body``; a log that has lines of it is gone on with."""
+        fabric = open_fabric([LIBRARY, *([SearchRoot(self.folder, "mine")] if self.folder else [])])
+        owner, world = TaskOwner(), SkillWorld(fabric, Table(self._tool("read"), self._tool("write")))
+        self.world = world
+        self._register({"main": body, **kinds})
         redact = self.mask or (lambda text: text)
         journal = call_journal()
         self.live = LiveRuns(self.log, journal, self._publish, queue=self.queue, redact=redact, mask=self.mask)

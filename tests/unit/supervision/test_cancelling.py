@@ -129,7 +129,7 @@ async def test_a_child_has_a_token_and_a_place_of_its_own_in_the_same_run():
 
     async def body(ctx, inbox):
         await ctx.tool("read", {})
-        await ctx.join(await ctx.spawn("child-agent", "x", priority="high"))
+        await ctx.join(await ctx.spawn("child-agent", "x", priority="low"))
 
     await Bench(act=act).run(body, child=child)
     above, below = seen
@@ -138,7 +138,7 @@ async def test_a_child_has_a_token_and_a_place_of_its_own_in_the_same_run():
     assert below.supervision.spawn_budget is above.supervision.spawn_budget
     assert (above.supervision.depth, below.supervision.depth) == (1, 2)
     assert below.supervision.parent_id == AgentId("main-agent", below.supervision.parent_id.key)
-    assert (above.supervision.priority, below.supervision.priority) == (Priority.NORMAL, Priority.HIGH)
+    assert (above.supervision.priority, below.supervision.priority) == (Priority.NORMAL, Priority.LOW)
     assert below.supervision.retention is HistoryRetention.RUN
     assert above.trace_id != below.trace_id
 
