@@ -1,7 +1,8 @@
 """Qt, the window, its first paint; and only then ``session`` with everything else.
 
 This module and what it imports are all that runs before the first paint, so none of it imports asyncio or a room of
-the runtime.
+the runtime, nor names the ``Qt`` namespace: PySide makes its 115 enumerations when it is first touched, even by an
+import, and that takes a tenth of a bare window's start.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
+from PySide6 import QtCore
 from PySide6 import __version__ as pyside_version
-from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, Qt, Signal, qVersion
+from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, Signal, qVersion
 from PySide6.QtWidgets import QApplication
 
 from desktop import __version__
@@ -111,7 +113,7 @@ class Loading(QObject):
     def wait(self) -> None:
         """Until it is there. Raises what loading raises."""
         loop = QEventLoop()
-        self.done.connect(loop.quit, Qt.ConnectionType.QueuedConnection)
+        self.done.connect(loop.quit, QtCore.Qt.ConnectionType.QueuedConnection)
         threading.Thread(target=self._run, name="load").start()
         loop.exec()
         if self._error is not None:

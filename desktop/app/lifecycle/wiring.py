@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QFontMetrics
+from PySide6 import QtGui
 from PySide6.QtWidgets import QApplication, QWidget
 
 from desktop.app.home.folder import Home
@@ -60,7 +60,7 @@ def furnish(window: QWidget) -> Iterator[Callable[[], None] | None]:
     yield None
     theme = active.Theme.install(application, *_look(window_state), prepared=True)
     yield None
-    QFontMetrics(theme.font("caption")).height()  # the first text that is measured has Qt read its fonts, for 5 ms
+    QtGui.QFontMetrics(theme.font("caption")).height()  # the first text to be measured has Qt read its fonts: 5 ms
     yield None
     shell = shell_window.ShellViewModel(window_state.put)
     shell.restore(window_state.values)

@@ -32,6 +32,8 @@ def make_frame(choice: str, scale: float, system: QPalette) -> QWidget:
 
 def _filled(color: str, parent: QWidget | None = None) -> QWidget:
     widget = QWidget(parent)
-    widget.setPalette(QPalette(QColor(color)))  # all of it from one colour: naming a role makes every role's name
+    palette = QPalette()  # not QPalette(color): another form of that takes a Qt.GlobalColor, so PySide makes all of Qt
+    palette.setColor(QPalette.ColorRole.Window, QColor(color))
+    widget.setPalette(palette)
     widget.setAutoFillBackground(True)
     return widget

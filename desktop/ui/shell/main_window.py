@@ -1,8 +1,7 @@
 """The window: the rail and one page at a time, each page built when it is first shown.
 
 It is on screen before anything of that is there, with the frame of ``frame`` in it. What runs until then names nothing
-of the ``Qt`` namespace (PySide makes its 115 enumerations when it is first touched, which takes a sixth of a bare
-window's start) and imports no more than it paints with.
+of the ``Qt`` namespace (see ``desktop.app.lifecycle.start``) and imports no more than it paints with.
 """
 
 from __future__ import annotations
@@ -10,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 from typing import TYPE_CHECKING
 
-from PySide6 import QtCore
+from PySide6 import QtCore, QtWidgets
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
+from PySide6.QtWidgets import QMainWindow, QWidget
 
 from desktop.domain.lazy import lazy_module
 from desktop.ui.shell import geometry
@@ -104,7 +103,7 @@ class MainWindow(QMainWindow):
         self.rail.chosen.connect(self._shell.visit)
         self._work = QWidget()
         self._column = scaling.Column(self._work, spacing=0)
-        self.stack = QStackedWidget()
+        self.stack = QtWidgets.QStackedWidget()
         self._column.addWidget(self.stack, 1)
         row.addWidget(self.rail)
         row.addWidget(self._work, 1)
