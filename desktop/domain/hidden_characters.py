@@ -6,10 +6,11 @@ read (R-PRM-2, R-PRM-15). Views show such characters as escapes; names and title
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
-HIDDEN = re.compile(
+from desktop.domain.lazy_pattern import lazy_pattern
+
+HIDDEN = lazy_pattern(
     "[\x00-\x08\x0b-\x1f\x7f-\xa0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f"
     "\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff\U00013430-\U0001343f\U00016fe4"
     "\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"

@@ -9,6 +9,7 @@ it, and it is what it would have been.
 from __future__ import annotations
 
 import dataclasses
+import threading
 from inspect import get_annotations
 from typing import TYPE_CHECKING, Any
 
@@ -44,22 +45,46 @@ class _Later:
 def _made(cls: type, options: dict[str, Any]) -> Any:
     """The class with its fields and slots, and placeholders for its methods."""
     frozen, eq = options.get("frozen", False), options.get("eq", True)
-    frozen_base = _has_frozen_base(cls)
-    if options.keys() - {*_LAYOUT, "frozen", "eq"} or (frozen_base and not frozen) or _has_init(cls):
+    loose = not frozen and _has_frozen_base(cls)
+    if options.keys() - {*_LAYOUT, "frozen", "eq"} or loose or _has_init(cls):
         return dataclasses.dataclass(**options)(cls)
     own = set(cls.__dict__)
     cls.__doc__ = cls.__doc__ or cls.__name__  # the standard one would work out a signature for it
     layout = {name: options[name] for name in _LAYOUT if name in options}
-    made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, frozen=frozen_base, **layout)(cls)
+    _deriving.now = True
+    try:
+        frozen_base = _has_frozen_base(cls)
+        made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, frozen=frozen_base, **layout)(cls)
+    finally:
+        _deriving.now = False
     methods: dict[str, Any] = {name: _Later(made, name, options) for name in _placeholders(frozen, eq)}
     if eq and not frozen:
         methods["__hash__"] = None
     if frozen:
-        made.__dataclass_params__.frozen = True
+        made.__dataclass_params__ = _FrozenParams(made.__dataclass_params__)
         methods |= _FROZEN if options.get("slots") else _READ_ONLY
     for name in methods.keys() - own:
         setattr(made, name, methods[name])
     return made
+
+
+_deriving = threading.local()
+"""``now``: this thread makes a class."""
+
+
+class _FrozenParams:
+    """What a class was made with, and that it is frozen. The standard library is told that it is not while a class is
+    derived from it here: it would compile two methods for that one, which are those below all the same."""
+
+    def __init__(self, params: Any) -> None:
+        self._params = params
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._params, name)
+
+    @property
+    def frozen(self) -> bool:
+        return not getattr(_deriving, "now", False)
 
 
 def _has_frozen_base(cls: type) -> bool:

@@ -9,11 +9,12 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePath
 
+from desktop.domain.lazy_pattern import lazy_pattern
 from desktop.domain.secret_encodings import of_all
 
 REDACTED = "[REDACTED]"
 
-_LOOKS_SECRET = re.compile(
+_LOOKS_SECRET = lazy_pattern(
     r"""
     (?P<keep>\bbearer\s+|\bbasic\s+(?=\S{0,200}[\d=])|(?:api[_-]?key|_token|_secret|_password|password|authorization|secret)
         ["']?\s*[:=]\s*["']?(?:bearer\s+|basic\s+)?)
@@ -25,7 +26,7 @@ _LOOKS_SECRET = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _TOPS = "home|root|Users|usr|opt|var|tmp|work|private|mnt|srv"
-_HOST_PATH = re.compile(rf"(?<![\w:/.])(?:/(?:{_TOPS})(?:/[^\s\"':,;)\]]+)+)")
+_HOST_PATH = lazy_pattern(rf"(?<![\w:/.])(?:/(?:{_TOPS})(?:/[^\s\"':,;)\]]+)+)")
 
 
 def scrub(text: str, secrets: Iterable[str] = (), *, limit: int = 2000) -> str:

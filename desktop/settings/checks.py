@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from desktop.domain.expressions import fault_of
+from desktop.domain.lazy_pattern import lazy_pattern
 from desktop.domain.models import Connection
 from desktop.domain.scrub import scrub
 from desktop.domain.suggestions import nearest
@@ -17,12 +18,12 @@ MAX_TEXT = 4_000  # characters of one text
 MAX_ITEMS = 1_000  # entries of one list
 KEYRING = "Enter keys in Settings, Models and keys: they go to the system's keyring. Remove it from the file."
 
-_SECRET_NAME = re.compile(
+_SECRET_NAME = lazy_pattern(
     r"(^|[_-])(api_?key|key|token|secret|passw(or)?d|passphrase|authorization|credentials?)$", re.IGNORECASE
 )
-_TOOL_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-_RISKY_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.I)
-_USERINFO = re.compile(r"^[a-z][a-z0-9+.-]*://[^/\s@]*:[^/\s@]+@", re.I)
+_TOOL_NAME = lazy_pattern(r"[a-z0-9][a-z0-9_-]{0,63}")
+_RISKY_VARIABLE = lazy_pattern(r"KEY|TOKEN|SECRET|PASSWORD", re.I)
+_USERINFO = lazy_pattern(r"^[a-z][a-z0-9+.-]*://[^/\s@]*:[^/\s@]+@", re.I)
 _CONNECTION_FIELDS = ("id", "provider", "title", "base_url", "secret_name", "options")
 
 

@@ -14,16 +14,22 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from desktop.domain.audit import AuditChoices, AuditFilter, AuditFormat, AuditPage, CallPlace, Progress, Stop
 from desktop.domain.audit_chain import ChainReport, digest
+from desktop.domain.lazy import lazy_module
 from desktop.domain.permission import AuditEntry
-from desktop.store import audit_export, audit_reading
+from desktop.store import audit_reading
 from desktop.store.audit_log import AuditChain, HeadFile, head_path
 from desktop.store.audit_rows import call_line, outcome_line
 from desktop.store.failures import translate
 from desktop.store.worker import StoreThread
+
+if TYPE_CHECKING:
+    from desktop.store import audit_export
+else:
+    audit_export = lazy_module("desktop.store.audit_export")
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
 import sqlite3
 import tempfile
 import time
@@ -24,6 +23,7 @@ from desktop.domain.audit import AuditFilter, AuditFormat, AuditRow, Progress, S
 from desktop.domain.audit_chain import EXPORT_FORMAT, digest
 from desktop.domain.errors import KnownError
 from desktop.domain.lazy import lazy_module
+from desktop.domain.lazy_pattern import lazy_pattern
 from desktop.store.audit_log import last
 from desktop.store.audit_reading import numbers, opened, slices
 from desktop.store.audit_rows import row_from
@@ -60,8 +60,8 @@ _COLUMNS = (
     "call",
     "note",
 )
-_FORMULA = re.compile(r"[\s\x00-\x1f]*[=+\-@\uff1d\uff0b\uff0d\uff20]")
-_HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+_FORMULA = lazy_pattern(r"[\s\x00-\x1f]*[=+\-@\uff1d\uff0b\uff0d\uff20]")
+_HIDDEN = lazy_pattern("[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 
 
 def export(

@@ -8,16 +8,22 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import sqlite3
 import struct
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from desktop.domain.errors import BugError
+from desktop.domain.lazy import lazy_module
 from desktop.store import audit_rows, failures
 from desktop.store.audit_log import head_path
+
+if TYPE_CHECKING:
+    import shutil
+else:
+    shutil = lazy_module("shutil")
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_MS = 2_000  # how long another program's lock is waited for

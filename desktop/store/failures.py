@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import errno
-import shutil
 import sqlite3
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from desktop.domain.errors import (
     AssentError,
@@ -16,6 +16,12 @@ from desktop.domain.errors import (
     StoreFull,
     StoreTooNew,
 )
+from desktop.domain.lazy import lazy_module
+
+if TYPE_CHECKING:
+    import shutil
+else:
+    shutil = lazy_module("shutil")
 
 _NO_SPACE = 1_000_000  # bytes; below it a failed write is taken for a full disk
 _LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}

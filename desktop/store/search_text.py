@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from desktop.domain.lazy_pattern import lazy_pattern
+
 PART = "\u200b"
 START, END = "\ufdd0", "\ufdd1"
 """Marks around a match: code points that no text may use, so taking them out of texts loses nothing."""
@@ -19,10 +21,10 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u31a0-\u31ff\u3400-\u4dbf"
     "\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
-_RUN = re.compile(f"[{_UNSPACED}]+")
-_OWN = re.compile(f"[{PART}{START}{END}]")
-_TERM = re.compile(r'"([^"]*)"|([^\s"]+)')
-_WORD = re.compile(r"[^\W_]+")
+_RUN = lazy_pattern(f"[{_UNSPACED}]+")
+_OWN = lazy_pattern(f"[{PART}{START}{END}]")
+_TERM = lazy_pattern(r'"([^"]*)"|([^\s"]+)')
+_WORD = lazy_pattern(r"[^\W_]+")
 
 
 def searchable(text: str) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-_PLAIN = re.compile(r"(?:~(?=/)|[A-Za-z_/])[\w ./,;()+-]*\Z")
-_UNPRINTABLE = re.compile("[\x7f-\x84\x86-\x9f\u2028\u2029\ufeff\ufffe\uffff\x85]")
-_EXPONENT = re.compile(r"\A(-?\d+)e")
+from desktop.domain.lazy_pattern import lazy_pattern
+
+_PLAIN = lazy_pattern(r"(?:~(?=/)|[A-Za-z_/])[\w ./,;()+-]*\Z")
+_UNPRINTABLE = lazy_pattern("[\x7f-\x84\x86-\x9f\u2028\u2029\ufeff\ufffe\uffff\x85]")
+_EXPONENT = lazy_pattern(r"\A(-?\d+)e")
 """Without a point YAML 1.1 takes it for a text."""
 _WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n", "~"})
 

@@ -6,24 +6,24 @@ not sure of; ``values`` then decides. What both read they read alike: a property
 
 from __future__ import annotations
 
-import re
 import sys
 from functools import lru_cache
 from typing import Any
 
+from desktop.domain.lazy_pattern import lazy_pattern
 from desktop.domain.places import Keys
 
-_ODD_CHARACTERS = re.compile("[\t\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+_ODD_CHARACTERS = lazy_pattern("[\t\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 """A tab, what YAML takes for a line end, and what it refuses."""
 
-_LINE = re.compile(r"( *)(?:((?:[^\W\d]|\$)[\w.$-]*):(?: +([^\s#][^\n]*?))?|-( +[^\s#][^\n]*?)|#[^\n]*?)? *\r?\Z")
+_LINE = lazy_pattern(r"( *)(?:((?:[^\W\d]|\$)[\w.$-]*):(?: +([^\s#][^\n]*?))?|-( +[^\s#][^\n]*?)|#[^\n]*?)? *\r?\Z")
 """Indent, then a key with or without a value, an item of a list, a comment, or nothing."""
 
-_INTEGER = re.compile(r"(?:0|-?[1-9]\d{0,14})\Z")
-_DECIMAL = re.compile(r"-?(?:0|[1-9]\d{0,9})\.\d{1,9}\Z")
-_VERSION = re.compile(r"\d+(?:\.\d+){2,}\Z")
-_FLOW_PLAIN = re.compile(r"[A-Za-z_/($][^#:\[\]{}&*!|>'\"%@`,]*\Z")
-_FLOW_KEY = re.compile(r"[A-Za-z_$][\w$-]*\Z")
+_INTEGER = lazy_pattern(r"(?:0|-?[1-9]\d{0,14})\Z")
+_DECIMAL = lazy_pattern(r"-?(?:0|[1-9]\d{0,9})\.\d{1,9}\Z")
+_VERSION = lazy_pattern(r"\d+(?:\.\d+){2,}\Z")
+_FLOW_PLAIN = lazy_pattern(r"[A-Za-z_/($][^#:\[\]{}&*!|>'\"%@`,]*\Z")
+_FLOW_KEY = lazy_pattern(r"[A-Za-z_$][\w$-]*\Z")
 _WORDS = {"true": True, "false": False, "null": None}
 _OTHER_WORDS = frozenset({"yes", "no", "on", "off", "true", "false", "null"})
 """Words that one YAML or the other reads as something else."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from desktop.domain.lazy_pattern import lazy_pattern
 from desktop.presenter.chat.state import Offer
 from desktop.presenter.common.fuzzy import match
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 MAXIMUM = 40
 """Offers shown for one word."""
 
-_COMMAND = re.compile(r"\s*/(?:skill:)?([a-z0-9]+(?:-[a-z0-9]+)*)(?=\s|$)", re.IGNORECASE)
+_COMMAND = lazy_pattern(r"\s*/(?:skill:)?([a-z0-9]+(?:-[a-z0-9]+)*)(?=\s|$)", re.IGNORECASE)
 """A message that begins like a command; a path such as /tmp/x is none."""
 
 Source = Callable[[str], Awaitable[Sequence[Offer]]]

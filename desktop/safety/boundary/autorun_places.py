@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 
+from desktop.domain.lazy_pattern import lazy_pattern
 from desktop.safety.boundary import paths
 
 _GIT = "files in .git can run code when git is used"
@@ -43,7 +44,7 @@ _FOLDERS = {
 _NAMES = {name: why for why, names in _FILES.items() for name in names} | {
     name: why for why, names in _FOLDERS.items() for name in names.split()
 }
-_BELOW = re.compile(
+_BELOW = lazy_pattern(
     r"/\.config/(?:autostart|autostart-scripts|systemd|fish|environment\.d|git|nvim|vim|emacs|plasma-workspace|pip|npm|"
     r"direnv|mise|tmux|zsh|bash|i3|sway|hypr|openbox|code|kitty|alacritty|wezterm|powershell|gdb|user-tmpfiles\.d|upstart)"
     r"(?:/|$)"
@@ -54,15 +55,15 @@ _BELOW = re.compile(
     r"|/(?:spool|etc|var)/(?:cron|anacron|at|periodic)[^/]*(?:/|$)|/start menu/programs/startup(?:/|$)"
     r"|/(?:user|system)/[^/]+\.(?:service|timer|socket|path)$"
 )
-_AGENTS = re.compile(r"/\.agents?/(?:agents|skills)(?:/|$)")
-_HOOK = re.compile(
+_AGENTS = lazy_pattern(r"/\.agents?/(?:agents|skills)(?:/|$)")
+_HOOK = lazy_pattern(
     r"/hooks/(?:(?:pre|post)-[a-z-]+|applypatch-msg|commit-msg|prepare-commit-msg|update|fsmonitor-watchman|"
     r"push-to-checkout|reference-transaction|proc-receive|sendemail-validate)$"
 )
-_MAYBE = re.compile(
+_MAYBE = lazy_pattern(
     r"/(?:[._](?!cache)|hooks/|library/|startup|user/|system/)|customize\.py|\.pth$|lefthook|mise\.toml|cron"
 )
-_HOOKS_PATH = re.compile(r"^\s*hookspath\s*=\s*\"?([^\"\n#;]+)", re.IGNORECASE | re.MULTILINE)
+_HOOKS_PATH = lazy_pattern(r"^\s*hookspath\s*=\s*\"?([^\"\n#;]+)", re.IGNORECASE | re.MULTILINE)
 _AT_HOME = ("bin/", ".local/bin/", ".local/lib/")
 _MAXIMUM = 64_000
 

@@ -6,24 +6,25 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from desktop.domain.lazy_pattern import lazy_pattern
 from desktop.safety.secrets.known_values import KnownValues, Span, merged
 
 REDACTED = "[REDACTED]"
 MIN_ENVIRONMENT = 8
 _MAX_DEPTH = 40
 
-_SECRET_VARIABLE = re.compile(
+_SECRET_VARIABLE = lazy_pattern(
     r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)$", re.IGNORECASE
 )
-_NO_SECRET = re.compile(r"[./~]|[A-Za-z]:\\|\d+$|[a-z]+$")
+_NO_SECRET = lazy_pattern(r"[./~]|[A-Za-z]:\\|\d+$|[a-z]+$")
 
-_SECRET_KEY = re.compile(
+_SECRET_KEY = lazy_pattern(
     r"(?:^|[_\-.\s]|(?<=[a-z]))(?:api[_-]?key|key|token|secret|password|passwd|passphrase|credentials?)$"
     r"|^(?:proxy-)?authorization$|^x-api-key$|^cookie$|^set-cookie$|apikey$",
     re.IGNORECASE,
 )
-_HARMLESS_KEY = re.compile(r"^(?:max_|num_|n_|public_?|primary_?|foreign_?|sort_?)?(?:key|tokens?)$", re.IGNORECASE)
-_TEXT = re.compile(
+_HARMLESS_KEY = lazy_pattern(r"^(?:max_|num_|n_|public_?|primary_?|foreign_?|sort_?)?(?:key|tokens?)$", re.IGNORECASE)
+_TEXT = lazy_pattern(
     r"""
     (?P<bearer>\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=\-]{8,}
     | (?P<named>\b[\w\-]*(?:api[_\-]?key|_key|_token|_secret|_password|passwd|password|authorization)["']?\s*[:=]\s*)
@@ -54,12 +55,12 @@ _WORDS = (
     "asia",
     "-----begin",
 )
-_SHAPES = re.compile(
+_SHAPES = lazy_pattern(
     r"(?:bearer|basic)\s|(?:key|token|secret|password|passwd|authorization)[\"']?\s*[:=]|://[^\s:/@]+:"
     r"|eyj[a-z0-9_\-]{8}|a[ks]ia[a-z0-9]{12}|-----begin"
 )
-_RUN = re.compile(r"[a-z0-9_\-]{18}")
-_KEYS = re.compile(r"(?:[spr]k|xai|r8|hf|gh[posu]|github_pat|glpat|pplx|nvapi|aiza|xox[abpr])[\-_]?[a-z0-9_\-]{16}")
+_RUN = lazy_pattern(r"[a-z0-9_\-]{18}")
+_KEYS = lazy_pattern(r"(?:[spr]k|xai|r8|hf|gh[posu]|github_pat|glpat|pplx|nvapi|aiza|xox[abpr])[\-_]?[a-z0-9_\-]{16}")
 
 
 class SecretRedactor:

@@ -9,20 +9,21 @@ from typing import Any
 
 from desktop.domain.definitions import DefinitionProblem
 from desktop.domain.hidden_characters import odd_text
+from desktop.domain.lazy_pattern import lazy_pattern
 
-VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+VARIABLE = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 MAX_ENVIRONMENT = 50
 MAX_VALUE = 2000
 
-_SECRET_NAME = re.compile(
+_SECRET_NAME = lazy_pattern(
     r"token|secret|passw|passphrase|authorization|credential|cookie|private|webhook", re.IGNORECASE
 )
 _SECRET_WORDS = frozenset("pass pwd auth pat pin creds otp jwt bearer".split())
 """Words that are a secret where they stand alone in a name: ``DB_PASS``, not ``BYPASS``."""
-_NO_KEYS = re.compile(r"(?:mon|don|tur|hot|hoc|joc|whis)keys?|key(?:board|word|note|stroke|map|frame)s?")
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_NO_KEYS = lazy_pattern(r"(?:mon|don|tur|hot|hoc|joc|whis)keys?|key(?:board|word|note|stroke|map|frame)s?")
+_WORD = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _WORKING_FOLDER = "PWD"
-_SECRET_VALUE = re.compile(
+_SECRET_VALUE = lazy_pattern(
     r"\b(?:sk|pk|rk|gsk|xai|hf|ghp|gho|ghs|ghu|github_pat|glpat|pplx|nvapi|AIza|xox[abpr])[-_]?[A-Za-z0-9_-]{16,}"
     r"|\b(?:AKIA|ASIA)[A-Z0-9]{12,}|(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+"
     r"|-----BEGIN[ A-Z]*PRIVATE KEY-----"

@@ -16,17 +16,18 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 
+from desktop.domain.lazy_pattern import lazy_pattern
 from desktop.skills.patterns.globs import Glob, is_globstar, segments
 from desktop.skills.patterns.syntax import Alternative, alternatives
 
 _FORMATS = frozenset({"path", "file-path", "directory", "directory-path"})
 _WORDS = "path|paths|file|files|filename|dir|dirs|directory|directories|folder|folders"
-_NAMED = re.compile(
+_NAMED = lazy_pattern(
     rf"(?:{_WORDS}|cwd|root|workdir|workspace)"
     rf"|.*[_-](?:{_WORDS}|cwd)"
     r"|.*[a-z0-9](?:Paths?|Files?|FileName|Dirs?|Directory|Folders?|Cwd)"
 )
-_LOOKS = re.compile(r"~?/|~\Z|\.\.?(?:/|\Z)|.*/\.\.?(?:/|\Z)", re.DOTALL)
+_LOOKS = lazy_pattern(r"~?/|~\Z|\.\.?(?:/|\Z)|.*/\.\.?(?:/|\Z)", re.DOTALL)
 
 
 class PathKind(Enum):

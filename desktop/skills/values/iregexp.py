@@ -5,13 +5,13 @@ A pattern may come out of the document that is searched, so neither it nor the t
 
 from __future__ import annotations
 
-import re
 import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from desktop.domain.expressions import MAX_LENGTH, too_many_repeats
 from desktop.domain.lazy import lazy_module, load
+from desktop.domain.lazy_pattern import lazy_pattern
 from desktop.skills.values.kinds import PathError
 
 # With the first pattern: that takes 25 ms.
@@ -27,7 +27,7 @@ _ESCAPED = r"\\[-()*+.?\[\\\]^nrt{|}]"
 _CATEGORY = r"\\[pP]\{(?:L[lmotu]?|M[cen]?|N[dlo]?|P[cdefios]?|Z[lps]?|S[ckmo]?|C[cfno]?)\}"
 _CHAR = rf"(?:[^-\[\\\]]|{_ESCAPED})"
 _MEMBER = rf"(?:{_CHAR}(?:-{_CHAR})?|{_CATEGORY})"
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     rf"(?P<atom>[^()*+?\[\\\]{{|}}]|{_ESCAPED}|{_CATEGORY}|\[\^?(?:-|(?={_MEMBER})){_MEMBER}*-?\])"
     r"|(?P<count>[*+?]|\{[0-9]+(?:,[0-9]*)?\})|(?P<open>\()|(?P<close>\))|(?P<other>\|)"
 )

@@ -13,6 +13,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from desktop.domain.lazy_pattern import lazy_pattern
 from desktop.skills.values.jsonpath_scan import Scanner
 from desktop.skills.values.jsonpath_tree import (
     Both,
@@ -52,9 +53,9 @@ def parse(text: str, shift: int = 0) -> Query:
     return query
 
 
-_NAME = re.compile(r"[A-Za-z_\u0080-\U0010ffff][\w\u0080-\U0010ffff-]*", re.ASCII)
-_OPERATOR = re.compile(r"==|!=|<=|>=|<|>")
-_WORD = re.compile(r"[a-z][a-z0-9_]*")
+_NAME = lazy_pattern(r"[A-Za-z_\u0080-\U0010ffff][\w\u0080-\U0010ffff-]*", re.ASCII)
+_OPERATOR = lazy_pattern(r"==|!=|<=|>=|<|>")
+_WORD = lazy_pattern(r"[a-z][a-z0-9_]*")
 _WORDS: dict[str, Any] = {"true": True, "false": False, "null": None}
 _VALUE, _NODES = "value", "nodes"
 _FUNCTIONS = {

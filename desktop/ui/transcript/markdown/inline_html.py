@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 
+from desktop.domain.lazy_pattern import lazy_pattern
+
 _CODE = r"(?P<code>(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)|\\[<\[])"
 _COMMENT = r"<!--(?!-?>)(?>(?:(?!-->).)*)-->"
-_TAGS = re.compile(
+_TAGS = lazy_pattern(
     rf"{_CODE}|(?P<comment>{_COMMENT})"
     r"|(?P<br>[ \t]*<br[ \t]*/?>[ \t]*\n?)"
     r"|<kbd>(?P<kbd>[^<>`\n]{1,80})</kbd>"
@@ -19,7 +21,7 @@ _TAGS = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-FOLDS = re.compile(rf"(?>\s+|</?details(?:[ \t]+open)?[ \t]*>|{_COMMENT})++", re.DOTALL | re.IGNORECASE)
+FOLDS = lazy_pattern(rf"(?>\s+|</?details(?:[ \t]+open)?[ \t]*>|{_COMMENT})++", re.DOTALL | re.IGNORECASE)
 """A paragraph of nothing but what is not drawn."""
 
 

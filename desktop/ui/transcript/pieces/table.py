@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 
+from desktop.domain.lazy_pattern import lazy_pattern
 from desktop.ui.transcript.markdown.inline import InlineParser
 from desktop.ui.transcript.markdown.model import Block
 from desktop.ui.transcript.markdown.text import cells_of
@@ -15,7 +15,7 @@ from desktop.ui.transcript.pieces.look import PageLook
 from desktop.ui.transcript.pieces.text import BlockPiece
 from desktop.ui.transcript.pieces.text_box import TextBox
 
-NUMBER = re.compile(r"[-+−]?[$€£]?\d[\d\s.,  ]*(?:%|[kMGT]?B?|ms|s)?$")
+NUMBER = lazy_pattern(r"[-+−]?[$€£]?\d[\d\s.,  ]*(?:%|[kMGT]?B?|ms|s)?$")
 SIDES = {"l": Qt.AlignmentFlag.AlignLeft, "r": Qt.AlignmentFlag.AlignRight, "c": Qt.AlignmentFlag.AlignHCenter}
 PAD = 12
 SHARED_COLUMNS = 64
