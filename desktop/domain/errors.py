@@ -10,6 +10,14 @@ from __future__ import annotations
 class AssentError(Exception):
     """Base of all errors that we raise on purpose."""
 
+    next_step = ""
+    """What a person can do; of a ``KnownError`` alone."""
+
+    @property
+    def advice(self) -> str:
+        """What happened, and what to do next, in one text."""
+        return f"{self} {self.next_step}".strip()
+
 
 class BugError(AssentError):
     """We broke a promise to ourselves: a crash report is due."""
@@ -29,11 +37,6 @@ class KnownError(AssentError):
         self.next_step = next_step
         if code is not None:
             self.code = code
-
-    @property
-    def advice(self) -> str:
-        """What happened, and what to do next, in one text."""
-        return f"{self} {self.next_step}" if self.next_step else str(self)
 
 
 # -- models ---------------------------------------------------------------------------------------------------------

@@ -133,7 +133,7 @@ class ContentFilter:
             )
             return refused.before
         except LimitReached as error:
-            self._stopped = MiddlewareTermination(f"The content filter stopped this answer. {error} {error.next_step}")
+            self._stopped = MiddlewareTermination(f"The content filter stopped this answer. {error.advice}")
             return ""
 
     async def _cleaned(self, answer: ModelAnswer) -> ModelAnswer:

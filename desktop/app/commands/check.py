@@ -89,7 +89,7 @@ def _tried(probe: Probe) -> Health:
     try:
         return probe.run()
     except KnownError as error:
-        return Health("broken", f"{error} {error.next_step}")
+        return Health("broken", error.advice)
     except Exception as error:  # noqa: BLE001 - a probe that fails in any way is what a check is there to tell
         return Health("broken", f"{type(error).__name__}: {error}")
 

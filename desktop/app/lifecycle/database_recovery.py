@@ -16,7 +16,7 @@ from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
 
 async def ask(window: MainWindow, home: Home, error: KnownError) -> bool:
     """Ask until there is a decision; True to try to open again, False to quit."""
-    said = f"{error} {error.next_step}".strip()
+    said = error.advice
     while True:
         choice = await _choose(window, said, movable=isinstance(error, StoreCorrupt | StoreTooNew))
         if choice in ("quit", "again"):
@@ -25,7 +25,7 @@ async def ask(window: MainWindow, home: Home, error: KnownError) -> bool:
         try:
             place = await asyncio.to_thread(work, home.database)
         except KnownError as failure:
-            said = f"{failure} {failure.next_step}".strip()
+            said = failure.advice
             continue
         if choice == "fresh":
             return True

@@ -218,7 +218,7 @@ class Startup(QObject):
     def _failed(self, error: Exception) -> None:
         """A task of the window failed: in words, with the next step, and a report where it is our fault."""
         if isinstance(error, KnownError):
-            self._shell.banner.emit("failed", f"{error} {error.next_step}".strip())
+            self._shell.banner.emit("failed", error.advice)
 
     def _crashed(self, report: CrashReport) -> None:
         """Show that something failed that is our fault, with a report that the person can copy."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from desktop.domain.errors import AssentError, CancellationError, Denied, KnownError
+from desktop.domain.errors import AssentError, CancellationError, Denied
 from desktop.domain.judgement import Category
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
@@ -86,4 +86,4 @@ def _gone(request: CallRequest) -> CallContext:
 
 
 def _sentence(error: AssentError) -> str:
-    return f"It cannot be made again: {error.advice if isinstance(error, KnownError) else error}"
+    return f"It cannot be made again: {error.advice}"

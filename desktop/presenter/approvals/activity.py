@@ -236,7 +236,7 @@ class ActivityViewModel(QObject):
     def _failed(self, error: AssentError) -> None:
         self._busy = False
         if isinstance(error, KnownError):
-            self.failed.emit(f"{error} {error.next_step}".strip())
+            self.failed.emit(error.advice)
 
     # -- one entry ----------------------------------------------------------------------------------------------------
 

@@ -217,5 +217,5 @@ class RulesViewModel(QObject):
 def sentence_of(error: AssentError) -> str:
     """What happened, and the next step."""
     if isinstance(error, KnownError):
-        return f"{error} {error.next_step}".strip()
+        return error.advice
     return "Assent made a mistake. Nothing was changed."

@@ -36,7 +36,7 @@ class AttachingViewModel(QObject):
             try:
                 block: Block = await self._bridge.in_thread(read_attachment, path)
             except KnownError as error:
-                self.refused.emit(f"{error} {error.next_step}".strip())
+                self.refused.emit(error.advice)
             else:
                 self.ready.emit(block)
 
@@ -48,7 +48,7 @@ class AttachingViewModel(QObject):
         try:
             block = await self._bridge.in_thread(lambda: image_block(encoded()))
         except KnownError as error:
-            self.refused.emit(f"{error} {error.next_step}".strip())
+            self.refused.emit(error.advice)
         else:
             self.ready.emit(block)
 

@@ -125,7 +125,7 @@ class ContextViewModel(QObject):
 
     def _refused(self, error: AssentError) -> None:
         if isinstance(error, KnownError):
-            self.said.emit(f"{error} {error.next_step}".strip())
+            self.said.emit(error.advice)
 
 
 def account_words(account: Account | None) -> list[tuple[str, str]]:

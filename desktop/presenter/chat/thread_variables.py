@@ -88,7 +88,7 @@ class ThreadVariables(QObject):
 
     def _refused(self, error: AssentError) -> None:
         if isinstance(error, KnownError):
-            self.said.emit(f"{error} {error.next_step}".strip(), "")
+            self.said.emit(error.advice, "")
 
 
 def lines_of(variables: Mapping[str, str]) -> str:

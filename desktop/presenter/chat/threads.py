@@ -349,7 +349,7 @@ class ThreadsViewModel(QObject):
         self.said.emit(f"{len(texts):,} chats exported", "")
 
     def _failed(self, error: AssentError) -> None:
-        self.said.emit(f"{error} {getattr(error, 'next_step', '')}".strip(), "")
+        self.said.emit(error.advice, "")
 
     def is_archived(self, thread_id: str) -> bool:
         """Whether it is out of the list by day."""

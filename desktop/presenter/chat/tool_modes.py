@@ -84,7 +84,7 @@ class ToolModesViewModel(QObject):
             try:
                 await self._modes.choose(agent, mode)
             except KnownError as error:
-                self.refused.emit(f"{error} {error.next_step}".strip())
+                self.refused.emit(error.advice)
             self.changed.emit()
 
         self._bridge.spawn(work(), name="keep the tool mode")

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.debates import MAX_TURNS, DebatePort, DebateRow, DebateSetup, DebateState
 from desktop.domain.definitions import SideName
-from desktop.domain.errors import AssentError, KnownError
+from desktop.domain.errors import AssentError
 from desktop.domain.events import DebateChanged, Event, RunEnded, RunStarted, ThreadChanged
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, to_plain
@@ -290,8 +290,7 @@ class DebatesViewModel(QObject):
         self._bridge.spawn(work, name=name, on_error=self._failed)
 
     def _failed(self, error: AssentError) -> None:
-        step = error.next_step if isinstance(error, KnownError) else ""
-        self.said.emit(f"{error} {step}".strip())
+        self.said.emit(error.advice)
 
 
 def _record(row: DebateRow) -> ThreadRecord:

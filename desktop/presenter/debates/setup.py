@@ -231,8 +231,7 @@ class DebateSetupViewModel(QObject):
         self._bridge.spawn(work(), name="save agent", on_error=self._failed)
 
     def _failed(self, error: AssentError) -> None:
-        step = error.next_step if isinstance(error, KnownError) else ""
-        self.said.emit(f"{error} {step}".strip())
+        self.said.emit(error.advice)
 
 
 def problem_of(problems: Sequence[DefinitionProblem], path: str) -> str:

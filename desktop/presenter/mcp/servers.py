@@ -220,7 +220,7 @@ class McpServersViewModel(DeclaredViewModel):
             for secret in secrets:
                 kept.append((secret, await keep_pasted(self._keyring, secret)))
         except KnownError as error:
-            trouble = f"{error} {error.next_step}".strip()
+            trouble = error.advice
         if kept:
             self.secrets_kept.emit(tuple(kept))
             self.changed.emit()

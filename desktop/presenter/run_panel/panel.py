@@ -251,7 +251,7 @@ class RunTreeViewModel(QObject):
         try:
             self._service.change_budget(self.run_id, path, budget)
         except KnownError as error:
-            return {"": f"{error} {error.next_step}".strip()}
+            return {"": error.advice}
         self.look()
         self.said.emit(f"The budget of {line.facts.agent[:60]} is changed.")
         return {}
@@ -297,5 +297,5 @@ class RunTreeViewModel(QObject):
         try:
             act()
         except KnownError as error:
-            self.said.emit(f"{error} {error.next_step}".strip())
+            self.said.emit(error.advice)
         self.look()

@@ -341,7 +341,7 @@ class JobsViewModel(QObject):
 
     def _refused(self, error: AssentError) -> None:
         if isinstance(error, KnownError):
-            self.said.emit(f"{error} {error.next_step}".strip(), "")
+            self.said.emit(error.advice, "")
 
 
 def _beside(rows: Sequence[JobRow], job_id: str) -> str:

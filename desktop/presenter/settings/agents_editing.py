@@ -272,7 +272,7 @@ class AgentsViewModel(YamlFileViewModel):
 
     def _broke(self, error: AssentError) -> None:
         if self._file is None:  # no editor is there to say it
-            self.told.emit(f"{error} {getattr(error, 'next_step', '')}".strip(), "")
+            self.told.emit(error.advice, "")
         else:
             super()._broke(error)
 

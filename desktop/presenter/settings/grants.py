@@ -49,7 +49,7 @@ class GrantsViewModel(QObject):
             try:
                 opened = await asyncio.to_thread(self._grants.open, folder)
             except KnownError as error:
-                self.refused.emit(f"{error} {error.next_step}".strip())
+                self.refused.emit(error.advice)
             else:
                 self.changed.emit()
                 self.opened.emit(opened)

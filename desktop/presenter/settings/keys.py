@@ -184,7 +184,7 @@ class KeysViewModel(QObject):
         try:
             length, place = await look(what)
         except SecretsUnavailable as error:
-            self._note = _words(error)
+            self._note = error.advice
             return "silent"
         except KnownError:
             return "not_agreed"
@@ -299,13 +299,9 @@ class KeysViewModel(QObject):
             try:
                 sentence = await work()
             except KnownError as error:
-                self.told.emit(row, False, _words(error))
+                self.told.emit(row, False, error.advice)
             else:
                 self.told.emit(row, True, sentence)
             self.look()
 
         self._bridge.spawn(guarded(), name="keyring")
-
-
-def _words(error: KnownError) -> str:
-    return f"{error} {error.next_step}".strip()

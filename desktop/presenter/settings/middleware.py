@@ -88,7 +88,7 @@ class MiddlewareViewModel(QObject):
                         {"middleware.switched_on": now_on, "middleware.switched_off": now_off}
                     )
             except KnownError as error:
-                self.refused.emit(f"{error} {error.next_step}".strip())
+                self.refused.emit(error.advice)
                 self.changed.emit()
 
         self._bridge.spawn(work(), name=f"switch {key}")

@@ -127,7 +127,7 @@ class ModelSetupViewModel(QObject):
     def problem(self, connection_id: str) -> str:
         """Why a connection's models could not be listed, or ""."""
         error = self._catalogue.problems.get(connection_id)
-        return f"{error} {error.next_step}".strip() if error else ""
+        return error.advice if error else ""
 
     def describe(self, ref: str) -> tuple[str, int | None]:
         """(name for a person, context window or None) of a model."""
@@ -156,7 +156,7 @@ class ModelSetupViewModel(QObject):
             self.changed.emit()
             self._models = tuple(await self._catalogue.models())
         except KnownError as error:
-            self.tested.emit("local", False, f"{error} {error.next_step}".strip())
+            self.tested.emit("local", False, error.advice)
         finally:
             self._looking = False
             self.changed.emit()
@@ -201,7 +201,7 @@ class ModelSetupViewModel(QObject):
                 sentence = await work()
             except KnownError as error:
                 self.wrong_field = wrong_field(error, info)
-                self.tested.emit(name, False, f"{error} {error.next_step} Nothing was kept.".replace("  ", " "))
+                self.tested.emit(name, False, f"{error.advice} Nothing was kept.")
             else:
                 self.tested.emit(name, True, sentence)
                 self._read_again()

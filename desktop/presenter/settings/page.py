@@ -73,7 +73,7 @@ class SettingsViewModel(QObject):
             try:
                 await self._service.update(key, value)
             except KnownError as error:
-                self.refused.emit(key, f"{error} {error.next_step}".strip())
+                self.refused.emit(key, error.advice)
 
         self._bridge.spawn(work(), name=f"set {key}")
 
@@ -84,7 +84,7 @@ class SettingsViewModel(QObject):
             try:
                 await self._service.reset(key)
             except KnownError as error:
-                self.refused.emit(key, f"{error} {error.next_step}".strip())
+                self.refused.emit(key, error.advice)
 
         self._bridge.spawn(work(), name=f"reset {key}")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.errors import AssentError, KnownError
+from desktop.domain.errors import AssentError
 from desktop.domain.reach import ANY_AGENT, LastProof, Proof
 from desktop.presenter.settings.reach_tree import Folder, ReachTree, RowPlace
 
@@ -190,11 +190,11 @@ class ReachViewModel(QObject):
         self._ask()
 
     def _not_judged(self, error: AssentError) -> None:
-        self.problem = _sentence(error)
+        self.problem = error.advice
         self.changed.emit()
 
     def _failed(self, error: AssentError) -> None:
-        self.told.emit(_sentence(error))
+        self.told.emit(error.advice)
 
     # -- proving ------------------------------------------------------------------------------------------------------
 
@@ -213,7 +213,3 @@ class ReachViewModel(QObject):
         finally:
             self.proving = ""
             self.changed.emit()
-
-
-def _sentence(error: AssentError) -> str:
-    return f"{error} {error.next_step}".strip() if isinstance(error, KnownError) else str(error)

@@ -192,5 +192,4 @@ class YamlFileViewModel(QObject):
         self._bridge.spawn(work, name=name, on_error=self._broke)
 
     def _broke(self, error: AssentError) -> None:
-        step = getattr(error, "next_step", "")
-        self.failed.emit(f"{error} {step}".strip())
+        self.failed.emit(error.advice)

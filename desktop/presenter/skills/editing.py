@@ -16,7 +16,6 @@ from desktop.domain.errors import AssentError, KnownError
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef, SkillProblem
 from desktop.presenter.common.line_ends import Conflict, LineEnds
-from desktop.presenter.skills.page import words_of
 from desktop.skills.editing.files import EditConflict
 from desktop.yaml_text.change import REMOVE, NotEditable, change_key
 
@@ -176,7 +175,7 @@ class SkillEditor(QObject):
                 self._replace(text)
         except NotEditable as error:
             self._changes.clear()
-            self.form = FormState(self.form.values, self.form.others, words_of(error))
+            self.form = FormState(self.form.values, self.form.others, error.advice)
             self.checked.emit()
         finally:
             self._changing = False
@@ -289,7 +288,7 @@ class SkillEditor(QObject):
             self.conflict.emit(Conflict(path, self.text, theirs))
 
     def _told(self, error: AssentError) -> None:
-        self.failed.emit(words_of(error))
+        self.failed.emit(error.advice)
 
 
 def written(raw: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from desktop.domain.judgement import Category
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.words import count_words, size_words
 from desktop.presenter.skills.import_plan import Choice, Planned, planned
-from desktop.presenter.skills.page import words_of
 from desktop.presenter.skills.words import KIND_WORDS, source_word
 from desktop.services.skills.imports import Candidate, Collision, Fits, ImportResult, Staged, Target
 
@@ -204,7 +203,7 @@ class SkillImport(QObject):
             back = await self._imports.undo(kept)
         except KnownError as error:
             self._undo[kept.token] = kept  # another try goes on with the rest
-            self._skills.said.emit(words_of(error), kept.token)
+            self._skills.said.emit(error.advice, kept.token)
             return
         self._skills.wrote(*back.paths)
         if back.words:
@@ -214,7 +213,7 @@ class SkillImport(QObject):
 
     def _refused(self, error: AssentError) -> None:
         self.busy = False
-        self.refused.emit(words_of(error))
+        self.refused.emit(error.advice)
 
 
 def target_words(target: Target) -> str:

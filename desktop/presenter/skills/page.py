@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from desktop.presenter.events.bridge import Bridge
     from desktop.skills.editing.files import Deleted
 
-__all__ = ["Chosen", "Difference", "FacetCounts", "MayCall", "SkillDetail", "SkillsViewModel", "words_of"]
+__all__ = ["Chosen", "Difference", "FacetCounts", "MayCall", "SkillDetail", "SkillsViewModel"]
 
 REMEMBERED_DELETIONS = 20
 
@@ -203,9 +203,4 @@ class SkillsViewModel(SkillListing):
 
     def tell(self, error: AssentError) -> None:
         """Something that was asked for failed."""
-        self.failed.emit(words_of(error))
-
-
-def words_of(error: AssentError) -> str:
-    """An error as one or two sentences, with its next step."""
-    return f"{error} {getattr(error, 'next_step', '')}".strip()
+        self.failed.emit(error.advice)

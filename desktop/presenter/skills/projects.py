@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.errors import AssentError
-from desktop.presenter.skills.page import words_of
 
 if TYPE_CHECKING:
     from desktop.presenter.events.bridge import Bridge
@@ -60,7 +59,7 @@ class SkillProjects(QObject):
         self._bridge.spawn(work(), name=f"set {key}", on_error=self._told)
 
     def _told(self, error: AssentError) -> None:
-        self.failed.emit(words_of(error))
+        self.failed.emit(error.advice)
 
 
 def _real(path: str) -> str:

@@ -24,7 +24,6 @@ from desktop.domain.events import (
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef
 from desktop.presenter.common.exporting import write_bytes
-from desktop.presenter.skills.page import words_of
 from desktop.presenter.transcript.items import MediaPart
 from desktop.presenter.transcript.media_parts import media_parts
 from desktop.presenter.transcript.nested_calls import nested_calls
@@ -153,7 +152,7 @@ class SkillTrials(QObject):
         self._bridge.spawn(saving, name="save a file", on_error=self._broke)
 
     def _broke(self, error: AssentError) -> None:
-        self._set(state="failed", text=words_of(error), code=getattr(error, "code", ""))
+        self._set(state="failed", text=error.advice, code=getattr(error, "code", ""))
 
     def _set(self, **changes: Any) -> None:
         if self.trial is not None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from desktop.domain.errors import AssentError, KnownError
+from desktop.domain.errors import AssentError
 from desktop.domain.events import Event, RunEnded, RunStarted
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import Limit
@@ -217,7 +217,7 @@ class TraceViewModel(QObject):
     def _failed(self, error: AssentError, opening: int) -> None:
         if opening == self._opening:
             self.tree, self.loading = None, False
-            self.problem = f"{error} {error.next_step}".strip() if isinstance(error, KnownError) else str(error)
+            self.problem = error.advice
             self.shown.emit()
 
     # -- search and events --------------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ async def _times(job: Job) -> Sequence[DefinitionProblem]:
         try:
             await times_of(schedule, zone)
         except ConfigurationError as error:
-            found.append(DefinitionProblem(path, "job.schedule", f"{error} {error.next_step}".strip()))
+            found.append(DefinitionProblem(path, "job.schedule", error.advice))
     return found
 
 

@@ -76,7 +76,7 @@ class JobService:
         try:
             times = await self._times_of(job) if job.enabled else None
         except ConfigurationError as error:
-            problem = f"{error} {error.next_step}".strip()
+            problem = error.advice
         following = times.after(now) if times is not None else None
         return JobRow(
             job,

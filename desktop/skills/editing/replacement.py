@@ -120,7 +120,7 @@ class Replacement:
         try:
             path = self._files.undo(aside, beside=True)
         except KnownError as error:
-            failed.append(f"{error} {error.next_step}")
+            failed.append(error.advice)
             return ""
         except OSError as error:
             failed.append(str(error))

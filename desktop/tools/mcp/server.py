@@ -159,7 +159,7 @@ class McpServer:
                 await self._one_life()
                 reason = "It ended."
             except KnownError as error:
-                reason = self._told(f"{error} {error.next_step}".strip(), LOG_LINE)
+                reason = self._told(error.advice, LOG_LINE)
             except Exception as error:  # ours: another start would end like this one
                 _log.exception("the MCP server %s could not be held", self.definition.name)
                 self._set("failed", f"Assent made a mistake with this server ({type(error).__name__}).")
