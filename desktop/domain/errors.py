@@ -268,6 +268,15 @@ class NotFound(KnownError):
     code = "not_found"
 
 
+class ExportFailed(KnownError):
+    """The place that a person chose for a file refuses it."""
+
+    code = "export.failed"
+
+    def __init__(self, name: str, error: OSError) -> None:
+        super().__init__(f"“{name}” could not be written: {error.strerror}.", next_step="Choose another place.")
+
+
 class ConfigurationError(KnownError):
     """A definition, limit or skill is wrong; nothing was started (R-LIM-7, R-DEF-14)."""
 

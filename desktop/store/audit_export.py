@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from desktop.domain.audit import AuditFilter, AuditFormat, AuditRow, Progress, Stop
 from desktop.domain.audit_chain import EXPORT_FORMAT, digest
-from desktop.domain.errors import KnownError
+from desktop.domain.errors import ExportFailed
 from desktop.domain.lazy import lazy_module
 from desktop.domain.lazy_pattern import lazy_pattern
 from desktop.store.audit_log import last
@@ -164,7 +164,7 @@ def _write(target: Path, pieces: Iterator[str], stop: Stop) -> bool:
     try:
         handle, made = tempfile.mkstemp(dir=target.parent, prefix=".assent-")
     except OSError as error:
-        raise _refused(target, error) from error
+        raise ExportFailed(target.name, error) from error
     try:
         with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="") as file:
             file.writelines(pieces)
@@ -174,13 +174,9 @@ def _write(target: Path, pieces: Iterator[str], stop: Stop) -> bool:
             os.fsync(file.fileno())
         os.replace(made, target)
     except OSError as error:
-        raise _refused(target, error) from error
+        raise ExportFailed(target.name, error) from error
     finally:
         with suppress(OSError):
             os.unlink(made)
     return True
 
-
-def _refused(target: Path, error: OSError) -> KnownError:
-    words = f"“{target.name}” could not be written: {error.strerror}."
-    return KnownError(words, next_step="Choose another place.", code="export.failed")

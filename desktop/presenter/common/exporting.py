@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
-import os
-import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from desktop.domain.errors import KnownError
+from desktop.domain.errors import ExportFailed
+from desktop.files import private
 
 
 def write_whole(path: str, data: bytes) -> None:
-    """Replace ``path`` by ``data`` in one step; runs in a thread. Raises KnownError when the place refuses."""
+    """Replace ``path`` by ``data`` in one step; runs in a thread. Raises ExportFailed when the place refuses."""
     target = Path(path)
     try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=".assent-")
+        private.write_whole(target, data)
     except OSError as error:
-        raise _refused(target, error) from error
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, target)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise _refused(target, error) from error
+        raise ExportFailed(target.name, error) from error
 
 
 def write_bytes(path: str, make: Callable[[], bytes]) -> None:
@@ -56,11 +44,3 @@ def zip_of(texts: Sequence[tuple[str, bytes]]) -> bytes:
             taken.add(name.casefold())
             archive.writestr(f"{name}.md", data)
     return made.getvalue()
-
-
-def _refused(target: Path, error: OSError) -> KnownError:
-    return KnownError(
-        f"“{target.name}” could not be written: {error.strerror}.",
-        next_step="Choose another place.",
-        code="export.failed",
-    )
