@@ -28,8 +28,8 @@ class ApprovalsViewModel(QObject):
     closed = Signal(str)
     refused = Signal(str)
 
-    def __init__(self, bridge: Bridge, log: ActivityLog, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, bridge: Bridge, log: ActivityLog) -> None:
+        super().__init__()
         self._bridge = bridge
         self.activity = ActivityViewModel(bridge, log, self)
         self.last_answer = LastAnswer(self)

@@ -75,8 +75,8 @@ class RulesViewModel(QObject):
     failed = Signal(str)
     wanted = Signal(str)
 
-    def __init__(self, service: RulePort, bridge: Bridge, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, service: RulePort, bridge: Bridge) -> None:
+        super().__init__()
         self.service = service
         self._bridge = bridge
         self.model = RuleListModel(self)

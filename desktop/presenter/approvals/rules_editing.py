@@ -46,10 +46,8 @@ class RuleEditor(QObject):
     lost = Signal()
     failed = Signal(str)
 
-    def __init__(
-        self, rules: RulesViewModel, approvals: ApprovalsViewModel, bridge: Bridge, parent: QObject | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, rules: RulesViewModel, approvals: ApprovalsViewModel, bridge: Bridge) -> None:
+        super().__init__()
         self._rules, self._service, self._approvals, self._bridge = rules, rules.service, approvals, bridge
         self.draft: RuleDraft | None = None
         self._begun: RuleDraft | None = None

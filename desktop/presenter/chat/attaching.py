@@ -21,8 +21,8 @@ class AttachingViewModel(QObject):
     ready = Signal(object)
     refused = Signal(str)
 
-    def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, bridge: Bridge) -> None:
+        super().__init__()
         self._bridge = bridge
 
     def files(self, paths: tuple[str, ...]) -> None:

@@ -25,10 +25,8 @@ class ContextViewModel(QObject):
     changed = Signal()
     said = Signal(str)
 
-    def __init__(
-        self, service: ContextPort, bridge: Bridge, summaries: Callable[[], bool], parent: QObject | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, service: ContextPort, bridge: Bridge, summaries: Callable[[], bool]) -> None:
+        super().__init__()
         self._service, self._bridge, self._summaries = service, bridge, summaries
         self._accounts: dict[str, Account] = {}
         self._writing: set[str] = set()

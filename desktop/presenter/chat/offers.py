@@ -30,8 +30,8 @@ class OffersViewModel(QObject):
 
     ready = Signal(str, str, object)
 
-    def __init__(self, bridge: Bridge, sources: dict[str, Source], parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, bridge: Bridge, sources: dict[str, Source]) -> None:
+        super().__init__()
         self._bridge = bridge
         self._sources = sources
         self._number = 0

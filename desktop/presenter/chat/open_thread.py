@@ -60,10 +60,8 @@ class OpenThread(QObject):
     announced = Signal(str)
     loaded = Signal()
 
-    def __init__(
-        self, service: ConversationService, bridge: Bridge, board: LiveThreads, parent: QObject | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, service: ConversationService, bridge: Bridge, board: LiveThreads) -> None:
+        super().__init__()
         self._service, self._bridge, self._board = service, bridge, board
         self.drafts = Drafts(service, bridge, self)
         self._thread_id = self._live_id = self._awaited = ""

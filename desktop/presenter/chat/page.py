@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.messages import Block
@@ -46,10 +46,8 @@ class ChatViewModel(OpenThread):
     returned = Signal(str, object)
     """(text, attachments) that could not be stored, so that the composer has them again."""
 
-    def __init__(
-        self, service: ConversationService, bridge: Bridge, board: LiveThreads, parent: QObject | None = None
-    ) -> None:
-        super().__init__(service, bridge, board, parent)
+    def __init__(self, service: ConversationService, bridge: Bridge, board: LiveThreads) -> None:
+        super().__init__(service, bridge, board)
         self._sending = asyncio.Lock()
         self.post: Callable[[str, str], Coroutine[Any, Any, None]] = _nobody
         self._made = (0, "")

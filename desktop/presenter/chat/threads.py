@@ -160,10 +160,8 @@ class ThreadsViewModel(QObject):
     came_back = Signal(object)
     """the threads that are in the list again, because that was taken back"""
 
-    def __init__(
-        self, service: ConversationService, bridge: Bridge, board: LiveThreads, parent: QObject | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, service: ConversationService, bridge: Bridge, board: LiveThreads) -> None:
+        super().__init__()
         self._service = service
         self._bridge = bridge
         self._board = board

@@ -40,10 +40,8 @@ class ToolModesViewModel(QObject):
     changed = Signal()
     refused = Signal(str)
 
-    def __init__(
-        self, modes: Modes, declared: Callable[[str], Awaitable[str]], bridge: Bridge, parent: QObject | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, modes: Modes, declared: Callable[[str], Awaitable[str]], bridge: Bridge) -> None:
+        super().__init__()
         self._modes = modes
         self._declared = declared
         self._bridge = bridge

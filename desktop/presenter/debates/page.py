@@ -58,10 +58,8 @@ class DebatesViewModel(QObject):
     """origin, fork"""
     open_wanted = Signal(str)
 
-    def __init__(
-        self, service: DebatePort, path: ReadPath, bridge: Bridge, board: LiveThreads, parent: QObject | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, service: DebatePort, path: ReadPath, bridge: Bridge, board: LiveThreads) -> None:
+        super().__init__()
         self._service, self._bridge = service, bridge
         self.open = OpenDebate(service, path, bridge, self)
         self.beside = OpenDebate(service, path, bridge, self)

@@ -32,8 +32,8 @@ class DebateSetupViewModel(QObject):
     settled = Signal(object)
     """The set-up a moment after it was changed: to be kept."""
 
-    def __init__(self, service: DebatePort, bridge: Bridge, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, service: DebatePort, bridge: Bridge) -> None:
+        super().__init__()
         self._service, self._bridge = service, bridge
         self.templates: tuple[DebateTemplate, ...] = ()
         self.definitions: tuple[DebateTemplate, ...] = ()

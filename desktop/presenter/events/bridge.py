@@ -55,8 +55,8 @@ class Bridge(QObject):
     """request id, Decision: a question is over, whoever ended it."""
     _ending = Signal()
 
-    def __init__(self, parent: QObject | None = None, *, loop: asyncio.AbstractEventLoop | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, *, loop: asyncio.AbstractEventLoop | None = None) -> None:
+        super().__init__()
         self._loop = loop or asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._tasks: set[asyncio.Task[Any]] = set()

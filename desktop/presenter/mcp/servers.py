@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
 from desktop.domain.errors import KnownError
 from desktop.domain.keyring import KeyringEntry
@@ -127,15 +127,8 @@ class McpServersViewModel(DeclaredViewModel):
     secrets_kept = Signal(object)
     secrets_refused = Signal(str)
 
-    def __init__(
-        self,
-        service: McpServers,
-        trials: SkillTrials,
-        keyring: ToolSecrets,
-        bridge: Bridge,
-        parent: QObject | None = None,
-    ) -> None:
-        super().__init__(service, trials, bridge, example=EXAMPLE, holds="servers", parent=parent)
+    def __init__(self, service: McpServers, trials: SkillTrials, keyring: ToolSecrets, bridge: Bridge) -> None:
+        super().__init__(service, trials, bridge, example=EXAMPLE, holds="servers")
         self._service = service
         self._keyring = keyring
         self._looked_at: tuple[str, dict[str, str]] = ("", {})

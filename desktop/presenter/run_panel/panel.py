@@ -50,14 +50,9 @@ class RunTreeViewModel(QObject):
     thread_wanted = Signal(str)
 
     def __init__(
-        self,
-        service: RunTreePort,
-        requests: Requests,
-        titles: Mapping[str, str],
-        bridge: Bridge | None = None,
-        parent: QObject | None = None,
+        self, service: RunTreePort, requests: Requests, titles: Mapping[str, str], bridge: Bridge | None = None
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._service, self._requests, self._titles, self._bridge = service, requests, titles, bridge
         self._trees: OrderedDict[str, AgentTree] = OrderedDict()
         self._run_of: dict[str, str] = {}

@@ -101,8 +101,8 @@ class JobsViewModel(QObject):
     restored = Signal(str)
     _told = Signal()
 
-    def __init__(self, service: JobPort, bridge: Bridge, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, service: JobPort, bridge: Bridge) -> None:
+        super().__init__()
         self._service, self._bridge = service, bridge
         self.rows: tuple[JobRow, ...] = ()
         self.draft = NEW

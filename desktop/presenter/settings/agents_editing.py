@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
 from desktop.domain.agent_names import tool_name_of
 from desktop.domain.definitions import MAX_AGENTS_DEEP, AgentRow
@@ -59,10 +59,8 @@ class AgentsViewModel(YamlFileViewModel):
     """A person wants to begin a debate with this agent of two sides."""
     _files_changed = Signal()
 
-    def __init__(
-        self, service: AgentService, bridge: Bridge, model: Callable[[], str], parent: QObject | None = None
-    ) -> None:
-        super().__init__(service.file(""), bridge, example="", holds="agents", parent=parent)
+    def __init__(self, service: AgentService, bridge: Bridge, model: Callable[[], str]) -> None:
+        super().__init__(service.file(""), bridge, example="", holds="agents")
         self._service = service
         self._model = model
         self._agents: tuple[AgentRow, ...] = service.rows()

@@ -41,10 +41,9 @@ class BoundariesViewModel(QObject):
         describe: Describe,
         explain: Explain,
         first_link: FirstLink,
-        parent: QObject | None = None,
         commands: Commands | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._commands = commands
         self.commands: tuple[bool, bool] | None = None
         self._first_link = first_link

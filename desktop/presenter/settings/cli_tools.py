@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject
-
 from desktop.domain.errors import KnownError
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.presenter.settings.cli_example import EXAMPLE
@@ -52,8 +50,8 @@ class CliToolsViewModel(DeclaredViewModel):
 
     _state: CliState
 
-    def __init__(self, service: CliTools, trials: SkillTrials, bridge: Bridge, parent: QObject | None = None) -> None:
-        super().__init__(service, trials, bridge, example=EXAMPLE, holds="tools", parent=parent)
+    def __init__(self, service: CliTools, trials: SkillTrials, bridge: Bridge) -> None:
+        super().__init__(service, trials, bridge, example=EXAMPLE, holds="tools")
 
     @property
     def rows(self) -> tuple[CliRow, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
 from desktop.domain.skills import SkillProblem
 from desktop.presenter.settings.yaml_file import FileService, YamlFileViewModel
@@ -35,16 +35,9 @@ class DeclaredViewModel(YamlFileViewModel):
     _told = Signal()
 
     def __init__(
-        self,
-        service: DeclaredService,
-        trials: SkillTrials,
-        bridge: Bridge,
-        *,
-        example: str,
-        holds: str,
-        parent: QObject | None = None,
+        self, service: DeclaredService, trials: SkillTrials, bridge: Bridge, *, example: str, holds: str
     ) -> None:
-        super().__init__(service, bridge, example=example, holds=holds, parent=parent)
+        super().__init__(service, bridge, example=example, holds=holds)
         self._declared = service
         self.trials = trials
         self._state, self._readings = service.state, service.readings

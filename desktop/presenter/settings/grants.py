@@ -32,8 +32,8 @@ class GrantsViewModel(QObject):
     opened = Signal(str)
     refused = Signal(str)
 
-    def __init__(self, grants: Grants, bridge: Bridge, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, grants: Grants, bridge: Bridge) -> None:
+        super().__init__()
         self._grants = grants
         self._bridge = bridge
 

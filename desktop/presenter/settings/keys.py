@@ -88,9 +88,8 @@ class KeysViewModel(QObject):
         setup: ModelSetupViewModel,
         bridge: Bridge,
         uses: Callable[[], Iterable[Use]],
-        parent: QObject | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._tools, self._secrets, self._setup, self._bridge = tools, secrets, setup, bridge
         self._uses = uses
         self._states: dict[str, KeyState] = {}

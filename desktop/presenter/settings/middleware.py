@@ -61,9 +61,8 @@ class MiddlewareViewModel(QObject):
         settings: SettingsService,
         bridge: Bridge,
         on_change: Callable[[Callable[[object], None]], Callable[[], None]] | None = None,
-        parent: QObject | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._chains = chains
         self._settings = settings
         self._bridge = bridge

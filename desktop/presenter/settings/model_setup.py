@@ -36,10 +36,8 @@ class ModelSetupViewModel(QObject):
     demo_started = Signal()
     keys_moved = Signal()
 
-    def __init__(
-        self, catalogue: Catalogue, secrets: SecretStore, bridge: Bridge, saved: Saved, parent: QObject | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, catalogue: Catalogue, secrets: SecretStore, bridge: Bridge, saved: Saved) -> None:
+        super().__init__()
         self._catalogue = catalogue
         self._secrets = secrets
         self._bridge = bridge

@@ -31,8 +31,8 @@ class SettingsViewModel(QObject):
     problems_changed = Signal()
     refused = Signal(str, str)
 
-    def __init__(self, service: SettingsService, bridge: Bridge, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, service: SettingsService, bridge: Bridge) -> None:
+        super().__init__()
         self._service = service
         self._bridge = bridge
         service.subscribe(self._told)

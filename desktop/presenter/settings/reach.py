@@ -32,8 +32,8 @@ class ReachViewModel(QObject):
     offered = Signal(int)
     told = Signal(str)
 
-    def __init__(self, service: ReachPort, bridge: Bridge, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, service: ReachPort, bridge: Bridge) -> None:
+        super().__init__()
         self._service = service
         self._bridge = bridge
         self.tree = ReachTree()

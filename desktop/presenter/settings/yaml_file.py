@@ -52,10 +52,8 @@ class YamlFileViewModel(QObject):
     outside = Signal(str)
     failed = Signal(str)
 
-    def __init__(
-        self, service: FileService, bridge: Bridge, *, example: str, holds: str, parent: QObject | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, service: FileService, bridge: Bridge, *, example: str, holds: str) -> None:
+        super().__init__()
         self._files, self._bridge = service, bridge
         self.example, self.holds = example, holds
         self._file: ToolsFile | None = None

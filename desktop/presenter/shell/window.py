@@ -120,8 +120,8 @@ class ShellViewModel(QObject):
     error = Signal(str, str, str)
     banner = Signal(str, str)
 
-    def __init__(self, save_state: Callable[[str, Any], None], parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, save_state: Callable[[str, Any], None]) -> None:
+        super().__init__()
         self._save_state = save_state
         self._page = "chats"
         self._first_run = False

@@ -54,10 +54,8 @@ class SkillEditor(QObject):
     conflict = Signal(object)
     failed = Signal(str)
 
-    def __init__(
-        self, service: SkillService, bridge: Bridge, wrote: Callable[[str], None], parent: QObject | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, service: SkillService, bridge: Bridge, wrote: Callable[[str], None]) -> None:
+        super().__init__()
         self._service, self._bridge, self._wrote = service, bridge, wrote
         self._file: OpenFile | None = None
         self._ends = LineEnds("")

@@ -49,10 +49,8 @@ class SkillImport(QObject):
     refused = Signal(str)
     kept = Signal()
 
-    def __init__(
-        self, service: SkillService, bridge: Bridge, skills: SkillsViewModel, parent: QObject | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, service: SkillService, bridge: Bridge, skills: SkillsViewModel) -> None:
+        super().__init__()
         self._imports, self._bridge, self._skills = service.imports, bridge, skills
         self._work: Any = None
         self._number = 0

@@ -60,15 +60,8 @@ class SkillListing(QObject):
     counted = Signal()
     touched = Signal(object)
 
-    def __init__(
-        self,
-        service: SkillService,
-        bridge: Bridge,
-        parent: QObject | None = None,
-        *,
-        loop: asyncio.AbstractEventLoop | None = None,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, service: SkillService, bridge: Bridge, *, loop: asyncio.AbstractEventLoop | None = None) -> None:
+        super().__init__()
         self.service = service
         self._bridge = bridge
         self._loop = loop or asyncio.get_running_loop()

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
 from desktop.domain.errors import AssentError, NotFound
 from desktop.presenter.skills.listing import Chosen, FacetCounts, SkillListing
@@ -37,15 +37,8 @@ class SkillsViewModel(SkillListing):
     failed = Signal(str)
     difference_found = Signal(object)
 
-    def __init__(
-        self,
-        service: SkillService,
-        bridge: Bridge,
-        parent: QObject | None = None,
-        *,
-        loop: asyncio.AbstractEventLoop | None = None,
-    ) -> None:
-        super().__init__(service, bridge, parent, loop=loop)
+    def __init__(self, service: SkillService, bridge: Bridge, *, loop: asyncio.AbstractEventLoop | None = None) -> None:
+        super().__init__(service, bridge, loop=loop)
         self.key: Key | None = None
         self.detail: SkillDetail | None = None
         self.difference: Difference | None = None

@@ -23,8 +23,8 @@ class SkillProjects(QObject):
     failed = Signal(str)
     said = Signal(str)
 
-    def __init__(self, settings: SettingsService, bridge: Bridge, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, settings: SettingsService, bridge: Bridge) -> None:
+        super().__init__()
         self._settings, self._bridge = settings, bridge
 
     @property

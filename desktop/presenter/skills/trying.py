@@ -86,10 +86,8 @@ class SkillTrials(QObject):
     changed = Signal()
     _heard = Signal(object)
 
-    def __init__(
-        self, service: SkillService, bridge: Bridge, model: Callable[[], str] = str, parent: QObject | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, service: SkillService, bridge: Bridge, model: Callable[[], str] = str) -> None:
+        super().__init__()
         self._service, self._bridge = service, bridge
         self.model = model
         self.trial: SkillTry | None = None

@@ -60,15 +60,8 @@ class TraceViewModel(QObject):
     copied = Signal(str, str)
     said = Signal(str)
 
-    def __init__(
-        self,
-        source: TraceSource,
-        bridge: Bridge,
-        redact: Redact,
-        titles: Mapping[str, str],
-        parent: QObject | None = None,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, source: TraceSource, bridge: Bridge, redact: Redact, titles: Mapping[str, str]) -> None:
+        super().__init__()
         self._source, self._bridge, self._redact, self._titles = source, bridge, redact, titles
         self._live: dict[str, TraceTree] = {}
         self._kept: OrderedDict[str, TraceTree] = OrderedDict()

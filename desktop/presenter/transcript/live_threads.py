@@ -78,8 +78,8 @@ class LiveThreads(QObject):
     answer_parted = Signal(str, object)
     """thread id, TranscriptItem: the answer so far stands as it is; what follows answers a message typed meanwhile."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._threads: dict[str, ThreadState] = {}
         self.titles: dict[str, str] = {}
         self._answers: set[str] = set()

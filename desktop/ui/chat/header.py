@@ -71,8 +71,8 @@ class ThreadHeader(QFrame):
     renamed = Signal(str)
     context_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("pane", "header")
         sized(self, height=48, min_width=240)
         self.title = TitleText("New chat", "title", elide="right")

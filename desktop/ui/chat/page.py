@@ -46,8 +46,8 @@ class ChatPage(QWidget):
     """a chat or a debate"""
     job_wanted = Signal(str)
 
-    def __init__(self, models: ChatModels, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, models: ChatModels) -> None:
+        super().__init__()
         self._models = models
         self._narrow = False
         self._was_open = ("", "")

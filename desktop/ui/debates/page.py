@@ -36,8 +36,8 @@ class DebatesPage(QWidget):
     agents_shown = Signal(bool)
     """the person opened or closed what stands beside the debate"""
 
-    def __init__(self, models: DebateModels, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, models: DebateModels) -> None:
+        super().__init__()
         self._models = models
         self._narrow = False
         self._folded: bool | None = None

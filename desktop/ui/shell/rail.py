@@ -120,8 +120,8 @@ class Rail(QFrame):
 
     chosen = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("pane", "rail")
         self.setAccessibleName("Pages")
         sized(self, width=64)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QRegion
-from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyleOptionViewItem
 
 from desktop.ui.theme import theme
 from desktop.ui.widgets.rows import RowDelegate, RowList
@@ -23,8 +23,8 @@ class FixedRows(RowList):
     _delegate: RowDelegate | None = None  # Qt asks before there is one; what fails then cannot be caught
     _lead = 0
 
-    def __init__(self, name: str, delegate: RowDelegate, *, lead: int = 0, parent: QWidget | None = None) -> None:
-        super().__init__(name, delegate, parent)
+    def __init__(self, name: str, delegate: RowDelegate, *, lead: int = 0) -> None:
+        super().__init__(name, delegate)
         self._delegate, self._lead = delegate, lead
         theme().changed.connect(self._dress)
 

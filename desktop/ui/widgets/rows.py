@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPainter
-from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import row_background
@@ -46,8 +46,8 @@ class RowDelegate(QStyledItemDelegate):
 class RowList(QListView):
     """A list view with hover, uniform rows and no frame. Return activates."""
 
-    def __init__(self, name: str, delegate: RowDelegate, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, name: str, delegate: RowDelegate) -> None:
+        super().__init__()
         self.setAccessibleName(name)
         self.setUniformItemSizes(True)
         self.setMouseTracking(True)

@@ -120,15 +120,9 @@ class Paragraph(QLabel):
     """Wrapped text at its role's line height, made of plain, strong, mono and link pieces."""
 
     def __init__(
-        self,
-        pieces: str | Sequence[Piece] = "",
-        role: str = "body",
-        tone: str = "",
-        *,
-        parent: QWidget | None = None,
-        center: bool = False,
+        self, pieces: str | Sequence[Piece] = "", role: str = "body", tone: str = "", *, center: bool = False
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._role, self._weight = role_font(role)
         self._tone = tone
         self._center = center

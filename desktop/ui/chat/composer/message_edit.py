@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QFrame
 
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import TextArea
@@ -20,8 +20,8 @@ class MessageEdit(QFrame):
     changed = Signal()
     given_up = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("pane", "card-attention")
         self.message_id = ""
         self._text = sized(TextArea("Your message"), height=120)

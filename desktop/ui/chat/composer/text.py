@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QMimeData, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent, QTextOption
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy
 
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.undo_text import UndoText
@@ -31,8 +31,8 @@ class ComposerText(UndoText):
     focus_changed = Signal(bool)
     history_back = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._composing = False
         self.send_on_enter = True
         self.offers_open = False

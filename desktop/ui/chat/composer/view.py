@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy
 
 from desktop.domain.messages import Block, ImageBlock
 from desktop.presenter.chat.state import Meters, QueuedMessage, RunState
@@ -38,8 +38,8 @@ class Composer(QFrame):
     queue_cleared = Signal()
     offers_wanted = Signal(str, str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._attachments: list[Block] = []
         self._queue: tuple[QueuedMessage, ...] = ()
         self._state = RunState()

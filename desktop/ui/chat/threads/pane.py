@@ -73,8 +73,8 @@ class ThreadList(QFrame):
     rename_wanted = Signal(str)
     job_wanted = Signal(str)
 
-    def __init__(self, threads: ThreadsViewModel, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, threads: ThreadsViewModel) -> None:
+        super().__init__()
         self._threads = threads
         self.setProperty("pane", "list")
         sized(self, width=264)

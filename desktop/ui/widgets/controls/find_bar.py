@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtWidgets import QFrame
 
 from desktop.ui.widgets.controls.buttons import IconButton
 from desktop.ui.widgets.controls.fields import Field
@@ -18,8 +18,8 @@ class FindBar(QFrame):
     wanted = Signal(str, bool)
     closed = Signal()
 
-    def __init__(self, parent: QWidget | None = None, *, name: str = "Find in this chat") -> None:
-        super().__init__(parent)
+    def __init__(self, *, name: str = "Find in this chat") -> None:
+        super().__init__()
         self.setProperty("pane", "header")
         self.field = sized(Field(name, hint=name, icon="search"), max_width=360)
         self._count = Text("", "small", "3")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
-from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QCheckBox, QFrame, QRadioButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QCheckBox, QFrame, QRadioButton, QSizePolicy
 
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import glyph, outline
@@ -257,8 +257,8 @@ class Segmented(QFrame):
 class Chip(Ringed, QAbstractButton):
     """A small toggle, as for a tag; when on it shows a cross."""
 
-    def __init__(self, text: str, *, checked: bool = False, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, text: str, *, checked: bool = False) -> None:
+        super().__init__()
         self._label = text
         self.setText(text)
         self.setAccessibleName(text)
