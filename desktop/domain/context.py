@@ -5,9 +5,8 @@ The transcript itself never changes (R-CTX-3). Messages are named by their id in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from desktop.domain.lazy_dataclass import dataclass
 
@@ -49,27 +48,3 @@ class PinnedText(NamedTuple):
     message_id: str
     text: str
     here: bool = True
-
-
-class ContextPort(Protocol):
-    """What a person does with a thread's context. Raises NotFound, KnownError."""
-
-    async def overlay(self, thread_id: str) -> Overlay:
-        """The thread's overlay; an empty one where nothing was ever pinned or summarised."""
-        ...
-
-    async def pin(self, thread_id: str, message_id: str, pinned: bool) -> Overlay:
-        """Keep a message in every request, or no longer. Raises KnownError beyond ``MAX_PINS``."""
-        ...
-
-    async def undo_summary(self, thread_id: str) -> Overlay:
-        """The model reads the messages again instead of the summary; no other one is made in this thread."""
-        ...
-
-    async def allow_summaries(self, thread_id: str) -> Overlay:
-        """Undo ``undo_summary``: older messages may be summarised again."""
-        ...
-
-    async def pinned_texts(self, thread_id: str) -> Sequence[PinnedText]:
-        """What is pinned, oldest first."""
-        ...

@@ -6,15 +6,13 @@ thread whose first message has its parent in another one, so nothing is copied. 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import field, replace
-from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from desktop.domain.definitions import DefinitionProblem, SideName
 from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.messages import ChatMessage, Usage
-from desktop.domain.threads import SearchHit
+from desktop.domain.messages import Usage
 
 DebateStatus = Literal["ready", "running", "pausing", "paused", "ended"]
 """``ready``: made and not begun; ``pausing``: it pauses when the turn under way is over."""
@@ -280,105 +278,3 @@ class SidePreview:
     limits: tuple[str, ...]
     context_window: int | None = None
     problems: tuple[DefinitionProblem, ...] = ()
-
-
-class DebatePort(Protocol):
-    """What the Debates page asks for. Async, without Qt; raises KnownError with the next step. ``turn`` numbers count
-    from 1; 0 is the topic itself."""
-
-    def templates(self) -> Sequence[DebateTemplate]: ...
-
-    async def definitions(self) -> Sequence[DebateTemplate]:
-        """The agents of two sides that there are, by title: each as a set-up to begin with, its topic empty and its
-        ``agent`` the definition's name. A side whose prompt's skill names a model has that one (R-SES-24)."""
-        ...
-
-    async def prompts(self) -> Sequence[str]:
-        """Skills that can be a side's prompt, those made for debates first."""
-        ...
-
-    async def tools_of(self, prompt: str) -> Sequence[ToolOffer]:
-        """What a prompt's skill allows at most."""
-        ...
-
-    async def problems(self, setup: DebateSetup) -> Sequence[DefinitionProblem]:
-        """All that keeps it from starting, and warnings (R-DEF-11..14). Paths as ``sideA.prompt``, ``topic``."""
-        ...
-
-    async def preview(self, setup: DebateSetup) -> Mapping[SideName, SidePreview]: ...
-
-    async def create(self, setup: DebateSetup) -> str:
-        """Store it, not begun; its thread's id. Raises ConfigurationError with all problems."""
-        ...
-
-    async def start(self, thread_id: str) -> None:
-        """Begin, or go on after a pause, a restart or an end by number of turns (``resume``)."""
-        ...
-
-    async def pause(self, thread_id: str) -> None:
-        """After the turn under way."""
-        ...
-
-    async def step(self, thread_id: str) -> None:
-        """One turn, then pause again."""
-        ...
-
-    async def stop(self, thread_id: str) -> None: ...
-
-    async def speak(self, thread_id: str, text: str) -> None:
-        """Add a moderator's message, which both sides read before the next turn (R-SES-23)."""
-        ...
-
-    async def take_back(self, thread_id: str, text: str) -> bool:
-        """A moderator's message that nobody has read yet; False when it is too late."""
-        ...
-
-    async def debates(self) -> Sequence[DebateRow]:
-        """All debates that are not deleted, the newest first."""
-        ...
-
-    async def search(self, text: str) -> Sequence[SearchHit]:
-        """Messages of debates with all these words, newest first."""
-        ...
-
-    async def state(self, thread_id: str) -> DebateState: ...
-
-    async def turns(self, thread_id: str) -> Sequence[TurnRecord]:
-        """All completed turns on the debate's path, also those before its fork point, the oldest first."""
-        ...
-
-    async def as_side(self, thread_id: str, side: SideName) -> tuple[str, Sequence[ChatMessage]]:
-        """The system text and the exact messages that the side's next request would hold (R-SES-4, R-SES-5)."""
-        ...
-
-    async def fork(self, thread_id: str, turn: int, setup: DebateSetup) -> str:
-        """Make a debate that goes on after ``turn`` with this set-up, paused: a pointer, no copy. Returns its thread's
-        id."""
-        ...
-
-    async def extend(
-        self,
-        thread_id: str,
-        *,
-        max_turns: int | None = None,
-        max_cost: float | None = None,
-        max_tokens: int | None = None,
-    ) -> None:
-        """Let it go on for longer: new, larger bounds (None: as it is). One that ended by them is paused again."""
-        ...
-
-    async def judge(self, thread_id: str, model: str) -> JudgeVerdict:
-        """Ask the judge (an agent with structured returns). Raises KnownError when no valid verdict came."""
-        ...
-
-    async def rename(self, thread_id: str, title: str) -> None: ...
-
-    async def delete(self, thread_id: str) -> None: ...
-
-    async def restore(self, thread_id: str) -> None: ...
-
-    async def export(self, thread_id: str, path: Path, form: Literal["md", "html", "json"]) -> None: ...
-
-    async def save_as_agent(self, setup: DebateSetup, name: str, description: str) -> str:
-        """Write a definition file into the person's ``agents/``; its path."""
-        ...

@@ -5,12 +5,10 @@ Contract between the runtime and the Schedules page. Times are seconds since the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Literal, Protocol
 
 from desktop.domain.call_facts import CallFacts
-from desktop.domain.definitions import DefinitionProblem
 from desktop.domain.lazy_dataclass import dataclass
 
 MissedPolicy = Literal["skip", "once"]
@@ -130,55 +128,3 @@ class JobRow:
     """Seconds that the clock of the job's own zone is ahead of UTC at ``next_at``."""
     problem: str = ""
     """A sentence on why it cannot run at all, or ""."""
-
-
-class JobPort(Protocol):
-    """What the Schedules page asks for. Raises KnownError with the next step."""
-
-    @property
-    def admin_allowed(self) -> bool:
-        """Whether the app's switch lets jobs make admin calls at all."""
-        ...
-
-    def on_change(self, listener: Callable[[], None]) -> None:
-        """``listener`` is told when a job, its state or its history changed."""
-        ...
-
-    async def jobs(self) -> Sequence[JobRow]: ...
-
-    async def problems(self, job: Job) -> Sequence[DefinitionProblem]:
-        """All that is wrong with it, with paths as ``schedule`` and ``policy.allowed_tools``."""
-        ...
-
-    async def next_times(self, schedule: str, zone: str, count: int = 5) -> Sequence[float]:
-        """The next times of a schedule, in seconds since the epoch. Raises ConfigurationError for what is no cron
-        expression or no time zone."""
-        ...
-
-    async def ahead(self, zone: str, times: Sequence[float]) -> Sequence[float]:
-        """Seconds that a zone's clock is ahead of UTC at each of these times. Raises ConfigurationError."""
-        ...
-
-    async def save(self, job: Job) -> Job:
-        """Keep a new one (empty ``job_id``) or a changed one; refused whole while anything is wrong (S-CRON-1)."""
-        ...
-
-    async def set_enabled(self, job_id: str, enabled: bool) -> None: ...
-
-    async def delete(self, job_id: str) -> None: ...
-
-    async def restore(self, job: Job) -> None:
-        """Undo of ``delete``, with its history."""
-        ...
-
-    async def try_once(self, job_id: str) -> str:
-        """Run it now under its policy; the thread's id."""
-        ...
-
-    async def stop(self, job_id: str) -> bool:
-        """Stop the run under way; False when there is none."""
-        ...
-
-    async def runs(self, job_id: str, limit: int = 100) -> Sequence[JobRun]:
-        """The job's last runs, the newest first."""
-        ...

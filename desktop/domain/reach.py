@@ -6,8 +6,7 @@ decides anything: every answer comes from the functions that decide about real c
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Literal, Protocol
+from typing import Literal
 
 from desktop.domain.lazy_dataclass import dataclass
 
@@ -120,39 +119,3 @@ class LastProof:
     path: str
     at: float
     summary: str
-
-
-class ReachPort(Protocol):
-    """Everything that the explorer asks. All of it may be called on the loop; what blocks happens in threads."""
-
-    def agents(self) -> Sequence[tuple[str, str]]:
-        """(name, title), without ``ANY_AGENT``."""
-        ...
-
-    def roots(self) -> tuple[str, ...]:
-        """Where the tree begins: the allowed folders, the person's home, the whole computer. Blocks."""
-        ...
-
-    def landmarks(self) -> tuple[str, ...]:
-        """The folders of the lists, where they really lead: what is worth seeing first."""
-        ...
-
-    def level(self, path: str) -> Awaitable[Level]:
-        """One folder's content, read as the person, links to folders followed."""
-        ...
-
-    def judge(self, agent: str, paths: Sequence[str]) -> Awaitable[tuple[ReachRow, ...]]:
-        """What each path is to the agent now. Raises KnownError when the agent cannot work."""
-        ...
-
-    def prove(self, agent: str, path: str) -> Awaitable[Proof]:
-        """Really try to read and write it, without harm, and write that down in the activity log."""
-        ...
-
-    def last_proof(self) -> Awaitable[LastProof | None]:
-        """The newest one, also of an earlier start."""
-        ...
-
-    def on_change(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Told on the loop after lists or rules changed; returns what detaches the listener."""
-        ...

@@ -8,9 +8,9 @@ readers need one vocabulary.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from desktop.domain.events import (
     AgentTraced,
@@ -29,9 +29,7 @@ from desktop.domain.events import (
     ToolCallWaiting,
 )
 from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.limits import Limit
 from desktop.domain.messages import Usage
-from desktop.domain.threads import RunRecord
 
 TYPES = (
     "agent-start",
@@ -144,26 +142,6 @@ class TraceEntry:
             return None
         names = [str(plain.get(name) or "") for name in ("context", "agent", "ancestor", "call")]
         return cls(float(at), kind, names[0], packed(plain["data"]), *names[1:])
-
-
-class TraceSource(Protocol):
-    """Traces of runs that are over, and the limits that hold for one; what is awaited raises StoreError, NotFound."""
-
-    def runs(self, thread_id: str) -> Awaitable[list[RunRecord]]:
-        """The latest runs of a thread, newest first."""
-        ...
-
-    def entries(self, run_id: str) -> Awaitable[list[TraceEntry]]:
-        """Everything that is known of a run, in order."""
-        ...
-
-    def run_of(self, message_id: str) -> Awaitable[str]:
-        """The run that wrote a message; "" where none did."""
-        ...
-
-    def limits(self, agent: str) -> tuple[Limit, ...]:
-        """What bounds a run of that agent now."""
-        ...
 
 
 class TraceLog:

@@ -262,7 +262,7 @@ def _deep() -> list[TraceEntry]:
 
 def sample(entries: Sequence[TraceEntry], *, live: bool = False) -> TraceViewModel:
     """A view-model that shows these, whatever is watched."""
-    trace = TraceViewModel(NoSource(), cast(Bridge, AtOnce()), lambda data: data, {})
+    trace = TraceViewModel(cast(Any, NoSource()), cast(Bridge, AtOnce()), lambda data: data, {})
     if entries:
         tree = grown(RUN, entries, {})
         if live:

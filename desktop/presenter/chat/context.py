@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.context import Account, ContextPort, Overlay, PinnedText
+from desktop.domain.context import Account, Overlay, PinnedText
 from desktop.domain.errors import AssentError, KnownError
 from desktop.domain.events import ContextMeasured, ContextSummarising, Event, RunEnded
 from desktop.domain.words import count_words
 
 if TYPE_CHECKING:
     from desktop.presenter.events.bridge import Bridge
+    from desktop.services.threads.context import ContextService
 
 PINNED = "Pinned: the model always reads this message."
 UNPINNED = "No longer pinned."
@@ -25,7 +26,7 @@ class ContextViewModel(QObject):
     changed = Signal()
     said = Signal(str)
 
-    def __init__(self, service: ContextPort, bridge: Bridge, summaries: Callable[[], bool]) -> None:
+    def __init__(self, service: ContextService, bridge: Bridge, summaries: Callable[[], bool]) -> None:
         super().__init__()
         self._service, self._bridge, self._summaries = service, bridge, summaries
         self._accounts: dict[str, Account] = {}

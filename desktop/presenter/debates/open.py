@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.debates import DebatePort, DebateState, TurnRecord
+from desktop.domain.debates import DebateState, TurnRecord
 from desktop.domain.definitions import SIDES, SideName
 from desktop.domain.events import DebateChanged, Event, RunEnded, SideTurnEnded, SideTurnStarted, UserMessageDelivered
 from desktop.domain.threads import MessageRecord
@@ -19,6 +19,7 @@ from desktop.presenter.transcript.items import TranscriptItem
 
 if TYPE_CHECKING:
     from desktop.presenter.events.bridge import Bridge
+    from desktop.services.debates.service import DebateService
 
 ReadPath = Callable[[str, str | None, int], Awaitable[Sequence[MessageRecord]]]
 """(thread, before message id or None, how many) -> messages of its path, across forks, the oldest first."""
@@ -39,7 +40,7 @@ class OpenDebate(QObject):
     text_appended = Signal(str, str, str)
     loaded = Signal()
 
-    def __init__(self, service: DebatePort, path: ReadPath, bridge: Bridge, parent: QObject | None = None) -> None:
+    def __init__(self, service: DebateService, path: ReadPath, bridge: Bridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._service, self._path, self._bridge = service, path, bridge
         self.thread_id = ""

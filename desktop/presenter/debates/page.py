@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.debates import MAX_TURNS, DebatePort, DebateRow, DebateSetup, DebateState
+from desktop.domain.debates import MAX_TURNS, DebateRow, DebateSetup, DebateState
 from desktop.domain.definitions import SideName
 from desktop.domain.errors import AssentError
 from desktop.domain.events import DebateChanged, Event, RunEnded, RunStarted, ThreadChanged
@@ -30,6 +30,7 @@ from desktop.presenter.transcript.live_threads import LiveThreads
 
 if TYPE_CHECKING:
     from desktop.presenter.events.bridge import Bridge
+    from desktop.services.debates.service import DebateService
 
 MORE_TURNS = 4
 """Turns that "Continue with more turns" adds: two a side."""
@@ -58,7 +59,7 @@ class DebatesViewModel(QObject):
     """origin, fork"""
     open_wanted = Signal(str)
 
-    def __init__(self, service: DebatePort, path: ReadPath, bridge: Bridge, board: LiveThreads) -> None:
+    def __init__(self, service: DebateService, path: ReadPath, bridge: Bridge, board: LiveThreads) -> None:
         super().__init__()
         self._service, self._bridge = service, bridge
         self.open = OpenDebate(service, path, bridge, self)

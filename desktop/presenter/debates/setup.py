@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from desktop.domain.debates import DebatePort, DebateSetup, DebateTemplate, SidePreview, SideSetup, ToolOffer
+from desktop.domain.debates import DebateSetup, DebateTemplate, SidePreview, SideSetup, ToolOffer
 from desktop.domain.definitions import SIDES, DefinitionProblem, SideName
 from desktop.domain.errors import AssentError, KnownError
 
 if TYPE_CHECKING:
     from desktop.presenter.events.bridge import Bridge
+    from desktop.services.debates.service import DebateService
 
 DELAY = 250
 """Milliseconds after the last change before it is looked at."""
@@ -32,7 +33,7 @@ class DebateSetupViewModel(QObject):
     settled = Signal(object)
     """The set-up a moment after it was changed: to be kept."""
 
-    def __init__(self, service: DebatePort, bridge: Bridge) -> None:
+    def __init__(self, service: DebateService, bridge: Bridge) -> None:
         super().__init__()
         self._service, self._bridge = service, bridge
         self.templates: tuple[DebateTemplate, ...] = ()

@@ -11,11 +11,12 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from desktop.domain.definitions import DefinitionProblem
 from desktop.domain.errors import AssentError, ConfigurationError, KnownError
-from desktop.domain.jobs import Job, JobPort, JobRow, JobRun
+from desktop.domain.jobs import Job, JobRow, JobRun
 from desktop.presenter.schedules.words import gathered, short
 
 if TYPE_CHECKING:
     from desktop.presenter.events.bridge import Bridge
+    from desktop.services.schedules.service import JobService
 
 CHECK_MS = 250
 """After the last key: then the draft is looked at."""
@@ -101,7 +102,7 @@ class JobsViewModel(QObject):
     restored = Signal(str)
     _told = Signal()
 
-    def __init__(self, service: JobPort, bridge: Bridge) -> None:
+    def __init__(self, service: JobService, bridge: Bridge) -> None:
         super().__init__()
         self._service, self._bridge = service, bridge
         self.rows: tuple[JobRow, ...] = ()

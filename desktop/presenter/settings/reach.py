@@ -13,8 +13,8 @@ from desktop.domain.reach import ANY_AGENT, LastProof, Proof
 from desktop.presenter.settings.reach_tree import Folder, ReachTree, RowPlace
 
 if TYPE_CHECKING:
-    from desktop.domain.reach import ReachPort
     from desktop.presenter.events.bridge import Bridge
+    from desktop.services.reach.service import ReachService
 
 AT_ONCE = 24
 """Rows judged together: about a screen."""
@@ -32,7 +32,7 @@ class ReachViewModel(QObject):
     offered = Signal(int)
     told = Signal(str)
 
-    def __init__(self, service: ReachPort, bridge: Bridge) -> None:
+    def __init__(self, service: ReachService, bridge: Bridge) -> None:
         super().__init__()
         self._service = service
         self._bridge = bridge

@@ -26,8 +26,8 @@ from desktop.presenter.trace.tree import TraceTree
 from desktop.presenter.trace.words import searchable
 
 if TYPE_CHECKING:
-    from desktop.domain.traces import TraceSource
     from desktop.presenter.events.bridge import Bridge
+    from desktop.services.chats.traces import TraceService
 
 TELL_AFTER = 100
 """Milliseconds in which what comes is told once."""
@@ -60,7 +60,7 @@ class TraceViewModel(QObject):
     copied = Signal(str, str)
     said = Signal(str)
 
-    def __init__(self, source: TraceSource, bridge: Bridge, redact: Redact, titles: Mapping[str, str]) -> None:
+    def __init__(self, source: TraceService, bridge: Bridge, redact: Redact, titles: Mapping[str, str]) -> None:
         super().__init__()
         self._source, self._bridge, self._redact, self._titles = source, bridge, redact, titles
         self._live: dict[str, TraceTree] = {}

@@ -169,7 +169,7 @@ def _weight(entry: TraceEntry) -> int:
 
 
 class TraceService:
-    """Implements ``domain.traces.TraceSource``."""
+    """Traces of runs that are over, and the limits that hold for one. Raises StoreError, NotFound."""
 
     def __init__(
         self,
@@ -188,7 +188,7 @@ class TraceService:
         return await self._store.runs.of_thread(thread_id=thread_id, limit=50)
 
     async def entries(self, run_id: str) -> list[TraceEntry]:
-        """From its messages and from what was kept besides."""
+        """Everything that is known of a run, in order: from its messages and from what was kept besides."""
         run = await self._store.runs.get(run_id=run_id)
         messages = await self._store.traces.messages(run_id=run_id)
         kept = await self._store.traces.kept(run_id=run_id)

@@ -30,7 +30,8 @@ _log = logging.getLogger(__name__)
 
 
 class DebateService(DebateLibrary):
-    """Implements ``domain.debates.DebatePort``. ``owner`` holds the tasks of runs; ``close`` ends them, resumable."""
+    """What the Debates page asks for; raises KnownError with the next step. ``turn`` counts from 1; 0 is the topic.
+    ``owner`` holds the tasks of runs; ``close`` ends them, resumable."""
 
     def __init__(self, runtime: Runtime, owner: TaskOwner, save_agent: SaveAgent | None = None) -> None:
         super().__init__(runtime, save_agent)
@@ -41,7 +42,8 @@ class DebateService(DebateLibrary):
     # -- running ------------------------------------------------------------------------------------------------------
 
     async def start(self, thread_id: str) -> None:
-        """Begin, or go on. Raises KnownError where there is nothing to go on with."""
+        """Begin, or go on after a pause, a restart or an end by number of turns. Raises KnownError where there is
+        nothing to go on with."""
         run = self._active.get(thread_id)
         if run is None:
             await self._launch(thread_id, single=False)
@@ -77,7 +79,7 @@ class DebateService(DebateLibrary):
         max_cost: float | None = None,
         max_tokens: int | None = None,
     ) -> None:
-        """Set new bounds; a debate that ended by the old ones is paused again."""
+        """Set new, larger bounds (None: as it is). A debate that ended by the old ones is paused again."""
         debate = await self._idle(thread_id)
         old = debate.setup
         setup = replace(
@@ -110,7 +112,7 @@ class DebateService(DebateLibrary):
         await self._waiting_changed(thread_id)
 
     async def take_back(self, thread_id: str, text: str) -> bool:
-        """False when it is too late."""
+        """A moderator's message that nobody has read yet; False when it is too late."""
         waiting = await self._store.queue.waiting(thread_id=thread_id)
         wanted = self._runtime.mask(text).strip()
         found = next((one for one in reversed(waiting) if one.text == wanted), None)

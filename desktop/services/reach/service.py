@@ -74,7 +74,7 @@ class ReachServices:
 
 
 class ReachService:
-    """Implements ``domain.reach.ReachPort``. Used on the loop."""
+    """Everything that the explorer asks. Used on the loop; what blocks happens in threads."""
 
     def __init__(self, services: ReachServices, clock: Callable[[], float] = time.time) -> None:
         self._s = services
@@ -99,16 +99,17 @@ class ReachService:
         return tuple(dict.fromkeys((*outer, os.path.expanduser("~"), os.path.abspath(os.sep))))
 
     def landmarks(self) -> tuple[str, ...]:
-        """Blocks for some system calls."""
+        """The folders of the lists, where they really lead: what is worth seeing first. Blocks for some system
+        calls."""
         lists = self._s.policy.lists()
         return tuple(dict.fromkeys(rule.resolved for rule in (*lists.allowed, *lists.granted)))
 
     async def level(self, path: str) -> Level:
-        """The content of one folder."""
+        """One folder's content, read as the person, links to folders followed."""
         return await asyncio.to_thread(level, path)
 
     async def judge(self, agent: str, paths: Sequence[str]) -> tuple[ReachRow, ...]:
-        """What each path is to the agent now."""
+        """What each path is to the agent now. Raises KnownError when the agent cannot work."""
         judge = await self._judge(agent)
         return await asyncio.to_thread(lambda: rows(self._with_profile(judge), tuple(paths)))
 
@@ -175,7 +176,7 @@ class ReachService:
                 self._s.log.settle(number=number, outcome=outcome)
 
     async def last_proof(self) -> LastProof | None:
-        """From the activity log."""
+        """The newest one, also of an earlier start: from the activity log."""
         page = await self._s.activity.page(AuditFilter(tool=PROOF), limit=1)
         return next((_last(row.entry) for row in page.rows if row.entry.outcome not in ("", ABORTED)), None)
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from desktop.domain.call_facts import CallFacts
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound
@@ -41,6 +41,9 @@ from desktop.skills.patterns.grammar import Pattern
 from desktop.skills.patterns.paths import Where
 from desktop.skills.patterns.policies import Owner
 
+if TYPE_CHECKING:
+    from desktop.store.rules import RuleRepository
+
 ELSEWHERE = frozenset({"project", "shared"})
 ORIGIN = "approval"
 """What a rule's record says of where it came from when it was remembered from a request."""
@@ -48,24 +51,6 @@ BUILT_IN = "built-in:"
 """How the ids of rules begin that nobody wrote: what is asked and what passes without a rule, by tool."""
 WITHOUT_KEY = "Put * in its place: calls are compared with the key masked."
 _LOG = logging.getLogger(__name__)
-
-
-class RuleStore(Protocol):
-    """The part of ``store.RuleRepository`` that is used."""
-
-    def add(self, *, rule: RuleRecord, replaces: str = "") -> Awaitable[None]: ...
-
-    def get(self, *, rule_id: str) -> Awaitable[RuleRecord]: ...
-
-    def list_rules(self) -> Awaitable[list[RuleRecord]]: ...
-
-    def revoke(self, *, rule_id: str, at: float) -> Awaitable[None]: ...
-
-    def restore(self, *, rule_id: str) -> Awaitable[None]: ...
-
-    def count(self, *, uses: Mapping[str, tuple[int, float]]) -> asyncio.Future[None]: ...
-
-    def built_in_uses(self) -> Awaitable[dict[str, tuple[int, float]]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +130,7 @@ class TrustRules:
     def __init__(
         self,
         given: Iterable[TrustRule] = (),
-        kept: RuleStore | None = None,
+        kept: RuleRepository | None = None,
         *,
         text: str = "",
         cwd: str = "",

@@ -36,7 +36,8 @@ _log = logging.getLogger(__name__)
 
 
 class JobService:
-    """Implements ``domain.jobs.JobPort``. ``open`` first; ``keep`` runs as a task until it is cancelled."""
+    """What the Schedules page asks for; raises KnownError with the next step. ``open`` first; ``keep`` runs as a task
+    until it is cancelled."""
 
     def __init__(self, runtime: Runtime, service: ConversationService, around: JobSurroundings) -> None:
         self._runtime = runtime
@@ -90,7 +91,7 @@ class JobService:
         )
 
     async def problems(self, job: Job) -> Sequence[DefinitionProblem]:
-        """All that is wrong with it, at once."""
+        """All that is wrong with it, at once, with paths as ``schedule`` and ``policy.allowed_tools``."""
         return await job_problems(self._runtime, self._around.default_model, job)
 
     async def next_times(self, schedule: str, zone: str, count: int = 5) -> Sequence[float]:

@@ -25,7 +25,7 @@ class _Change:
 
 
 class ContextService:
-    """Implements ``domain.context.ContextPort``; a change counts from the next round on, also in a run under way."""
+    """What a person does with a thread's context. A change counts from the next round on, also in a run under way."""
 
     def __init__(self, store: Store, mask: Mask = lambda text: text) -> None:
         self._store = store
@@ -62,11 +62,11 @@ class ContextService:
         )
 
     async def undo_summary(self, thread_id: str) -> Overlay:
-        """The messages themselves again; nothing of the transcript was lost."""
+        """The model reads the messages again instead of the summary; no other one is made in this thread."""
         return self._changes(thread_id, await self._store.overlays.switch(thread_id=thread_id, off=True), undone=1)
 
     async def allow_summaries(self, thread_id: str) -> Overlay:
-        """A summary may be made again."""
+        """Undo ``undo_summary``: older messages may be summarised again."""
         self._backoff.pop(thread_id, None)
         return self._changes(thread_id, await self._store.overlays.switch(thread_id=thread_id, off=False))
 
