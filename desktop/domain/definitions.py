@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Literal
 
-from desktop.domain.agent_names import IDENTIFIER, tool_name_of
+from desktop.domain.agent_names import IDENTIFIER
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.supervision import Priority
 
@@ -105,11 +105,6 @@ class AgentDefinition:
         """What a person reads as its name."""
         said = self.name.replace("_", " ").capitalize() if IDENTIFIER.fullmatch(self.name) else self.name
         return self.title or said
-
-    @property
-    def tool_name(self) -> str:
-        """The name of the tool by which others call this agent (R-AAT-1)."""
-        return tool_name_of(self.name)
 
     def label_of(self, name: SideName) -> str:
         """What a side is called (S-DEF-2)."""

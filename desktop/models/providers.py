@@ -182,9 +182,3 @@ def extra(connection: Connection) -> dict[str, str]:
     """Fields that travel beside the request, under litellm's names."""
     names = {"api_version": "api_version", "region": "aws_region_name", "organization": "organization"}
     return {names[k]: v for k, v in connection.options.items() if k in names and v}
-
-
-def missing_fields(provider: str, fields: Mapping[str, str]) -> Sequence[str]:
-    """The required fields that are empty; a field whose name ends in ``?`` is optional."""
-    needed = (name for name in provider_info(provider).needs if not name.endswith("?"))
-    return [name for name in needed if not fields.get(name, "").strip()]

@@ -7,7 +7,7 @@ earlier gate refused them, and those that nobody has to be asked about.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from desktop.domain.permission import AuditEntry, with_message
@@ -48,10 +48,9 @@ class ActivityLines(Protocol):
 class ActivityJournal:
     """Writes the calls of a pipeline into the activity log. Implements the pipeline's ``Journal``."""
 
-    def __init__(self, lines: ActivityLines, redactor: Redactor, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, lines: ActivityLines, redactor: Redactor) -> None:
         self._lines = lines
         self._redactor = redactor
-        self._clock = clock
 
     def __call__(self, request: CallRequest, call: CallContext | None, outcome: CallResult) -> None:
         """The call is over."""
@@ -70,7 +69,7 @@ class ActivityJournal:
         tool = call.target.spec.name if call is not None else request.block.tool[:64]
         refused = {"reason": self._redactor.redact_text(outcome.result.text)[:MAX_REASON]} if by in _BY_GATE else {}
         return AuditEntry(
-            at=self._clock(),
+            at=time.time(),
             run_id=meta.run_id,
             thread_id=meta.thread_id,
             call_id=request.block.call_id,

@@ -29,10 +29,10 @@ class SkillTable:
         self._runner = runner
         self._adapters: dict[tuple[str, str, str], SkillTool] = {}
 
-    async def bring(self, ref: str, cwd: str | None = None) -> None:
+    async def bring(self, ref: str) -> None:
         """Have ``ref`` in memory, if it exists."""
         if self._registered.find(_canonical(ref)) is None and not self._known(ref)[0]:
-            await asyncio.to_thread(self._finder.find_tool, _canonical(ref), cwd=cwd)
+            await asyncio.to_thread(self._finder.find_tool, _canonical(ref))
 
     def find(self, name: str) -> Tool | None:
         """By canonical name, alias, or for trusted callers any reference that was brought."""

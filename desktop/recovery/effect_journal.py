@@ -59,13 +59,11 @@ class EffectJournal:
         *,
         redact: Callable[[str], str] = lambda text: text,
         mask: Callable[[str], str] | None = None,
-        clock: Callable[[], float] = time.time,
     ) -> None:
         self.run_id = run_id
         self._log = log
         self._redact = redact
         self._mask = mask
-        self._clock = clock
         self._sequence = 0
         self._ended: EffectRecord | None = None
         self._waiting: list[EffectRecord] = []
@@ -174,7 +172,7 @@ class EffectJournal:
             asked.name,
             asked.digest,
             phase,
-            self._clock(),
+            time.time(),
             value,
             summary,
         )

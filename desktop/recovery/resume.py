@@ -9,9 +9,8 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import field
-from typing import Protocol
 
-from desktop.domain.effects import EffectLog, EffectRecord, call_key
+from desktop.domain.effects import EffectRecord, call_key
 from desktop.domain.errors import KnownError
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import NoticeBlock, ToolCallBlock, ToolResultBlock
@@ -20,6 +19,7 @@ from desktop.recovery.effect_journal import EffectJournal
 from desktop.recovery.history import CallHistory
 from desktop.recovery.past import NeverBegun, Past
 from desktop.store import Store
+from desktop.store.journal import EffectRepository
 
 FIRST = 8
 MAXIMUM = 200
@@ -55,14 +55,6 @@ class Unfinished:
     def keys(self) -> frozenset[str]:
         """What names these calls in the journals."""
         return frozenset(call_key(self.message.message_id, call.call_id) for call in self.calls)
-
-
-class Effects(EffectLog, Protocol):
-    """Where journals lie, and are forgotten."""
-
-    async def forget(self, run_id: str) -> None:
-        """Drop what the effects gave."""
-        ...
 
 
 async def unfinished_above(store: Store, thread_id: str, leaf: str) -> Unfinished | None:
@@ -142,7 +134,7 @@ async def _runs_since(store: Store, thread_id: str, run_id: str) -> list[RunReco
     return (found[: ids.index(run_id) + 1] if run_id in ids else found)[::-1]
 
 
-async def conclude(run_id: str, effects: Effects) -> None:
+async def conclude(run_id: str, effects: EffectRepository) -> None:
     """End the journal of a run that nobody goes on with, so that what it kept may be deleted (R-JRN-5)."""
     journal = EffectJournal(run_id, effects)
     await journal.load()

@@ -81,10 +81,10 @@ class AuditRepository:
     # -- reading ----------------------------------------------------------------------------------------------------
 
     async def list_entries(
-        self, *, thread_id: str = "", tool: str = "", text: str = "", before: int | None = None, limit: int = 200
+        self, *, tool: str = "", text: str = "", before: int | None = None, limit: int = 200
     ) -> list[tuple[int, AuditEntry]]:
         """(number, entry) of calls, newest first."""
-        found = await self.page(AuditFilter(text=text, tool=tool, thread_id=thread_id), before=before, limit=limit)
+        found = await self.page(AuditFilter(text=text, tool=tool), before=before, limit=limit)
         return [(row.number, row.entry) for row in found.rows if row.kind in ("call", "adopted")]
 
     async def page(

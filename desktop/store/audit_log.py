@@ -12,7 +12,6 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from desktop.domain.audit_chain import FIRST, ChainEnd, Damage, digest, link
@@ -88,9 +87,8 @@ class AuditChain:
     """Adds lines to the chain. ``append`` is called inside a write on the store's thread, ``committed`` after each
     commit."""
 
-    def __init__(self, file: HeadFile, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, file: HeadFile) -> None:
         self._file = file
-        self._clock = clock
         self._known: ChainEnd | None = None
         self._grown = False
 
@@ -133,7 +131,7 @@ class AuditChain:
 
     def _break(self, connection: sqlite3.Connection, why: str, expected: ChainEnd) -> None:
         _log.error("the activity log is not as it was left: %s", why)
-        line = break_line(why, self._clock(), expected, last(connection))
+        line = break_line(why, time.time(), expected, last(connection))
         self._add(connection, line, digest(line))
 
     def _add(self, connection: sqlite3.Connection, line: str, content_hash: str) -> int:

@@ -48,7 +48,10 @@ def with_jobs(connection: sqlite3.Connection, threads: Sequence[ThreadRecord]) -
     ]
 
 
-def old_of_job(connection: sqlite3.Connection, job_id: str, keep: int, maximum: int) -> list[str]:
+MOST_AT_ONCE = 200
+
+
+def old_of_job(connection: sqlite3.Connection, job_id: str, keep: int) -> list[str]:
     """The threads of a job's runs, at most so many, that nobody has touched, without the newest ``keep``: no message of
     a person, not pinned, not renamed, nothing begun in them, and none that could go on."""
     found = [
@@ -56,4 +59,4 @@ def old_of_job(connection: sqlite3.Connection, job_id: str, keep: int, maximum: 
         for thread_id, title, planned in connection.execute(_UNTOUCHED, (job_id, JOB_LABEL))
         if title.endswith(f", {datetime.fromtimestamp(planned).strftime(TITLE_TIME)}")
     ]
-    return found[keep : keep + maximum]
+    return found[keep : keep + MOST_AT_ONCE]

@@ -66,15 +66,15 @@ class EffectRepository:
         (R-JRN-5); how many. Those of agents that were called are a part of their caller's."""
         return await self._thread.write(lambda connection: connection.execute(_END_EMPTY).rowcount)
 
-    async def summaries(self, thread_id: str, limit: int = 20) -> list[dict[str, Any]]:
+    async def summaries(self, thread_id: str) -> list[dict[str, Any]]:
         """The latest summaries of a thread's older messages, newest first, from whatever runs."""
         query = (
             "SELECT value_json FROM effects WHERE kind = 'summary' AND name = ? AND value_json <> '' "
-            "ORDER BY at DESC, rowid DESC LIMIT ?"
+            "ORDER BY at DESC, rowid DESC LIMIT 20"
         )
 
         def work(connection: sqlite3.Connection) -> list[dict[str, Any]]:
-            return [json.loads(row[0]) for row in connection.execute(query, (thread_id, limit))]
+            return [json.loads(row[0]) for row in connection.execute(query, (thread_id,))]
 
         return await self._thread.read(work)
 

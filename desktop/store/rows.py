@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from desktop.domain.messages import Block, TextBlock, Usage, block_from_plain, to_plain
@@ -156,8 +155,3 @@ def run_row(run: RunRecord) -> tuple[Any, ...]:
     """The inverse of ``run_from``."""
     head = (run.run_id, run.thread_id, run.started_at, run.agent, run.model, run.ended_at, run.end_reason)
     return (*head, clean(run.detail), *usage_row(run.usage), to_json(run.extra))
-
-
-def record_json(record: Any) -> str:
-    """A flat dataclass as JSON."""
-    return to_json(asdict(record))

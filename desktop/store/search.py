@@ -10,6 +10,8 @@ from desktop.store.search_text import END, START, match_expression, snippet_rang
 from desktop.store.worker import StoreThread
 
 SNIPPET_WORDS = 24
+MOST = 50
+"""Hits."""
 _DEBATE = "t.thread_id IN (SELECT thread_id FROM debates)"
 _MESSAGES = (
     f"SELECT m.thread_id, m.message_id, t.title, snippet(message_search, 0, ?, ?, '…', {SNIPPET_WORDS}), m.created_at, "
@@ -21,7 +23,7 @@ _MESSAGES = (
 _TITLES = (
     f"SELECT t.thread_id, '', t.title, highlight(title_search, 0, ?, ?), t.updated_at, {_DEBATE} "
     "FROM title_search JOIN threads t ON t.seq = title_search.rowid "
-    f"WHERE title_search MATCH ? AND t.deleted_at IS NULL AND ({_DEBATE} OR NOT ?) "
+    "WHERE title_search MATCH ? AND t.deleted_at IS NULL "
     "ORDER BY t.updated_at DESC LIMIT ?"
 )
 
@@ -36,17 +38,17 @@ class SearchRepository:
         self._thread = thread
 
     async def messages(
-        self, *, text: str, thread_id: str = "", limit: int = 50, debates: bool = False
+        self, *, text: str, thread_id: str = "", limit: int = MOST, debates: bool = False
     ) -> list[SearchHit]:
         """Messages with all these words, newest first; with ``thread_id`` only of that thread, or only ``debates``."""
         wanted = match_expression(text)
         values = (START, END, wanted, debates, thread_id, thread_id, limit)
         return await self._hits(_MESSAGES, values) if wanted else []
 
-    async def titles(self, *, text: str, limit: int = 50, debates: bool = False) -> list[SearchHit]:
+    async def titles(self, *, text: str) -> list[SearchHit]:
         """Threads whose title has all these words, last used first. ``message_id`` is empty, the title the snippet."""
         wanted = match_expression(text)
-        return await self._hits(_TITLES, (START, END, wanted, debates, limit)) if wanted else []
+        return await self._hits(_TITLES, (START, END, wanted, MOST)) if wanted else []
 
     async def _hits(self, query: str, values: tuple[str | int, ...]) -> list[SearchHit]:
         def work(connection: sqlite3.Connection) -> list[SearchHit]:

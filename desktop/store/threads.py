@@ -49,9 +49,9 @@ class ThreadRepository:
 
         return await self._thread.read(work)
 
-    async def old_of_job(self, *, job_id: str, keep: int, maximum: int = 200) -> list[str]:
+    async def old_of_job(self, *, job_id: str, keep: int) -> list[str]:
         """Threads of a job that nobody has touched, without the newest ``keep`` of them."""
-        return await self._thread.read(lambda connection: old_of_job(connection, job_id, keep, maximum))
+        return await self._thread.read(lambda connection: old_of_job(connection, job_id, keep))
 
     async def deleted_with(self, *, label: str) -> list[str]:
         """The ids of deleted threads of this label, debates among them."""

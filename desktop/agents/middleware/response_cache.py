@@ -58,11 +58,10 @@ class CacheConfig:
 
 
 class ResponseCache:
-    """One for the process. ``account``: see there; ``clock`` is monotonic seconds."""
+    """One for the process. ``account``: see there."""
 
-    def __init__(self, account: Account, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, account: Account) -> None:
         self._account = account
-        self._clock = clock
         self._secret = os.urandom(32)
         self._kept: OrderedDict[bytes, tuple[float, int, ModelAnswer]] = OrderedDict()
         self._size = 0
@@ -76,7 +75,7 @@ class ResponseCache:
         """From memory, or the model's, which is then kept."""
         key = await self._key(context.request)
         found = self._kept.get(key) if key else None
-        if key and found is not None and found[0] > self._clock():
+        if key and found is not None and found[0] > time.monotonic():
             self._kept.move_to_end(key)
             context.response = _again(found[2])
             return
@@ -89,7 +88,7 @@ class ResponseCache:
         if size > MAX_CHARACTERS // 8:
             return
         self._drop(key)
-        self._kept[key] = (self._clock() + config.seconds, size, answer)
+        self._kept[key] = (time.monotonic() + config.seconds, size, answer)
         self._size += size
         while self._kept and (len(self._kept) > config.entries or self._size > MAX_CHARACTERS):
             self._drop(next(iter(self._kept)))

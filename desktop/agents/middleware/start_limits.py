@@ -24,9 +24,8 @@ class Starts:
     start counts; what a person starts is never held. ``clock`` is monotonic seconds, ``minute`` how many of them
     count."""
 
-    def __init__(self, *, clock: Callable[[], float] = time.monotonic, minute: float = MINUTE) -> None:
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._minute = minute
         self._begun: dict[tuple[str, str], deque[float]] = {}
 
     async def turn(self, maximum: int, context: AgentContext) -> None:
@@ -52,10 +51,10 @@ class Starts:
         """Seconds until the agent may start; 0: it starts now, and the start is counted."""
         now = self._clock()
         begun = self._begun.setdefault((start.kind, start.name), deque())
-        while begun and now - begun[0] >= self._minute:
+        while begun and now - begun[0] >= MINUTE:
             begun.popleft()
         if start.by != "person" and len(begun) >= maximum:
-            return max(0.001, self._minute - (now - begun[len(begun) - maximum]))
+            return max(0.001, MINUTE - (now - begun[len(begun) - maximum]))
         begun.append(now)
         while len(self._begun) > MAX_NAMES:
             del self._begun[next(iter(self._begun))]

@@ -52,14 +52,7 @@ class Logs:
     """Everything that goes through ``logging``, from INFO on, to ``logs/assent.log``; first the ``early`` records.
     ``stop()`` writes the rest."""
 
-    def __init__(
-        self,
-        folder: Path,
-        redact: Callable[[str], str],
-        *,
-        early: Iterable[logging.LogRecord] = (),
-        level: int = logging.INFO,
-    ) -> None:
+    def __init__(self, folder: Path, redact: Callable[[str], str], *, early: Iterable[logging.LogRecord] = ()) -> None:
         queue: SimpleQueue[logging.LogRecord] = SimpleQueue()
         file = PrivateRotatingFile(folder / "assent.log", maxBytes=LOG_BYTES, backupCount=LOG_FILES - 1, delay=True)
         file.setFormatter(RedactingFormatter(redact))
@@ -68,7 +61,7 @@ class Logs:
         self._listener = QueueListener(queue, file)
         self._level_before = logging.getLogger().level
         logging.getLogger().addHandler(self._handler)
-        logging.getLogger().setLevel(level)
+        logging.getLogger().setLevel(logging.INFO)
         self._listener.start()
         for record in early:
             self._handler.handle(record)

@@ -51,10 +51,10 @@ _TAIL = (
 class JavaScriptWorker:
     """``source`` reads a skill's file."""
 
-    def __init__(self, engine: CodeEngine, source: SourceOf, limits: CodeLimits | None = None) -> None:
+    def __init__(self, engine: CodeEngine, source: SourceOf) -> None:
         self._engine = engine
         self._source = source
-        self._limits = limits or CodeLimits()
+        self._limits = CodeLimits()
 
     async def run(self, definition: SkillDef, context: Context, args: Mapping[str, Any]) -> Any:
         """The value it returned. Raises ToolFailure for whatever the code did wrong."""

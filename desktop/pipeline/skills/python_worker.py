@@ -47,20 +47,19 @@ _ROOT = Path(__file__).resolve().parents[3]
 
 class PythonWorker:
     """``workspace`` is where the process starts; ``source`` reads a skill's file (of a pinned one only what was seen);
-    ``python`` is the interpreter's command (a frozen app has its own), ``at_once`` how much a run may wait for."""
+    ``at_once`` is how much a run may wait for."""
 
     def __init__(
         self,
         confinement: Confinement,
         workspace: Callable[[], str],
         source: SourceOf,
-        python: tuple[str, ...] = (sys.executable,),
+        *,
         at_once: int = MAX_UNDER_WAY,
     ) -> None:
         self._confinement = confinement
         self._source = source
         self._workspace = workspace
-        self._python = python
         self._at_once = at_once
 
     async def run(self, definition: SkillDef, context: Context, args: Mapping[str, Any]) -> Any:
@@ -85,11 +84,11 @@ class PythonWorker:
                 next_step="Install bubblewrap to run such skills.",
             )
         script = _ROOT / "desktop" / "workers" / "python_skill" / "__main__.py"
-        argv = (*self._python, "-I", "-S", "-B", "-X", "utf8", str(script))
+        argv = (sys.executable, "-I", "-S", "-B", "-X", "utf8", str(script))
         plain = ProcessSpec(argv, self._workspace(), {})
         wrapped = self._confinement.wrap(
             plain,
-            narrow=_needed(self._python[0]),
+            narrow=_needed(sys.executable),
             network=definition.wants_network,
             writes=definition.role != "agent" and not _only_reads(context),
             grants=context.call is not None and context.call.meta.unattended is None,

@@ -60,7 +60,7 @@ def read_attachment(path: str) -> Block:
 
 def _block(name: str, kind: str, data: bytes) -> Block:
     if kind:
-        return ImageBlock(kind, base64.b64encode(data).decode("ascii"), name)
+        return ImageBlock(kind, base64.b64encode(data).decode("ascii"), "pasted image")
     if b"\0" in data[:8192]:
         raise AttachmentRefused(f"“{name}” is not text.", next_step="Attach text or an image.")
     try:
@@ -69,8 +69,8 @@ def _block(name: str, kind: str, data: bytes) -> Block:
         raise AttachmentRefused(f"“{name}” is not UTF-8 text.", next_step="Save it as UTF-8 first.") from error
 
 
-def image_block(data: bytes, name: str = "pasted image") -> ImageBlock:
+def image_block(data: bytes) -> ImageBlock:
     """A pasted image as PNG bytes. Raises AttachmentRefused over the limit."""
     if len(data) > IMAGE_LIMIT:
         raise AttachmentRefused(f"The image is too large to attach (the limit is {IMAGE_LIMIT / 1e6:.0f} MB).")
-    return ImageBlock("image/png", base64.b64encode(data).decode("ascii"), name)
+    return ImageBlock("image/png", base64.b64encode(data).decode("ascii"), "pasted image")

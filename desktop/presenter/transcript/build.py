@@ -79,11 +79,7 @@ def pretty(arguments: Mapping[str, Any] | None, raw: str = "") -> str:
 
 
 def tool_part(
-    message_id: str,
-    call: ToolCallBlock,
-    result: ToolResultBlock | None,
-    category: str = "",
-    begun: frozenset[str] | None = None,
+    message_id: str, call: ToolCallBlock, result: ToolResultBlock | None, begun: frozenset[str] | None = None
 ) -> ToolPart:
     """The card of one call. Of one without a result, whose run was cut off, nobody knows what came of it, unless it is
     not among those that had ``begun``."""
@@ -98,7 +94,7 @@ def tool_part(
         call_id=call.call_id,
         tool=canonical(call.tool),
         summary=summary_of(code, summarise(arguments, call.raw)),
-        category=str(facts.get("category") or category),
+        category=str(facts.get("category") or ""),
         state=state,
         arguments=pretty(arguments, call.raw),
         result=result.text if result else "",

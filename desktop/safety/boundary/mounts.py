@@ -16,7 +16,7 @@ import sys
 from desktop.domain.lazy_dataclass import dataclass
 
 _TABLE = "/proc/self/mountinfo"
-_AT_FDCWD, _SYMLINK_NOFOLLOW, _EMPTY_PATH, _MOUNT_ID = -100, 0x100, 0x1000, 0x1000
+_AT_FDCWD, _SYMLINK_NOFOLLOW, _MOUNT_ID = -100, 0x100, 0x1000
 _ESCAPE = re.compile(r"\\([0-7]{3})")
 _PLATFORM: str = sys.platform
 
@@ -46,10 +46,6 @@ class MountIds:
             if found is not None or above == here:
                 return found
             here = above
-
-    def of_handle(self, descriptor: int) -> int | None:
-        """The mount of an open file."""
-        return self._ask(descriptor, b"", _EMPTY_PATH)
 
     def _ask(self, folder: int, path: bytes, flags: int) -> int | None:
         if self._statx is None:

@@ -44,13 +44,10 @@ def default_launcher() -> tuple[str, ...]:
 
 
 class GroupRunner:
-    """Implements ``domain.safety.ProcessRunner`` on any asyncio loop. ``launcher`` starts launcher.py; ``mask`` takes
+    """Implements ``domain.safety.ProcessRunner`` on any asyncio loop. ``mask`` takes
     known secrets out of what a process wrote, before it is cut: half of one would not be known any more."""
 
-    def __init__(
-        self, launcher: tuple[str, ...] | None = None, *, mask: Callable[[str], str] = lambda text: text
-    ) -> None:
-        self._launcher = default_launcher() if launcher is None else launcher
+    def __init__(self, *, mask: Callable[[str], str] = lambda text: text) -> None:
         self._mask = mask
 
     async def run(
@@ -85,7 +82,7 @@ class GroupRunner:
         return ProcessOutcome(text, code, ended, time.monotonic() - began, output.total, truncated)
 
     async def _start(self, spec: ProcessSpec) -> asyncio.subprocess.Process:
-        wrapped = self._with_launcher(spec)
+        wrapped = held(spec)
         try:
             return await asyncio.create_subprocess_exec(
                 *wrapped.argv,
@@ -101,16 +98,13 @@ class GroupRunner:
             what = f"{spec.argv[0]} cannot be started: {getattr(error, 'strerror', None) or error}."
             raise ToolFailure(what, code="tool.not_started") from error
 
-    def _with_launcher(self, spec: ProcessSpec) -> ProcessSpec:
-        return held(spec, self._launcher)
 
-
-def held(spec: ProcessSpec, launcher: tuple[str, ...] | None = None) -> ProcessSpec:
+def held(spec: ProcessSpec) -> ProcessSpec:
     """The same process, ended with everything below it when its parent dies; where nothing does that yet, and Linux."""
     if spec.contained or _PLATFORM != "linux":
         return spec
     place = spec.cwd if spec.settled else real(spec.cwd)
-    argv = (*(default_launcher() if launcher is None else launcher), "plain", place, *spec.argv)
+    argv = (*default_launcher(), "plain", place, *spec.argv)
     return replace(spec, argv=argv, cwd=place, contained=True)
 
 

@@ -77,14 +77,13 @@ class SystemConfinement:
         settings: SettingsProvider,
         *,
         kinds: tuple[Kind, ...] = KINDS,
-        launcher: tuple[str, ...] | None = None,
         caches: str = "",
         machine: Callable[[], Machine] = Machine.here,
     ) -> None:
         self._policy = policy
         self._settings = settings
         self._kinds = kinds
-        self._launcher = default_launcher() if launcher is None else launcher
+        self._launcher = default_launcher()
         self._caches = caches
         self._look = machine
         self._lock = threading.Lock()

@@ -40,7 +40,7 @@ class KeyringSecrets:
     """Implements ``domain.models.SecretStore``. ``on_value`` hears every value that passes, for redaction.
 
     ``child`` is the keyring host (``name``, ``get``, ``put``, ``delete``), ended by ``close``. ``timeout_s`` bounds
-    each call, the start of the host included; what is to be kept goes on waiting for ``person_s`` without its caller,
+    each call, the start of the host included; what is to be kept goes on waiting for ``PERSON_S`` without its caller,
     and ``on_late`` (any number) is called when it comes to an end.
     """
 
@@ -50,14 +50,12 @@ class KeyringSecrets:
         *,
         service: str = SERVICE,
         timeout_s: float = 10.0,
-        person_s: float = PERSON_S,
         on_value: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._child = child
         self._service = service
         self._timeout = timeout_s
         self._on_value = on_value
-        self._person_s = person_s
         self._hangs = 0
         self._hung_at = 0.0
         self._only_here: dict[tuple[str, str], str] = {}
@@ -113,7 +111,7 @@ class KeyringSecrets:
     async def _put(self, entry: tuple[str, str], value: str) -> bool:
         """Whether the keyring has it."""
         try:
-            await self._call("put", self._person_s, service=entry[0], user=entry[1], value=value)
+            await self._call("put", PERSON_S, service=entry[0], user=entry[1], value=value)
         except SecretsUnavailable:
             return False
         else:

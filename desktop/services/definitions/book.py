@@ -106,11 +106,6 @@ def sentence_of(file: AgentFile) -> str:
     return f"{Path(file.path).name}: {errors}.{kept}"
 
 
-def shown_problem(problem: DefinitionProblem) -> str:
-    """A problem with its place."""
-    return problem.shown
-
-
 class AgentFiles:
     """Reads the folders into a book, and again when they change. Every method blocks: use a thread. ``pins`` is what
     was seen of the files of projects; without it they are as good as one's own."""

@@ -41,10 +41,10 @@ class AgentText:
         return self.places.get(path, (1, 1))
 
 
-def read_text(text: str, origin: str, *, json_text: bool | None = None, places: bool = True) -> AgentText:
+def read_text(text: str, origin: str, *, places: bool = True) -> AgentText:
     """Parse a definition; never raises for what the text says. ``json_text`` None: as the origin's name says. Without
     ``places`` most texts need no YAML library (1.4 MB)."""
-    as_json = origin.endswith(".json") if json_text is None else json_text
+    as_json = origin.endswith(".json")
     if len(text.encode("utf-8", "replace")) > MAX_BYTES:
         return _unreadable("file.size", f"a definition has {MAX_BYTES // 1000} KB at most", (1, 1))
     if as_json:

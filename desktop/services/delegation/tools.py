@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 from desktop.domain.agent_names import alias_of, tool_name_of
 from desktop.domain.definitions import AgentDefinition, DefinitionProblem
 from desktop.domain.judgement import Category
 from desktop.domain.skills import SkillDef
-from desktop.domain.tools import PreCheck, Tool, ToolCallContext, ToolResult, ToolSpec
+from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.pipeline.skill_tool import AGENT_LIMIT_S
 from desktop.services.agents.cycles import agent_cycles
 from desktop.services.definitions.book import AgentBook
 from desktop.services.skills.side_prompt import prompt_skill_now
 from desktop.services.skills.world import SkillWorld
+from desktop.tools.registry import ToolRegistry
 
 SOURCE = "agent"
 MESSAGE: Mapping[str, Any] = {
@@ -35,16 +36,6 @@ _TRUSTED = ("library", "mine")
 """Whose word about a category counts: a file from elsewhere may not lower its own."""
 
 Carry = Callable[[AgentDefinition, Mapping[str, Any], ToolCallContext], Awaitable[ToolResult]]
-
-
-class Registry(Protocol):
-    """The part of ``tools.registry.ToolRegistry`` that is used."""
-
-    def find(self, name: str) -> Tool | None: ...
-
-    def tools(self) -> Iterable[Tool]: ...
-
-    def replace_source(self, source: str, tools: Iterable[Tool]) -> None: ...
 
 
 class AgentTool:
@@ -72,7 +63,7 @@ class AgentTools:
         self,
         book: AgentBook,
         world: SkillWorld,
-        registry: Registry,
+        registry: ToolRegistry,
         carry: Carry,
         reserved: Callable[[str], str] = lambda _name: "",
     ) -> None:

@@ -35,9 +35,10 @@ from desktop.recovery.past import (
     edited_of,
     question_of,
 )
-from desktop.recovery.resume import Effects, Unfinished, conclude, unfinished_above
+from desktop.recovery.resume import Unfinished, conclude, unfinished_above
 from desktop.recovery.words import CUT_OFF, LOOK_FIRST, NOBODY_KNOWS, NOT_MADE
 from desktop.store import Store
+from desktop.store.journal import EffectRepository
 
 _NOT_WHOLE = frozenset({"length", "aborted", "error", "cut", "limit"})
 
@@ -96,7 +97,7 @@ class Settling:
         self._recorder = recorder
         self._token = token
 
-    async def settle(self, effects: Effects) -> list[ChatMessage]:
+    async def settle(self, effects: EffectRepository) -> list[ChatMessage]:
         """Settle the open calls and return their results. Raises CancellationError when the person ends the run
         instead; then they stay open."""
         self._recorder.message_id = self._left.message.message_id

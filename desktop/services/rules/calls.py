@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from desktop.domain.call_facts import CallFacts
@@ -100,8 +99,3 @@ def text_of(facts: CallFacts) -> str:
         if isinstance(found := facts.arguments.get(name), str) and found:
             return found
     return json.dumps(dict(facts.arguments), ensure_ascii=False, default=str)[:MAX_TEXT]
-
-
-def without_thread(facts: CallFacts) -> CallFacts:
-    """The same call in no thread."""
-    return replace(facts, thread_id="", above=())

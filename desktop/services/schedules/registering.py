@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from desktop.domain.errors import Denied, KnownError, ToolFailure
 from desktop.domain.jobs import MAX_MESSAGE, MAX_NAME, Job
@@ -17,6 +17,9 @@ from desktop.domain.judgement import Category
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.services.schedules.service import JobService
 from desktop.skills.formats.loader import load_from_bytes
+
+if TYPE_CHECKING:
+    from desktop.services.skills.editing import SkillService
 
 MAX_TEXT = 100_000
 ENDING = ".skill.md"
@@ -55,17 +58,6 @@ SKILL_REGISTER = ToolSpec(
 )
 
 
-class SkillLibrary(Protocol):
-    """The part of ``desktop.services.skills.editing.SkillService`` that is used."""
-
-    @property
-    def mine(self) -> str: ...
-
-    def holder(self, name: str) -> str: ...
-
-    async def register(self, name: str, text: str) -> str: ...
-
-
 class ScheduleCreate:
     """The tool ``schedule-create``: makes a scheduled job that only reads."""
 
@@ -98,7 +90,7 @@ class ScheduleCreate:
 class SkillRegister:
     """The tool ``skill-register``: saves a new skill."""
 
-    def __init__(self, service: Callable[[], SkillLibrary]) -> None:
+    def __init__(self, service: Callable[[], SkillService]) -> None:
         self._service = service
 
     @property

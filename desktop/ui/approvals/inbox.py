@@ -41,11 +41,10 @@ def summary(request: PermissionRequest) -> str:
 class InboxModel(QAbstractListModel):
     """The requests as rows."""
 
-    def __init__(self, thread_title: Callable[[str], str], clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, thread_title: Callable[[str], str]) -> None:
         super().__init__()
         self._requests: tuple[PermissionRequest, ...] = ()
         self._thread_title = thread_title
-        self.clock = clock
 
     def set_requests(self, requests: Sequence[PermissionRequest]) -> None:
         """Show other requests."""
@@ -71,7 +70,7 @@ class InboxModel(QAbstractListModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tip(summary(request))
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            since = waited(self.clock() - request.asked_at)
+            since = waited(time.time() - request.asked_at)
             return f"{request.category} call {request.tool}, {summary(request)}, {self.origin(request)}, waits {since}"
         return None
 
@@ -110,7 +109,7 @@ class InboxDelegate(RowDelegate):
         side = t.px(16)
         category = request.category.value
         glyph(painter, QRect(box.x() + t.px(9), top + t.px(3), side, line), category, category, side)
-        since = waited(self._model.clock() - request.asked_at)
+        since = waited(time.time() - request.asked_at)
         painter.setFont(t.font("small"))
         painter.setPen(t.color("text-2"))
         painter.drawText(QRect(left, top, right - left, line), _RIGHT, since)

@@ -62,11 +62,11 @@ def _schema_row(name: str, words: str, description: str) -> QWidget:
     return holder
 
 
-def fact(caption: str, value: str | QWidget, *, mono: bool = False, column: int = 92) -> QWidget:
+def fact(caption: str, value: str | QWidget, *, mono: bool = False) -> QWidget:
     """A quiet name, then its value, which can be selected."""
     holder = QWidget()
     row = Row(holder, spacing=0)
-    row.addWidget(sized(Text(caption, "body", "3"), width=column), 0, Qt.AlignmentFlag.AlignTop)
+    row.addWidget(sized(Text(caption, "body", "3"), width=92), 0, Qt.AlignmentFlag.AlignTop)
     if isinstance(value, str):
         value = Selectable(shown(value), "code" if mono else "body", "1")
         value.setAccessibleName(f"{caption}: {value.text()}")

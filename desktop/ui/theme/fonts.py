@@ -6,8 +6,6 @@ to its own interface and fixed fonts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from PySide6.QtGui import QFont, QFontDatabase
 
 from desktop.ui.theme.resources import FONTS
@@ -71,8 +69,3 @@ class Fonts:
         """Family names in order of preference."""
         first, rest = (self._tokens.mono, FALLBACK_MONO) if mono else (self._tokens.family, FALLBACK_TEXT)
         return [first, *rest]
-
-
-def line_heights(tokens: Tokens) -> Mapping[str, int]:
-    """Line height of each role at 100 %."""
-    return {role: step.line for role, step in tokens.steps.items()}

@@ -59,9 +59,6 @@ class MessageText:
         """Where the parts begin, right of the column's left edge."""
         return self._inner(self.frame)[0] if self.frame else 0.0
 
-    def inner_width(self) -> float:
-        return self._inner(self.frame)[1] if self.frame else 0.0
-
     def length(self) -> int:
         """Characters of the message's text."""
         return max(0, self.flows[-1].start + self.flows[-1].length) if self.flows else 0

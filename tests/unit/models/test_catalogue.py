@@ -10,7 +10,7 @@ from desktop.domain.models import Connection, LocalServer, ModelInfo, ModelRef
 from desktop.domain.processes import ChildRefused
 from desktop.models.client import ModelServices
 from desktop.models.failures import model_error
-from desktop.models.providers import PROVIDERS, LocalAddresses, missing_fields
+from desktop.models.providers import PROVIDERS, LocalAddresses
 from desktop.workers.child import ChildProcess
 from tests.servers.fixtures import ProviderSpace
 from tests.servers.hosts import KEY, connection, models_over
@@ -222,11 +222,12 @@ async def test_an_azure_connection_offers_its_deployment(host: ChildProcess, pro
 
 
 async def test_every_provider_says_what_it_needs() -> None:
-    names = {info.provider for info in PROVIDERS}
+    needs = {info.provider: info.needs for info in PROVIDERS}
+    names = set(needs)
     assert names >= {"openai", "anthropic", "gemini", "bedrock", "azure", "openrouter", "mistral", "openai_compatible"}
     assert names >= set(KINDS)
-    assert missing_fields("azure", {"key": "k", "base_url": " "}) == ["base_url", "api_version", "deployment"]
-    assert missing_fields("openai_compatible", {"base_url": "http://x"}) == []
+    assert needs["azure"] == ("key", "base_url", "api_version", "deployment", "model?")
+    assert needs["openai_compatible"] == ("base_url", "key?")
     assert ModelRef.parse("lab/org/model") == ModelRef("lab", "org/model")
 
 

@@ -51,8 +51,6 @@ class Options:
     """They take orders from elsewhere."""
     sends: frozenset[str] = frozenset()
     """They send data away."""
-    grouped: bool = False
-    """Whether single letters are found in groups of letters where there is no table of letters."""
     glued: bool = False
     """Whether values may follow long names with one dash at once."""
 
@@ -78,19 +76,12 @@ class Options:
 
 
 def _of(
-    starts: str = "",
-    writes: str = "",
-    changes: str = "",
-    orders: str = "",
-    sends: str = "",
-    *,
-    grouped: bool = False,
-    glued: bool = False,
+    starts: str = "", writes: str = "", changes: str = "", orders: str = "", sends: str = "", *, glued: bool = False
 ) -> Options:
     first, second, third, fourth, fifth = (
         frozenset(names.split()) for names in (starts, writes, changes, orders, sends)
     )
-    return Options(first, second, third, fourth, fifth, grouped, glued)
+    return Options(first, second, third, fourth, fifth, glued=glued)
 
 
 NONE = Options()

@@ -33,13 +33,13 @@ def tip(*lines: str) -> str:
     return as_markup(text) if text else ""
 
 
-def marked_line(text: str, marked: Sequence[tuple[int, int]], limit: int = CALL_SHOWN) -> tuple[str, Ranges]:
-    """One line with at most about ``limit`` characters of the text, and where its marked parts are in it."""
+def marked_line(text: str, marked: Sequence[tuple[int, int]]) -> tuple[str, Ranges]:
+    """One line with at most about ``CALL_SHOWN`` characters of the text, and where its marked parts are in it."""
     start = 0
     first = min((at for at, length in marked if length > 0), default=0)
-    if len(text) > limit and first > limit // 2:
+    if len(text) > CALL_SHOWN and first > CALL_SHOWN // 2:
         start = first - _BEFORE
-    end = min(len(text), start + limit)
+    end = min(len(text), start + CALL_SHOWN)
     line = "…" if start else ""
     ranges: list[tuple[int, int]] = []
     at = start

@@ -112,13 +112,13 @@ class Picker(QFrame):
 
     chosen = Signal(str)
 
-    def __init__(self, parent: QWidget, *, name: str, empty: str, field: bool = True, mono: bool = False) -> None:
+    def __init__(self, parent: QWidget, *, name: str, empty: str, field: bool = True) -> None:
         super().__init__(parent, Qt.WindowType.Popup if field else Qt.WindowType.Widget)
         self.setProperty("pane", "card-attention")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAccessibleName(name)
         self._choices = Choices()
-        self.rows = RowList(name, ChoiceDelegate(self._choices, mono=mono))
+        self.rows = RowList(name, ChoiceDelegate(self._choices, mono=False))
         self.rows.setModel(self._choices)
         self._none = empty
         self._empty = Text(empty, "small", "3")

@@ -5,9 +5,6 @@ The whole diff is the request's own view; this only shows that there is one. Eve
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.words import count_words, size_of, size_words
@@ -73,15 +70,6 @@ def _command(text: str) -> tuple[list[PreviewLine], bool]:
     if rest > 0:
         lines.append(PreviewLine("", "fold", f"{count_words(rest, 'more line')}: open the request"))
     return lines, rest <= 0 and all(len(part.text) <= LONGEST_LINE for part in parts)
-
-
-def preview_lines(preview: Mapping[str, Any]) -> list[PreviewLine]:
-    """The lines to show for a request's ``preview`` (see ``PreCheck``)."""
-    kind = preview.get("kind")
-    if kind == "diff":
-        found = _diff(str(preview.get("before") or ""), str(preview.get("after") or ""), bool(preview.get("new")))
-        return list(found.lines)
-    return _command(str(preview.get("command") or ""))[0] if kind == "command" else []
 
 
 def _diff(before: str, after: str, new: bool) -> Preview:

@@ -107,9 +107,6 @@ class TextBox:
         known = self.height <= style.line and not self._rtl and style.align == Qt.AlignmentFlag.AlignLeft
         return not known or (self.used_lead <= right and self.width >= left)
 
-    def line_count(self) -> int:
-        return self._layout.lineCount()
-
     def right_to_left(self) -> bool:
         """Whether the text runs from the right."""
         return self._rtl

@@ -13,8 +13,8 @@ from desktop.ui.widgets.controls.fields import Combo
 class AgentCombo(Combo):
     """The data of a choice is the agent's name; one without data is no agent."""
 
-    def __init__(self, name: str, *, quiet: bool = False) -> None:
-        super().__init__(name, quiet=quiet)
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
         theme().changed.connect(self._draw)
 
     def fill(self, choices: list[tuple[str, object]], current: object = None) -> None:

@@ -10,13 +10,15 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from desktop.ui.theme import theme
 
+LINE_GAP = 6
+
 
 class FlowRow(QWidget):
     """Places its widgets from left to right and goes on below; ``gap`` in pixels at 100 %."""
 
-    def __init__(self, gap: int = 8, line_gap: int = 6) -> None:
+    def __init__(self, gap: int = 8) -> None:
         super().__init__()
-        self._gap, self._line_gap = gap, line_gap
+        self._gap = gap
         self._items: list[QWidget] = []
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
@@ -75,7 +77,7 @@ class FlowRow(QWidget):
             hint = widget.sizeHint().expandedTo(widget.minimumSize()).boundedTo(widget.maximumSize())
             item = min(hint.width(), max(width, 1))
             if x and x + item > width:
-                x, y, line = 0, y + line + px(self._line_gap), 0
+                x, y, line = 0, y + line + px(LINE_GAP), 0
             if move:
                 widget.setGeometry(QRect(x, y, item, hint.height()))
             x += item + px(self._gap)
