@@ -255,6 +255,11 @@ class Usage:
         )
 
 
+def usage_to_plain(usage: Usage) -> dict[str, Any]:
+    """JSON-ready form of what was used."""
+    return {name: getattr(usage, name) for name in Usage.__dataclass_fields__}
+
+
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
     """One message of a prompt window: what the round loop and the model client exchange.

@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from desktop.domain.cancellation import CancellationToken
-from desktop.domain.ids import short_id
+from desktop.domain.ids import AgentId, short_id
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.supervision import Supervision
 
@@ -51,6 +51,11 @@ class RunMeta:
         """The metadata of a child span: same run, child token, new trace id (R-CAN-8); ``call``, if given, is the call
         it runs in."""
         return replace(self, cancellation=self.cancellation.child(), trace_id=short_id(), call=call or self.call)
+
+    def place(self) -> Supervision:
+        """Where whoever makes the calls stands in the tree of the run."""
+        agent_id = AgentId("run", self.thread_id)
+        return self.supervision or Supervision.root(agent_id, run_id=self.run_id, session_id=self.thread_id)
 
     def called(self, thread_id: str, cancellation: CancellationToken, supervision: Supervision) -> RunMeta:
         """The metadata of an agent that is called from here and works in ``thread_id``: the same run and permission;

@@ -10,7 +10,15 @@ from typing import Any
 from desktop.domain import errors
 from desktop.domain.agent import AgentOutcome
 from desktop.domain.errors import KnownError
-from desktop.domain.messages import ChatMessage, Usage, block_from_plain, media_from_plain, media_to_plain, to_plain
+from desktop.domain.messages import (
+    ChatMessage,
+    Usage,
+    block_from_plain,
+    media_from_plain,
+    media_to_plain,
+    to_plain,
+    usage_to_plain,
+)
 from desktop.domain.models import ModelRequest
 from desktop.domain.tools import ToolResult
 
@@ -134,11 +142,6 @@ def message_from_plain(plain: Mapping[str, Any]) -> ChatMessage:
         Usage(**usage) if usage is not None else None,
         plain.get("model", ""),
     )
-
-
-def usage_to_plain(usage: Usage) -> dict[str, Any]:
-    """JSON-ready form of what was used."""
-    return {name: getattr(usage, name) for name in Usage.__dataclass_fields__}
 
 
 def result_to_plain(result: ToolResult) -> dict[str, Any]:

@@ -63,23 +63,21 @@ class CalledRunRepository:
 
     async def trees(self, run_ids: Iterable[str]) -> Mapping[str, str]:
         """In whose log the effects of these runs stand, where it is not their own."""
-        asked = tuple(run_ids)
-        query = "SELECT tree_run_id FROM called_runs WHERE run_id = ?"
-
-        def work(connection: sqlite3.Connection) -> dict[str, str]:
-            rows = ((run_id, connection.execute(query, (run_id,)).fetchone()) for run_id in asked)
-            return {run_id: row[0] for run_id, row in rows if row is not None}
-
-        return await self._thread.read(work) if asked else {}
+        return await self._first("SELECT tree_run_id FROM called_runs WHERE run_id = ?", run_ids)
 
     async def callers(self, call_keys: Iterable[str]) -> Mapping[str, str]:
         """By message: the call on whose behalf an agent made these calls in a thread of its own."""
         asked = {key.partition(":")[0] for key in call_keys if not is_inside(key)}
         query = "SELECT c.call_key FROM messages m JOIN called_runs c USING (run_id) WHERE m.message_id = ?"
+        return await self._first(query, asked)
+
+    async def _first(self, query: str, keys: Iterable[str]) -> Mapping[str, str]:
+        """What a query finds first for each of these keys; those for which there is nothing are left out."""
+        asked = tuple(keys)
 
         def work(connection: sqlite3.Connection) -> dict[str, str]:
-            rows = ((message_id, connection.execute(query, (message_id,)).fetchone()) for message_id in asked)
-            return {message_id: row[0] for message_id, row in rows if row is not None}
+            rows = ((key, connection.execute(query, (key,)).fetchone()) for key in asked)
+            return {key: row[0] for key, row in rows if row is not None}
 
         return await self._thread.read(work) if asked else {}
 

@@ -102,7 +102,7 @@ class LiveRuns:
             if below:
                 self._publish(RunTreeChanged(thread_id=thread_id, run_id=beside, nodes=below))
 
-        tree = self._grown(meta, agent_id, _place(meta), "the run's budget", tell if beside else None)
+        tree = self._grown(meta, agent_id, meta.place(), "the run's budget", tell if beside else None)
         if beside:
             self._beside[(beside, mark)] = tree
         try:
@@ -146,7 +146,7 @@ class LiveRuns:
         """A place for an agent that works within a call of ``meta``, in the same thread: its calls are those whose
         metadata name its ``path`` as their ``node``. ``budget`` and ``priority`` are what is asked for it; it never
         counts more than its caller, and else as much. Otherwise as ``begin``."""
-        caller = self._caller(meta, _place(meta))
+        caller = self._caller(meta, meta.place())
         rank = caller.supervision.priority_for_child(priority)
         place = caller.supervision.spawn_child(caller.agent_id, execution_budget=budget, priority=rank)
         node = self._added(meta, caller, agent_id, place, under)
@@ -378,12 +378,6 @@ def _end_below(tree: RunTree, journal: EffectJournal | None) -> None:
             tree.end(node, outcome)
             if journal is not None:
                 journal.end_agent(node.path, outcome)
-
-
-def _place(meta: RunMeta) -> Supervision:
-    """Where its caller stands."""
-    agent_id = AgentId("run", meta.thread_id)
-    return meta.supervision or Supervision.root(agent_id, run_id=meta.run_id, session_id=meta.thread_id)
 
 
 def _grafted(facts: NodeFacts, mark: str) -> NodeFacts:

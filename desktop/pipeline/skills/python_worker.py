@@ -16,7 +16,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from desktop.domain.errors import ChildDied, ProtocolViolation, ToolFailure
+from desktop.domain.errors import ChildDied, ProtocolViolation, ToolFailure, first_of
 from desktop.domain.judgement import Category
 from desktop.domain.processes import ChildRefused
 from desktop.domain.safety import Confinement, ProcessSpec
@@ -150,7 +150,7 @@ class _PythonCall:
                     if is_effect:  # the code has ended: nobody is left who waits for it
                         task.cancel()
         except BaseExceptionGroup as group:
-            raise self._failed(_first(group)) from group
+            raise self._failed(first_of(group)) from group
         finally:
             stream.cancel()
         return self._ended(await asyncio.to_thread(_taken, stream.value))
@@ -246,14 +246,6 @@ def _checked(item: Any) -> Mapping[str, Any]:
         raise ProtocolViolation("A skill's process sent something that is no call.")
     checked: Mapping[str, Any] = item
     return checked
-
-
-def _first(group: BaseExceptionGroup[Any]) -> BaseException:
-    """One exception of a group, however deep."""
-    found: BaseException = group
-    while isinstance(found, BaseExceptionGroup):
-        found = found.exceptions[0]
-    return found
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from desktop.domain.lazy_dataclass import dataclass
 
@@ -36,8 +37,8 @@ class LineEnds:
         if edited == self.shown:
             return self.text
         old, new = self.shown.split("\n"), edited.split("\n")
-        head = _common(old, new)
-        tail = min(_common(old[::-1], new[::-1]), min(len(old), len(new)) - head)
+        head = in_common(old, new)
+        tail = min(in_common(old[::-1], new[::-1]), min(len(old), len(new)) - head)
         out = []
         for at, line in enumerate(new[:-1]):
             if at < min(head, len(self._ends)):
@@ -50,7 +51,8 @@ class LineEnds:
         return "".join(out) + new[-1]
 
 
-def _common(left: list[str], right: list[str]) -> int:
+def in_common(left: Sequence[str], right: Sequence[str]) -> int:
+    """How many lines or words both begin with."""
     count = 0
     for one, other in zip(left, right, strict=False):
         if one != other:

@@ -41,7 +41,7 @@ class StatCache:
         """The state of the name itself, no link followed; None where nothing can be seen."""
         found = self._states.get(path, _UNSEEN)
         if found is _UNSEEN:
-            found = self._states[path] = None if path.startswith(self._gone) else _status(path)
+            found = self._states[path] = None if path.startswith(self._gone) else status_of(path)
         return found  # type: ignore[return-value]
 
     @property
@@ -125,7 +125,8 @@ def _written(path: str, base: str, home: str) -> str:  # noqa: ARG001 - what ``~
     return bare if plain else ""
 
 
-def _status(path: str) -> os.stat_result | None:
+def status_of(path: str) -> os.stat_result | None:
+    """What is there now, links not followed; None where nothing is."""
     try:
         return os.lstat(path)
     except (OSError, ValueError):

@@ -13,7 +13,7 @@ from dataclasses import field
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.autorun_places import hooks_folder, runs_later
-from desktop.safety.boundary.disk_snapshot import StatCache
+from desktop.safety.boundary.disk_snapshot import StatCache, status_of
 from desktop.safety.boundary.paths import PathProblem
 from desktop.safety.boundary.policy import BoundaryRule, Lists, SecondNames
 from desktop.safety.shell.syntax.words import Word, braces
@@ -193,7 +193,7 @@ class PathReader:
             other = self.second_names.entry_of(status) if status is not None else ""
             return f"{path} is another name of a file in {other}, which is denied" if other else ""
         for name in itertools.islice(glob.iglob(path), MAX_FOUND):
-            if other := self.second_names.entry_of(_status(name)):
+            if other := self.second_names.entry_of(status_of(name)):
                 return f"{name} is another name of a file in {other}, which is denied"
         return ""
 
@@ -281,13 +281,6 @@ class Disk:
                 return None
         line = set(self._moment.line(path))
         return next((rule for rule in self.rules if rule.covers(path, line)), None)
-
-
-def _status(path: str) -> os.stat_result | None:
-    try:
-        return os.lstat(path)
-    except (OSError, ValueError):
-        return None
 
 
 def harmless_target(path: str) -> bool:

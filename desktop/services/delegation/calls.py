@@ -17,7 +17,6 @@ from desktop.domain.errors import ConfigurationError, Denied, KnownError, ToolFa
 from desktop.domain.ids import AgentId, new_id
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import TextBlock
-from desktop.domain.run_meta import RunMeta
 from desktop.domain.run_tree import NodeState
 from desktop.domain.skills import SkillDef
 from desktop.domain.supervision import Supervision
@@ -108,7 +107,7 @@ class AgentCalls:
         host = call.invocation.inherited.get(HOST) if isinstance(call, CallContext) else None
         if not isinstance(call, CallContext) or not isinstance(host, Host):
             raise ToolFailure("There is no model here to run an agent with.")
-        node = _node(call.meta)
+        node = call.meta.place()
         if agent.handoff == "transfer" and await self._handed_over(agent, call, node):
             facts = {"handoff": "transfer", "agent": agent.name}
             return ToolResult(f"{agent.shown} has taken over this conversation.", facts=facts)
@@ -308,12 +307,6 @@ def _thread(agent: AgentDefinition, place: AgentPlace, message: str, model: str)
         titled_by="auto",
         label=KEPT if stays else CHILD,
     )
-
-
-def _node(meta: RunMeta) -> Supervision:
-    """Where the caller stands."""
-    agent_id = AgentId("run", meta.thread_id)
-    return meta.supervision or Supervision.root(agent_id, run_id=meta.run_id, session_id=meta.thread_id)
 
 
 def _result(agent: AgentDefinition, thread_id: str, answer: AgentAnswer) -> ToolResult:

@@ -15,7 +15,7 @@ from desktop.domain.skills import LEVELS, Level, SkillDef
 from desktop.pipeline.skills.level_layer import LevelEntry, LevelLayer
 from desktop.pipeline.skills.run import SkillRuns
 from desktop.settings.groups.middleware import MiddlewareSettings
-from desktop.skills.cascade.effective import CONFIGURING
+from desktop.skills.cascade.effective import CONFIGURING, names_of
 from desktop.skills.cascade.order import OrderCycle, Placement, ordered
 from desktop.skills.catalogue.roots import enclosing_root
 from desktop.skills.resolution.fabric import SkillFabric
@@ -256,15 +256,9 @@ def _placements(given: Sequence[SkillDef]) -> list[Placement]:
         own = one.metadata.get("order")
         said = own if isinstance(own, Mapping) else {}
         known = found.get(one.name, Placement(one.name))
-        before, after = _names(said.get("before")), _names(said.get("after"))
+        before, after = names_of(said.get("before")), names_of(said.get("after"))
         found[one.name] = Placement(one.name, known.before + before, known.after + after)
     return list(found.values())
-
-
-def _names(value: Any) -> tuple[str, ...]:
-    if isinstance(value, str):
-        return tuple(value.split())
-    return tuple(str(one) for one in value) if isinstance(value, (list, tuple)) else ()
 
 
 def switched(choice: MiddlewareSettings, key: str, *, on: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -19,8 +19,8 @@ from desktop.domain.messages import (
     TextBlock,
     ToolCallBlock,
     ToolResultBlock,
-    Usage,
     to_plain,
+    usage_to_plain,
 )
 from desktop.domain.threads import MessageRecord, ThreadRecord
 from desktop.services.threads.export_html import as_html
@@ -54,7 +54,7 @@ def as_json(thread: ThreadRecord, messages: Sequence[MessageRecord]) -> str:
             "model": thread.model,
             "created_at": thread.created_at,
             "updated_at": thread.updated_at,
-            "usage": _usage(thread.usage),
+            "usage": usage_to_plain(thread.usage),
         },
         "messages": [message_plain(message) for message in messages],
     }
@@ -73,13 +73,9 @@ def message_plain(message: MessageRecord) -> dict[str, Any]:
         "created_at": message.created_at,
         "status": message.status,
         "stop_reason": message.stop_reason,
-        "usage": _usage(message.usage) if message.usage else None,
+        "usage": usage_to_plain(message.usage) if message.usage else None,
         "blocks": [to_plain(block) for block in message.blocks],
     }
-
-
-def _usage(usage: Usage) -> dict[str, Any]:
-    return {name: getattr(usage, name) for name in Usage.__dataclass_fields__}
 
 
 def _plain(value: Any) -> Any:

@@ -170,7 +170,7 @@ class Cascades:
     def _compute(self, definition: SkillDef, args: Mapping[str, Any]) -> Cascade:
         layers = self._layers(definition)
         metadata, origins = merged([(layer.name, layer.metadata) for layer in layers])
-        removed = frozenset(_names(definition.metadata.get("$remove")))
+        removed = frozenset(names_of(definition.metadata.get("$remove")))
         entries = [
             entry
             for key, value in metadata.items()
@@ -226,7 +226,7 @@ class Cascades:
         return layers
 
     def _parents(self, known: dict[str, SkillDef], name: str, authority: SkillDef | None) -> Iterator[str | None]:
-        for ref in _names(known[name].metadata.get("$inherit")):
+        for ref in names_of(known[name].metadata.get("$inherit")):
             found = authority if ref == AUTHORITY else self._finder.find_tool(ref)
             if found is None:
                 if ref == AUTHORITY:
@@ -276,12 +276,13 @@ def _gate_places() -> list[Placement]:
 def _place(entry: ChainEntry, steering: Mapping[str, Any]) -> Placement:
     """A middleware's own constraints and those of the served skill; always behind the last gate (R-MW-7)."""
     own, asked = _mapping(entry.definition.metadata.get("order")), _mapping(steering.get(entry.name))
-    before = (*_names(own.get("before")), *_names(asked.get("before")), "$execute")
-    after = (*_names(own.get("after")), *_names(asked.get("after")), GATES[-1])
+    before = (*names_of(own.get("before")), *names_of(asked.get("before")), "$execute")
+    after = (*names_of(own.get("after")), *names_of(asked.get("after")), GATES[-1])
     return Placement(entry.name, before, after)
 
 
-def _names(value: Any) -> tuple[str, ...]:
+def names_of(value: Any) -> tuple[str, ...]:
+    """Names in a list, or with spaces between them in a text; anything else names nothing."""
     if isinstance(value, str):
         return tuple(value.split())
     return tuple(str(one) for one in value) if isinstance(value, (list, tuple)) else ()

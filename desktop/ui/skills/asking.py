@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import partial
 
 from PySide6.QtWidgets import QWidget
 
@@ -12,7 +11,6 @@ from desktop.presenter.skills.words import NEW_KINDS
 from desktop.ui.widgets.controls.fields import Field, Labelled
 from desktop.ui.widgets.controls.toggles import Segmented
 from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
-from desktop.ui.widgets.dialogs.files import FileDialog
 from desktop.ui.widgets.shown import shown_line
 
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
@@ -102,17 +100,3 @@ def ask_leave(window: QWidget, name: str, answered: Callable[[str], None]) -> Di
     dialog.answered.connect(answered)
     dialog.open()
     return dialog
-
-
-def choose_folder(parent: QWidget, chosen: Callable[[str], None]) -> None:
-    """A folder of the person's choice; opened, never executed."""
-    dialog = FileDialog(parent, "Open project folder")
-    dialog.setFileMode(FileDialog.FileMode.Directory)
-    dialog.setOption(FileDialog.Option.ShowDirsOnly)
-    dialog.fileSelected.connect(partial(_once, chosen))
-    dialog.open()
-
-
-def _once(chosen: Callable[[str], None], folder: str) -> None:
-    if folder:
-        chosen(folder)

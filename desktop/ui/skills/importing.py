@@ -347,15 +347,6 @@ class PasteDialog(Dialog):
         self.answered.connect(lambda answer: look(self.field.toPlainText()) if answer == "yes" else None)
 
 
-def choose_folder(parent: QWidget, chosen: Callable[[str], None]) -> None:
-    """The folder of a skill, or of several."""
-    dialog = FileDialog(parent, "Import a skill from a folder")
-    dialog.setFileMode(FileDialog.FileMode.Directory)
-    dialog.setOption(FileDialog.Option.ShowDirsOnly)
-    dialog.fileSelected.connect(lambda path: chosen(path) if path else None)
-    dialog.open()
-
-
 def choose_archive(parent: QWidget, chosen: Callable[[str], None]) -> None:
     """A zip or tar.gz archive, or a skill's file."""
     dialog = FileDialog(parent, "Import a skill from an archive")

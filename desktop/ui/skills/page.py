@@ -16,6 +16,7 @@ from desktop.ui.skills.facets import Facets
 from desktop.ui.skills.list_pane import SkillList
 from desktop.ui.theme import theme
 from desktop.ui.widgets.dialogs.drop_zone import DropZone
+from desktop.ui.widgets.dialogs.files import choose_folder
 from desktop.ui.widgets.dialogs.page_shortcut import PageShortcut
 from desktop.ui.widgets.dialogs.toast import Toast
 from desktop.ui.widgets.layout.folding import FoldingPane
@@ -94,7 +95,7 @@ class SkillsPage(QFrame):
         self.list.menu_wanted.connect(self._menu)
         self.list.new_wanted.connect(self.new)
         self.facets.new_wanted.connect(self.new)
-        self.facets.project_wanted.connect(lambda: asking.choose_folder(self, projects.add))
+        self.facets.project_wanted.connect(lambda: choose_folder(self, "Open project folder", projects.add))
         self.skill.acted.connect(self.act)
         self.skill.back.connect(self._back)
         self.skill.other.connect(self._show_other)
@@ -237,7 +238,7 @@ class SkillsPage(QFrame):
 
     def import_folder(self) -> None:
         """Import skills from a folder that the person chooses."""
-        importing.choose_folder(self, self.import_path)
+        choose_folder(self, "Import a skill from a folder", self.import_path)
 
     def import_archive(self) -> None:
         """Import skills from a zip or tar.gz archive."""

@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from desktop.domain.lazy_dataclass import dataclass
+from desktop.safety.shell.syntax.words import node_text
 
 COMPUTING = frozenset(
     "subscript arithmetic_expansion command_substitution compound_statement test_command subshell "
@@ -53,7 +54,7 @@ class Computed:
         if kind in ("command", "declaration_command"):
             self._command(node.children)
             return False
-        text = _text(node)
+        text = node_text(node)
         if kind == "subscript":
             array, _, index = text.partition("[")
             self.sums.append(Sum(index.removesuffix("]"), array))
@@ -81,8 +82,8 @@ class Computed:
         elif kind in ("for_statement", "case_statement"):
             self._loop(node)
         elif kind == "array":
-            array = _text(node.parent).partition("=")[0].removesuffix("+")
-            self.sums += [Sum(index, array) for child in node.named_children if (index := _index(_text(child)))]
+            array = node_text(node.parent).partition("=")[0].removesuffix("+")
+            self.sums += [Sum(index, array) for child in node.named_children if (index := _index(node_text(child)))]
 
     def _command(self, children: list[Any]) -> None:
         """Tests, and lists in quotes, whose indexes are computed: ``declare 'a=([x]=1)'``."""
@@ -90,7 +91,7 @@ class Computed:
         if name in _TESTS:
             self._tested(children[at:])
         elif name in _DECLARES:
-            texts = [_text(child) for child in children if child.type in _QUOTES]
+            texts = [node_text(child) for child in children if child.type in _QUOTES]
             self.sums += [Sum(text) for text in texts if "=(" in text and "[" in text]
 
     def _head(self, node: Any, text: str) -> None:
@@ -102,8 +103,8 @@ class Computed:
     def _loop(self, node: Any) -> None:
         """``for X`` without a list goes through the arguments."""
         if (variable := node.child_by_field_name("variable")) is not None:
-            values = [_text(value) for value in node.children_by_field_name("value")]
-            self.given.append((_text(variable), " ".join(values) if values else "$@"))
+            values = [node_text(value) for value in node.children_by_field_name("value")]
+            self.given.append((node_text(variable), " ".join(values) if values else "$@"))
 
     def _expansion(self, node: Any, text: str) -> None:
         """``${X:a:b}``, ``${!X}``, ``${X:=Y}``; what is not known to be something else is computed."""
@@ -112,7 +113,7 @@ class Computed:
             self.sums += [] if re.fullmatch(r"\$\{[#?$!@*\-_]\}|\$\{#[@*#?$!\-]?\}", text) else [Sum(text)]
             return
         raw: bytes = node.text
-        name = _text(named)
+        name = node_text(named)
         head = raw[: named.start_byte - node.start_byte].decode()
         rest = raw[named.end_byte - node.start_byte :].decode("utf-8", "replace").removesuffix("}")
         if rest.startswith(("=", ":=")):
@@ -137,12 +138,12 @@ class Computed:
             return
         tokens, found = _flat(node), 0
         for at, token in enumerate(tokens):
-            operator = _text(token)
+            operator = node_text(token)
             if operator in _COMPARING and 0 < at < len(tokens) - 1:
-                self.sums += [Sum(_text(tokens[at - 1])), Sum(_text(tokens[at + 1]))]
+                self.sums += [Sum(node_text(tokens[at - 1])), Sum(node_text(tokens[at + 1]))]
                 found += 1
             elif operator in _NAMING and at < len(tokens) - 1:
-                self.names.append(_text(tokens[at + 1]))
+                self.names.append(node_text(tokens[at + 1]))
                 found += 1
         if found < len(_COMPARES.findall(re.sub(r"\s", "  ", text))):
             self.sums.append(Sum(text))  # the tree does not show which are compared
@@ -152,18 +153,18 @@ class Computed:
         each other."""
         tokens = [token for child in children for token in (_flat(child) or [child])]
         for at, token in enumerate(tokens):
-            text = _text(token)
+            text = node_text(token)
             follows = at > 0 and _is_dynamic(tokens[at - 1])
             if follows and _is_dynamic(token):
-                self.names += [_text(tokens[at - 1]), text]
-            elif (at > 0 and _text(tokens[at - 1]) in _NAMING) or _may_split(token) or _may_be_option(token):
+                self.names += [node_text(tokens[at - 1]), text]
+            elif (at > 0 and node_text(tokens[at - 1]) in _NAMING) or _may_split(token) or _may_be_option(token):
                 self.names.append(text)
 
 
 def _name_in(children: list[Any]) -> tuple[int, str]:
     """The name of a command without quotes, and which of its parts that is."""
     for at, child in enumerate(children):
-        bare = _text(child).replace("'", "").replace('"', "").replace("\\", "")
+        bare = node_text(child).replace("'", "").replace('"', "").replace("\\", "")
         if bare not in _BEFORE and not bare.startswith("-"):
             return at, bare
     return len(children), ""
@@ -187,19 +188,14 @@ def _flat(node: Any) -> list[Any]:
 
 def _may_split(node: Any) -> bool:
     parts = node.children if node.type == "concatenation" else [node]
-    return any(part.type in _UNQUOTED for part in parts) or _MANY_WORDS.search(_text(node)) is not None
+    return any(part.type in _UNQUOTED for part in parts) or _MANY_WORDS.search(node_text(node)) is not None
 
 
 def _may_be_option(node: Any) -> bool:
     """Whether a pattern may become ``-v``."""
-    text = _text(node)
+    text = node_text(node)
     return node.type == "word" and text not in _NAMING and any(fnmatchcase(option, text) for option in _NAMING)
 
 
 def _is_dynamic(node: Any) -> bool:
-    return "$" in _text(node) or "`" in _text(node)
-
-
-def _text(node: Any) -> str:
-    raw: bytes = node.text
-    return raw.decode("utf-8", "replace")
+    return "$" in node_text(node) or "`" in node_text(node)

@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING, Any
 from desktop.domain.lazy import lazy_module
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.safety.shell.syntax.arithmetic import COMPUTING, Computed, Sum
-from desktop.safety.shell.syntax.words import UNREAD, Word, joined_by_quotes, literal, substitutions, unescaped, word_of
+from desktop.safety.shell.syntax.words import (
+    UNREAD,
+    Word,
+    joined_by_quotes,
+    literal,
+    node_text,
+    substitutions,
+    unescaped,
+    word_of,
+)
 
 # Together they cost more than the app's own start may: in a thread, at the first command.
 if TYPE_CHECKING:
@@ -203,8 +212,8 @@ class _Walker:
 
     def _children(self, node: Any, depth: int) -> SimpleCommand | None:
         last = None
-        if node.type == "command_substitution" and _text(node).startswith("`") and "\\" in _text(node):
-            self.found.unread.append(unescaped(_text(node)[1:-1]))
+        if node.type == "command_substitution" and node_text(node).startswith("`") and "\\" in node_text(node):
+            self.found.unread.append(unescaped(node_text(node)[1:-1]))
         if node.type in ("command_substitution", "process_substitution", "subshell", "compound_statement"):
             self._pending = node.children[0].type if node.children else self._pending
         for child in node.children:
@@ -232,7 +241,7 @@ class _Walker:
         words: list[Word] = []
         assignments: list[Word] = []
         nested: list[Any] = []
-        command = SimpleCommand(_text(node), (), operator=self._take())
+        command = SimpleCommand(node_text(node), (), operator=self._take())
         self.found.commands.append(command)
         parts = node.children if node.type != "test_command" else [node.children[0], *_operands(node)]
         for child in parts:
@@ -244,7 +253,7 @@ class _Walker:
             elif kind == "variable_assignment" and node.type == "command":
                 assignments.append(self._word(child))
                 nested.append(child)
-            elif _text(child).startswith("\n"):  # a grammar's mistake: here the next command begins
+            elif node_text(child).startswith("\n"):  # a grammar's mistake: here the next command begins
                 rest: bytes = node.text[child.start_byte - node.start_byte :]
                 self.found.unread.append(rest.decode("utf-8", "replace").lstrip("\n"))
                 break
@@ -269,7 +278,7 @@ class _Walker:
 
     def _assignment(self, node: Any, depth: int) -> SimpleCommand | None:
         parts = [self._word(child) for array in _descend(node, ("array",)) for child in array.named_children]
-        made = SimpleCommand(_text(node), (), (self._word(node), *parts), operator=self._take())
+        made = SimpleCommand(node_text(node), (), (self._word(node), *parts), operator=self._take())
         self.found.commands.append(made)
         self._inside(node, depth)
         if _hides_a_run(node):
@@ -282,7 +291,7 @@ class _Walker:
         command = self._visit(body, depth + 1) if body is not None else None
         owner = command if body is not None and body.type in (*_COMMANDS, "list", "pipeline") else None
         if owner is None:
-            text = " ".join(_text(item) for item in redirects)
+            text = " ".join(node_text(item) for item in redirects)
             owner = SimpleCommand(text, (), operator=self._take())
             self.found.commands.append(owner)
         for item in redirects:
@@ -310,7 +319,7 @@ class _Walker:
     def _heredoc(self, node: Any, owner: SimpleCommand, depth: int) -> None:
         """Read a here-document: its text is input; what follows on the same line belongs to the pipeline around it."""
         mark = next((child for child in node.children if child.type == "heredoc_start"), None)
-        start, row = _text(mark) if mark is not None else "", node.start_point[0]
+        start, row = node_text(mark) if mark is not None else "", node.start_point[0]
         glued = mark is not None and self._source[mark.end_byte : mark.end_byte + 1] not in _ENDS_WORD
         if not _DELIMITER.fullmatch(start) or row in self._heredoc_rows or glued:
             self.found.problems.append("where a here-document ends could not be read")
@@ -318,7 +327,7 @@ class _Walker:
         quoted = any(character in start for character in "'\"\\")
         for child in node.children:
             if child.type == "heredoc_body":
-                self._heredoc_body(_text(child), owner, quoted)
+                self._heredoc_body(node_text(child), owner, quoted)
             elif child.type in _OPERATORS:
                 self._pending = child.type
             elif child.type not in ("heredoc_start", "heredoc_end", "file_descriptor") and child.is_named:
@@ -351,13 +360,13 @@ class _Walker:
         values = node.children_by_field_name("value")
         if values:
             words = tuple(self._word(child) for child in values)
-            text = " ".join(_text(child) for child in node.children[: node.children.index(values[-1]) + 1])
+            text = " ".join(node_text(child) for child in node.children[: node.children.index(values[-1]) + 1])
             self.found.commands.append(SimpleCommand(text, (literal(node.children[0].type), *words)))
 
     def _function(self, node: Any) -> None:
         name = node.child_by_field_name("name")
         if name is not None:
-            self.found.functions.add(_text(name))
+            self.found.functions.add(node_text(name))
 
     def _inside(self, node: Any, depth: int) -> None:
         """Commands within a word: substitutions."""
@@ -371,7 +380,7 @@ class _Walker:
         self._pending = kept
 
     def _leaf(self, node: Any) -> None:
-        if node.child_count == 0 and node.type in _LEAVES and UNREAD.search(text := _text(node)):
+        if node.child_count == 0 and node.type in _LEAVES and UNREAD.search(text := node_text(node)):
             self.found.problems.append("a part of it could not be read")
             self.found.unread += substitutions(text)
 
@@ -381,7 +390,7 @@ class _Walker:
         word = word_of(node, self._variables)
         if word.unread:
             self.found.problems.append("a part of it could not be read")
-            self.found.unread += substitutions(_text(node))
+            self.found.unread += substitutions(node_text(node))
         return word
 
     def _plain(self, node: Any) -> Word | None:
@@ -420,8 +429,8 @@ def _are_glued(before: Any, child: Any) -> bool:
 
 def _hides_a_run(node: Any) -> bool:
     """Whether text that is quoted, and so is only text for now, would run something when it is read again."""
-    quoted = (_text(part) for part in _descend(node, ("raw_string", "ansi_c_string")))
-    return any(_HIDDEN_RUN.search(text) for text in quoted) or joined_by_quotes(_text(node))
+    quoted = (node_text(part) for part in _descend(node, ("raw_string", "ansi_c_string")))
+    return any(_HIDDEN_RUN.search(text) for text in quoted) or joined_by_quotes(node_text(node))
 
 
 def _operands(node: Any) -> list[Any]:
@@ -465,8 +474,3 @@ def _descend(node: Any, kinds: tuple[str, ...]) -> list[Any]:
             found.append(current)
         waiting += current.children
     return found
-
-
-def _text(node: Any) -> str:
-    raw: bytes = node.text
-    return raw.decode("utf-8", "replace")

@@ -83,13 +83,13 @@ def word_of(node: Any, variables: Mapping[str, str]) -> Word:
     part = _WordPart()
     _collect(node, part, variables)
     is_home = part.known == "~" or part.known.startswith("~/")
-    if is_home and not _text(node).startswith(("'", '"', "\\")):
+    if is_home and not node_text(node).startswith(("'", '"', "\\")):
         part.known = variables["HOME"] + part.known[1:]
     return Word(part.text, part.known, part.dynamic, part.glob, part.unread, node.start_byte)
 
 
 def _collect(node: Any, part: _WordPart, variables: Mapping[str, str]) -> None:
-    kind, raw = node.type, _text(node)
+    kind, raw = node.type, node_text(node)
     if kind == "raw_string":
         part.add(raw[1:-1])
     elif kind == "ansi_c_string":
@@ -163,7 +163,7 @@ def _collect_assignment(node: Any, part: _WordPart, variables: Mapping[str, str]
         if child.is_named and child.type != "variable_name":
             _collect(child, part, variables)
         else:
-            part.add(_text(child))
+            part.add(node_text(child))
 
 
 def substitutions(text: str) -> list[str]:
@@ -215,7 +215,8 @@ def ansi_c(raw: str) -> str:
     return _ANSI_C.sub(one, raw)
 
 
-def _text(node: Any) -> str:
+def node_text(node: Any) -> str:
+    """What stands there in the command."""
     raw: bytes = node.text
     return raw.decode("utf-8", "replace")
 

@@ -16,6 +16,7 @@ from typing import Literal
 
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.words import count_words
+from desktop.presenter.common.line_ends import in_common
 from desktop.ui.widgets.folded import folded, lines_of
 from desktop.ui.widgets.shown import LINE, pieces_of, shown
 
@@ -65,8 +66,8 @@ def is_small(before: str, after: str) -> bool:
     old, new = lines_of(before), lines_of(after)
     if not old or not new:
         return True
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
+    head = in_common(old, new)
+    tail = in_common(old[head:][::-1], new[head:][::-1])
     old, new = old[head : len(old) - tail], new[head : len(new) - tail]
     fewer, more = sorted((len(old), len(new)))
     return fewer <= SMALL_CHANGED and more <= SMALL_LINES and _pairs(old, new) <= SMALL_PAIRS
@@ -75,8 +76,8 @@ def is_small(before: str, after: str) -> bool:
 def diff(before: str, after: str) -> Diff:
     """Rows of changed places with three lines around each."""
     old, new = lines_of(before), lines_of(after)
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
+    head = in_common(old, new)
+    tail = in_common(old[head:][::-1], new[head:][::-1])
     codes = _compare(old[head : len(old) - tail], new[head : len(new) - tail], head)
     rows: list[DiffRow] = []
     added = removed = 0
@@ -129,15 +130,6 @@ def new_file(text: str) -> Diff:
 
 
 Code = tuple[str, int, int, int, int]
-
-
-def _common(left: Sequence[str], right: Sequence[str]) -> int:
-    count = 0
-    for one, other in zip(left, right, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count
 
 
 def _compare(old: Sequence[str], new: Sequence[str], at: int) -> list[Code]:
@@ -225,8 +217,8 @@ class _Words:
 
     def __init__(self, old: str, new: str) -> None:
         left, right = _WORD.findall(old), _WORD.findall(new)
-        head = _common(left, right)
-        tail = _common(left[head:][::-1], right[head:][::-1])
+        head = in_common(left, right)
+        tail = in_common(left[head:][::-1], right[head:][::-1])
         self._left, self._right, self._head = left, right, head
         self._old, self._new = left[head : len(left) - tail], right[head : len(right) - tail]
         self.pairs = _pairs(self._old, self._new)

@@ -9,7 +9,7 @@ from desktop.presenter.settings.grants import GrantsViewModel
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Field
 from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
-from desktop.ui.widgets.dialogs.files import FileDialog
+from desktop.ui.widgets.dialogs.files import choose_folder
 from desktop.ui.widgets.layout.containers import clear
 from desktop.ui.widgets.marks import Badge
 from desktop.ui.widgets.scaling import Column, Row, sized
@@ -99,11 +99,7 @@ class GrantsCard(QFrame):
             self.asked.emit(ask_to_open(self.window(), self._grants, folder))
 
     def _browse(self) -> None:
-        dialog = FileDialog(self.window(), "Choose a folder")
-        dialog.setFileMode(FileDialog.FileMode.Directory)
-        dialog.setOption(FileDialog.Option.ShowDirsOnly)
-        dialog.fileSelected.connect(self.field.setText)
-        dialog.open()
+        choose_folder(self.window(), "Choose a folder", self.field.setText)
 
     def _refused(self, sentence: str) -> None:
         self.refusal.set_pieces(shown_line(sentence))

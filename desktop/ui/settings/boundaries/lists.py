@@ -18,7 +18,7 @@ from desktop.presenter.settings.page import SettingsViewModel
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.controls.fields import Field
 from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
-from desktop.ui.widgets.dialogs.files import FileDialog
+from desktop.ui.widgets.dialogs.files import choose_folder
 from desktop.ui.widgets.layout.containers import clear
 from desktop.ui.widgets.marks import StateLabel
 from desktop.ui.widgets.properties import pane, set_property
@@ -280,11 +280,7 @@ class BoundaryList(QWidget):
         self.edited.emit(tuple(e for e in self._entries if e != entry))
 
     def _browse(self) -> None:
-        dialog = FileDialog(self.window(), "Choose a folder")
-        dialog.setFileMode(FileDialog.FileMode.Directory)
-        dialog.setOption(FileDialog.Option.ShowDirsOnly)
-        dialog.fileSelected.connect(self._picked)
-        dialog.open()
+        choose_folder(self.window(), "Choose a folder", self._picked)
 
     def _picked(self, path: str) -> None:
         self.field.setText(path)

@@ -9,6 +9,7 @@ from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.words import count_words, size_of, size_words
 from desktop.presenter.approvals.command_summary import summarise_command
+from desktop.presenter.common.line_ends import in_common
 from desktop.ui.theme.paint import badge_look
 from desktop.ui.widgets.folded import folded, lines_of
 from desktop.ui.widgets.shown import shown, shown_line
@@ -90,12 +91,8 @@ def _short(lines: list[str]) -> bool:
 
 
 def _changed(old: list[str], new: list[str]) -> Preview:
-    start, limit = 0, min(len(old), len(new))
-    while start < limit and old[start] == new[start]:
-        start += 1
-    end = 0
-    while end < limit - start and old[-1 - end] == new[-1 - end]:
-        end += 1
+    start = in_common(old, new)
+    end = in_common(old[start:][::-1], new[start:][::-1])
     gone, come = old[start : len(old) - end], new[start : len(new) - end]
     half = SHOWN // 2
     room_old = max(half, SHOWN - len(come))

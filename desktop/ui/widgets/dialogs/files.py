@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from PySide6.QtCore import QDir, QFileInfo, Qt
 from PySide6.QtGui import QAbstractFileIconProvider, QIcon, QShowEvent
@@ -65,3 +66,12 @@ class FileDialog(QFileDialog):
                 button.setToolTip(plain_tip(words))
                 button.setAccessibleName(words)
         super().showEvent(event)
+
+
+def choose_folder(parent: QWidget, title: str, chosen: Callable[[str], object]) -> None:
+    """A folder of the person's choice; ``chosen`` is called unless the dialog is cancelled."""
+    dialog = FileDialog(parent, title)
+    dialog.setFileMode(FileDialog.FileMode.Directory)
+    dialog.setOption(FileDialog.Option.ShowDirsOnly)
+    dialog.fileSelected.connect(lambda path: chosen(path) if path else None)
+    dialog.open()
