@@ -37,10 +37,10 @@ class TitleField(QLineEdit):
 
     done = Signal(str)
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
         super().__init__()
         self.setMaxLength(200)
-        self.setAccessibleName("Title of this chat")
+        self.setAccessibleName(name)
         self.editingFinished.connect(self._finished)
         self._over = True
 
@@ -65,6 +65,32 @@ class TitleField(QLineEdit):
             self.done.emit(self.text().strip())
 
 
+class EditableTitle(QWidget):
+    """A title, and the field in its place while it is edited; ``name`` is what the field is called aloud."""
+
+    renamed = Signal(str)
+
+    def __init__(self, text: str, name: str) -> None:
+        super().__init__()
+        self.text = TitleText(text, "title", elide="right")
+        self.field = TitleField(name)
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(self.text)
+        self._stack.addWidget(self.field)
+        self.text.edit_wanted.connect(self.edit)
+        self.field.done.connect(self._edited)
+
+    def edit(self) -> None:
+        """Put the field in the title's place."""
+        self._stack.setCurrentWidget(self.field)
+        self.field.begin(self.text.text())
+
+    def _edited(self, text: str) -> None:
+        self._stack.setCurrentWidget(self.text)
+        if text and text != self.text.text():
+            self.renamed.emit(text)
+
+
 class ThreadHeader(QFrame):
     """The head of a thread, 48 pixels high; its signals say what was pressed."""
 
@@ -75,10 +101,10 @@ class ThreadHeader(QFrame):
         super().__init__()
         self.setProperty("pane", "header")
         sized(self, height=48, min_width=240)
-        self.title = TitleText("New chat", "title", elide="right")
+        self._title = EditableTitle("New chat", "Title of this chat")
+        self.title, self.field = self._title.text, self._title.field
         self.job = Button("Job", icon="schedules", small=True, shrinks=True)
         self.job.setVisible(False)
-        self.field = TitleField()
         self.meters = ThreadMeters()
         self.meters.pressed.connect(self.context_wanted)
         self.trace = IconButton("trace", "Show the trace", shortcut=TRACE_KEYS, side=32)
@@ -89,8 +115,7 @@ class ThreadHeader(QFrame):
         self._fold = IconButton("sidebar", "Show the list of chats", side=32)
         self._fold.setVisible(False)
         self._lay_out()
-        self.title.edit_wanted.connect(self.edit_title)
-        self.field.done.connect(self._edited)
+        self._title.renamed.connect(self.renamed)
 
     @property
     def fold(self) -> IconButton:
@@ -99,12 +124,8 @@ class ThreadHeader(QFrame):
 
     def _lay_out(self) -> None:
         row = Row(self, margins=(24, 0, 12, 0), spacing=8)
-        holder = QWidget()
-        self._stack = QStackedLayout(holder)
-        self._stack.addWidget(self.title)
-        self._stack.addWidget(self.field)
         row.addWidget(self._fold)
-        row.addWidget(holder, 1)
+        row.addWidget(self._title, 1)
         row.addWidget(self.job)
         row.addWidget(self.meters)
         row.addSpacing(theme().px(8))
@@ -139,13 +160,7 @@ class ThreadHeader(QFrame):
 
     def edit_title(self) -> None:
         """Put the field in the title's place."""
-        self._stack.setCurrentWidget(self.field)
-        self.field.begin(self.title.text())
-
-    def _edited(self, text: str) -> None:
-        self._stack.setCurrentWidget(self.title)
-        if text and text != self.title.text():
-            self.renamed.emit(text)
+        self._title.edit()
 
     def show_meters(self, meters: Meters) -> None:
         """Context used of the window, tokens, cost; what is not known says so."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QStackedLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.domain.debates import DebateState, SideMeter
 from desktop.domain.definitions import SIDES, SideName
 from desktop.presenter.debates.words import STATUS, label_of, meter_facts, prompt_words, status_words
-from desktop.ui.chat.header import TitleField, TitleText
+from desktop.ui.chat.header import EditableTitle
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.buttons import IconButton
 from desktop.ui.widgets.controls.toggles import Segmented
@@ -33,9 +33,8 @@ class DebateHeader(QFrame):
         self.setProperty("pane", "header")
         sized(self, height=48)
         self.fold = IconButton("sidebar", "Show or hide the list of debates")
-        self.title = TitleText("", "title", elide="right")
-        self.field = TitleField()
-        self.field.setAccessibleName("Title of this debate")
+        self._title = EditableTitle("", "Title of this debate")
+        self.title, self.field = self._title.text, self._title.field
         self.state = StateLabel()
         self._turn = Text("Turn", "small", "3")
         self._count = Text("", "title")
@@ -44,21 +43,16 @@ class DebateHeader(QFrame):
         self.agents = IconButton("agent", "Show the agents", shortcut=AGENTS_KEYS, side=32)
         self.agents.setCheckable(True)
         self.more = IconButton("more", "More for this debate")
-        holder = QWidget()
-        self._stack = QStackedLayout(holder)
-        self._stack.addWidget(self.title)
-        self._stack.addWidget(self.field)
         row = Row(self, margins=(16, 0, 12, 0), spacing=8)
         row.addWidget(self.fold)
-        row.addWidget(holder, 1)
+        row.addWidget(self._title, 1)
         for widget in (self.state, self._turn, self._count, self.pips):
             row.addWidget(widget)
         row.addSpacing(theme().px(16))
         row.addWidget(self.views)
         row.addWidget(self.agents)
         row.addWidget(self.more)
-        self.title.edit_wanted.connect(self.edit_title)
-        self.field.done.connect(self._edited)
+        self._title.renamed.connect(self.renamed)
 
     def show_agents(self, shown: bool) -> None:
         """Show whether the agents stand beside the turns."""
@@ -67,13 +61,7 @@ class DebateHeader(QFrame):
 
     def edit_title(self) -> None:
         """Put the field in the title's place."""
-        self._stack.setCurrentWidget(self.field)
-        self.field.begin(self.title.text())
-
-    def _edited(self, text: str) -> None:
-        self._stack.setCurrentWidget(self.title)
-        if text and text != self.title.text():
-            self.renamed.emit(text)
+        self._title.edit()
 
     def show_state(self, state: DebateState) -> None:
         """Title, status, turn N of M and its pips."""

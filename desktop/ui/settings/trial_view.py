@@ -6,18 +6,16 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from desktop.presenter.skills.trying import SkillTrials, SkillTry
-from desktop.ui.approvals.request.lines_view import LinesView
+from desktop.ui.skills.trial_parts import STATES, lines_card, waiting_strip
 from desktop.ui.transcript.media_cards import media_card
 from desktop.ui.widgets.controls.buttons import Button
-from desktop.ui.widgets.layout.containers import Notice, clear
+from desktop.ui.widgets.layout.containers import clear
 from desktop.ui.widgets.marks import StateLabel
-from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Text
 
 RESULT_ROWS = 20
-WORDS = {"stopping": ("running", "stopping"), "aborted": ("aborted", "stopped")}
 
 
 class TrialView(QWidget):
@@ -62,34 +60,20 @@ class TrialView(QWidget):
         if trial is None:
             self._state.set_state("", "")
             return
-        self._state.set_state(*WORDS.get(trial.state, (trial.state, "")))
+        self._state.set_state(*STATES.get(trial.state, (trial.state, "")))
         for widget in self._shown(trial):
             self._result.addWidget(widget)
 
     def _shown(self, trial: SkillTry) -> list[QWidget]:
         widgets: list[QWidget] = []
         if trial.state == "waiting":
-            strip = Notice("ask", "Waiting for your answer.")
-            button = Button("Show the request", small=True)
-            button.clicked.connect(self.requests_wanted)
-            strip.add(button)
-            widgets.append(strip)
+            widgets.append(waiting_strip(self.requests_wanted))
         if not trial.over and trial.output:
-            widgets.append(_lines("Output so far", trial.output, failed=False))
+            widgets.append(lines_card("Output so far", trial.output, RESULT_ROWS))
         if trial.over:
             failed = trial.state in ("failed", "denied")
             code = f"  ·  {shown_line(trial.code)}" if trial.code else ""
             widgets.append(Text(f"{'What went wrong' if failed else 'Result'}{code}", "strong"))
-            widgets.append(_lines("Result", trial.text or "(nothing)", failed=failed))
+            widgets.append(lines_card("Result", trial.text or "(nothing)", RESULT_ROWS, failed=failed))
             widgets += [media_card(part, self._trials.save_file) for part in trial.media]
         return widgets
-
-
-def _lines(name: str, text: str, *, failed: bool) -> QWidget:
-    card = pane("failed" if failed else "quoted")
-    view = LinesView(name, max_rows=RESULT_ROWS)
-    view.set_indent(12)
-    view.set_text(text)
-    view.setFixedHeight(view.sizeHint().height())
-    Column(card, margins=(1, 8, 1, 8), spacing=0).addWidget(view)
-    return card

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QFrame, QWidget
 from desktop.presenter.skills.forms import fields_of, parse_object
 from desktop.presenter.skills.page import SkillDetail, SkillsViewModel
 from desktop.presenter.skills.trying import SkillTrials, SkillTry
-from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.skills.cards import row_card
 from desktop.ui.skills.markdown_view import MarkdownView
 from desktop.ui.skills.overview import arguments_of
+from desktop.ui.skills.trial_parts import STATES, lines_card, waiting_strip
 from desktop.ui.skills.try_form import ArgumentForm
 from desktop.ui.transcript.media_cards import media_card
 from desktop.ui.widgets.controls.buttons import Button
@@ -24,13 +24,11 @@ from desktop.ui.widgets.controls.fields import Labelled, TextArea
 from desktop.ui.widgets.controls.toggles import Segmented
 from desktop.ui.widgets.layout.containers import Notice, Scroller, clear
 from desktop.ui.widgets.marks import StateLabel
-from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown, shown_line, waited
 from desktop.ui.widgets.text import Text
 
 RESULT_ROWS = 26
-WORDS = {"stopping": ("running", "stopping"), "aborted": ("aborted", "stopped")}
 MARKDOWN_RESULT = 12_000
 """Characters of a model's text that are drawn as Markdown; longer ones as lines."""
 
@@ -205,7 +203,7 @@ class TryPane(QFrame):
             self._state.set_state("", "")
             self._time.setText("")
             return
-        name, word = WORDS.get(trial.state, (trial.state, ""))
+        name, word = STATES.get(trial.state, (trial.state, ""))
         self._state.set_state(name, word)
         self._say_time()
         self._tick.stop() if trial.over else self._tick.start()
@@ -222,17 +220,13 @@ class TryPane(QFrame):
     def _shown(self, trial: SkillTry) -> list[QWidget]:
         widgets: list[QWidget] = []
         if trial.state == "waiting":
-            strip = Notice("ask", "Waiting for your answer.")
-            button = Button("Show the request", small=True)
-            button.clicked.connect(self.approvals_wanted)
-            strip.add(button)
-            widgets.append(strip)
+            widgets.append(waiting_strip(self.approvals_wanted))
         inner = [call for call in trial.calls if call.tool != trial.name]
         if inner:
             widgets.append(Text("What it called", "strong"))
             widgets.append(row_card([_call_row(call.tool, call.state, call.elapsed_ms) for call in inner]))
         if trial.output and not trial.over:
-            widgets.append(_lines("Output so far", trial.output, "plain"))
+            widgets.append(lines_card("Output so far", trial.output, RESULT_ROWS))
         if trial.over:
             widgets += self._outcome(trial)
         return widgets
@@ -255,17 +249,7 @@ class TryPane(QFrame):
             view = MarkdownView("Result")
             view.set_markdown(trial.text)
             return [holder, view, *given]
-        return [holder, _lines("Result", trial.text or "(nothing)", "failed" if failed else "plain"), *given]
-
-
-def _lines(name: str, text: str, kind: str) -> QWidget:
-    card = pane("failed" if kind == "failed" else "quoted")
-    view = LinesView(name, max_rows=RESULT_ROWS)
-    view.set_indent(12)
-    view.set_text(text)
-    view.setFixedHeight(view.sizeHint().height())
-    Column(card, margins=(1, 8, 1, 8), spacing=0).addWidget(view)
-    return card
+        return [holder, lines_card("Result", trial.text or "(nothing)", RESULT_ROWS, failed=failed), *given]
 
 
 def _call_row(tool: str, state: str, elapsed_ms: int) -> QWidget:
