@@ -88,9 +88,8 @@ class Shown:
     @property
     def tinted(self) -> bool:
         """Whether every row in sight has its tint."""
-        first, last = self.panel.list.rows_in_sight()
         tree = self.reach.tree
-        seen = [tree.shown(at) for at in range(first, min(last + 1, tree.rowCount()))]
+        seen = [tree.shown(at) for at in self.panel.list.rows_in_sight()]
         return bool(seen) and all(row.judged is not None or row.note for row in seen)
 
     async def until(self, true: Callable[[], Any]) -> None:
@@ -98,8 +97,8 @@ class Shown:
             await asyncio.sleep(0.001)
 
     async def rest(self) -> None:
-        first, last = self.panel.list.rows_in_sight()
-        await self.until(lambda: not self.bridge.task_names and not self.reach.tree.wanted(first, last))
+        rows = self.panel.list.rows_in_sight()
+        await self.until(lambda: not self.bridge.task_names and not self.reach.tree.wanted(rows.start, rows.stop - 1))
         await asyncio.sleep(0.05)
 
 

@@ -204,7 +204,7 @@ class AgentRows(FixedRows):
     def refresh(self, lines: Sequence[AgentLine]) -> None:
         """The same run as it is now. What a person looks at stays where it is, whatever comes above it."""
         current, bar = self.current, self.verticalScrollBar()
-        seen, before = self.seen(), self._agents.lines
+        seen, before = self.rows_in_sight(), self._agents.lines
         kept = current.path if current is not None and self._agents.row_of(current.path) in seen else ""
         kept = kept or (before[seen.start].path if seen.start < len(before) else "")
         was = self._agents.row_of(kept)
@@ -232,7 +232,7 @@ class AgentRows(FixedRows):
         turn = theme().duration("spinner")
         self._painted.angle = (self._painted.angle + 360 * CLOCK / turn) % 360 if turn else 0.0
         width = self.viewport().width()
-        for row in self.seen():
+        for row in self.rows_in_sight():
             if is_turning(self._agents.lines[row].facts):
                 place = self.visualRect(self._agents.index(row))
                 self.viewport().update(QRect(width // 3, place.y(), width - width // 3, theme().px(26)))

@@ -52,7 +52,7 @@ class FixedRows(RowList):
         model = self.model()
         return model.rowCount() if model is not None else 0
 
-    def seen(self) -> range:
+    def rows_in_sight(self) -> range:
         """The rows that are on the screen."""
         height, top = self.row_height, self.verticalOffset() - theme().px(self._lead)
         first = max(0, top // height)
@@ -145,7 +145,7 @@ class FixedRows(RowList):
         option = QStyleOptionViewItem()
         self.initViewItemOption(option)
         plain = option.state & ~(QStyle.StateFlag.State_MouseOver | QStyle.StateFlag.State_HasFocus)
-        for row in self.seen():
+        for row in self.rows_in_sight():
             index = model.index(row, 0)
             option.rect = self.visualRect(index)
             flags = plain

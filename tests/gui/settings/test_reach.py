@@ -98,8 +98,9 @@ class Explorer:
         for _ in range(3000):
             spin(1)
             await asyncio.sleep(0.01)
-            first, last = self.rows.rows_in_sight()
-            if not self.bridge.task_names and not (self.reach.tree.wanted(first, last) and not self.reach.problem):
+            rows = self.rows.rows_in_sight()
+            wanted = self.reach.tree.wanted(rows.start, rows.stop - 1)
+            if not self.bridge.task_names and not (wanted and not self.reach.problem):
                 return
         raise AssertionError(self.bridge.task_names)
 

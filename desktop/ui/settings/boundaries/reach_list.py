@@ -6,14 +6,15 @@ names costs what is in sight.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, QRect, Qt, QTimer, Signal
-from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QRegion
-from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyleOptionViewItem
+from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtWidgets import QStyle, QStyleOptionViewItem
 
 from desktop.presenter.settings.reach_tree import ROW, ReachTree, ShownRow
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, focus_ring, glyph, outline
-from desktop.ui.widgets.rows import Index, RowDelegate, RowList
+from desktop.ui.widgets.fixed_rows import FixedRows
+from desktop.ui.widgets.rows import Index, RowDelegate
 from desktop.ui.widgets.shown import shown_line
 
 HEIGHT = 29
@@ -34,12 +35,6 @@ LOOKS = {
 """State -> (icon, token); what cannot be reached has none."""
 ICONS = {"dir": "folder", "file": "file", "link": "link", "special": "unknown"}
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
-_STEPS = {
-    QAbstractItemView.CursorAction.MoveUp: -1,
-    QAbstractItemView.CursorAction.MovePrevious: -1,
-    QAbstractItemView.CursorAction.MoveDown: 1,
-    QAbstractItemView.CursorAction.MoveNext: 1,
-}
 
 
 class ReachDelegate(RowDelegate):
@@ -115,13 +110,6 @@ class ReachDelegate(RowDelegate):
         return width + side + t.px(5)
 
 
-def _timer(owner: RowList, milliseconds: int) -> QTimer:
-    made = QTimer(owner)
-    made.setSingleShot(True)
-    made.setInterval(milliseconds)
-    return made
-
-
 def _text(painter: QPainter, rect: QRect, text: str, role: str, token: str, weight: int | None = None) -> None:
     if rect.width() > 0:
         painter.setFont(theme().font(role, weight))
@@ -129,7 +117,7 @@ def _text(painter: QPainter, rect: QRect, text: str, role: str, token: str, weig
         painter.drawText(rect, _LEFT, elided(text, role, rect.width() + 1, weight=weight, middle=role == "code"))
 
 
-class ReachList(RowList):
+class ReachList(FixedRows):
     """``opening(row)``, ``closing(row)``: the person wants that; ``seen(first, last)``: these rows are in sight;
     ``chosen(row)``: another one is current; ``menu_wanted(row, point)``."""
 
@@ -140,79 +128,26 @@ class ReachList(RowList):
     again = Signal(int)
     menu_wanted = Signal(int, QPoint)
 
+    _look: QTimer | None = None  # Qt asks where rows are while the list is being made
+
     def __init__(self, tree: ReachTree) -> None:
-        self._tree = tree  # before anything: Qt asks where rows are while the list is being made
         super().__init__("What can be reached", ReachDelegate())
-        self._look, self._pause = _timer(self, LOOK_AFTER), _timer(self, TYPED_WITHIN)
+        self._tree = tree
+        self._look = QTimer(self, singleShot=True, interval=LOOK_AFTER)
+        self._pause = QTimer(self, singleShot=True, interval=TYPED_WITHIN)
         self._look.timeout.connect(self._tell_seen)
         self._typed = ""
         self.setModel(tree)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
-        theme().changed.connect(self._dress)
-
-    def _dress(self) -> None:
-        self.updateGeometries()
-        self.viewport().update()
 
     # -- where rows are -----------------------------------------------------------------------------------------------
 
-    def _pitch(self) -> int:
-        return max(1, theme().px(HEIGHT))
-
-    def rows_in_sight(self) -> tuple[int, int]:
-        """The first and the last."""
-        pitch, top = self._pitch(), self.verticalScrollBar().value()
-        last = (top + self.viewport().height() - 1) // pitch
-        return top // pitch, min(last, self._tree.rowCount() - 1)
-
-    def doItemsLayout(self) -> None:
-        """Nothing is laid out: only the height of it all changes."""
-        QAbstractItemView.doItemsLayout(self)
-
     def updateGeometries(self) -> None:
-        """The scroll bar's range."""
-        QAbstractItemView.updateGeometries(self)
-        if self.model() is None:  # while it is being made
-            return
-        pitch, height = self._pitch(), self.viewport().height()
-        bar = self.verticalScrollBar()
-        bar.setSingleStep(pitch)
-        bar.setPageStep(max(pitch, height - pitch))
-        bar.setRange(0, max(0, self._tree.rowCount() * pitch - height))
-        self._look.start()
-
-    def visualRect(self, index: Index) -> QRect:
-        """Where a row is in the viewport."""
-        if not index.isValid():
-            return QRect()
-        return QRect(0, index.row() * self._pitch() - self.verticalOffset(), self.viewport().width(), self._pitch())
-
-    def indexAt(self, point: QPoint) -> QModelIndex:
-        """The row at a point of the viewport."""
-        row = (point.y() + self.verticalOffset()) // self._pitch()
-        if self.model() is None:
-            return QModelIndex()
-        return self._tree.index(row) if 0 <= row < self._tree.rowCount() else QModelIndex()
-
-    def verticalOffset(self) -> int:
-        """The number of pixels scrolled."""
-        return self.verticalScrollBar().value()
-
-    def horizontalOffset(self) -> int:
-        """Always 0: nothing scrolls sideways."""
-        return 0
-
-    def scrollTo(
-        self, index: Index, hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible
-    ) -> None:
-        """Bring a row into sight."""
-        rect, bar, height = self.visualRect(index), self.verticalScrollBar(), self.viewport().height()
-        if hint == QAbstractItemView.ScrollHint.PositionAtCenter:
-            bar.setValue(bar.value() + rect.center().y() - height // 2)
-        elif rect.top() < 0:
-            bar.setValue(bar.value() + rect.top())
-        elif rect.bottom() >= height:
-            bar.setValue(bar.value() + rect.bottom() - height + 1)
+        """A page ends with the row with which the next one begins."""
+        super().updateGeometries()
+        self.verticalScrollBar().setPageStep(max(self.row_height, self.viewport().height() - self.row_height))
+        if self._look is not None:
+            self._look.start()
 
     def currentChanged(self, current: Index, previous: Index) -> None:
         """Emit the row that became current."""
@@ -220,60 +155,15 @@ class ReachList(RowList):
         self.chosen.emit(current.row())
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
-        """Draw the rows that came into view."""
-        self.viewport().update()
-        self._look.start()
-
-    def setSelection(self, rect: QRect, command: QItemSelectionModel.SelectionFlag) -> None:
-        """One row at a time."""
-        self.selectionModel().select(self.indexAt(rect.topLeft()), command)
-
-    def visualRegionForSelection(self, selection: object) -> QRegion:
-        """What to paint anew when that changes."""
-        return QRegion(self.viewport().rect())
-
-    def moveCursor(self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
-        """The row that a key leads to: up and down, a page, the ends."""
-        count, at = self._tree.rowCount(), self.currentIndex().row()
-        page = max(1, self.viewport().height() // self._pitch() - 1)
-        steps = {
-            **_STEPS,
-            QAbstractItemView.CursorAction.MovePageUp: -page,
-            QAbstractItemView.CursorAction.MovePageDown: page,
-            QAbstractItemView.CursorAction.MoveHome: -count,
-            QAbstractItemView.CursorAction.MoveEnd: count,
-        }
-        return self._tree.index(min(count - 1, max(0, at + steps.get(action, 0))))
-
-    # -- painting -----------------------------------------------------------------------------------------------------
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """The rows in sight."""
-        painter = QPainter(self.viewport())
-        first, last = self.rows_in_sight()
-        current, hovered = self.currentIndex().row(), self._hovered()
-        for row in range(first, last + 1):
-            index = self._tree.index(row)
-            option = QStyleOptionViewItem()
-            self.initViewItemOption(option)
-            option.rect = self.visualRect(index)
-            state = QStyle.StateFlag.State_Enabled
-            if row == current:
-                state |= QStyle.StateFlag.State_Selected
-                state |= QStyle.StateFlag.State_HasFocus if self.hasFocus() else QStyle.StateFlag.State_None
-            elif row == hovered:
-                state |= QStyle.StateFlag.State_MouseOver
-            option.state = state
-            self.itemDelegate().paint(painter, option, index)
-
-    def _hovered(self) -> int:
-        if not self.viewport().underMouse():
-            return -1
-        return self.indexAt(self.viewport().mapFromGlobal(self.cursor().pos())).row()
+        """Other rows came into view."""
+        super().scrollContentsBy(dx, dy)
+        if self._look is not None:
+            self._look.start()
 
     def _tell_seen(self) -> None:
         if self.isVisible():
-            self.seen.emit(*self.rows_in_sight())
+            rows = self.rows_in_sight()
+            self.seen.emit(rows.start, rows.stop - 1)
 
     # -- acting -------------------------------------------------------------------------------------------------------
 
