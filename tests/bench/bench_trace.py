@@ -230,7 +230,7 @@ def used() -> Figure:
             panel.model.folding.choose(node, True)
         await step("all open", panel.model.refresh)
         for row in (9_000, 20, 5_000):
-            node = panel.model.rows[row]
+            node = panel.model.lines[row]
             await step("chosen", lambda node=node: panel.rows.show_node(node))  # type: ignore[misc]
         await step("folded", lambda: panel.rows.fold(root.children[3], False))
         await step("searched", lambda: panel.find_bar.wanted.emit("gauge-07", True))

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame
 
 from desktop.presenter.run_panel.nodes import AgentLine
 from desktop.presenter.run_panel.words import facts_of, look_of, state_word
-from desktop.presenter.trace.words import NodeFact
+from desktop.ui.trace.facts import FactList
 from desktop.ui.widgets.controls.buttons import Button, IconButton
-from desktop.ui.widgets.layout.containers import clear
 from desktop.ui.widgets.marks import StateLabel
-from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown_line
-from desktop.ui.widgets.text import Paragraph, Text
+from desktop.ui.widgets.text import Paragraph
 
-NAMES = 72
 OVER = "It has ended"
-NAME_SHOWN = 200
+NAME_SHOWN, TEXT_SHOWN = 200, 600
 
 
 class AgentDetail(QFrame):
@@ -39,10 +39,8 @@ class AgentDetail(QFrame):
         head.addWidget(self.state, 0, Qt.AlignmentFlag.AlignTop)
         column.addLayout(head)
         column.addLayout(self._buttons())
-        self._facts = Column(spacing=6)
+        self._facts = FactList()
         column.addLayout(self._facts)
-        self._values: list[Paragraph] = []
-        self._shape: tuple[tuple[str, bool], ...] = ()
 
     def _buttons(self) -> Row:
         self.request = Button("Show request", small=True, icon="ask", tip="Show what it is asking you (Return)")
@@ -72,13 +70,7 @@ class AgentDetail(QFrame):
         if (self.state.state, self.state.accessibleName()) != (look_of(facts), word):
             self.state.set_state(look_of(facts), word)
         self._follow(line, asks=asks, thread=thread)
-        shown = facts_of(line)
-        shape = tuple((fact.name, fact.mono) for fact in shown)
-        if shape != self._shape:
-            self._shape = shape
-            self._build(shown)
-        for value, fact in zip(self._values, shown, strict=True):
-            _say(value, fact)
+        self._facts.show_facts([replace(fact, text=fact.text[:TEXT_SHOWN]) for fact in facts_of(line)])
         self.setAccessibleName(f"{name}, {word}")
 
     def _follow(self, line: AgentLine, *, asks: bool, thread: bool) -> None:
@@ -91,27 +83,8 @@ class AgentDetail(QFrame):
         self.request.setVisible(asks)
         self.open_thread.setVisible(thread)
 
-    def _build(self, shown: tuple[NodeFact, ...]) -> None:
-        clear(self._facts)
-        self._values = []
-        for fact in shown:
-            row = Row(spacing=0)
-            row.addWidget(sized(Text(fact.name, "small", "3"), width=NAMES), 0, Qt.AlignmentFlag.AlignTop)
-            value = Paragraph("", "small")
-            row.addWidget(value, 1)
-            self._values.append(value)
-            self._facts.addLayout(row)
-
 
 def _label(button: Button, text: str, icon: str) -> None:
     if button.label != text:
         button.set_label(text)
         button.set_icon(icon)
-
-
-def _say(value: Paragraph, fact: NodeFact) -> None:
-    text = shown_line(fact.text[:600])
-    if value.text() != text:
-        value.set_pieces(((text, "mono" if fact.mono else ""),))
-        value.setAccessibleName(f"{fact.name}: {text}")
-        value.setMinimumHeight(value.heightForWidth(max(1, value.width())) if value.width() > 60 else 0)

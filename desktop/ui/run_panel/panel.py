@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
-from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QMenu, QStackedWidget, QWidget
 
 from desktop.domain.words import count_words
@@ -18,7 +18,7 @@ from desktop.ui.run_panel.rows import AgentModel, AgentRows
 from desktop.ui.theme import theme
 from desktop.ui.trace.detail import separator
 from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
-from desktop.ui.widgets.layout.containers import EmptyState, Scroller
+from desktop.ui.widgets.layout.containers import EmptyState, Resizing, Scroller
 from desktop.ui.widgets.layout.panel_head import RunHead
 from desktop.ui.widgets.scaling import Column
 from desktop.ui.widgets.shown import shown_line
@@ -32,14 +32,6 @@ EMPTY = (
 SETTLED = 200
 """Milliseconds in which a layout has come to rest."""
 KEEP, CANCEL = "keep", "cancel"
-
-
-class _RunPanelBody(QWidget):
-    resized = Signal()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.resized.emit()
 
 
 class RunPanel(QFrame):
@@ -70,7 +62,7 @@ class RunPanel(QFrame):
     def _lay_out(self) -> None:
         column = Column(self, margins=(1, 0, 0, 0), spacing=0)
         column.addWidget(self.head)
-        self._body = _RunPanelBody()
+        self._body = Resizing()
         self._body.resized.connect(self.place)
         self._empty = EmptyState("agent", *EMPTY)
         self._pages = QStackedWidget()
@@ -130,7 +122,7 @@ class RunPanel(QFrame):
         """Show another run, or none; its own agent is chosen, or the one whose thread is open."""
         self._path = ""
         lines = self._agents.lines()
-        self.model.reset(lines)
+        self.model.reset(list(lines))
         self._scroller.verticalScrollBar().setValue(0)
         if lines:
             own = self._agents.own_path

@@ -5,18 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QItemSelectionModel,
-    QModelIndex,
-    QPersistentModelIndex,
-    QPoint,
-    QRect,
-    QRectF,
-    Qt,
-    QTimer,
-    Signal,
-)
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QHideEvent, QKeyEvent, QMouseEvent, QPainter, QShowEvent
 
 from desktop.domain.run_tree import NodeFacts
@@ -26,7 +15,7 @@ from desktop.ui.theme import theme
 from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.theme.paint import elided, glyph, state, state_size
 from desktop.ui.widgets.fixed_rows import FixedRows
-from desktop.ui.widgets.rows import Index, RowDelegate
+from desktop.ui.widgets.rows import Index, LinesModel, RowDelegate
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.side_marks import side_mark
 from desktop.ui.widgets.tips import plain_tip
@@ -41,41 +30,18 @@ _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.Text
 _RIGHT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight | Qt.TextFlag.TextSingleLine)
 
 
-class AgentModel(QAbstractListModel):
-    """The lines that show; those that stay keep their places in the view."""
+class AgentModel(LinesModel):
+    """The agents that show."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[AgentLine] = []
-
-    def reset(self, lines: Sequence[AgentLine]) -> None:
-        """Show the rows of another run."""
-        self.beginResetModel()
-        self.lines = list(lines)
-        self.endResetModel()
+    lines: list[AgentLine]
 
     def refresh(self, lines: Sequence[AgentLine]) -> None:
         """Show the agents of the same run as they are now."""
-        fresh, old = list(lines), self.lines
-        head = _alike(old, fresh)
-        tail = _alike(old[head:][::-1], fresh[head:][::-1])
-        if len(old) > head + tail:
-            self.beginRemoveRows(QModelIndex(), head, len(old) - tail - 1)
-            self.lines = old[:head] + old[len(old) - tail :]
-            self.endRemoveRows()
-        if len(fresh) > head + tail:
-            self.beginInsertRows(QModelIndex(), head, len(fresh) - tail - 1)
-            self.lines = fresh
-            self.endInsertRows()
-        self.lines = fresh
+        self.follow(list(lines), _alike)
 
     def row_of(self, path: str) -> int:
         """The row of an agent, or -1."""
         return next((row for row, line in enumerate(self.lines) if line.path == path), -1)
-
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
-        """How many agents show."""
-        return 0 if parent.isValid() else len(self.lines)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """The line under ``LINE``."""

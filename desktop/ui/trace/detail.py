@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from desktop.domain.judgement import Category
 from desktop.presenter.trace.budget import BudgetLine
-from desktop.presenter.trace.words import SHOWN, Detail, NodeFact, Quote
+from desktop.presenter.trace.words import SHOWN, Detail, Quote
 from desktop.ui.theme.paint import meter
+from desktop.ui.trace.facts import NAMES, FactList
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.layout.containers import clear
 from desktop.ui.widgets.marks import Badge, StateLabel
@@ -21,7 +22,6 @@ from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 from desktop.ui.widgets.tips import plain_tip
 
-NAMES = 72
 _CATEGORIES = frozenset(Category)
 
 
@@ -46,14 +46,12 @@ class DetailView(QFrame):
         head.addStretch(1)
         head.addWidget(self.state)
         column.addLayout(head)
-        self._facts = Column(margins=(8, 0, 0, 0), spacing=6)
+        self._facts = FactList(margins=(8, 0, 0, 0))
         column.addLayout(self._facts)
         self._quotes = Column(margins=(8, 0, 0, 0), spacing=8)
         column.addLayout(self._quotes)
         column.addLayout(self._buttons())
-        self._values: list[Paragraph] = []
         self._boxes: list[QuoteBox] = []
-        self._shape: tuple[object, ...] = ()
         self._detail: Detail | None = None
 
     def _buttons(self) -> Row:
@@ -91,12 +89,9 @@ class DetailView(QFrame):
             self._badge.set_badge(category)
         if (self.state.state, self.state.accessibleName()) != (detail.state, detail.word):
             self.state.set_state(detail.state, detail.word)
-        shape = (tuple((f.name, f.mono) for f in detail.facts), tuple(q.name for q in detail.quotes))
-        if shape != self._shape:
-            self._shape = shape
-            self._build(detail)
-        for value, fact in zip(self._values, detail.facts, strict=True):
-            _say(value, fact)
+        self._facts.show_facts(detail.facts)
+        if len(self._boxes) != len(detail.quotes):
+            self._build_quotes(len(detail.quotes))
         for box, quote in zip(self._boxes, detail.quotes, strict=True):
             box.show_quote(quote)
         self.arguments.setVisible(detail.arguments is not None)
@@ -105,31 +100,14 @@ class DetailView(QFrame):
         self.card.setVisible(bool(detail.call_id))
         self.setAccessibleName(f"{title}, {detail.word}")
 
-    def _build(self, detail: Detail) -> None:
-        clear(self._facts)
+    def _build_quotes(self, count: int) -> None:
         clear(self._quotes)
-        self._values, self._boxes = [], []
-        for fact in detail.facts:
-            row = Row(spacing=0)
-            name = sized(Text(shown_line(fact.name), "small", "3"), width=NAMES)
-            value = Paragraph("", "small")
-            row.addWidget(name, 0, Qt.AlignmentFlag.AlignTop)
-            row.addWidget(value, 1)
-            self._values.append(value)
-            self._facts.addLayout(row)
-        for _ in detail.quotes:
+        self._boxes = []
+        for _ in range(count):
             box = QuoteBox()
             box.open_text.connect(self.open_text)
             self._boxes.append(box)
             self._quotes.addWidget(box)
-
-
-def _say(value: Paragraph, fact: NodeFact) -> None:
-    text = shown_line(fact.text)
-    if value.text() != text:
-        value.set_pieces(((text, "mono" if fact.mono else ""),))
-        value.setAccessibleName(f"{fact.name}: {text}")
-        value.setMinimumHeight(value.heightForWidth(max(1, value.width())) if value.width() > 60 else 0)
 
 
 class QuoteBox(QFrame):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from PySide6.QtCore import QRect, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QGuiApplication, QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from desktop.domain.traces import TraceEntry
@@ -22,7 +22,7 @@ from desktop.ui.trace.tree_model import TreeModel
 from desktop.ui.trace.tree_rows import TraceRows
 from desktop.ui.widgets.controls.find_bar import FindBar
 from desktop.ui.widgets.dialogs.files import FileDialog
-from desktop.ui.widgets.layout.containers import EmptyState, Scroller
+from desktop.ui.widgets.layout.containers import EmptyState, Resizing, Scroller
 from desktop.ui.widgets.scaling import Column
 from desktop.ui.widgets.shown import shown_line
 
@@ -30,14 +30,6 @@ MIN_BELOW, MIN_ABOVE = 220, 140
 SECOND = 1000
 EMPTY = ("No run yet", "What the agent does will be listed here: its rounds, its calls, and the agents it calls.")
 LOADING = ("Reading the trace", "It is read from what was stored of the run.")
-
-
-class _TracePanelBody(QWidget):
-    resized = Signal()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.resized.emit()
 
 
 class TracePanel(QFrame):
@@ -75,7 +67,7 @@ class TracePanel(QFrame):
         column = Column(self, margins=(1, 0, 0, 0), spacing=0)
         column.addWidget(self.head)
         column.addWidget(self.find_bar)
-        self._body = _TracePanelBody()
+        self._body = Resizing()
         self._body.resized.connect(self.place)
         self._empty = EmptyState("trace", *EMPTY)
         self._pages = QStackedWidget()
@@ -172,7 +164,7 @@ class TracePanel(QFrame):
             return
         self.rows.set_live(self._trace.live)
         self.rows.refresh(live=self._trace.live)
-        if self._pages.currentWidget() is self._empty and self.model.rows:
+        if self._pages.currentWidget() is self._empty and self.model.lines:
             self._pages.setCurrentWidget(self._body)
         self._refresh_below()
 

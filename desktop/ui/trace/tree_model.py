@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import Qt
 
 from desktop.presenter.trace.node import Axis, TraceNode
 from desktop.presenter.trace.rows import Folding
 from desktop.presenter.trace.tree import TraceTree
 from desktop.presenter.trace.words import short_summary, spoken
-from desktop.ui.widgets.rows import Index
+from desktop.ui.widgets.rows import Index, LinesModel
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.tips import plain_tip
 
@@ -19,41 +19,29 @@ NODE = int(Qt.ItemDataRole.UserRole)
 SHOWN = 300
 
 
-class TreeModel(QAbstractListModel):
+class TreeModel(LinesModel):
     """``refresh`` brings it up to date with its tree."""
+
+    lines: list[TraceNode]
 
     def __init__(self) -> None:
         super().__init__()
         self.tree: TraceTree | None = None
         self.folding = Folding()
-        self.rows: list[TraceNode] = []
         self.axis = Axis(0.0, 1.0, ())
         self.now = 0.0
 
     def show_tree(self, tree: TraceTree | None) -> None:
         """Show another run."""
-        self.beginResetModel()
         self.tree = tree
         self.folding.clear()
-        self.rows = []
-        self.endResetModel()
+        self.reset([])
         self.refresh()
 
     def refresh(self) -> None:
         """The lines as they are now; those that stay keep their places in the view."""
         self.tick()
-        fresh = self.folding.rows(self.tree) if self.tree is not None else []
-        old = self.rows
-        head = _alike(old, fresh)
-        tail = _alike(old[head:][::-1], fresh[head:][::-1])
-        if len(old) > head + tail:
-            self.beginRemoveRows(QModelIndex(), head, len(old) - tail - 1)
-            self.rows = old[:head] + old[len(old) - tail :]
-            self.endRemoveRows()
-        if len(fresh) > head + tail:
-            self.beginInsertRows(QModelIndex(), head, len(fresh) - tail - 1)
-            self.rows = fresh
-            self.endInsertRows()
+        self.follow(self.folding.rows(self.tree) if self.tree is not None else [], _alike)
 
     def tick(self) -> None:
         """The clock went on."""
@@ -80,17 +68,13 @@ class TreeModel(QAbstractListModel):
     def row_of(self, node: TraceNode | None) -> int:
         """Where a node is, or -1."""
         try:
-            return self.rows.index(node) if node is not None else -1  # by identity, in C
+            return self.lines.index(node) if node is not None else -1  # by identity, in C
         except ValueError:
             return -1
 
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
-        """How many lines show."""
-        return 0 if parent.isValid() else len(self.rows)
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """The node under ``NODE``."""
-        node = self.rows[index.row()]
+        node = self.lines[index.row()]
         if role == NODE:
             return node
         if role == Qt.ItemDataRole.DisplayRole:

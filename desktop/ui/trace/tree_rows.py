@@ -204,7 +204,7 @@ class TraceRows(FixedRows):
         """Show what has come since. At the end of a run under way the list stays at its end; a chosen line stays
         chosen."""
         node = self.current
-        end = live and self.at_end and (node is None or node is self._nodes.rows[-1])
+        end = live and self.at_end and (node is None or node is self._nodes.lines[-1])
         self._nodes.refresh()
         if node is not None and self.current is not node:
             self.select(node)

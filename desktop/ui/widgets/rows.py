@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
@@ -64,3 +67,36 @@ class RowList(QListView):
             self.activated.emit(self.currentIndex())
             return
         super().keyPressEvent(event)
+
+
+class LinesModel(QAbstractListModel):
+    """Lines that are brought up to date as a whole; those that stay keep their places in the view."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[Any] = []
+
+    def reset(self, lines: list[Any]) -> None:
+        """Show other lines altogether."""
+        self.beginResetModel()
+        self.lines = lines
+        self.endResetModel()
+
+    def follow(self, fresh: list[Any], alike: Callable[[list[Any], list[Any]], int]) -> None:
+        """Show the lines as they are now. ``alike``: how many lines of two lists are the same from the beginning."""
+        old = self.lines
+        head = alike(old, fresh)
+        tail = alike(old[head:][::-1], fresh[head:][::-1])
+        if len(old) > head + tail:
+            self.beginRemoveRows(QModelIndex(), head, len(old) - tail - 1)
+            self.lines = old[:head] + old[len(old) - tail :]
+            self.endRemoveRows()
+        if len(fresh) > head + tail:
+            self.beginInsertRows(QModelIndex(), head, len(fresh) - tail - 1)
+            self.lines = fresh
+            self.endInsertRows()
+        self.lines = fresh
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
+        """How many lines show."""
+        return 0 if parent.isValid() else len(self.lines)

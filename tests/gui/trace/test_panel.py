@@ -49,7 +49,7 @@ def lines(panel: TracePanel) -> list[str]:
 
 
 def at(panel: TracePanel, title: str) -> int:
-    return next(row for row, node in enumerate(panel.model.rows) if node.title == title)
+    return next(row for row, node in enumerate(panel.model.lines) if node.title == title)
 
 
 def press(panel: TracePanel, *keys: Qt.Key) -> None:
@@ -81,7 +81,7 @@ def test_the_tree_of_the_mock_up(panel: Make) -> None:
         "round 5",
     ]
     assert shown.head.picker.accessibleName() == "run 7f3a"
-    shown.rows.select(shown.model.rows[at(shown, "write-file")])
+    shown.rows.select(shown.model.lines[at(shown, "write-file")])
     said = words(shown.detail)
     for text in (
         "write-file",
@@ -122,7 +122,7 @@ def test_a_click_on_the_chevron_folds_and_one_on_the_name_chooses(panel: Make) -
     QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=QPoint(8 + 14 + 14, place.y()))
     assert lines(shown)[2] == "round 2"
     QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=QPoint(150, place.y() + 28))
-    assert shown.chosen_node is shown.model.rows[2]
+    assert shown.chosen_node is shown.model.lines[2]
     QTest.mouseDClick(viewport, Qt.MouseButton.LeftButton, pos=QPoint(150, place.y() + 28))
     assert lines(shown)[3] == "round 3"
 
@@ -140,7 +140,7 @@ def test_lines_say_their_state_to_who_does_not_see_them(panel: Make) -> None:
 @pytest.mark.spec("R-LIM-5")
 def test_the_limit_that_ended_an_agent_is_named_with_where_it_was_set(panel: Make) -> None:
     shown = panel("failed")
-    shown.rows.select(shown.model.rows[at(shown, "deep-research")])
+    shown.rows.select(shown.model.lines[at(shown, "deep-research")])
     assert "maxTurns 1 (set by the skill deep-research)" in words(shown.detail)
 
 
@@ -148,12 +148,12 @@ def test_the_limit_that_ended_an_agent_is_named_with_where_it_was_set(panel: Mak
 def test_what_a_model_or_tool_says_is_plain_text_with_everything_hidden_made_visible(panel: Make) -> None:
     shown = panel("failed")
     assert lines(shown)[2] == "write-file invoice\\u{202e}fdp.exe"
-    shown.rows.select(shown.model.rows[2])
+    shown.rows.select(shown.model.lines[2])
     assert "invoice\\u{202e}fdp.exe" in words(shown.detail)
     shown.detail.arguments.click()
     assert "invoice\\u{202e}fdp.exe" in shown.text_page.view.toPlainText()
-    shown.rows.fold(shown.model.rows[5], True)
-    shown.rows.select(shown.model.rows[5])
+    shown.rows.fold(shown.model.lines[5], True)
+    shown.rows.select(shown.model.lines[5])
     assert "<b>not bold</b>" in words(shown.detail)
     assert all(label.textFormat() == Qt.TextFormat.PlainText for label in shown.findChildren(QLabel))
     shown.show_view("events")
@@ -185,7 +185,7 @@ def test_of_a_huge_text_a_part_is_laid_out_and_the_rest_is_counted(panel: Make) 
         TraceEntry(2, "tool-result", shots.RUN, {"callId": "c", "result": "line\n" * 1_000_000, "isError": False}),
     ]
     shown = panel(shots.sample(entries))
-    shown.rows.select(shown.model.rows[at(shown, "look")])
+    shown.rows.select(shown.model.lines[at(shown, "look")])
     shown.detail.result.click()
     assert len(shown.text_page.view.toPlainText()) == 65_536
     assert "4,934,464 characters more" in words(shown.text_page)
@@ -245,7 +245,7 @@ def test_a_line_is_copied_and_leads_to_its_card_and_to_the_activity(panel: Make)
     tools: list[str] = []
     shown.card_wanted.connect(cards.append)
     shown.activity_wanted.connect(tools.append)
-    agent = shown.model.rows[at(shown, "maintenance-log-agent")]
+    agent = shown.model.lines[at(shown, "maintenance-log-agent")]
     inner = agent.children[0].children[0]
     shown.rows.show_node(inner)
     shown.rows.setFocus()
@@ -262,7 +262,7 @@ def test_what_comes_keeps_the_chosen_line_and_the_place_of_who_reads(panel: Make
     shown = panel("live")
     trace: Any = shown._trace
     tree = trace.tree
-    write = shown.model.rows[at(shown, "write-file")]
+    write = shown.model.lines[at(shown, "write-file")]
     shown.rows.select(write)
     shown.rows.verticalScrollBar().setValue(0)
     for number in range(6, 12):

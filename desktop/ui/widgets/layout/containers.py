@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
@@ -14,6 +14,17 @@ from desktop.ui.widgets.properties import set_property
 from desktop.ui.widgets.reading_order import Ordered
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Paragraph, Piece, Text
+
+
+class Resizing(QWidget):
+    """Tells of its new size those who place what is in it."""
+
+    resized = Signal()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt has given it another size."""
+        super().resizeEvent(event)
+        self.resized.emit()
 
 
 class PaneHeader(QFrame):
