@@ -34,6 +34,7 @@ from desktop.domain.limits import Limit, positive_int
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, ToolResultBlock, Usage, media_from_plain
 from desktop.domain.models import ModelAnswer, ModelRequest, ReasoningDelta, TextDelta
 from desktop.domain.run_meta import RunMeta
+from desktop.domain.traces import usage_data
 from desktop.pipeline.context import CallContext
 from desktop.pipeline.skill_context import Context
 from desktop.pipeline.skills.code_mode import INVOKE
@@ -306,17 +307,9 @@ def _error_event(error: Exception, attempt: int) -> dict[str, Any]:
 
 def _usage_of(message: ChatMessage) -> dict[str, Any]:
     """The usage in the form of the trace; ``counted`` because the budget has it already."""
-    usage = message.usage
-    if usage is None:
+    if message.usage is None:
         return {}
-    numbers = {
-        "inputTokens": usage.input_tokens,
-        "outputTokens": usage.output_tokens,
-        "reasoningTokens": usage.reasoning_tokens,
-        "cachedTokens": usage.cached_tokens,
-        "costUsd": usage.cost_usd,
-    }
-    return {"usage": numbers, "counted": True, "model": message.model}
+    return {**usage_data(message.usage), "counted": True, "model": message.model}
 
 
 def _schemas(given: Any) -> tuple[Mapping[str, Any], ...]:
