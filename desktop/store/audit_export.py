@@ -179,4 +179,3 @@ def _write(target: Path, pieces: Iterator[str], stop: Stop) -> bool:
         with suppress(OSError):
             os.unlink(made)
     return True
-

@@ -50,12 +50,7 @@ class PythonWorker:
     ``at_once`` is how much a run may wait for."""
 
     def __init__(
-        self,
-        confinement: Confinement,
-        workspace: Callable[[], str],
-        source: SourceOf,
-        *,
-        at_once: int = MAX_UNDER_WAY,
+        self, confinement: Confinement, workspace: Callable[[], str], source: SourceOf, *, at_once: int = MAX_UNDER_WAY
     ) -> None:
         self._confinement = confinement
         self._source = source
