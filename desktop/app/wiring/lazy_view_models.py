@@ -5,17 +5,19 @@ They listen to nothing before; what they show is read from the services when the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from desktop.app.wiring.boundary import safety_of
 from desktop.app.wiring.services import Services
+from desktop.domain.keyring import referred_to
 from desktop.domain.lazy import lazy_module
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
+from desktop.tools.mcp.headers import references
 
 if TYPE_CHECKING:
-    from desktop.app.wiring import key_uses as wiring_key_uses
     from desktop.app.wiring import reach as wiring_reach
     from desktop.presenter.mcp import servers as mcp_servers
     from desktop.presenter.mcp.servers import McpServersViewModel
@@ -44,7 +46,6 @@ if TYPE_CHECKING:
     from desktop.safety.boundary import entries as boundary_entries
     from desktop.safety.boundary import reach as boundary_reach
 else:
-    wiring_key_uses = lazy_module("desktop.app.wiring.key_uses")
     wiring_reach = lazy_module("desktop.app.wiring.reach")
     mcp_servers = lazy_module("desktop.presenter.mcp.servers")
     schedules_page = lazy_module("desktop.presenter.schedules.page")
@@ -124,11 +125,7 @@ class LazyModels:
         """The view-model of the settings page Keyring."""
         services = self.services
         made = settings_keys.KeysViewModel(
-            services.tool_secrets,
-            services.secrets,
-            self.setup,
-            self.bridge,
-            lambda: wiring_key_uses.secret_uses(services.cli, services.mcp),
+            services.tool_secrets, services.secrets, self.setup, self.bridge, lambda: _secret_uses(services)
         )
         for declared in (self.cli, self.mcp):
             declared.changed.connect(made.refresh)
@@ -154,3 +151,16 @@ class LazyModels:
     def _model(self) -> str:
         ref = self.services.settings.current.models.default
         return self.setup.describe(ref)[0] if ref else ""
+
+
+def _secret_uses(services: Services) -> list[settings_keys.Use]:
+    """Every reference of a tool or server to the keyring, by the name under which it will be asked for."""
+    declared: list[tuple[str, Mapping[str, str]]] = [
+        (tool.definition.name, tool.definition.env) for tool in services.cli.state.tools
+    ]
+    for server in services.mcp.state.servers:
+        definition = server.definition
+        sent = {f"headers.{name}": found for name, found in references(definition.headers)}
+        declared.append((f"mcp-{definition.name}", {**definition.env, "bearer": definition.bearer, **sent}))
+    found = ((tool, variable, referred_to(value)) for tool, env in declared for variable, value in env.items())
+    return [settings_keys.Use(tool, variable, entry) for tool, variable, entry in found if entry is not None]
