@@ -15,7 +15,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from desktop.domain.agent_names import file_stem_of
-from desktop.domain.cancellation import CancellationToken
 from desktop.domain.debates import SidePreview, ToolOffer
 from desktop.domain.definitions import SIDES, AgentDefinition, AgentRow, DefinitionProblem, SideName
 from desktop.domain.errors import ConfigurationError, KnownError
@@ -28,17 +27,9 @@ from desktop.services.definitions.book import AgentFile, AgentFiles
 from desktop.services.definitions.text import MAX_BYTES, AgentText, read_text
 from desktop.services.skills.side_prompt import in_place_of
 from desktop.services.threads.masking import HOLDS_A_KEY, Mask, place_of_key
+from desktop.services.turns.dry_run import dry_run, offers, side_problems
 from desktop.services.turns.runtime import Runtime
-from desktop.services.turns.spec import (
-    ResolvedSide,
-    SideSpec,
-    how_called,
-    prompt_text,
-    ready,
-    request_of,
-    round_limit,
-    stop_problem,
-)
+from desktop.services.turns.spec import SideSpec, ready, round_limit
 from desktop.skills.patterns import matching, parse_patterns
 from desktop.tools.person_file import CannotSaveTools, PersonFile, ToolsFile
 from desktop.yaml_text.change import change_key
@@ -283,17 +274,9 @@ class AgentService:
         return tuple(found)
 
     async def _of_side(self, spec: SideSpec, at: str) -> list[DefinitionProblem]:
-        runtime = self._runtime()
-        try:
-            side = await ready(runtime, spec)
-        except KnownError as error:
-            return [DefinitionProblem(f"{at}.prompt", "prompt.missing", str(error))]
-        found = []
-        for field, wanted in (("stopTool", spec.stop_tool), ("endSessionTool", spec.end_session_tool)):
-            problem = await stop_problem(runtime, side, wanted) if wanted else None
-            if problem is not None:
-                found.append(DefinitionProblem(f"{at}.{field}", *problem))
-        found += await asyncio.to_thread(self._nothing_matched, spec, f"{at}.allowedTools")
+        found = await side_problems(self._runtime(), spec, at)
+        if not any(problem.path == f"{at}.prompt" for problem in found):
+            found += await asyncio.to_thread(self._nothing_matched, spec, f"{at}.allowedTools")
         return found
 
     def _nothing_matched(self, spec: SideSpec, path: str) -> list[DefinitionProblem]:
@@ -320,22 +303,9 @@ class AgentService:
             spec = self._spec(agent, name, model)
             if spec is not None:
                 own = tuple(one for one in problems if one.path.startswith(f"side{name.upper()}"))
-                found[name] = await self._preview(agent, spec, own)
+                limits = limits_of(agent, spec, self._runtime())
+                found[name] = await dry_run(self._runtime(), spec, str(spec.model), limits, own)
         return found
-
-    async def _preview(
-        self, agent: AgentDefinition, spec: SideSpec, problems: tuple[DefinitionProblem, ...]
-    ) -> SidePreview:
-        runtime = self._runtime()
-        limits = tuple(limits_of(agent, spec, runtime))
-        window = runtime.context_window(spec.model) if spec.model.model else None
-        try:
-            side = await ready(runtime, spec)
-            request = await request_of(runtime, side, await prompt_text(runtime, side, CancellationToken()))
-        except KnownError:
-            return SidePreview("", (), str(spec.model), limits, window, problems)
-        limits = (*limits, *how_called(side, runtime.skills.table))
-        return SidePreview(request.system, offers(side), str(spec.model), limits, window, problems)
 
     def _spec(self, agent: AgentDefinition, name: SideName, model: str = "") -> SideSpec | None:
         side = agent.side_a if name == "a" else agent.side_b
@@ -381,11 +351,6 @@ class AgentService:
     async def reload(self) -> None:
         """Read the folders again, in a thread."""
         await asyncio.to_thread(self._reload)
-
-
-def offers(side: ResolvedSide) -> tuple[ToolOffer, ...]:
-    """The tools that a side may call."""
-    return tuple(ToolOffer(one.spec.name, one.spec.category.value, one.spec.description) for one in side.visible.usable)
 
 
 def limits_of(agent: AgentDefinition, spec: SideSpec, runtime: Runtime) -> Sequence[str]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 
-from desktop.agents.loop.round_notes import rounds_note, with_notes
+from desktop.agents.loop.round_notes import rounds_note
 from desktop.agents.loop.window import NOTHING
 from desktop.agents.skill.discovery import NOT_TOOLS
 from desktop.agents.turn import TurnInput, TurnSpec, request_with, window_of
@@ -18,7 +18,6 @@ from desktop.domain.cancellation import CancellationToken
 from desktop.domain.context import Overlay
 from desktop.domain.debates import MAX_TURNS, USUAL_TURNS, DebateSetup, SidePreview, SideSetup, ToolOffer
 from desktop.domain.definitions import SIDES, DefinitionProblem, SideName
-from desktop.domain.errors import KnownError
 from desktop.domain.hidden_characters import odd_text
 from desktop.domain.ids import AgentId
 from desktop.domain.models import ModelRef, ModelRequest
@@ -30,19 +29,9 @@ from desktop.services.debates.setup import label_of, spec_of
 from desktop.services.definitions.values import frontmatter_problem
 from desktop.services.skills.side_prompt import in_place
 from desktop.services.threads.variables import looks_secret
+from desktop.services.turns.dry_run import dry_run, offers, side_problems
 from desktop.services.turns.runtime import Runtime
-from desktop.services.turns.spec import (
-    SIDE_LIMIT,
-    ResolvedSide,
-    SideSpec,
-    how_called,
-    own_model,
-    prompt_text,
-    ready,
-    request_of,
-    round_limit,
-)
-from desktop.services.turns.stops import same_tool
+from desktop.services.turns.spec import SIDE_LIMIT, SideSpec, own_model, prompt_text, ready, request_of, round_limit
 from desktop.supervision.budgets import BudgetTracker
 
 MAX_TOPIC = 100_000
@@ -76,7 +65,7 @@ class DebateChecks:
         spec = SideSpec(
             agent=MADE_FOR_DEBATES, shown=prompt, prompt=prompt, model=_NOBODY, where="prompt", in_place=own
         )
-        return _offers(await ready(self._runtime, spec))
+        return list(offers(await ready(self._runtime, spec)))
 
     async def modelled(self, setup: DebateSetup, usual: str = "") -> DebateSetup:
         """The set-up with a model for each side: its own, else the one that its prompt's skill names, else the
@@ -112,25 +101,8 @@ class DebateChecks:
             yield problem
         if not side.prompt and not side.prompt_text.strip():
             return
-        try:
-            at = await ready(self._runtime, _spec(setup, name))
-        except KnownError as error:
-            yield DefinitionProblem(f"{path}prompt", "prompt.missing", str(error))
-            return
-        for field, tool in (("stopTool", side.stop_tool), ("endSessionTool", side.end_session_tool)):
-            wrong = await self._tool(at, tool) if tool else None
-            if wrong is not None:
-                yield DefinitionProblem(path + field, *wrong)
-
-    async def _tool(self, at: ResolvedSide, wanted: str) -> tuple[str, str] | None:
-        """Whether a stop tool can be called by its side (R-DEF-13)."""
-        table = self._runtime.skills.table
-        await table.bring(wanted)
-        if table.find(wanted) is None:
-            return "tool.unknown", f"there is no tool {wanted}"
-        if not any(same_tool(table, tool.spec.name, wanted) for tool in at.visible.usable):
-            return "tool.not_allowed", f"{wanted} is not among the tools that {at.skill.name} and this side allow"
-        return None
+        for problem in await side_problems(self._runtime, _spec(setup, name), path[:-1], "and this side allow"):
+            yield problem
 
     async def preview(self, setup: DebateSetup, problems: Sequence[DefinitionProblem]) -> dict[SideName, SidePreview]:
         """Both sides as they would run (the dry run)."""
@@ -141,15 +113,8 @@ class DebateChecks:
         own = tuple(problem for problem in problems if problem.path.startswith(path))
         spec = _spec(setup, name)
         limits = tuple(_limits(setup, setup.side(name), name))
-        window = self._runtime.context_window(spec.model) if spec.model.model else None
-        try:
-            at = await ready(self._runtime, spec)
-            request = await request_of(self._runtime, at, await prompt_text(self._runtime, at, CancellationToken()))
-        except KnownError:
-            return SidePreview("", (), setup.side(name).model, limits, window, own)
-        limits = (*limits, *how_called(at, self._runtime.skills.table))
-        system = with_notes(request.system, _notes(setup, 1 if name == "a" else 2, spec))
-        return SidePreview(system, tuple(_offers(at)), setup.side(name).model, limits, window, own)
+        notes = _notes(setup, 1 if name == "a" else 2, spec)
+        return await dry_run(self._runtime, spec, setup.side(name).model, limits, own, notes)
 
     async def next_request(
         self, setup: DebateSetup, name: SideName, seen: Perspectives, number: int, overlay: Overlay = NOTHING
@@ -188,10 +153,6 @@ def _spec(setup: DebateSetup, name: SideName) -> SideSpec:
     known = side if ModelRef.parse(side.model).model else replace(side, model="none/none")
     spec = spec_of(setup.with_side(name, known), name)
     return spec if known is side else replace(spec, model=_NOBODY)
-
-
-def _offers(at: ResolvedSide) -> list[ToolOffer]:
-    return [ToolOffer(tool.spec.name, tool.spec.category.value, tool.spec.description) for tool in at.visible.usable]
 
 
 def _notes(setup: DebateSetup, number: int, spec: SideSpec) -> list[str]:

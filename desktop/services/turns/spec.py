@@ -187,15 +187,16 @@ async def prompt_of(runtime: Runtime, spec: SideSpec) -> SkillDef:
     return found
 
 
-async def stop_problem(runtime: Runtime, side: ResolvedSide, wanted: str) -> tuple[str, str] | None:
-    """(code, sentence) of what keeps a tool from ending this side's turn, or None (R-DEF-11, R-DEF-13)."""
+async def stop_problem(runtime: Runtime, side: ResolvedSide, wanted: str, allowed: str = "") -> tuple[str, str] | None:
+    """(code, sentence) of what keeps a tool from ending this side's turn, or None (R-DEF-11, R-DEF-13).
+    ``allowed``: what has to allow it beside the prompt's skill."""
     table = runtime.skills.table
     await table.bring(wanted)
     found = table.find(wanted)
     if found is None:
         return "tool.unknown", f"there is no tool {wanted}"
     if all(tool.spec.name != found.spec.name for tool in side.visible.usable):
-        return "tool.not_allowed", f"{wanted} is not among the tools that {side.skill.name} allows here"
+        return "tool.not_allowed", f"{wanted} is not among the tools that {side.skill.name} {allowed or 'allows here'}"
     return None
 
 
