@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-from desktop.agents.skill.discovery import own_calls
+from desktop.agents.skill.discovery import OwnCalls
 from desktop.agents.skill.host import HOST, PERMISSIONS, ChildTerms, Host
 from desktop.agents.skill.nested_agent_scope import STOPPED, NestedAgentScope, nested_agent_scope
 from desktop.domain.cancellation import CancellationToken
@@ -91,7 +91,7 @@ class AgentEffects:
         own = host.allowed_of(definition.allowed_tools if definition is not None else None)
         permitted = own if above is None else host.together(above, own, "child")
         served.nonlocals[PERMISSIONS] = permitted
-        self.allowed = own_calls(permitted, own, work.tool)
+        self.allowed = OwnCalls(permitted, own, work.tool)
         self._made = 0
         self._children: set[CancellationToken] = set()
 

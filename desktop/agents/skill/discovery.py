@@ -119,10 +119,13 @@ def _tokens(tool: Tool) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class _OwnCalls:
-    """What an agent may call: ``allowed``, which is ``own`` and what is permitted above it. Whether it named itself,
-    or an agent, is for its own list to say: those above have no reason to. A list that names the ``provider`` which
-    the agent is worked on by says that it may do that, and not that the model may call it."""
+class OwnCalls:
+    """What an agent may call itself: ``allowed``, which is ``own`` and what is permitted above it.
+
+    Whether it named itself, an agent or a provider is for its own list to say (R-AG-7, R-AG-8): those above have no
+    reason to. A list that names the ``provider`` which the agent is worked on by says that it may do that, and not that
+    the model may call it.
+    """
 
     allowed: AllowedTools
     own: AllowedTools
@@ -159,19 +162,13 @@ class _OwnCalls:
         return self.allowed.exact_names
 
 
-def own_calls(allowed: AllowedTools, own: AllowedTools, serving: str, provider: str = PROVIDER) -> AllowedTools:
-    """The list for an agent's own calls: within ``allowed``; the skill that it works in, the agent and providers only
-    where its ``own`` list names them exactly (R-AG-7, R-AG-8)."""
-    return _OwnCalls(allowed, own, serving, provider)
-
-
 def not_itself(allowed: AllowedTools, serving: str) -> AllowedTools:
-    """``own_calls`` where nobody is above."""
-    return _OwnCalls(allowed, allowed, serving)
+    """``OwnCalls`` where nobody is above."""
+    return OwnCalls(allowed, allowed, serving)
 
 
 @dataclass(frozen=True, slots=True)
-class _ProviderCall(_OwnCalls):
+class _ProviderCall(OwnCalls):
     """Under what an agent's provider is called: ``own``, where what the app brings along needs no mention, and no
     denial above. ``by`` is the list of the model that chose it, None where a file did."""
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from desktop.agents.skill.directives import ProviderHook
-from desktop.agents.skill.discovery import Visible, own_calls, provider_call, visible_tools
+from desktop.agents.skill.discovery import OwnCalls, Visible, provider_call, visible_tools
 from desktop.agents.skill.documents import code_tool, described, document, finish_tool
 from desktop.agents.skill.history import history_in
 from desktop.agents.skill.host import HOST, PERMISSIONS, Host
@@ -71,7 +71,7 @@ class _Agent:
         own, above = host.allowed_of(args.get("allowedTools")), ctx.nonlocals.get(PERMISSIONS)
         permitted = own if above is None else host.together(above, own, "both" if self._served is ctx else "child")
         ctx.nonlocals[PERMISSIONS] = permitted
-        self._allowed = own_calls(permitted, own, self._served.run.tool.name, self._settings.provider)
+        self._allowed = OwnCalls(permitted, own, self._served.run.tool.name, self._settings.provider)
         request, caller = scope.call.request, scope.call.request.caller
         self._contract = ResultContract(declared, self._allowed, self._settings.mode, request.serves)
         ctx.accept = self._contract.finish

@@ -90,10 +90,7 @@ class SettingsViewModel(QObject):
 
     def look_at_file(self) -> None:
         """Take over what somebody else changed in the file."""
-        self._bridge.spawn(self._look(), name="reload settings")
-
-    async def _look(self) -> None:
-        await self._service.reload_if_changed()
+        self._bridge.spawn(self._service.reload_if_changed(), name="reload settings")
 
     def _told(self, _settings: Settings, keys: frozenset[str]) -> None:
         for key in sorted(keys):

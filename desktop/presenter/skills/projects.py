@@ -31,8 +31,8 @@ class SkillProjects(QObject):
     def folders(self) -> tuple[tuple[str, bool], ...]:
         """(folder, trusted), each once."""
         at = self._settings.current.skills
-        trusted = {_real(path) for path in at.trusted_projects}
-        named = dict.fromkeys(map(_real, (*at.projects, *at.trusted_projects)))
+        trusted = {os.path.expanduser(path) for path in at.trusted_projects}
+        named = dict.fromkeys(map(os.path.expanduser, (*at.projects, *at.trusted_projects)))
         return tuple((path, path in trusted) for path in named)
 
     def project_of(self, path: str) -> str:
@@ -42,13 +42,13 @@ class SkillProjects(QObject):
 
     def add(self, folder: str) -> None:
         """List the skills of a project folder; they stay off until it is trusted."""
-        if folder and _real(folder) not in dict(self.folders):
+        if folder and os.path.expanduser(folder) not in dict(self.folders):
             self._update(PROJECTS, (*self._settings.current.skills.projects, folder), f"{folder} is listed")
 
     def trust(self, folder: str) -> None:
         """Offer its skills to agents and let them run."""
         trusted = self._settings.current.skills.trusted_projects
-        if folder and _real(folder) not in set(map(_real, trusted)):
+        if folder and os.path.expanduser(folder) not in set(map(os.path.expanduser, trusted)):
             self._update(TRUSTED, (*trusted, folder), f"{folder} is trusted")
 
     def _update(self, key: str, value: Sequence[str], sentence: str) -> None:
@@ -60,7 +60,3 @@ class SkillProjects(QObject):
 
     def _told(self, error: AssentError) -> None:
         self.failed.emit(error.advice)
-
-
-def _real(path: str) -> str:
-    return os.path.expanduser(path)

@@ -36,7 +36,7 @@ from desktop.services.skills.text import ARGUMENTS, Marked, marked, of_agent_ski
 from desktop.settings.groups.middleware import MiddlewareSettings
 from desktop.skills.cascade.effective import Cascade, Cascades, Promotions, promotions
 from desktop.skills.formats.folder import folder_files
-from desktop.skills.patterns.lists import AllowedList, NamedBy, intersect
+from desktop.skills.patterns.lists import AllowedList, Intersection, NamedBy
 from desktop.skills.resolution.fabric import SkillChanges, SkillFabric
 from desktop.skills.values.kinds import MISSING
 from desktop.supervision.topics import Topics
@@ -141,7 +141,7 @@ class SkillWorld:
     @staticmethod
     def together(parent: AllowedTools, child: AllowedTools, named_by: NamedBy = "child") -> AllowedTools:
         """What both allow (R-AG-5)."""
-        return intersect(parent, child, named_by)  # type: ignore[arg-type]  # every list of a run is from ``allowed``
+        return Intersection(parent, child, named_by)  # type: ignore[arg-type]  # every list of a run is from ``allowed``
 
     # -- prompts ------------------------------------------------------------------------------------------------------
 

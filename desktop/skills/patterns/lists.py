@@ -277,11 +277,6 @@ class Intersection:
         return ListJudgement(False, above.rule_text, f"The caller itself may not: {above.reason}")
 
 
-def intersect(parent: Allows, child: Allows, named_by: NamedBy = "child") -> Intersection:
-    """Permits only what both permit."""
-    return Intersection(parent, child, named_by)
-
-
 def matching(text: str | Sequence[str], specs: Iterable[Named]) -> list[str]:
     """The names of the tools that some pattern of the text selects, for the box that tests a pattern (S-PAT-2).
 

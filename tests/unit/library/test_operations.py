@@ -10,7 +10,7 @@ import pytest
 from desktop.domain.code import CodeLimits
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.safety.confinement.code_profile import code_sandbox_profile
-from desktop.skills.patterns.lists import AllowedList, intersect
+from desktop.skills.patterns.lists import AllowedList, Intersection
 from desktop.workers.js_code.engine import JsEngine, WorkerSpec
 from tests.unit.agents.script import Script
 from tests.unit.agents.script import call as a_call
@@ -187,7 +187,7 @@ async def test_what_calls_have_to_fit_stands_in_lists_and_descriptions(tmp_path:
 @pytest.mark.spec("R-DSC-5", "R-AG-5")
 def test_an_intersection_demands_what_both_lists_demand() -> None:
     parent, child = AllowedList.of("look(path=src/*) * "), AllowedList.of("look(path=*.py) look(path=*.md)")
-    both = intersect(parent, child)
+    both = Intersection(parent, child)
     assert both.constraints(tool("look")) == ("look(path=src/*)", "look(path=*.py) or look(path=*.md)")
     assert both.constraints(tool("other")) == ()
     assert AllowedList.of("look look(path=a)").constraints(tool("look")) == ()
@@ -200,5 +200,5 @@ def test_a_list_denies_what_it_takes_out_altogether() -> None:
     assert [denied.denies(tool(name)) for name in ("look", "other", "third")] == [True, False, False]
     assert AllowedList.of("look (").denies(tool("look"))
     assert not AllowedList.of("look").denies(tool("other"))
-    assert intersect(denied, AllowedList.of(None)).denies(tool("look"))
-    assert intersect(AllowedList.of(None), denied).denies(tool("look"))
+    assert Intersection(denied, AllowedList.of(None)).denies(tool("look"))
+    assert Intersection(AllowedList.of(None), denied).denies(tool("look"))

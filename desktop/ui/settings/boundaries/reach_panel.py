@@ -197,7 +197,7 @@ class ReachPanel(QFrame):
         rows.again.connect(reach.again)
         rows.chosen.connect(self._chosen)
         rows.menu_wanted.connect(lambda row, point: self.make_menu(row).popup(point))
-        reach.revealed.connect(self._revealed)
+        reach.revealed.connect(self.list.go_to)
         reach.offered.connect(self._offered)
         self._inside.verticalScrollBar().rangeChanged.connect(lambda *_: self._to_end())
         reach.changed.connect(self._proved)
@@ -242,9 +242,6 @@ class ReachPanel(QFrame):
 
     def _stop_following(self) -> None:
         self._following = False
-
-    def _revealed(self, row: int) -> None:
-        self.list.go_to(row)
 
     def _chosen(self, row: int) -> None:
         self._chose = True

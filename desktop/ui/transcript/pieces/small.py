@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -253,8 +252,3 @@ class AttachmentPiece(Piece):
 
 def _exceeds(size: QSize, room: QSize) -> bool:
     return size.width() > room.width() or size.height() > room.height()
-
-
-def now() -> float:
-    """Seconds since the epoch, the clock of ``started_at`` and ``countdown_to``."""
-    return time.time()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from desktop.pipeline.names import AllowedTools, Caller, ExactTools, offered, resolve
-from desktop.skills.patterns import AllowedList, PatternError, intersect, match_pattern, matching, parse_patterns
+from desktop.skills.patterns import AllowedList, Intersection, PatternError, match_pattern, matching, parse_patterns
 from tests.unit.skills.patterns.tools import patient, tool
 
 CWD, HOME = "/work/project", "/home/ada"
@@ -272,7 +272,7 @@ def test_explain_names_the_rule_that_decided() -> None:
 @pytest.mark.spec("R-AG-5")
 def test_a_child_never_does_more_than_its_parent() -> None:
     parent = AllowedList.of("file-* bash(command=git *) secret")
-    both = intersect(parent, AllowedList.of("* secret bash(command={git,ls} *)"))
+    both = Intersection(parent, AllowedList.of("* secret bash(command={git,ls} *)"))
     assert both.permits(tool("file-read"), {})
     assert not both.permits(tool("other"), {})
     assert both.permits(tool("bash"), {"command": "git status"})
@@ -282,19 +282,19 @@ def test_a_child_never_does_more_than_its_parent() -> None:
     assert "caller itself" in both.explain(tool("other"), {}).reason
     assert both.explain(tool("bash"), {"command": "git x"}).rule_text == "bash(command={git,ls} *)"
     assert (both.discovers, list(both.exact_names)) == (False, ["secret", "bash"])
-    assert intersect(AllowedList.of(None), AllowedList.of("* a")).discovers
-    deeper: AllowedTools = intersect(both, AllowedList.of(None))
+    assert Intersection(AllowedList.of(None), AllowedList.of("* a")).discovers
+    deeper: AllowedTools = Intersection(both, AllowedList.of(None))
     assert not deeper.offers(tool("other"))
-    assert not intersect(AllowedList.of(None), AllowedList.of("(")).offers(tool("a"))
+    assert not Intersection(AllowedList.of(None), AllowedList.of("(")).offers(tool("a"))
 
 
 def test_whose_exact_names_count_depends_on_who_wrote_the_lists() -> None:
     everything, named = AllowedList.of(None), AllowedList.of("secret b a")
-    assert intersect(everything, named).names("secret")
-    assert not intersect(named, everything).names("secret")
-    assert not intersect(everything, named, "both").names("secret")
-    assert intersect(named, AllowedList.of("a secret"), "both").names("secret")
-    narrowed = intersect(named, AllowedList.of("s* a c"), "either")
+    assert Intersection(everything, named).names("secret")
+    assert not Intersection(named, everything).names("secret")
+    assert not Intersection(everything, named, "both").names("secret")
+    assert Intersection(named, AllowedList.of("a secret"), "both").names("secret")
+    narrowed = Intersection(named, AllowedList.of("s* a c"), "either")
     assert narrowed.names("secret")
     assert list(narrowed.exact_names) == ["secret", "b", "a", "c"]
     assert [name for name in narrowed.exact_names if narrowed.offers(tool(name))] == ["secret", "a"]
@@ -311,7 +311,7 @@ def test_an_intersection_permits_exactly_what_both_permit(
 ) -> None:
     spec = tool(name, *(["t"] if tagged else []))
     lists = AllowedList.of(one), AllowedList.of(two)
-    both = intersect(*lists)
+    both = Intersection(*lists)
     assert both.permits(spec, {"x": x}) == all(each.permits(spec, {"x": x}) for each in lists)
     assert both.explain(spec, {"x": x}).allowed == both.permits(spec, {"x": x})
     assert both.offers(spec) or not both.permits(spec, {"x": x})
