@@ -89,6 +89,7 @@ class MainWindow(QMainWindow):
         """
         self._theme, self._shell, self._scale = theme, shell, theme.scale
         self._factories.update(factories)
+        spoken_role.install()
         self._build()
         self._connect()
         self._furnished = True
@@ -271,7 +272,6 @@ class MainWindow(QMainWindow):
     def _after_first_paint(self) -> None:
         """Keys go to the page, shortcuts work, the system's scheme counts."""
         self.first_painted.emit()
-        spoken_role.install()
         assert self.keeper is not None
         shortcuts.bind(self, self._shell, self.open_palette)
         self._theme.settle()

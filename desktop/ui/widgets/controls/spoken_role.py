@@ -6,8 +6,8 @@ Qt says check box of every button that stays pressed. A button class names its r
 from __future__ import annotations
 
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QAccessibleInterface
-from PySide6.QtWidgets import QAbstractButton, QAccessibleWidget, QApplication, QWidget
+from PySide6.QtGui import QAccessible, QAccessibleInterface
+from PySide6.QtWidgets import QAbstractButton, QAccessibleWidget
 
 ROLES = {
     "page tab": QAccessible.Role.PageTab,
@@ -49,16 +49,5 @@ def interface_of(key: str, thing: QObject) -> QAccessibleInterface | None:
 
 
 def install() -> None:
-    """Once. What assistive technology has asked for before, as on the way to the first paint, is made anew."""
+    """Once, before there is anything to ask about: Qt asks only the first time."""
     QAccessible.installFactory(interface_of)
-    if QAccessible.isActive():
-        for widget in QApplication.allWidgets():
-            if hasattr(type(widget), "spoken_role"):
-                _make_anew(widget)
-
-
-def _make_anew(widget: QWidget) -> None:
-    made = QAccessible.queryAccessibleInterface(widget)
-    if made is not None and not isinstance(made, ChoiceInterface):
-        QAccessible.deleteAccessibleInterface(QAccessible.uniqueId(made))
-        QAccessible.updateAccessibility(QAccessibleEvent(widget, QAccessible.Event.ObjectCreated))
