@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QFrame
+from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.domain.debates import DebateState
 from desktop.presenter.debates.words import conditions
@@ -12,12 +12,15 @@ from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.controls.fields import Field
 from desktop.ui.widgets.controls.toggles import Chip
 from desktop.ui.widgets.layout.flowing import FlowRow
+from desktop.ui.widgets.layout.turning import Turning
 from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.text import Paragraph
 from desktop.ui.widgets.tips import plain_tip
 
+BESIDE = 640
+"""Pixels at 100 % from which on the field stands beside the buttons."""
 HINT = "Speak as moderator; both sides read it before the next turn"
 
 
@@ -60,7 +63,8 @@ class DebateFooter(QFrame):
         holder.addWidget(self.chips, 1)
         column.addLayout(holder)
         bar = pane("footer")
-        row = Row(bar, margins=(24, 12, 24, 12), spacing=8)
+        buttons, saying = QWidget(), QWidget()
+        row = Row(buttons, spacing=8)
         self.pause = Button("Pause after this turn", icon="pause", key="Space", shrinks=True)
         self.resume = Button("Resume", "primary", icon="play", key="Space", shrinks=True)
         self.step = Button("Step", icon="step", tip="One turn, then pause again (S)", shrinks=True)
@@ -71,9 +75,11 @@ class DebateFooter(QFrame):
         self.send = IconButton("send", "Send to both sides", shortcut="Enter")
         for button in (self.pause, self.resume, self.step, self.stop):
             row.addWidget(button)
-        row.addSpacing(theme().px(16))
-        row.addWidget(self.field, 1)
-        row.addWidget(self.send)
+        row.addStretch(0)
+        line = Row(saying, spacing=8)
+        line.addWidget(self.field, 1)
+        line.addWidget(self.send)
+        Column(bar, margins=(24, 12, 24, 12)).addWidget(Turning(buttons, saying, minimum=BESIDE, shares=(0, 1)))
         column.addWidget(bar)
         self._connect()
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from desktop.domain.debates import DebateState, SideMeter
 from desktop.domain.definitions import SIDES, SideName
@@ -12,6 +13,7 @@ from desktop.ui.chat.header import EditableTitle
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.buttons import IconButton
 from desktop.ui.widgets.controls.toggles import Segmented
+from desktop.ui.widgets.layout.flowing import FlowRow
 from desktop.ui.widgets.layout.panel_head import AGENTS_KEYS
 from desktop.ui.widgets.marks import StateLabel
 from desktop.ui.widgets.scaling import Column, Row, sized
@@ -20,18 +22,20 @@ from desktop.ui.widgets.text import Text
 from desktop.ui.widgets.tips import plain_tip
 
 VIEWS = (("lanes", "Lanes"), ("column", "Column"), ("a", "● As A"), ("b", "■ As B"))
+TITLE = 140
+"""Pixels at 100 % that are left to the title."""
 _LOOKS = {"running": "running", "pausing": "running", "paused": "queued", "ended": "done", "ready": "queued"}
 
 
 class DebateHeader(QFrame):
-    """The head of a debate, 48 pixels high; its signals say what was pressed."""
+    """The head of a debate; its signals say what was pressed. Where it is narrow, how the debate is shown is chosen
+    in a line of its own."""
 
     renamed = Signal(str)
 
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("pane", "header")
-        sized(self, height=48)
         self.fold = IconButton("sidebar", "Show or hide the list of debates")
         self._title = EditableTitle("", "Title of this debate")
         self.title, self.field = self._title.text, self._title.field
@@ -43,15 +47,22 @@ class DebateHeader(QFrame):
         self.agents = IconButton("agent", "Show the agents", shortcut=AGENTS_KEYS, side=32)
         self.agents.setCheckable(True)
         self.more = IconButton("more", "More for this debate")
-        row = Row(self, margins=(16, 0, 12, 0), spacing=8)
+        self._bar = sized(QWidget(), height=47)
+        self._row = row = Row(self._bar, margins=(16, 0, 12, 0), spacing=8)
         row.addWidget(self.fold)
         row.addWidget(self._title, 1)
         for widget in (self.state, self._turn, self._count, self.pips):
             row.addWidget(widget)
         row.addSpacing(theme().px(16))
-        row.addWidget(self.views)
-        row.addWidget(self.agents)
-        row.addWidget(self.more)
+        for control in (self.views, self.agents, self.more):
+            row.addWidget(control)
+        self._below = QWidget()
+        self._line = Row(self._below, margins=(16, 0, 12, 8), spacing=8)
+        self._line.addStretch(1)
+        self._below.hide()
+        column = Column(self, margins=(0, 0, 0, 1), spacing=0)
+        column.addWidget(self._bar)
+        column.addWidget(self._below)
         self._title.renamed.connect(self.renamed)
 
     def show_agents(self, shown: bool) -> None:
@@ -75,6 +86,19 @@ class DebateHeader(QFrame):
         live = any(meter.round for meter in state.meters.values())
         self.pips.show_turns(state.turn - 1 if live else state.turn, turns, live=live)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The choice of the view leaves the title some room."""
+        super().resizeEvent(event)
+        others = (self.fold, self.state, self._count, self.agents, self.more, self.views)
+        needed = sum(one.sizeHint().width() for one in others) + theme().px(TITLE + 16 + 12 + 16 + 8 * len(others))
+        below = self.width() < needed
+        if below != self._below.isVisibleTo(self):
+            if below:
+                self._line.insertWidget(0, self.views)
+            else:
+                self._row.insertWidget(self._row.indexOf(self.agents), self.views)
+            self._below.setVisible(below)
+
     def show_narrow(self, narrow: bool) -> None:
         """Where it is narrow the pips give way to the title."""
         self._turn.setVisible(not narrow)
@@ -94,15 +118,16 @@ class _SideStrip(QWidget):
         head.addWidget(self._label)
         head.addWidget(self._who, 1)
         column.addLayout(head)
-        row = Row(spacing=4)
+        facts, pairs = FlowRow(gap=14), []
         self._facts: dict[str, Text] = {}
         for name in ("rounds", "tokens", "cost", "calls"):
+            pairs.append(QWidget())
+            row = Row(pairs[-1], spacing=4)
             row.addWidget(Text(name, "small", "3"))
             self._facts[name] = Text("", "small")
             row.addWidget(self._facts[name])
-            row.addSpacing(theme().px(10))
-        row.addStretch(1)
-        column.addLayout(row)
+        facts.set_items(pairs)
+        column.addWidget(facts)
 
     def show_state(self, state: DebateState) -> None:
         side = state.setup.side(self._side)
@@ -125,7 +150,8 @@ class MeterStrip(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("pane", "bg")
-        sized(self, height=64)
+        sized(self, min_height=64)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         column = Column(self, spacing=0)
         self._row = Row(margins=(24, 8, 24, 8), spacing=64)
         self.sides = {side: _SideStrip(side) for side in SIDES}

@@ -56,6 +56,7 @@ class RunningPage(QFrame):
         for strip in (self.header, self.meters, self.finding.bar):
             column.addWidget(strip)
         holder = QWidget()
+        holder.setMinimumHeight(1)  # what does not show just now takes no room from the buttons below
         self._stack = QStackedLayout(holder)
         for widget in (self.view, self.side_view, self.comparison):
             self._stack.addWidget(widget)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QFrame, QSizePolicy
+from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QFrame, QSizePolicy, QWidget
 
 from desktop.domain.debates import DebateTemplate, SidePreview
 from desktop.domain.definitions import SIDES, SideName
@@ -25,12 +25,15 @@ from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
 from desktop.ui.widgets.focus import Ringed
 from desktop.ui.widgets.layout.columns import Columns
 from desktop.ui.widgets.layout.containers import PaneHeader, Scroller
+from desktop.ui.widgets.layout.turning import Turning
 from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Paragraph, Text
 from desktop.ui.widgets.tips import plain_tip
 
+BESIDE = 760
+"""Pixels at 100 % from which on what is said of the start stands beside its buttons."""
 SIDE_BY_SIDE = 680
 """Below this width at 100 % the sides stand under each other."""
 TEMPLATE = 205
@@ -115,7 +118,8 @@ class SetupPage(QFrame):
         inside.addStretch(1)
         column.addWidget(self._scroller, 1)
         foot = pane("footer")
-        row = Row(foot, margins=(32, 12, 32, 12), spacing=8)
+        words, buttons = QWidget(), QWidget()
+        row, acts = Row(words, spacing=8), Row(buttons, spacing=8)
         self._glyph = Icon("ask", "ask", 16)
         self._note = Paragraph("", "small", "2")
         row.addWidget(self._glyph)
@@ -124,14 +128,15 @@ class SetupPage(QFrame):
         self.cost.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.cost.setToolTip(ASSUMED)
         row.addWidget(self.cost)
-        row.addSpacing(theme().px(8))
         self.preview_button = Button(
             "Preview", "quiet", icon="read", tip="What each side would be given, no model asked", shrinks=True
         )
         self.save_button = Button("Save as agent…", icon="agent", shrinks=True)
         self.start_button = Button("Start debate", "primary", icon="play", key="Ctrl+Enter", shrinks=True)
         for button in (self.preview_button, self.save_button, self.start_button):
-            row.addWidget(button)
+            acts.addWidget(button)
+        turning = Turning(words, buttons, minimum=BESIDE, shares=(1, 0))
+        Column(foot, margins=(32, 12, 32, 12)).addWidget(turning)
         column.addWidget(foot)
 
     def _connect(self) -> None:

@@ -13,7 +13,6 @@ from desktop.domain.jobs import Job, JobPolicy
 from desktop.presenter.run_panel.budget import read_limit, shown
 from desktop.presenter.schedules.page import EXAMPLES, JobsViewModel
 from desktop.presenter.schedules.words import listed, moment, policy_words
-from desktop.ui.schedules.turning import Turning
 from desktop.ui.widgets.controls.agent_combo import AgentCombo
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Combo, Field, Labelled, TextArea
@@ -21,6 +20,7 @@ from desktop.ui.widgets.controls.toggles import Segmented
 from desktop.ui.widgets.focus_place import give_keys
 from desktop.ui.widgets.layout.containers import Notice
 from desktop.ui.widgets.layout.flowing import FlowRow
+from desktop.ui.widgets.layout.turning import Turning
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown_line

@@ -1,10 +1,11 @@
 """Nothing is drawn over something else: countdowns, the actions of a message, marks of lists from the right."""
 
 import time
+from itertools import combinations
 
 from PySide6.QtCore import QPoint, QRectF
 
-from desktop.presenter.transcript.items import NoticePart, TranscriptItem
+from desktop.presenter.transcript.items import NoticeAction, NoticePart, TranscriptItem
 from desktop.ui.transcript import TranscriptView
 from desktop.ui.transcript.pieces.small import COUNTDOWN, NoticePiece
 from desktop.ui.transcript.pieces.text import TextPiece
@@ -18,6 +19,17 @@ def test_the_words_of_a_notice_leave_room_for_its_countdown(view: TranscriptView
     (box,) = piece.boxes
     assert box.box.height > view.look.line("body"), "more than a line, so that it is as wide as it may be"
     assert box.x + box.box.width <= piece._width - view.look.px(COUNTDOWN)
+
+
+def test_the_actions_of_a_notice_go_on_in_the_next_line_where_there_is_no_room(view: TranscriptView) -> None:
+    actions = tuple(NoticeAction(f"Do what is said in answer {number}", f"a{number}") for number in range(8))
+    view.set_items((TranscriptItem("m1", "a", "Agent", "12:00", (NoticePart("n", "Over.", "info", actions),)),))
+    piece = next(piece for piece, _, _ in view.page.messages[0].pieces() if isinstance(piece, NoticePiece))
+    places = [spot.rect for spot in piece._spots]
+    assert all(place.left() > 0 and place.right() <= piece._width for place in places)
+    assert len({place.top() for place in places}) > 1
+    assert all(place.bottom() < piece.height for place in places)
+    assert not any(one.intersects(other) for one, other in combinations(places, 2))
 
 
 def test_the_actions_of_a_message_do_not_cover_the_copy_of_its_code(view: TranscriptView) -> None:

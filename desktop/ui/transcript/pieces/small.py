@@ -172,6 +172,8 @@ class NoticePiece(Piece):
             x = float(left)
             for index, action in enumerate(self.part.actions):
                 room = look.metrics("small", 500).horizontalAdvance(action.label) + look.px(18)
+                if x > left and x + room > width - look.px(12):
+                    x, y = float(left), y + look.px(30)
                 rect = QRectF(x, y, room, look.px(24))
                 self._spots.append(Spot("action", f"{self.key}/{index}", rect, action.label, action.action))
                 x += room + look.px(8)

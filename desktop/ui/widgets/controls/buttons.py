@@ -51,7 +51,8 @@ class PressedByReturn(_Button):
 class Button(PressedByReturn, Ringed, QPushButton):
     """A push button. ``key`` is a key cap drawn inside ("Esc"); ``tip`` the tooltip, which should name the shortcut.
 
-    ``shrinks``: where there is no room its label is cut with an ellipsis, at last to nothing but the icon.
+    ``shrinks``: where there is no room its key goes, then its label is cut with an ellipsis, at last to nothing but the
+    icon.
     """
 
     def __init__(
@@ -123,7 +124,11 @@ class Button(PressedByReturn, Ringed, QPushButton):
         """The contents with the padding that the style sheet also uses."""
         small = self.property("small") == "true"
         px = theme().px
-        return QSize(self._content_width() + px(18 if small else 26), px(24 if small else 32))
+        return QSize(self._content_width() + px(self._padding), px(24 if small else 32))
+
+    @property
+    def _padding(self) -> int:
+        return 18 if self.property("small") == "true" else 26
 
     def width_with(self, text: str) -> int:
         """How wide it would be with another label."""
@@ -134,7 +139,7 @@ class Button(PressedByReturn, Ringed, QPushButton):
         """A button is never cut, only its label where it may be."""
         whole = self.sizeHint()
         words = QFontMetrics(theme().font("body", 500)).horizontalAdvance(self._label) if self._shrinks else 0
-        return QSize(whole.width() - words, whole.height())
+        return QSize(whole.width() - words - (self._key_width() if self._shrinks else 0), whole.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The box from the style sheet, the contents with our own gaps."""
@@ -161,15 +166,18 @@ class Button(PressedByReturn, Ringed, QPushButton):
             width += self._icon_side() + (t.px(GAP) if self._label else 0)
         if self._chevron:
             width += t.px(18)
-        if self._key:
-            width += keycap_width(self._key) + t.px(8)
-        return width
+        return width + self._key_width()
+
+    def _key_width(self) -> int:
+        return keycap_width(self._key) + theme().px(8) if self._key else 0
 
     def _draw_contents(self, painter: QPainter) -> None:
         t = theme()
         ink = self.ink()
         missing = self.sizeHint().width() - self.width() if self._shrinks else 0
-        x = (self.width() - self._content_width() + max(0, missing)) // 2
+        without_key = missing > 0 and bool(self._key)
+        drawn = self._content_width() - (self._key_width() if without_key else 0)
+        x = (self.width() - min(drawn, self.width() - theme().px(self._padding))) // 2
         height = self.height()
         if self._icon_name:
             side = self._icon_side()
@@ -180,6 +188,7 @@ class Button(PressedByReturn, Ringed, QPushButton):
         font = t.font("body", 500)
         metrics = QFontMetrics(font)
         label = self._label
+        missing -= self._key_width() if without_key else 0
         if missing > 0:
             label = metrics.elidedText(label, Qt.TextElideMode.ElideRight, metrics.horizontalAdvance(label) - missing)
         width = metrics.horizontalAdvance(label)
@@ -190,7 +199,7 @@ class Button(PressedByReturn, Ringed, QPushButton):
         if self._chevron:
             glyph(painter, QRect(x + t.px(5), 0, t.px(14), height), "down", ink, t.px(14))
             x += t.px(18)
-        if self._key:
+        if self._key and not without_key:
             line = ink if self.kind in ("primary", "admin") else "border-strong"
             keycap(painter, QRect(x + t.px(8), 0, 99, height), self._key, ink if line == ink else "text-2", line)
 

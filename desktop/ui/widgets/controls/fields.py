@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QLineEdit, QPlainTextEdit, QSizePolicy, QStyledItemDelegate, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QLineEdit,
+    QPlainTextEdit,
+    QSizePolicy,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionComboBox,
+    QStylePainter,
+    QWidget,
+)
 
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import glyph
@@ -104,11 +114,17 @@ class Combo(QComboBox):
         return QSize(min(hint.width(), theme().px(160)), hint.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The chevron at the right."""
-        super().paintEvent(event)
+        """What is chosen, with an ellipsis where it has no room, and the chevron at the right."""
+        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        self.initStyleOption(option)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        field = QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, field, self).width() - 2
+        option.currentText = self.fontMetrics().elidedText(option.currentText, Qt.TextElideMode.ElideRight, room)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
         px = theme().px
         token = "text-2" if self.isEnabled() else "text-disabled"
-        glyph(QPainter(self), QRect(self.width() - px(23), 0, px(16), self.height()), "down", token, px(16))
+        glyph(painter, QRect(self.width() - px(23), 0, px(16), self.height()), "down", token, px(16))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Scrolling over a page must not change a setting."""
