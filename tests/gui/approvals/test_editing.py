@@ -9,6 +9,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
 from desktop.domain.permission import PermissionRequest
+from desktop.ui.approvals.request.reading import UnreadNotice
+from desktop.ui.approvals.request.view import LOOKED_AFTER
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Field, TextArea
 from tests.gui.approvals.conftest import DialogBench, settled
@@ -124,6 +126,18 @@ async def test_an_edited_call_that_may_not_be_made_says_why_and_offers_to_edit_i
     QTest.keyClick(bench.dialog.view, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     await settled()
     assert not question.done(), "there is nothing to allow"
+
+
+@pytest.mark.spec("R-PRM-2")
+@pytest.mark.parametrize("refused", ["", "it is outside"])
+async def test_what_cannot_be_allowed_asks_nobody_to_read_on_first(
+    bench: DialogBench, write: PermissionRequest, refused: str
+) -> None:
+    long = {**write.arguments, "content": "line\n" * 300}
+    await bench.ask(replace(write, arguments=long, preview={}, refused=refused))
+    await settled(2 * LOOKED_AFTER / 1000)
+    said = [one for one in bench.window.findChildren(UnreadNotice) if one.isVisible()]
+    assert bool(said) is not bool(refused)
 
 
 async def test_the_keys_are_in_the_first_field_and_not_on_an_answer(

@@ -197,6 +197,8 @@ class RequestView(QWidget):
         view, card = self._words, self._card
         if view is None or card is None or view.is_read or self._unread is not None or self._answers is None:
             return
+        if self._request is not None and self._request.refused:  # there is nothing to allow
+            return
         if not self.isVisible():  # nothing is painted there, so nothing can have been seen
             QTimer.singleShot(LOOKED_AFTER * 4, view, self._say_unread)
             return
