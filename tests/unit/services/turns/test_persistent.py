@@ -11,6 +11,7 @@ import pytest
 from desktop.agents.skill.persistence import MAX_WAITING
 from desktop.domain.errors import ToolFailure
 from desktop.domain.events import AgentListening, RunWaiting
+from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from desktop.skills.catalogue.roots import SearchRoot
@@ -60,6 +61,9 @@ async def test_it_waits_after_its_answer_and_answers_the_next_message_in_the_sam
         await idle(w)
         assert w.service.running() == (thread,)
         assert len(model.requests) == 2, "no model is asked meanwhile"
+        (run_id,) = {event.run_id for event in w.events if isinstance(event, AgentListening)}
+        (place,) = w.runtime.live.facts(run_id)
+        assert (place.state, place.doing) == (NodeState.SLEEPING, "waiting for a message")
         waits = [event.why for event in w.events if isinstance(event, RunWaiting) and event.waiting]
         assert waits == ["waiting for a message"]
         await w.service.send(thread, "second")

@@ -167,6 +167,10 @@ def test_everything_wrong_with_a_policy_is_said_at_once() -> None:
         "policy.deadline_s",
     ]
     assert not list(policy_problems(listed("read-file", "write-*", admin=("bash",))))
+    full, names = tuple(f"tool-{number}" for number in range(100)), ["policy"]
+    assert not list(policy_problems(JobPolicy(full, full)))
+    for policy in (JobPolicy((*full, "one-more")), JobPolicy(full, (*full, "one-more"))):
+        assert [problem.path for problem in policy_problems(policy)] == names
     (useless,) = policy_problems(JobPolicy(None, ("bash",)))
     assert (useless.path, useless.warning) == ("policy.allow_admin", True)
 
