@@ -115,6 +115,10 @@ class ChatPage(QWidget):
         """Keys go to the composer."""
         return self.pane.foot.composer.text
 
+    def take_typed(self, text: str) -> None:
+        """What was typed before there was a page."""
+        self.pane.foot.composer.text.insertPlainText(text)
+
     @property
     def trace(self) -> TracePanel | None:
         """Once it was wanted."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from desktop.presenter.shell.window import ShellViewModel
     from desktop.ui.shell import banner, notify, palette, place_memory, report, shortcuts, window_icon
     from desktop.ui.shell import rail as shell_rail
+    from desktop.ui.shell import stand_in as shell_stand_in
     from desktop.ui.theme import Theme
     from desktop.ui.widgets import focus_keeper, focus_place, properties, reading_order, scaling
     from desktop.ui.widgets.controls import spoken_role
@@ -34,6 +35,7 @@ else:
     palette = lazy_module("desktop.ui.shell.palette")
     place_memory = lazy_module("desktop.ui.shell.place_memory")
     shell_rail = lazy_module("desktop.ui.shell.rail")
+    shell_stand_in = lazy_module("desktop.ui.shell.stand_in")
     report = lazy_module("desktop.ui.shell.report")
     shortcuts = lazy_module("desktop.ui.shell.shortcuts")
     window_icon = lazy_module("desktop.ui.shell.window_icon")
@@ -45,7 +47,17 @@ else:
     spoken_role = lazy_module("desktop.ui.widgets.controls.spoken_role")
     toast = lazy_module("desktop.ui.widgets.dialogs.toast")
 
-NEEDED_AT_ONCE = (properties, scaling, spoken_role, focus_keeper, focus_place, shortcuts, window_icon, place_memory)
+NEEDED_AT_ONCE = (
+    properties,
+    scaling,
+    spoken_role,
+    focus_keeper,
+    focus_place,
+    shortcuts,
+    shell_stand_in,
+    window_icon,
+    place_memory,
+)
 """What ``furnish`` and the turns after it load, unless it is there."""
 
 PageFactory = Callable[[], QWidget]
@@ -71,6 +83,7 @@ class MainWindow(QMainWindow):
         self._factories: dict[str, PageFactory] = {}
         self._pages: dict[str, QWidget] = {}
         self._furnished = self._painted = self._leaving = False
+        self._typed = ""
         self._palette: palette.Palette | None = None
         self._toast: toast.Toast | None = None
         self._banner: Notice | None = None
@@ -130,7 +143,21 @@ class MainWindow(QMainWindow):
         if self._painted:
             self._focus_page(widget)
             reading_order.put_in_order_if_read(widget)
+        take = getattr(widget, "take_typed", None)
+        if self._typed and callable(take):
+            typed, self._typed = self._typed, ""
+            take(typed.rstrip("\n"))
         self.page_shown.emit(name, widget)
+
+    def say_starting(self, words: str) -> None:
+        """What a person who waits for the page is waiting for."""
+        for page in self._pages.values():
+            if isinstance(page, shell_stand_in.StandIn):
+                page.say(words)
+
+    @property
+    def _waits_for_page(self) -> bool:
+        return not self._furnished or isinstance(self.stack.currentWidget(), shell_stand_in.StandIn)
 
     def key_of(self, name: str, pages: Container[str]) -> str:
         """Which of the pages shows under a name: while nothing is chosen yet, Chats is the first-run page."""
@@ -153,7 +180,7 @@ class MainWindow(QMainWindow):
         widget = self._pages.get(key)
         if widget is None:
             factory = self._factories.get(key)
-            widget = self._pages[key] = factory() if factory is not None else properties.pane("bg")
+            widget = self._pages[key] = factory() if factory is not None else shell_stand_in.StandIn()
             if self.stack.indexOf(widget) < 0:
                 self.stack.addWidget(widget)
         return widget
@@ -254,14 +281,25 @@ class MainWindow(QMainWindow):
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Tab goes in reading order; what has the keys and goes leaves them to what is beside it."""
-        return self.keeper.move(forward)
+        return self._furnished and self.keeper.move(forward)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape that nothing else wanted takes the toast away."""
-        if event.key() == QtCore.Qt.Key.Key_Escape and self._toast is not None and self._toast.isVisible():
+        """Escape that nothing else wanted takes the toast away; what is typed before there is a page is kept for it."""
+        if self._waits_for_page:
+            self._keep_typed(event)
+        elif event.key() == QtCore.Qt.Key.Key_Escape and self._toast is not None and self._toast.isVisible():
             self._toast.dismiss()
         else:
             super().keyPressEvent(event)
+
+    def _keep_typed(self, event: QKeyEvent) -> None:
+        key, modifier = QtCore.Qt.Key, QtCore.Qt.KeyboardModifier
+        if event.key() == key.Key_Backspace:
+            self._typed = self._typed[:-1]
+        elif event.key() in (key.Key_Return, key.Key_Enter):
+            self._typed += "\n"
+        elif event.text().isprintable() and not event.modifiers() & (modifier.ControlModifier | modifier.MetaModifier):
+            self._typed += event.text()
 
     def _first_paint(self) -> None:
         """What may wait for it comes after it, and after whoever else waits for it."""

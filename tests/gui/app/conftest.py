@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtTest import QTest
 
 from desktop.app.home.crash import CrashReporter
 from desktop.app.home.folder import open_home
@@ -18,13 +19,15 @@ from tests.gui.app.kit import Running
 @pytest.fixture
 async def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theme: Any) -> AsyncIterator[Callable[..., Any]]:
     """Starts the app with a script of rounds. ``home``: another folder than the test's own; ``whole=False``: do not
-    wait for the chat page, because it will not come."""
+    wait for the chat page, because it will not come. ``typed``: before there is any page."""
     running: list[Running] = []
     script = tmp_path / "script.json"
     monkeypatch.setenv("ASSENT_SCRIPT", str(script))
     monkeypatch.setenv("HOME", str(tmp_path / "person"))  # whoever runs the tests may have skills of their own
 
-    async def begin(*rounds: Any, home: Path | None = None, whole: bool = True, repeat: bool = False) -> Running:
+    async def begin(
+        *rounds: Any, home: Path | None = None, whole: bool = True, repeat: bool = False, typed: str = ""
+    ) -> Running:
         script.write_text(json.dumps({"rounds": list(rounds), "repeat": repeat}))
         held = open_home(home or tmp_path / "home")
         config = held.path / "config.yaml"
@@ -34,6 +37,7 @@ async def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theme: Any) -> 
         window.show()
         for _ in wiring.furnish(window):
             pass
+        QTest.keyClicks(window.focusWidget() or window, typed)
         bridge = Bridge()
         crashes = CrashReporter(held.logs)
         quits: list[bool] = []

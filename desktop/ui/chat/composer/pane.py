@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtWidgets import QWidget
 
+from desktop.domain.messages import Block
 from desktop.presenter.chat.state import Meters, Offer
 from desktop.ui.chat.composer.message_edit import MessageEdit
 from desktop.ui.chat.composer.pasted_image import png_of
@@ -29,6 +30,7 @@ class ComposerPane(QWidget):
         self._models = models
         self._page = page
         self._agent = ""
+        self._begun = False
         self.composer = Composer()
         self.editing = MessageEdit()
         self.offers = Picker(page, name="Offers", empty="Nothing found", field=False)
@@ -50,7 +52,7 @@ class ComposerPane(QWidget):
         chat.meters_changed.connect(composer.show_meters)
         chat.state_changed.connect(composer.show_state)
         chat.queue_changed.connect(composer.show_queue)
-        chat.draft_loaded.connect(composer.load_draft)
+        chat.draft_loaded.connect(self._load_draft)
         chat.returned.connect(composer.give_back)
         models.attaching.ready.connect(composer.add_attachment)
         models.offers.ready.connect(self._show_offers)
@@ -88,6 +90,14 @@ class ComposerPane(QWidget):
         self._line.setContentsMargins(margins)
 
     # -- drafts -----------------------------------------------------------------------------------------------------
+
+    def _load_draft(self, text: str, attachments: tuple[Block, ...]) -> None:
+        """The first one comes at the start, when a person may have been typing already: that stands behind it."""
+        typed, given = ("", ()) if self._begun else (self.composer.text.toPlainText(), self.composer.attachments)
+        self._begun = True
+        self.composer.load_draft(text + typed, (*attachments, *given))
+        if typed or given:
+            self._draft.start()
 
     def _send(self, text: str, attachments: tuple[object, ...]) -> None:
         # The draft is forgotten by the view-model once the message is stored, not by a timer that races it.
