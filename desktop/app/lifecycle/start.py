@@ -20,7 +20,6 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
-from PySide6 import QtCore
 from PySide6 import __version__ as pyside_version
 from PySide6.QtCore import QCoreApplication, QEventLoop, QObject, Signal, qVersion
 from PySide6.QtWidgets import QApplication
@@ -113,7 +112,7 @@ class Loading(QObject):
     def wait(self) -> None:
         """Until it is there. Raises what loading raises."""
         loop = QEventLoop()
-        self.done.connect(loop.quit, QtCore.Qt.ConnectionType.QueuedConnection)
+        self.done.connect(loop.quit)
         threading.Thread(target=self._run, name="load").start()
         loop.exec()
         if self._error is not None:

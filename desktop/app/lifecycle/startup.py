@@ -104,26 +104,26 @@ class Startup(QObject):
 
     async def start(self) -> None:
         """Everything, step by step; each step leaves the loop free."""
-        await self._load(runtime)
         await self._load(settings_room)
         self._settings = settings = settings_room.SettingsService(self._home.path)
         await settings.load()
         settings.subscribe(self._settings_changed)
         self._dress(settings.current)
         self._tell_problems(settings)
+        self._shell.set_first_run(not settings.current.models.default)
+        await self._load(runtime)
+        self._window.say_starting("Opening your chats and skills")
+        ahead = self._bridge.spawn(self._load_pages(), name="load the pages")
         services = await self._open(settings)
         if services is None:
             return
         self._services = services
         self._hooks.crashes.redact = services.redactor.redact_text
-        await self._load(view_models)
-        await self._load(page_wiring)
+        await ahead
         self._models = view_models.make_view_models(services, self._bridge, self._shell)
-        self._shell.set_first_run(not settings.current.models.default)
         self._pages = page_wiring.Pages(
             self._window, self._shell, self._models, self._theme, self._window_state, services
         )
-        await self._load(closing)
         unfinished = closing.Closing(
             self._window, self._shell, lambda: len({*services.chats.running(), *services.debates.running()})
         )
@@ -140,6 +140,13 @@ class Startup(QObject):
         self._bridge.spawn(services.tool_secrets.learn(), name="learn tools' secrets")
         self._models.approvals.activity.checked.connect(self._log_checked)
         self._models.approvals.activity.check()
+        await self._pages.load_chats()
+
+    async def _load_pages(self) -> None:
+        """While files and the database are waited for."""
+        for module in (view_models, page_wiring, closing):
+            await self._load(module)
+        await self._load(page_wiring.code_of_first(self._window, self._shell))
 
     def _log_checked(self, report: ChainReport) -> None:
         """The activity log is followed at each start; what is wrong with it is told wherever the person is."""

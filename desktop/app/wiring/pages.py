@@ -25,18 +25,22 @@ from desktop.presenter.settings.confinement import ConfinementViewModel
 from desktop.presenter.settings.pages import APPROVALS, MODELS, settings_rows
 from desktop.presenter.shell.window import ShellViewModel
 from desktop.ui.chat.models import ChatModels
-from desktop.ui.chat.page import ChatPage
 from desktop.ui.shell.main_window import FIRST_RUN, MainWindow, PageFactory
 from desktop.ui.theme import Theme
 
 if TYPE_CHECKING:
     from desktop.ui.approvals import page as approvals_page
+    from desktop.ui.chat import page as chat_page
+    from desktop.ui.chat.page import ChatPage
+    from desktop.ui.debates import page as debates_page
     from desktop.ui.first_run import page as first_run_page
     from desktop.ui.schedules import page as schedules_page
     from desktop.ui.settings import page as settings_page
     from desktop.ui.skills import page as skills_page
 else:
     approvals_page = lazy_module("desktop.ui.approvals.page")
+    chat_page = lazy_module("desktop.ui.chat.page")
+    debates_page = lazy_module("desktop.ui.debates.page")
     first_run_page = lazy_module("desktop.ui.first_run.page")
     schedules_page = lazy_module("desktop.ui.schedules.page")
     settings_page = lazy_module("desktop.ui.settings.page")
@@ -48,12 +52,19 @@ BESIDE = {"trace": "chat.trace", "agents": "chat.agents"}
 NOTIFY = "notifications.desktop"
 _FIRST_MODULES: dict[str, ModuleType] = {
     FIRST_RUN: first_run_page,
+    "chats": chat_page,
+    "debates": debates_page,
     "skills": skills_page,
     "approvals": approvals_page,
     "schedules": schedules_page,
     "settings": settings_page,
 }
-"""By page what is loaded in a thread before the page that a start shows is built."""
+"""By page the code of what a start may show."""
+
+
+def code_of_first(window: MainWindow, shell: ShellViewModel) -> ModuleType:
+    """The code of the page that the start shows."""
+    return _FIRST_MODULES[window.key_of(shell.page, _FIRST_MODULES)]
 
 
 class Pages(QObject):
@@ -149,6 +160,10 @@ class Pages(QObject):
         if close is not None:
             self._shell.on_close = lambda: self._leave(close)
 
+    async def load_chats(self) -> None:
+        """The code of the Chats page, where the start showed another one."""
+        await asyncio.to_thread(load, chat_page)
+
     async def find_confinement(self) -> None:
         """For the settings; it starts processes, so it comes after what a person waits for."""
         self._confinement.tell(await self._services.confinement_report())
@@ -157,8 +172,7 @@ class Pages(QObject):
         """The page that the start shows: loaded in a thread, made, and put into the window, each in a turn of its own,
         so that the window is not held up by all of it at once."""
         shown = self._window.key_of(self._shell.page, pages)
-        if shown in _FIRST_MODULES:
-            await asyncio.to_thread(load, _FIRST_MODULES[shown])
+        await asyncio.to_thread(load, _FIRST_MODULES[shown])
         made = pages[shown]()
         await asyncio.sleep(0)
         self._window.stack.addWidget(made)
@@ -339,6 +353,6 @@ def _settings_page(m: ViewModels, confinement: ConfinementViewModel, shell: Shel
 
 def _chat_page(models: ChatModels, window_state: WindowState) -> ChatPage:
     """The page, which says once what no font here draws."""
-    made = ChatPage(models)
+    made = chat_page.ChatPage(models)
     name_fonts((models.chat,), made.toast.say, window_state, made)
     return made
