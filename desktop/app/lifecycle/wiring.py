@@ -25,12 +25,14 @@ if TYPE_CHECKING:
     from desktop.presenter.shell import window as shell_window
     from desktop.ui.shell import rail
     from desktop.ui.theme import active, fonts
+    from desktop.ui.widgets.controls import spoken_role
 else:
     startup = lazy_module("desktop.app.lifecycle.startup")
     shell_window = lazy_module("desktop.presenter.shell.window")
     rail = lazy_module("desktop.ui.shell.rail")
     active = lazy_module("desktop.ui.theme.active")
     fonts = lazy_module("desktop.ui.theme.fonts")
+    spoken_role = lazy_module("desktop.ui.widgets.controls.spoken_role")
 
 REMEMBERED = "window.json"
 
@@ -62,9 +64,12 @@ def furnish(window: QWidget) -> Iterator[Callable[[], None] | None]:
     yield None
     QtGui.QFontMetrics(theme.font("caption")).height()  # the first text to be measured has Qt read its fonts: 5 ms
     yield None
+    spoken_role.install()
+    items = rail.Rail()
+    yield None
     shell = shell_window.ShellViewModel(window_state.put)
     shell.restore(window_state.values)
-    window.furnish(theme, shell, {})
+    window.furnish(theme, shell, {}, items)
     window.setProperty("parts", (theme, shell, window_state))
 
 

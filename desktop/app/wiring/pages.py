@@ -31,9 +31,10 @@ from desktop.ui.theme import Theme
 if TYPE_CHECKING:
     from desktop.ui.approvals import page as approvals_page
     from desktop.ui.chat import page as chat_page
-    from desktop.ui.chat.page import ChatPage
+    from desktop.ui.chat.page import ChatPage, ChatParts
     from desktop.ui.debates import page as debates_page
     from desktop.ui.first_run import page as first_run_page
+    from desktop.ui.first_run.page import FirstRunParts
     from desktop.ui.schedules import page as schedules_page
     from desktop.ui.settings import page as settings_page
     from desktop.ui.skills import page as skills_page
@@ -83,6 +84,8 @@ class Pages(QObject):
         self._window, self._shell, self._models = window, shell, models
         self._theme, self._window_state, self._services = theme, window_state, services
         self._chat: ChatPage | None = None
+        self._chat_parts: ChatParts | None = None
+        self._first_run_parts: FirstRunParts | None = None
         self._dialog: LazyRequest | None = None
         self._skills: skills_page.SkillsPage | None = None
         self._approvals: approvals_page.ApprovalsPage | None = None
@@ -114,7 +117,7 @@ class Pages(QObject):
                 run_tree=m.run_tree,
                 variables=m.variables,
             )
-            made = self._chat = _chat_page(bundle, self._window_state)
+            made = self._chat = _chat_page(bundle, self._window_state, self._chat_parts)
             self._dialog = LazyRequest(made.pane, m, self._title_of, made.pane.foot, made.pane.conversation)
             self._dialog.open_inbox.connect(self.show_inbox)
             m.chat.opened.connect(self._dialog.show_for)
@@ -142,7 +145,7 @@ class Pages(QObject):
         m = self._models
         demo = str(self._services.home / "workspace" / "demo")
         pages: dict[str, PageFactory] = {
-            FIRST_RUN: lambda: first_run_page.FirstRunPage(m.setup, demo),
+            FIRST_RUN: lambda: first_run_page.FirstRunPage(m.setup, demo, parts=self._first_run_parts),
             "chats": lambda: self.chat,
             "debates": self._debates.page,
             "skills": self._skills_page,
@@ -173,11 +176,24 @@ class Pages(QObject):
         so that the window is not held up by all of it at once."""
         shown = self._window.key_of(self._shell.page, pages)
         await asyncio.to_thread(load, _FIRST_MODULES[shown])
+        parts = self._parts_of(shown)
+        for _ in parts.made_in_turns() if parts is not None else ():
+            await asyncio.sleep(0)
         made = pages[shown]()
         await asyncio.sleep(0)
-        self._window.stack.addWidget(made)
-        await asyncio.sleep(0)
+        for _ in self._window.prepare(made):
+            await asyncio.sleep(0)
         pages[shown] = lambda: made
+
+    def _parts_of(self, shown: str) -> ChatParts | FirstRunParts | None:
+        """The page's parts, which it is made of then."""
+        if shown == "chats":
+            self._chat_parts = chat_page.ChatParts(self._models.threads)
+            return self._chat_parts
+        if shown == FIRST_RUN:
+            self._first_run_parts = first_run_page.FirstRunParts(self._models.setup)
+            return self._first_run_parts
+        return None
 
     def _skills_page(self) -> QWidget:
         made = self._skills = skills_page.SkillsPage(self._models.skills)
@@ -351,8 +367,8 @@ def _settings_page(m: ViewModels, confinement: ConfinementViewModel, shell: Shel
     return made
 
 
-def _chat_page(models: ChatModels, window_state: WindowState) -> ChatPage:
+def _chat_page(models: ChatModels, window_state: WindowState, parts: ChatParts | None) -> ChatPage:
     """The page, which says once what no font here draws."""
-    made = chat_page.ChatPage(models)
+    made = chat_page.ChatPage(models, parts=parts)
     name_fonts((models.chat,), made.toast.say, window_state, made)
     return made

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
@@ -10,13 +12,17 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.domain.lazy import lazy_module
 from desktop.domain.permission import PermissionRequest
+from desktop.presenter.chat.threads import ThreadsViewModel
 from desktop.presenter.common.exporting import file_name
+from desktop.ui.chat.composer.view import Composer
+from desktop.ui.chat.header import ThreadHeader
 from desktop.ui.chat.models import ChatModels
 from desktop.ui.chat.side import AGENTS, TRACE, SidePanels
 from desktop.ui.chat.thread_pane import ThreadPane
 from desktop.ui.chat.threads.pane import ThreadList
 from desktop.ui.chat.variables import Variables
 from desktop.ui.theme import theme
+from desktop.ui.transcript.view import TranscriptView
 from desktop.ui.widgets.dialogs.files import FileDialog
 from desktop.ui.widgets.dialogs.toast import Toast
 from desktop.ui.widgets.scaling import Row
@@ -29,6 +35,40 @@ else:
 
 NARROW = 840
 """Below this width of the page (at 100 %) the list of threads folds away."""
+
+
+class ChatParts:
+    """What of the page takes longest to make. A start makes each in a turn of its own, to not hold the window up."""
+
+    def __init__(self, threads: ThreadsViewModel) -> None:
+        self._threads = threads
+
+    @cached_property
+    def threads(self) -> ThreadList:
+        """The list at the left."""
+        return ThreadList(self._threads)
+
+    @cached_property
+    def header(self) -> ThreadHeader:
+        """The head of the open thread."""
+        return ThreadHeader()
+
+    @cached_property
+    def transcript(self) -> TranscriptView:
+        """The messages of the open thread."""
+        return TranscriptView(theme())
+
+    @cached_property
+    def composer(self) -> Composer:
+        """Where a person writes."""
+        return Composer()
+
+    def made_in_turns(self) -> Iterator[QWidget]:
+        """One after the other."""
+        yield self.threads
+        yield self.header
+        yield self.transcript
+        yield self.composer
 
 
 class ChatPage(QWidget):
@@ -46,15 +86,16 @@ class ChatPage(QWidget):
     """a chat or a debate"""
     job_wanted = Signal(str)
 
-    def __init__(self, models: ChatModels) -> None:
+    def __init__(self, models: ChatModels, *, parts: ChatParts | None = None) -> None:
         super().__init__()
         self._models = models
+        parts = parts or ChatParts(models.threads)
         self._narrow = False
         self._was_open = ("", "")
         self.setProperty("pane", "surface")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.threads = ThreadList(models.threads)
-        self.pane = ThreadPane(models, self)
+        self.threads = parts.threads
+        self.pane = ThreadPane(models, self, parts.header, parts.transcript, parts.composer)
         self.toast = Toast(self.pane, above=self.pane.foot.composer)
         row = Row(self, spacing=0)
         row.addWidget(self.threads)

@@ -12,6 +12,7 @@ from desktop.presenter.chat.state import Meters
 from desktop.presenter.settings.model_setup import DEMO_MODEL
 from desktop.presenter.transcript.items import CallsPart, ListeningAgent, TextPart, ToolPart, TranscriptItem
 from desktop.ui.chat.composer.pane import ComposerPane
+from desktop.ui.chat.composer.view import Composer
 from desktop.ui.chat.header import ThreadHeader
 from desktop.ui.chat.inbox_strip import InboxDialog, InboxStrip
 from desktop.ui.chat.job_strip import JobStrip
@@ -45,18 +46,20 @@ class ThreadPane(QFrame):
     said = Signal(str)
     job_wanted = Signal(str)
 
-    def __init__(self, models: ChatModels, page: QWidget) -> None:
+    def __init__(
+        self, models: ChatModels, page: QWidget, header: ThreadHeader, transcript: TranscriptView, composer: Composer
+    ) -> None:
         super().__init__()
         self._models = models
         self._items: dict[str, TranscriptItem] = {}
         self._jump_to = self._call = ""
-        self.header = ThreadHeader()
+        self.header = header
         self.job_strip = JobStrip()
         self.inbox_strip = InboxStrip()
         self.find_bar = FindBar()
-        self.transcript = TranscriptView(theme())
+        self.transcript = transcript
         self.empty = EmptyState("chats", EMPTY, EMPTY_SENTENCE)
-        self.foot = ComposerPane(models, page)
+        self.foot = ComposerPane(models, page, composer)
         column = Column(self, spacing=0)
         for widget in (self.header, self.job_strip, self.inbox_strip, self.find_bar):
             column.addWidget(widget)

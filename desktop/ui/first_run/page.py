@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cached_property
+
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
@@ -24,14 +27,49 @@ NARROW = 960
 """Width of the page below which the three ways stand below each other."""
 
 
+class FirstRunParts:
+    """What of the page takes longest to make. A start makes each in a turn of its own, to not hold the window up."""
+
+    def __init__(self, setup: ModelSetupViewModel) -> None:
+        self._setup = setup
+
+    @cached_property
+    def scroller(self) -> Scroller:
+        """What everything else stands in."""
+        return Scroller(margins=(64, 24, 64, 24), spacing=8)
+
+    @cached_property
+    def local(self) -> LocalCard:
+        """Servers on this machine."""
+        return LocalCard(self._setup)
+
+    @cached_property
+    def keyed(self) -> tuple[QFrame, ProviderForm]:
+        """Providers that want a key."""
+        return _key_card(self._setup)
+
+    def made_in_turns(self) -> Iterator[QWidget]:
+        """One after the other."""
+        yield self.scroller
+        yield self.local
+        yield self.keyed[0]
+
+
 class FirstRunPage(QFrame):
     """``demo_folder`` is where the demo may write, as shown to the person."""
 
-    def __init__(self, setup: ModelSetupViewModel, demo_folder: str = "~/.agent/workspace/demo") -> None:
+    def __init__(
+        self,
+        setup: ModelSetupViewModel,
+        demo_folder: str = "~/.agent/workspace/demo",
+        *,
+        parts: FirstRunParts | None = None,
+    ) -> None:
         super().__init__()
         self._setup = setup
+        parts = parts or FirstRunParts(setup)
         self.setProperty("pane", "bg")
-        scroller = Scroller(margins=(64, 24, 64, 24), spacing=8)
+        scroller = parts.scroller
         Column(self, spacing=0).addWidget(scroller)
         column = scroller.column
         column.addStretch(1)
@@ -42,9 +80,9 @@ class FirstRunPage(QFrame):
         column.addSpacing(theme().px(16))
         self._cards = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._cards.setSpacing(theme().px(16))
-        self.local = LocalCard(setup)
+        self.local = parts.local
         self.local.use.connect(setup.use)
-        self.key_card, self.form = _key_card(setup)
+        self.key_card, self.form = parts.keyed
         self.demo = Button("Start the demo", icon="play", tip="Talk to a built-in script; it is not an AI")
         self.demo.clicked.connect(setup.start_demo)
         for card in (self.local, self.key_card, _demo_card(self.demo, demo_folder)):

@@ -6,7 +6,8 @@ of the ``Qt`` namespace (see ``desktop.app.lifecycle.start``) and imports no mor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+import time
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from PySide6 import QtCore, QtWidgets
@@ -60,6 +61,9 @@ NEEDED_AT_ONCE = (
 )
 """What ``furnish`` and the turns after it load, unless it is there."""
 
+STEP = 0.004
+"""Seconds after which what is done in steps lets Qt go on."""
+
 PageFactory = Callable[[], QWidget]
 
 FIRST_RUN = "first_run"
@@ -95,25 +99,31 @@ class MainWindow(QMainWindow):
         geometry.restore(self, remembered)
         FirstPaint.of(self).painted.connect(self._first_paint)
 
-    def furnish(self, theme: Theme, shell: ShellViewModel, factories: Mapping[str, PageFactory]) -> None:
-        """Put rail and page in, in place of the frame.
+    def furnish(
+        self,
+        theme: Theme,
+        shell: ShellViewModel,
+        factories: Mapping[str, PageFactory],
+        rail: shell_rail.Rail | None = None,
+    ) -> None:
+        """Put rail and page in, in place of the frame. ``rail``: one that was made in a turn of its own.
 
         ``factories``: page name (and ``first_run``) to a function that builds its widget, called at most once each.
         """
         self._theme, self._shell, self._scale = theme, shell, theme.scale
         self._factories.update(factories)
         spoken_role.install()
-        self._build()
+        self._build(rail or shell_rail.Rail())
         self._connect()
         self._furnished = True
         self.show_page(shell.page)
         if self._painted:
             QTimer.singleShot(0, self, self._after_first_paint)
 
-    def _build(self) -> None:
+    def _build(self, rail: shell_rail.Rail) -> None:
         central = properties.pane("bg")
         row = scaling.Row(central, spacing=0)
-        self.rail = shell_rail.Rail()
+        self.rail = rail
         self.rail.chosen.connect(self._shell.visit)
         self._work = QWidget()
         self._column = scaling.Column(self._work, spacing=0)
@@ -171,6 +181,23 @@ class MainWindow(QMainWindow):
         for stand_in in stand_ins:
             self.stack.removeWidget(stand_in)
             stand_in.deleteLater()
+
+    def prepare(self, page: QWidget) -> Iterator[None]:
+        """Put in a page that is shown later, in steps of a few milliseconds: what the style sheet says of each of its
+        widgets is worked out here, and not when it is shown."""
+        self.stack.addWidget(page)
+        page.resize(self.stack.size())
+        yield
+        until = time.monotonic() + STEP
+        for widget in (page, *page.findChildren(QWidget)):
+            widget.ensurePolished()
+            if time.monotonic() > until:
+                yield
+                until = time.monotonic() + STEP
+        yield
+        layout = page.layout()
+        if layout is not None:
+            layout.activate()
 
     def page(self, name: str) -> QWidget:
         """The widget of a page, built now if need be."""

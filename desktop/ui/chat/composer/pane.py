@@ -25,13 +25,13 @@ DRAFT_DELAY = 300
 class ComposerPane(QWidget):
     """The foot of the open thread."""
 
-    def __init__(self, models: ChatModels, page: QWidget) -> None:
+    def __init__(self, models: ChatModels, page: QWidget, composer: Composer) -> None:
         super().__init__()
         self._models = models
         self._page = page
         self._agent = ""
         self._begun = False
-        self.composer = Composer()
+        self.composer = composer
         self.editing = MessageEdit()
         self.offers = Picker(page, name="Offers", empty="Nothing found", field=False)
         self.offers.rows.setFocusPolicy(Qt.FocusPolicy.NoFocus)
