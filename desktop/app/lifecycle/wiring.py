@@ -16,23 +16,19 @@ from desktop.app.home.folder import Home
 from desktop.app.home.window_state import WindowState
 from desktop.domain.lazy import lazy_module, load
 from desktop.ui.shell.frame import make_frame
-from desktop.ui.shell.main_window import NEEDED_AT_ONCE, MainWindow
+from desktop.ui.shell.main_window import NEEDED_AT_ONCE, MainWindow, make_rail
 
 if TYPE_CHECKING:
     from desktop.app.lifecycle import startup
     from desktop.app.lifecycle.composition import App, Hooks
     from desktop.presenter.events.bridge import Bridge
     from desktop.presenter.shell import window as shell_window
-    from desktop.ui.shell import rail
     from desktop.ui.theme import active, fonts
-    from desktop.ui.widgets.controls import spoken_role
 else:
     startup = lazy_module("desktop.app.lifecycle.startup")
     shell_window = lazy_module("desktop.presenter.shell.window")
-    rail = lazy_module("desktop.ui.shell.rail")
     active = lazy_module("desktop.ui.theme.active")
     fonts = lazy_module("desktop.ui.theme.fonts")
-    spoken_role = lazy_module("desktop.ui.widgets.controls.spoken_role")
 
 REMEMBERED = "window.json"
 
@@ -64,17 +60,16 @@ def furnish(window: QWidget) -> Iterator[Callable[[], None] | None]:
     yield None
     QtGui.QFontMetrics(theme.font("caption")).height()  # the first text to be measured has Qt read its fonts: 5 ms
     yield None
-    spoken_role.install()
-    items = rail.Rail()
+    rail = make_rail()
     yield None
     shell = shell_window.ShellViewModel(window_state.put)
     shell.restore(window_state.values)
-    window.furnish(theme, shell, {}, items)
+    window.furnish(theme, shell, {}, rail)
     window.setProperty("parts", (theme, shell, window_state))
 
 
 def _load_furniture() -> None:
-    for module in (active, fonts, rail, shell_window, *NEEDED_AT_ONCE):
+    for module in (active, fonts, shell_window, *NEEDED_AT_ONCE):
         load(module)
 
 

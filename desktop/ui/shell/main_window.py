@@ -58,6 +58,7 @@ NEEDED_AT_ONCE = (
     shell_stand_in,
     window_icon,
     place_memory,
+    shell_rail,
 )
 """What ``furnish`` and the turns after it load, unless it is there."""
 
@@ -68,6 +69,12 @@ PageFactory = Callable[[], QWidget]
 
 FIRST_RUN = "first_run"
 """Key of the factory whose page stands in for Chats until a model is chosen."""
+
+
+def make_rail() -> shell_rail.Rail:
+    """What its items are for a screen reader is known before there are any."""
+    spoken_role.install()
+    return shell_rail.Rail()
 
 
 class MainWindow(QMainWindow):
@@ -112,8 +119,7 @@ class MainWindow(QMainWindow):
         """
         self._theme, self._shell, self._scale = theme, shell, theme.scale
         self._factories.update(factories)
-        spoken_role.install()
-        self._build(rail or shell_rail.Rail())
+        self._build(rail or make_rail())
         self._connect()
         self._furnished = True
         self.show_page(shell.page)
