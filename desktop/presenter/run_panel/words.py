@@ -13,7 +13,7 @@ from desktop.domain.supervision import Priority
 from desktop.domain.words import count_words
 from desktop.presenter.common.words import clock, human_cost, human_count
 from desktop.presenter.run_panel.nodes import AgentLine
-from desktop.presenter.trace.words import NodeFact, seconds_words
+from desktop.presenter.trace.words import NodeFact, seconds_words, short_minutes
 from desktop.presenter.transcript.build import canonical
 
 _WORDS = {
@@ -148,10 +148,7 @@ def when(at: float) -> str:
 
 def short_time(seconds: float) -> str:
     """``41 s``, ``3m 20s``, ``2h 05m``: what fits into a row."""
-    if seconds < 59.5:
-        return time_words(seconds)
-    whole = round(seconds)
-    return f"{whole // 60}m {whole % 60:02d}s" if whole < 3600 else f"{whole // 3600}h {whole % 3600 // 60:02d}m"
+    return time_words(seconds) if seconds < 59.5 else short_minutes(seconds)
 
 
 def short_model(model: str) -> str:

@@ -99,6 +99,12 @@ def seconds_words(seconds: float) -> str:
     return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
+def short_minutes(seconds: float) -> str:
+    """``3m 20s``, ``2h 05m``: a minute or more as it fits into a row."""
+    whole = round(seconds)
+    return f"{whole // 60}m {whole % 60:02d}s" if whole < 3600 else f"{whole // 3600}h {whole % 3600 // 60:02d}m"
+
+
 def duration(node: TraceNode, axis: Axis, now: float) -> float:
     """The seconds that count for a node: without the time in which a person was asked."""
     if node.elapsed_ms is not None and node.over:

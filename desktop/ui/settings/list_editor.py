@@ -5,9 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from desktop.ui.widgets.controls.buttons import Button, IconButton
-from desktop.ui.widgets.controls.fields import Field
-from desktop.ui.widgets.dialogs.files import choose_folder
+from desktop.ui.settings.add_row import AddRow
+from desktop.ui.widgets.controls.buttons import IconButton
 from desktop.ui.widgets.layout.containers import clear
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column, Row, sized
@@ -27,19 +26,10 @@ class ListEditor(QWidget):
         self._card = pane("card")
         self._rows = Column(self._card, margins=0, spacing=0)
         column.addWidget(self._card)
-        row = Row(spacing=8)
-        hint = "/a/folder or ~/a/folder" if folders else "One more"
-        self.field = Field(f"Add to {name}", hint=hint, mono=True)
-        self.field.returnPressed.connect(self._add)
-        row.addWidget(self.field, 1)
-        self.add = Button("Add", icon="new")
-        self.add.clicked.connect(self._add)
-        row.addWidget(self.add)
-        if folders:
-            browse = Button("Choose…", "quiet", icon="folder")
-            browse.clicked.connect(self._browse)
-            row.addWidget(browse)
-        column.addLayout(row)
+        adding = AddRow(name, folders=folders)
+        adding.wanted.connect(self._add)
+        self.field, self.add = adding.field, adding.add
+        column.addWidget(adding)
 
     def set_entries(self, entries: tuple[str, ...]) -> None:
         """Show other entries."""
@@ -68,10 +58,3 @@ class ListEditor(QWidget):
 
     def _remove(self, entry: str) -> None:
         self.edited.emit(tuple(e for e in self._entries if e != entry))
-
-    def _browse(self) -> None:
-        choose_folder(self.window(), "Choose a folder", self._picked)
-
-    def _picked(self, path: str) -> None:
-        self.field.setText(path)
-        self._add()

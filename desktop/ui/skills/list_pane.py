@@ -16,7 +16,7 @@ from desktop.ui.theme.paint import badge, badge_size, elided, keycap, keycap_wid
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Field
 from desktop.ui.widgets.layout.containers import EmptyState, Notice
-from desktop.ui.widgets.rows import Index, RowDelegate, RowList
+from desktop.ui.widgets.rows import Index, RowDelegate, RowList, search_took
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Text
@@ -234,11 +234,5 @@ class SkillList(QFrame):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Down goes from the search to the rows, Escape empties it."""
-        if event.key() == Qt.Key.Key_Down and self.field.hasFocus():
-            self.rows.setFocus()
-            if not self.rows.currentIndex().isValid() and self._skills.model.rowCount():
-                self.rows.setCurrentIndex(self._skills.model.index(0))
-        elif event.key() == Qt.Key.Key_Escape and self.field.text():
-            self.field.clear()
-        else:
+        if not search_took(event, self.field, self.rows):
             super().keyPressEvent(event)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, QRect, QRectF, Qt, 
 from PySide6.QtGui import QFontMetrics, QHideEvent, QKeyEvent, QKeySequence, QMouseEvent, QPainter, QShowEvent
 
 from desktop.presenter.trace.node import TraceNode
-from desktop.presenter.trace.words import duration, short_summary
+from desktop.presenter.trace.words import duration, short_minutes, short_summary
 from desktop.ui.theme import theme
 from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.theme.paint import elided, glyph, outline, state_look
@@ -43,8 +43,7 @@ def short_time(seconds: float) -> str:
     """``0.04 s``, ``9.8 s``, ``3m 20s``, ``2h 05m``: what fits into the column."""
     if seconds < 59.95:
         return f"{seconds:.2f} s" if seconds < 0.095 else f"{seconds:.1f} s"
-    whole = round(seconds)
-    return f"{whole // 60}m {whole % 60:02d}s" if whole < 3600 else f"{whole // 3600}h {whole % 3600 // 60:02d}m"
+    return short_minutes(seconds)
 
 
 class TraceDelegate(RowDelegate):

@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPainter
-from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import row_background
@@ -67,6 +67,19 @@ class RowList(QListView):
             self.activated.emit(self.currentIndex())
             return
         super().keyPressEvent(event)
+
+
+def search_took(event: QKeyEvent, field: QLineEdit, rows: QAbstractItemView) -> bool:
+    """Down goes from the search over a list to its rows, Escape empties it. Whether the key was one of them."""
+    if event.key() == Qt.Key.Key_Down and field.hasFocus():
+        rows.setFocus()
+        if not rows.currentIndex().isValid() and rows.model().rowCount():
+            rows.setCurrentIndex(rows.model().index(0, 0))
+        return True
+    if event.key() == Qt.Key.Key_Escape and field.text():
+        field.clear()
+        return True
+    return False
 
 
 class LinesModel(QAbstractListModel):

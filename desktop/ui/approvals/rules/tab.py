@@ -24,6 +24,7 @@ from desktop.ui.widgets.layout.column_heads import ColumnHeads
 from desktop.ui.widgets.layout.containers import EmptyState
 from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.rows import search_took
 from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph
@@ -339,11 +340,5 @@ class RuleList(QFrame):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Down goes from the search to the rows, Escape empties it."""
-        if event.key() == Qt.Key.Key_Down and self.field.hasFocus():
-            self.rows.setFocus()
-            if not self.rows.currentIndex().isValid() and self._rules.model.rowCount():
-                self.rows.setCurrentIndex(self._rules.model.index(0))
-        elif event.key() == Qt.Key.Key_Escape and self.field.text():
-            self.field.clear()
-        else:
+        if not search_took(event, self.field, self.rows):
             super().keyPressEvent(event)

@@ -15,10 +15,9 @@ from PySide6.QtWidgets import QFrame, QWidget
 from desktop.domain.safety import EntryFacts
 from desktop.presenter.settings.boundaries import LISTS, BoundariesViewModel
 from desktop.presenter.settings.page import SettingsViewModel
+from desktop.ui.settings.add_row import AddRow
 from desktop.ui.widgets.controls.buttons import Button, IconButton
-from desktop.ui.widgets.controls.fields import Field
 from desktop.ui.widgets.dialogs.base import Dialog, DialogAnswer
-from desktop.ui.widgets.dialogs.files import choose_folder
 from desktop.ui.widgets.layout.containers import clear
 from desktop.ui.widgets.marks import StateLabel
 from desktop.ui.widgets.properties import pane, set_property
@@ -105,8 +104,10 @@ class BoundaryList(QWidget):
         self._facts: dict[str, EntryFacts] = {}
         self._made: dict[str, EntryRow] = {}
         self._gone: list[EntryRow] = []
-        self._foot = QWidget()
-        self._foot.setLayout(self._foot_row(name))
+        self._foot = AddRow(name, folders=True)
+        self._foot.wanted.connect(self._add)
+        self.field, self.add = self._foot.field, self._foot.add
+        self.field.installEventFilter(self)
         column = Column(self, spacing=8)
         self._card = pane("card")
         self._rows = Column(self._card, margins=0, spacing=0)
@@ -119,20 +120,6 @@ class BoundaryList(QWidget):
         column.addWidget(self._foot)
         boundaries.described.connect(self._described)
         boundaries.considered.connect(self._considered)
-
-    def _foot_row(self, name: str) -> Row:
-        row = Row(spacing=8)
-        self.field = Field(f"Add to {name}", hint="/a/folder or ~/a/folder", mono=True)
-        self.field.returnPressed.connect(self._add)
-        row.addWidget(self.field, 1)
-        self.add = Button("Add", icon="new")
-        self.add.clicked.connect(self._add)
-        row.addWidget(self.add)
-        browse = Button("Choose…", "quiet", icon="folder")
-        browse.clicked.connect(self._browse)
-        row.addWidget(browse)
-        self.field.installEventFilter(self)
-        return row
 
     def _toggle_foot(self) -> None:
         self.show_foot(not self._foot.isVisible())
@@ -278,13 +265,6 @@ class BoundaryList(QWidget):
     def _remove(self, entry: str) -> None:
         self.removing.emit(entry)
         self.edited.emit(tuple(e for e in self._entries if e != entry))
-
-    def _browse(self) -> None:
-        choose_folder(self.window(), "Choose a folder", self._picked)
-
-    def _picked(self, path: str) -> None:
-        self.field.setText(path)
-        self._add()
 
 
 class UndoOffer(QObject):
