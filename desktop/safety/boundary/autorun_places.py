@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 
 from desktop.domain.lazy_pattern import lazy_pattern
 from desktop.safety.boundary import paths
@@ -72,7 +73,8 @@ def runs_later(path: str, workspace: str, home: str) -> str:
     """Why what is written at this resolved path runs by itself later, or "". Names count in any spelling; those above
     the workspace do not, for there the person has put it."""
     folded = path.casefold()
-    if _MAYBE.search(folded) is None and not path.startswith(home):
+    known = len(workspace) if path.isascii() and path.startswith(f"{workspace}/") and _is_quiet(workspace) else 0
+    if _MAYBE.search(folded, known) is None and not path.startswith(home):
         return ""
     if "/.git/" in f"{folded}/":
         return _GIT
@@ -90,6 +92,12 @@ def runs_later(path: str, workspace: str, home: str) -> str:
     if _AGENTS.search(own):
         return "Assent takes agents and skills from there"
     return _START if _BELOW.search(own) else ""
+
+
+@lru_cache(maxsize=8)
+def _is_quiet(workspace: str) -> bool:
+    """Whether nothing in the name of the workspace makes a path below it a candidate."""
+    return _MAYBE.search(f"{workspace}/".casefold()) is None
 
 
 def _at_home(path: str, home: str) -> bool:

@@ -12,10 +12,9 @@ import stat
 import struct
 import sys
 import unicodedata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from desktop.domain.lazy import lazy_module
-from desktop.domain.lazy_dataclass import dataclass
 
 # It does not exist on Windows.
 if TYPE_CHECKING:
@@ -183,9 +182,8 @@ def _case_flag(folder: str) -> bool:
     return bool(struct.unpack("q", raw)[0] & _CASEFOLD)
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """A file system object, whatever it is called: device and inode."""
+class Identity(NamedTuple):
+    """A file system object, whatever it is called: device and inode. A tuple, for each path is compared with dozens."""
 
     device: int
     inode: int

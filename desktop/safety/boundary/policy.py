@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
+from functools import cached_property
 
 from desktop.domain.errors import BoundaryViolation
 from desktop.domain.lazy_dataclass import dataclass
@@ -120,9 +121,9 @@ class BoundaryRule:
         return paths.spelled_alike(path, self.resolved)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lists:
-    """All rules of one moment, resolved."""
+    """All rules of one moment, resolved; what counts for writing only is looked up when it is asked for."""
 
     workspace: str
     """Where relative paths start."""
@@ -132,16 +133,28 @@ class Lists:
     """The folders opened for this session."""
     denied: tuple[BoundaryRule, ...]
     """The places that are denied."""
-    protected: tuple[BoundaryRule, ...]
-    """What no tool writes."""
     secret: tuple[BoundaryRule, ...]
     """What no tool reads."""
     home: BoundaryRule | None
     """The app's home folder."""
-    installed: tuple[BoundaryRule, ...] = ()
-    """The app's program."""
+    look_up: Callable[[], tuple[tuple[BoundaryRule, ...], tuple[BoundaryRule, ...]]]
+    """Looks up ``protected`` and ``installed`` in the same moment."""
     around: tuple[str, ...] = ()
     """What may be read wherever it lies: the checkout, when Assent runs from one."""
+
+    @cached_property
+    def _own(self) -> tuple[tuple[BoundaryRule, ...], tuple[BoundaryRule, ...]]:
+        return self.look_up()
+
+    @property
+    def protected(self) -> tuple[BoundaryRule, ...]:
+        """What no tool writes."""
+        return self._own[0]
+
+    @property
+    def installed(self) -> tuple[BoundaryRule, ...]:
+        """The app's program."""
+        return self._own[1]
 
 
 class BoundaryPolicy:
@@ -165,16 +178,22 @@ class BoundaryPolicy:
             return tuple(rule for rule in found if rule is not None)
 
         home = moment.real(self._home)
-        own = {name: BoundaryRule.of_resolved(os.path.join(home, name), moment) for name in PROTECTED_NAMES}
+
+        def own(names: tuple[str, ...]) -> tuple[BoundaryRule, ...]:
+            return tuple(BoundaryRule.of_resolved(os.path.join(home, name), moment) for name in names)
+
+        def look_up() -> tuple[tuple[BoundaryRule, ...], tuple[BoundaryRule, ...]]:
+            protected = (*own(PROTECTED_NAMES), *rules(STARTERS, closing=True))
+            return protected, tuple(BoundaryRule.of_resolved(path, moment) for path in self._installed)
+
         return Lists(
             workspace=moment.real(base),
             allowed=rules(settings.allowed),
             granted=rules(settings.granted),
             denied=rules((*settings.denied, *screen_passwords()), closing=True),
-            protected=(*own.values(), *rules(STARTERS, closing=True)),
-            secret=tuple(own[name] for name in SECRET_NAMES),
+            secret=own(SECRET_NAMES),
             home=BoundaryRule.of_resolved(home, moment),
-            installed=tuple(BoundaryRule.of_resolved(path, moment) for path in self._installed),
+            look_up=look_up,
             around=self._around,
         )
 

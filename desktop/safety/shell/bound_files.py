@@ -12,8 +12,9 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 
 from desktop.safety.shell.paths import PathReader, harmless_target
+from desktop.safety.shell.programs.interpreters import RUNS_A_FILE, SHELLS, run_by
 from desktop.safety.shell.programs.options import module_of
-from desktop.safety.shell.programs.wrappers import RUNS_A_FILE, SHELLS, Unwrapped, run_by
+from desktop.safety.shell.programs.wrappers import Unwrapped
 from desktop.safety.shell.syntax.commands import SimpleCommand
 from desktop.safety.shell.syntax.getopt import SHORT_OPTIONS, ShortOptions
 from desktop.safety.shell.syntax.words import Word, base_name
@@ -179,7 +180,7 @@ class Binder:
         status, found = self._paths.disk.status, []
         for word in words:
             given = self._paths.leads(word)
-            if word.text.startswith("-"):
+            if word.text[:1] == "-":
                 given = [path for one in (word, *_glued(word.text, short_options)) for path in self._paths.leads(one)]
             found += [path for path in given if status(path) is not None and not harmless_target(path)]
         return found

@@ -131,7 +131,7 @@ class Sums:
             self.sums += [Sum(word.text) for word in arguments]
             return
         for word in arguments:
-            if (found := _SET.fullmatch(word.text)) is not None:
+            if "=" in word.text and (found := _SET.fullmatch(word.text)) is not None:
                 self.values[found[1]].append(found[2])
                 self.assigned |= {found[1]} if name in _DECLARES else set()
         self.renamed = self.renamed or name == "alias"

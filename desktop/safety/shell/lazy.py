@@ -1,4 +1,4 @@
-"""The reader of shell commands, whose code (18 files, 1 MB) is imported with the first command, in the reading thread.
+"""The reader of shell commands, whose code (1 MB) is imported with the first command, in the reading thread.
 
 Fails closed: a reader that cannot be imported raises, and what is not read is not run.
 """

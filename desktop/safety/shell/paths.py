@@ -19,8 +19,8 @@ from desktop.safety.boundary.policy import BoundaryRule, Lists, SecondNames
 from desktop.safety.shell.syntax.words import Word, braces
 
 _HARMLESS = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero"))
+_MAGIC = re.compile(r"[*?\[]")
 _DELIMITERS = re.compile(r"[=@:,]")
-_ONE_PATH = re.compile(r"[^\-=@:,][^=@:,]*")
 _SHORTENED = re.compile(r"[$`{}*?\[~\\]|/\.\.")
 _SHORT_VALUE = re.compile(r"-[A-Za-z](?:[/~.]|[^/]*/)")
 _NO_NAME = re.compile(r"[^/]{256}")
@@ -162,6 +162,8 @@ class PathReader:
         found = []
         for rule in (*self.lists.denied, *self.lists.secret):
             spellings = {rule.text, rule.resolved}
+            if not any(spelled.removeprefix(self.home) in text for spelled in spellings):
+                continue  # what every writing of it ends with
             for spelled in list(spellings):
                 if paths.is_within(spelled, self.home):
                     spellings |= {prefix + spelled[len(self.home) :] for prefix in ("~", "$HOME", "${HOME}")}
@@ -171,6 +173,8 @@ class PathReader:
         return found
 
     def _denied_path(self, path: str, word: Word, *, recursive: bool) -> str:
+        if not word.split and not recursive and self.disk.is_open(path):
+            return ""
         if other := self._other_name(path):
             return other
         if (rule := self.disk.covering(path)) is not None:
@@ -188,7 +192,7 @@ class PathReader:
     def _other_name(self, path: str) -> str:
         """Why a file, or one that a pattern finds now, is a denied one under a second name, or "" (a hard link has no
         path of its own to be resolved to)."""
-        if not ("*" in path or "?" in path or "[" in path):
+        if _MAGIC.search(path) is None:
             status = self.disk.status(path)
             other = self.second_names.entry_of(status) if status is not None else ""
             return f"{path} is another name of a file in {other}, which is denied" if other else ""
@@ -209,8 +213,7 @@ class Disk:
         self.rules = tuple(rules)
         self._names = frozenset(rule.resolved.casefold() for rule in self.rules)
         self._odd = not all(rule.resolved.isascii() for rule in self.rules)
-        identities = (rule.identity for rule in self.rules if rule.identity is not None)
-        self._identities = frozenset((one.device, one.inode) for one in identities)
+        self._identities = frozenset(rule.identity for rule in self.rules if rule.identity is not None)
         self._moment = moment
         self._resolved: dict[tuple[str, str], str] = {}
         self._covering: dict[str, BoundaryRule | None] = {}
@@ -235,13 +238,13 @@ class Disk:
         """What an approval is bound to at a resolved path: a file with its size and time, of a folder only which one,
         as they were when the command was judged."""
         status = self.status(path)
-        if status is not None and stat.S_ISLNK(status.st_mode):
+        if status is None:
+            return "absent"
+        if stat.S_ISLNK(status.st_mode):
             try:
                 status = os.stat(path)
             except (OSError, ValueError):
                 return "absent"
-        if status is None:
-            return "absent"
         if stat.S_ISDIR(status.st_mode):
             return f"{status.st_dev}:{status.st_ino}"
         return paths.describe_identity(status)
@@ -250,19 +253,19 @@ class Disk:
         """The denied entry that a resolved path is, or is below."""
         found = self._covering.get(path, _UNKNOWN)
         if found is _UNKNOWN:
-            found = self._covering[path] = None if self._is_open(path) else self._covered_by(path)
+            found = self._covering[path] = None if self.is_open(path) else self._covered_by(path)
         return found  # type: ignore[return-value]
 
-    def _is_open(self, path: str) -> bool:
+    def is_open(self, path: str) -> bool:
         """Whether it lies in a folder that is not there and that no entry covers, nor is below, whatever the case of
-        their letters: then there is nothing that could be compared."""
+        their letters: then there is nothing that could be compared, nor found if it is a pattern."""
         gone = self._moment.gone
         if not path.startswith(gone) or not path.isascii():
             return False
         if gone != self._open:
             folded = gone.casefold()
             below = any(name.startswith(folded) for name in self._names)
-            if self._odd or below or self.covering(gone[:-1]) is not None:
+            if self._odd or below or _MAGIC.search(gone) or self.covering(gone[:-1]) is not None:
                 return False
             self._open = gone
         return True
@@ -290,7 +293,7 @@ def harmless_target(path: str) -> bool:
 
 def _candidates(text: str) -> list[str]:
     """The word, and the parts of it that programs take for paths: after = (--file=, if=), @ (curl -d), : and -X."""
-    if _ONE_PATH.fullmatch(text):
+    if not ("=" in text or "@" in text or ":" in text or "," in text) and text[:1] not in ("-", ""):
         return [text]
     prose = len(text) > MAX_NAME and _SHORTENED.search(text) is None  # no file can have such a name
     slashless, found = "/" not in text, dict[str, None]()

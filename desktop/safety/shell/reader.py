@@ -27,11 +27,13 @@ from desktop.safety.shell.paths import PathReader, harmless_target
 from desktop.safety.shell.programs import blocklist
 from desktop.safety.shell.programs.builtins import computed_by
 from desktop.safety.shell.programs.effects import Effect, effect_of
+from desktop.safety.shell.programs.interpreters import SHELLS
 from desktop.safety.shell.programs.launchers import changes_git, command_in
 from desktop.safety.shell.programs.option_tables import Found
 from desktop.safety.shell.programs.options import TAKES_ORDERS
 from desktop.safety.shell.programs.variables import set_by
-from desktop.safety.shell.programs.wrappers import ONLY_STARTS, SHELLS, TOO_MANY, Unwrapped, unwrap
+from desktop.safety.shell.programs.wrapper_tables import ONLY_STARTS
+from desktop.safety.shell.programs.wrappers import TOO_MANY, Unwrapped, unwrap
 from desktop.safety.shell.syntax.commands import Parsed, SimpleCommand, parse
 from desktop.safety.shell.syntax.words import Word, base_name
 from desktop.safety.shell.targets import JudgedCommand, Targets

@@ -11,8 +11,8 @@ from desktop.safety.shell.network.hosts import hosts_in
 from desktop.safety.shell.paths import PathReader, harmless_target
 from desktop.safety.shell.programs.blocklist import git_command
 from desktop.safety.shell.programs.effects import Effect
+from desktop.safety.shell.programs.interpreters import script_of
 from desktop.safety.shell.programs.options import NET_FILES
-from desktop.safety.shell.programs.wrappers import script_of
 from desktop.safety.shell.syntax.commands import Redirect, SimpleCommand
 from desktop.safety.shell.syntax.words import Word, base_name
 

@@ -85,6 +85,8 @@ def _look_at(name: str, words: Sequence[Word], found: Found) -> None:
     options, table = options or NONE, table or Known(_NONE_KNOWN, frozenset())
     for at, word in enumerate(words):
         text = word.text
+        if text[:1] != "-":
+            continue
         if text == "--" and not (at and _may_wait(words[at - 1].text, table.short_options)):
             break
         if _is_option(text):

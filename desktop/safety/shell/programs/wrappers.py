@@ -3,158 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import field
 from itertools import pairwise
 
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.safety.shell.programs.blocklist import may_mean
 from desktop.safety.shell.programs.builtins import jobs_run
+from desktop.safety.shell.programs.interpreters import SHELLS
 from desktop.safety.shell.programs.known_options import Known, known
 from desktop.safety.shell.programs.launchers import LOADER, after_option, launched
 from desktop.safety.shell.programs.option_tables import Found
 from desktop.safety.shell.programs.options import options_of
+from desktop.safety.shell.programs.wrapper_tables import (
+    LOADS,
+    PRIVILEGED,
+    PROCESSOR,
+    RUNNERS,
+    SHELL_ALONE,
+    UNSURE_OPERANDS,
+    WRAPPERS,
+    Wrapper,
+)
 from desktop.safety.shell.syntax.getopt import SHORT_OPTIONS, ShortOptions, read_options
 from desktop.safety.shell.syntax.words import Word, base_name, joined, literal
 
-SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish", "rbash", "yash", "tcsh", "csh"))
-PRIVILEGED = frozenset(
-    ("systemd-run", "doas", "su", "pkexec", "runuser", "gosu", "su-exec", "chroot", "nsenter", "unshare", "run0")
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Wrapper:
-    """How a wrapper's own arguments end: options that take a value, operands before the command, assignments."""
-
-    valued: frozenset[str] = frozenset()
-    operands: int = 0
-    assigns: bool = False
-
-
-def _wrapper(valued: str = "", operands: int = 0, *, assigns: bool = False) -> Wrapper:
-    return Wrapper(frozenset(valued.split()), operands, assigns)
-
-
-_LOADS = "ld.so"
 _MAPFILE = ShortOptions.of("t A b a c d e f g j k p s u v D E I", "d n O s u C c o F G P S W X")
 _GROUPED_C = re.compile(r"-[a-bd-zA-Z]+c")
-WRAPPERS: dict[str, Wrapper] = {
-    "env": _wrapper("-u --unset -C --chdir -S --split-string", assigns=True),
-    "nohup": _wrapper(),
-    "setsid": _wrapper(),
-    "builtin": _wrapper(),
-    "command": _wrapper(),
-    "exec": _wrapper("-a"),
-    "time": _wrapper("-f -o --format --output", assigns=True),
-    "nice": _wrapper("-n --adjustment"),
-    **dict.fromkeys(("then", "do", "else", "!", "coproc"), _wrapper(assigns=True)),
-    "busybox": _wrapper(),
-    "toybox": _wrapper(),
-    "unbuffer": _wrapper(),
-    "fakeroot": _wrapper(),
-    "catchsegv": _wrapper(),
-    "tini": _wrapper(),
-    "xargs": _wrapper("-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --max-lines --max-chars"),
-    "timeout": _wrapper("-k -s --kill-after --signal", 1),
-    "gtimeout": _wrapper("-k -s --kill-after --signal", 1),
-    "stdbuf": _wrapper("-i -o -e --input --output --error"),
-    "ionice": _wrapper("-c -n --class --classdata"),
-    "chrt": _wrapper("", 1),
-    "taskset": _wrapper("", 1),
-    "flock": _wrapper("-w -E --timeout --conflict-exit-code", 1),
-    "strace": _wrapper("-o -e -s -u -E -a -P"),
-    "ltrace": _wrapper("-o -e -s -u -a"),
-    "valgrind": _wrapper(),
-    "parallel": _wrapper("-j -n -N -I --jobs"),
-    "entr": _wrapper(),
-    "rlwrap": _wrapper(),
-    "setarch": _wrapper("", 1),
-    **dict.fromkeys("linux32 linux64 uname26 i386 i486 i586 i686 x86_64".split(), _wrapper()),
-    "caffeinate": _wrapper("-t -w"),
-    "dbus-run-session": _wrapper(),
-    "xvfb-run": _wrapper("-n -s -f -e -p -w"),
-    "systemd-run": _wrapper("-p -u --unit --property"),
-    "watch": _wrapper("-n"),
-    "prlimit": _wrapper("-p --pid -o --output"),
-    "choom": _wrapper("-n -p --adjust --pid"),
-    "systemd-inhibit": _wrapper(),
-    "proot": _wrapper("-r -b -w"),
-    "firejail": _wrapper(),
-    "ssh-agent": _wrapper("-a -t"),
-    "doas": _wrapper("-u -C"),
-    "pkexec": _wrapper("--user"),
-    "gosu": _wrapper("", 1),
-    "su-exec": _wrapper("", 1),
-    "chroot": _wrapper("", 1),
-    "nsenter": _wrapper("-t"),
-    "unshare": _wrapper(),
-    "run0": _wrapper("-u --user"),
-    "bwrap": _wrapper("--bind --ro-bind --dev --proc --tmpfs --chdir --setenv"),
-    "winpty": _wrapper(),
-    "chronic": _wrapper(),
-    "screen": _wrapper("-S -c -e -h -p -s -t -T"),
-    "dtach": _wrapper("-n -c -A -N -a"),
-    **dict.fromkeys(
-        (
-            "faketime",
-            "runcon",
-            "envdir",
-            "setlock",
-            "numactl",
-            "cgexec",
-            "setpriv",
-            "chpst",
-            "softlimit",
-            "eatmydata",
-            "proxychains",
-            "proxychains4",
-            "torsocks",
-            "torify",
-            "tsocks",
-            "dumb-init",
-            "sshpass",
-            "cpulimit",
-            "hyperfine",
-            "npx",
-            "bunx",
-            "pnpx",
-            "uvx",
-            "jobs",
-        ),
-        _wrapper(),
-    ),
-    "abduco": _wrapper("-n -c -A -a"),
-    _LOADS: _wrapper("--library-path --inhibit-rpath --audit --preload --argv0"),
-}
-
-_RUNNERS = {
-    **dict.fromkeys(("uv", "poetry", "pipenv", "pdm", "hatch", "rye", "conda", "dotenv", "op", "doppler"), "run"),
-    "mamba": "run",
-    "bundle": "exec",
-    "mise": "exec",
-    "direnv": "exec",
-    "asdf": "exec",
-    "npm": "exec",
-    "pnpm": "exec",
-    "yarn": "exec",
-    "rustup": "run",
-    "perf": "stat",
-}
-"""Programs of which one sub-command starts the command behind it."""
-_UNSURE_OPERANDS = frozenset("setarch runcon faketime envdir setlock direnv rustup".split())
-"""Wrappers whose own operands may be left out or be several."""
-ONLY_STARTS = frozenset(
-    "env nohup setsid builtin command exec time timeout gtimeout nice stdbuf ionice chrt taskset setarch linux32 "
-    "linux64 then do else !".split()
-)
-"""Wrappers that do nothing but start the command behind them: what reads behind one only reads."""
-_SHELL_ALONE = frozenset(
-    "setarch linux32 linux64 uname26 i386 i486 i586 i686 x86_64 unshare nsenter chroot su runuser newgrp sg script "
-    "fakeroot firejail proot capsh run0 dbus-run-session nix-shell".split()
-)
-"""Programs that start a shell, most of them one that reads the system's profile, where nothing says what else."""
-_PROCESSOR = re.compile(r"(?:linux|uname|i\d86|x86|athlon|arm|aarch|ppc|s390|mips|sparc|alpha|ia64|parisc|riscv)\w*")
 MAX_EXECUTED = 16
 """Commands that one runs for names that it finds, one in the other or one after the other."""
 TOO_MANY = "it runs more commands in commands than are read"
@@ -229,7 +104,7 @@ def unwrap(words: tuple[Word, ...]) -> Unwrapped:
         if name in PRIVILEGED:
             found.reasons.append(f"{name} runs it with other rights")
         _scripts(name, words[1:], found)
-        name = _LOADS if LOADER.fullmatch(name) else name
+        name = LOADS if LOADER.fullmatch(name) else name
         if found.lookup_only:
             break
         if name in WRAPPERS:
@@ -242,57 +117,10 @@ def unwrap(words: tuple[Word, ...]) -> Unwrapped:
     return found
 
 
-RUNS_A_FILE = SHELLS | frozenset(
-    (
-        "python",
-        "python2",
-        "python3",
-        "pypy",
-        "pypy3",
-        "perl",
-        "ruby",
-        "node",
-        "nodejs",
-        "deno",
-        "bun",
-        "php",
-        "lua",
-        "luajit",
-        "tclsh",
-        "Rscript",
-        "julia",
-        "osascript",
-        "pwsh",
-        "powershell",
-        "java",
-        "make",
-        "source",
-        ".",
-    )
-)
-
-
-def run_by(words: tuple[Word, ...]) -> list[Word]:
-    """The files that a command runs: itself where it is named by its path, and the scripts that it is given."""
-    if not words:
-        return []
-    found = [words[0]] if "/" in words[0].text else []
-    if base_name(words[0].text) in RUNS_A_FILE:
-        found += [word for word in words[1:] if not word.text.startswith("-")][:4]
-    return found
-
-
-def script_of(words: Sequence[Word]) -> Word | None:
-    """What an interpreter runs, where it stands right behind its name; None where an option comes first."""
-    if len(words) < 2 or base_name(words[0].text) not in RUNS_A_FILE - {"make"}:
-        return None
-    return None if words[1].text.startswith("-") else words[1]
-
-
 def _behind(name: str, words: tuple[Word, ...], found: Unwrapped) -> tuple[Word, ...]:
     """What comes after a wrapper's own options, operands and assignments."""
     spec, table, layer = WRAPPERS[name], known(name), len(found.layers) - 1
-    if name in _UNSURE_OPERANDS:
+    if name in UNSURE_OPERANDS:
         found.unsure.add(layer)
     if _starts_none(name, words, found):
         return ()
@@ -347,11 +175,11 @@ def _listed(text: str, spec: Wrapper, table: Known | None) -> bool:
 def _run_by_runner(name: str, words: tuple[Word, ...], found: Unwrapped) -> tuple[Word, ...]:
     """The command in ``uv run ls``: the words behind the sub-command, if it is the one that starts others."""
     at = next((at for at, word in enumerate(words) if not word.text.startswith("-")), len(words))
-    if at >= len(words) or words[at].text != _RUNNERS.get(name):
+    if at >= len(words) or words[at].text != RUNNERS.get(name):
         return ()
     behind = words[at + 1 :]
     first = next((at for at, word in enumerate(behind) if not word.text.startswith("-")), len(behind))
-    if name in _UNSURE_OPERANDS or any(word.text != "--" for word in (*words[:at], *behind[:first])):
+    if name in UNSURE_OPERANDS or any(word.text != "--" for word in (*words[:at], *behind[:first])):
         found.unsure.add(len(found.layers) - 1)
     return behind[first:]
 
@@ -421,7 +249,7 @@ def _fed_shell(found: Unwrapped) -> None:
 def _alone(found: Unwrapped) -> None:
     """``setarch -R`` and nothing behind it: a shell, which runs what it is fed with."""
     name = base_name(found.layers[-1][0].text).casefold() if found.layers and found.layers[-1] else ""
-    if name in _SHELL_ALONE and not found.scripts and not _names_more(found.layers[-1]):
+    if name in SHELL_ALONE and not found.scripts and not _names_more(found.layers[-1]):
         found.reads_stdin_as_code = True
         found.reasons.append(f"{name} starts a shell where no command is given")
 
@@ -430,7 +258,7 @@ def _names_more(words: tuple[Word, ...]) -> bool:
     """``setarch --list`` starts nothing, and ``setarch -R ls`` names a program where its operand may be left out."""
     if base_name(words[0].text) == "setarch":
         operands = [word.text for word in words[1:] if not word.text.startswith("-")]
-        if any(_PROCESSOR.fullmatch(text) is None for text in operands):
+        if any(PROCESSOR.fullmatch(text) is None for text in operands):
             return True
     return len(words) == 2 and words[1].text in ("--help", "--version", "-V", "-h", "--list")
 
@@ -439,7 +267,7 @@ def _fed_wrapper(found: Unwrapped) -> None:
     """Judge ``xargs env``: the input says which program runs."""
     names = [base_name(layer[0].text) for layer in found.layers]
     feeding = {"xargs", "parallel"} & set(names[:-1])
-    if feeding and (names[-1] in WRAPPERS or names[-1] in _RUNNERS) and not found.lookup_only:
+    if feeding and (names[-1] in WRAPPERS or names[-1] in RUNNERS) and not found.lookup_only:
         found.reasons.append("which program it runs shows only when it runs")
 
 

@@ -246,8 +246,9 @@ class _Walker:
         parts = node.children if node.type != "test_command" else [node.children[0], *_operands(node)]
         for child in parts:
             kind = child.type
-            if kind in _PLAIN_KINDS and (plain := self._plain(child)) is not None:
-                words.append(plain)
+            if kind in _PLAIN_KINDS and (plain := _PLAIN.fullmatch(self._source, child.start_byte, child.end_byte)):
+                text = plain[0].decode("ascii")
+                words.append(Word(text, text, start=child.start_byte))
             elif kind.endswith("_redirect"):
                 self._redirect(child, command, depth)
             elif kind == "variable_assignment" and node.type == "command":
@@ -392,15 +393,6 @@ class _Walker:
             self.found.problems.append("a part of it could not be read")
             self.found.unread += substitutions(node_text(node))
         return word
-
-    def _plain(self, node: Any) -> Word | None:
-        """A word without anything in it that could be more than it looks."""
-        start = node.start_byte
-        found = _PLAIN.fullmatch(self._source, start, node.end_byte)
-        if found is None:
-            return None
-        text = found[0].decode("ascii")
-        return Word(text, text, start=start)
 
     def _take(self) -> str:
         operator, self._pending = self._pending, ""
