@@ -113,13 +113,16 @@ class PathReader:
     def _all(self, known: str) -> list[str]:
         """Where the parts of a word that may be paths lead from each folder, its braces written out."""
         found = self.led.get(known)
-        if found is None:
+        if found is not None:
+            return found
+        if _is_one_path(known):
+            found = self.meant[known] = self._resolved((known,))
+        else:
             texts = _candidates(known)
             if "{" in known:
                 texts = [one for text in texts for one in (braces(text) if "{" in text else [text])]
-            found = self.led[known] = self._resolved(texts)
-            if texts == [known]:
-                self.meant[known] = found
+            found = self._resolved(texts)
+        self.led[known] = found
         return found
 
     def runs_later(self, path: str) -> str:
@@ -291,9 +294,15 @@ def harmless_target(path: str) -> bool:
     return path in _HARMLESS or path.startswith("/dev/fd/")
 
 
+def _is_one_path(text: str) -> bool:
+    """Whether no part of a word can be another path than the whole."""
+    parted = "=" in text or "@" in text or ":" in text or "," in text or "{" in text
+    return not parted and text[:1] not in ("-", "")
+
+
 def _candidates(text: str) -> list[str]:
     """The word, and the parts of it that programs take for paths: after = (--file=, if=), @ (curl -d), : and -X."""
-    if not ("=" in text or "@" in text or ":" in text or "," in text) and text[:1] not in ("-", ""):
+    if _is_one_path(text):
         return [text]
     prose = len(text) > MAX_NAME and _SHORTENED.search(text) is None  # no file can have such a name
     slashless, found = "/" not in text, dict[str, None]()

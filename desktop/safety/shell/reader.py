@@ -316,15 +316,16 @@ class _Reading:
         """Any word that leads to a denied path raises and is named (C-33)."""
         words = [*command.words, *command.assignments]
         words += [item.target for item in command.redirects if not item.feeds_text]
+        program, recursive = command.words[:1], judged.effect.recursive
         for word in words:
-            if why := self._paths.denied(word, recursive=judged.effect.recursive):
+            if why := self._paths.denied(word, recursive=recursive):
                 self._note(judged, f"{word.text[:80]}: {why}")
             if ":" in word.text:
                 judged.touches += hosts_in(word)
             if word.known.startswith(("~", "/", ".")) and not word.dynamic and word is not words[0]:
                 judged.touches += [path for path in self._paths.resolve(word) if not harmless_target(path)]
-        program = command.words[:1]
-        self._looked_at += [path for word in words if word not in program for path in self._paths.leads(word)]
+            if word not in program:
+                self._looked_at += self._paths.leads(word)
         if self._paths.folder_unknown:
             self._note(judged, "in which folder it works shows only when it runs")
 

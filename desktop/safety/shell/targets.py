@@ -90,9 +90,8 @@ class Targets:
         words = [word for word in judged.command.words[1:] if word is not run and word is not script] if run else []
         unseen = judged.opaque or judged.effect.kind == "network"
         if (unseen and not _only_looks(name, innermost)) or name in ("ln", "link", "mount"):
-            for word in words:
-                for path in self._paths.leads(word):
-                    self.later(path, judged)
+            for path in [path for word in words for path in self._paths.leads(word)]:
+                self.later(path, judged)
         if name in _COPIES and judged.effect.writes:
             sources = [path for word in words for path in self._paths.resolve(word) if os.path.isdir(path)]
             for target in [path for word in judged.effect.writes for path in self._paths.resolve(word)]:
