@@ -154,7 +154,7 @@ class Binder:
         """The files, and conftest.py in every folder on the way to each."""
         seen, top = set[str](), len(self._paths.lists.workspace)
         for word in words:
-            if word.text.startswith("-"):
+            if word.text[:1] == "-":
                 continue
             plain = word if "::" not in word.text else Word(word.text.partition("::")[0], word.known.partition("::")[0])
             for path in self._paths.resolve(plain):
