@@ -106,3 +106,17 @@ def test_what_is_new_in_a_denied_folder_is_found_by_another_name_of_the_folder(t
     disk = Disk((rule,), StatCache())
     found = [disk.resolve(name, str(tree)) for name in ("a/new/file", "a/new/other")]
     assert [disk.covering(path) for path in found] == [rule, rule]
+
+
+@pytest.mark.spec("R-FS-3")
+def test_a_folder_whose_name_is_a_pattern_is_looked_through_also_where_no_such_folder_is(world: World) -> None:
+    room = world.workspace / "room1"
+    room.mkdir()
+    (room / "same").hardlink_to(world.ssh / "id_rsa")
+    assert "denied" in world.reader.read_now("cat 'room*/new' 'room*/same'").raised_because
+
+
+@pytest.mark.spec("R-FS-3")
+def test_a_folder_that_a_variable_names_may_be_a_denied_one_though_none_is_called_so(world: World) -> None:
+    world.change(denied=(str(world.workspace / "keys"),))
+    assert "denied" in world.reader.read_now("cat $X/new $X/other").raised_because
