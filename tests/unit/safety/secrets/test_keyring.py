@@ -180,6 +180,8 @@ async def test_a_locked_or_broken_keyring_is_said_without_its_own_text(
     with pytest.raises(SecretsUnavailable, match=words) as caught:
         await secrets.get("x")
     assert caught.value.next_step
+    report = await secrets.probe()
+    assert (report.usable, report.sentence) == (False, str(caught.value)), "what has a name need not be usable"
     assert await secrets.put("x", "kept-here") is False
     await secrets.close()
     assert "sk-leak" not in str(caught.value) + caplog.text + child.health.detail

@@ -3,6 +3,7 @@
 import base64
 import json
 import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -265,6 +266,24 @@ def test_data_without_a_known_value_is_handed_back_as_it_is() -> None:
     assert redactor.mask_data(value) is value
     redactor.remember("known-secret")
     assert redactor.mask_data(value) == {"a": [1, REDACTED, (REDACTED, None)], REDACTED: True}
+
+
+@pytest.mark.spec("R-SEC-5")
+@pytest.mark.parametrize("wrap", [lambda inner: {"k": inner}, lambda inner: [inner], lambda inner: (inner,)])
+def test_data_deeper_than_forty_levels_is_cut_and_not_handed_on_unread(wrap: Callable[[object], object]) -> None:
+    redactor = SecretRedactor()
+    redactor.remember("known-secret")
+
+    def nested(levels: int, value: object) -> object:
+        for _ in range(levels):
+            value = wrap(value)
+        return value
+
+    for shallow in (1, 39, 40):
+        assert redactor.mask_data(nested(shallow, "known-secret")) == nested(shallow, REDACTED)
+    assert redactor.mask_data(nested(41, "known-secret")) == nested(41, REDACTED)
+    assert redactor.mask_data(nested(41, 7)) == nested(41, 7)
+    assert redactor.mask_data(nested(42, "known-secret")) == nested(41, "[too deep]")
 
 
 def test_in_ascii_the_quick_way_drops_exactly_the_white_space_that_the_other_one_does() -> None:

@@ -237,6 +237,11 @@ async def test_what_cannot_be_written_down_does_not_hold() -> None:
 
 async def test_secrets_of_no_or_too_many_characters_are_refused_in_words() -> None:
     made = ToolSecrets(KeyringSecrets(keyring_host()), State())
-    for value in ("", "x" * 20_000):
+    for value in ("", "x" * 16_385):
         with pytest.raises(EntryRefused, match="16,384"):
             await made.keep(OWN, value)
+
+
+async def test_a_secret_of_the_most_characters_is_kept(world: World) -> None:
+    assert await world.secrets.keep(OWN, "x" * 16_384) is True
+    assert await world.secrets.length(OWN) == 16_384
