@@ -6,19 +6,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
 import random
 import shutil
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Coroutine
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
 
+from tests.end2end import lives
 from tests.end2end.continue_life import LOOKS, WRITES, live, prepare
 from tests.end2end.effect_life import lines
 
@@ -43,25 +41,6 @@ class Figures:
     faults: list[str] = field(default_factory=list)
 
 
-Life = Callable[[Path, int], Coroutine[Any, Any, None]]
-
-
-def one_life(home: Path, kill_at: int, life: Life = live) -> bool:
-    """One life, in a process of its own; whether it was killed."""
-    child = os.fork()
-    if not child:
-        code = 1
-        try:
-            asyncio.run(life(home, kill_at))
-            code = 0
-        finally:
-            os._exit(code)
-    _, status = os.waitpid(child, 0)
-    if not os.WIFSIGNALED(status) and os.WEXITSTATUS(status):
-        raise SystemExit(f"a life in {home} failed at {kill_at}")
-    return os.WIFSIGNALED(status)
-
-
 def course(home: Path, kills: list[int], figures: Figures, marker: str = "") -> int:
     """A run from its first to its last life; how many of these were killed."""
     prepare(home)
@@ -69,7 +48,7 @@ def course(home: Path, kills: list[int], figures: Figures, marker: str = "") -> 
     if marker:
         (work / marker).touch()
     for kill_at in [*kills, *([0] * MAX_LIVES)]:
-        was_killed = one_life(home, kill_at)
+        was_killed = lives.live(partial(live, home, kill_at))
         figures.lives += 1
         killed += was_killed
         (work / marker).unlink(missing_ok=True) if marker else None
@@ -121,6 +100,9 @@ def storm(base: Path, seed: int, series: int, figures: Figures) -> None:
 
 def main(arguments: list[str]) -> None:
     figures, started = Figures(), time.monotonic()
+    rehearsal = Path(arguments[arguments[0] == "storm"], "rehearsal")
+    prepare(rehearsal)
+    lives.rehearse(partial(live, rehearsal, 0))
     if arguments[0] == "storm":
         storm(Path(arguments[1]), int(arguments[2]), int(arguments[3]), figures)
     else:

@@ -13,6 +13,7 @@ import sys
 import time
 from collections import Counter
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ from desktop.domain.debates import DebateSetup, SideSetup
 from desktop.domain.messages import ToolCallBlock, ToolResultBlock
 from desktop.recovery.resume import conclude_settled
 from desktop.settings import SettingsService
-from tests.end2end.continue_kills import MAX_LIVES, Figures, one_life
+from tests.end2end import lives
+from tests.end2end.continue_kills import MAX_LIVES, Figures
 from tests.end2end.continue_life import SCRIPT, TOOLS, Counting, Looking, killed_by_the_tool, reading, writing
 from tests.end2end.effect_life import lines
 
@@ -113,7 +115,7 @@ def course(home: Path, kill_at: int, figures: Figures, marker: str = "") -> bool
     if marker:
         (work / marker).touch()
     for place in [kill_at, *([0] * MAX_LIVES)]:
-        was_killed = one_life(home, place, live)
+        was_killed = lives.live(partial(live, home, place))
         figures.lives += 1
         killed += was_killed
         if marker:
@@ -135,6 +137,8 @@ def course(home: Path, kill_at: int, figures: Figures, marker: str = "") -> bool
 def main(arguments: list[str]) -> None:
     figures, started = Figures(), time.monotonic()
     base, step, place = Path(arguments[0]), int(arguments[1]), int(arguments[2])
+    prepare(base / "rehearsal")
+    lives.rehearse(partial(live, base / "rehearsal", 0))
     chosen = WRITES[place % step :: step] if step > 1 else WRITES
     for marker in [f"{when}-{word}" for word in chosen for when in ("before", "after")]:
         figures.kill_points += course(base / marker, 0, figures, marker)

@@ -1,15 +1,13 @@
 """Kills a run at every line of its journal, lets it go on, and counts what was done to the world.
 
 `python -m tests.end2end.effect_kills every FOLDER` tries each place once; `storm FOLDER SEED SERIES` kills the same run
-again and again at random places. Prints the figures as JSON. Each life is a process of its own, forked so that it need
-not import everything again, and killed with SIGKILL.
+again and again at random places. Prints the figures as JSON. Each life is a process of its own, killed with SIGKILL.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
 import random
 import shutil
 import sqlite3
@@ -19,6 +17,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from tests.end2end.effect_life import WRITES, Life, lines, prepare
+from tests.end2end.lives import live, rehearse
 
 LONGEST = 400
 
@@ -37,22 +36,6 @@ class Figures:
     unasked: int = 0
     repeated: int = 0
     faults: list[str] = field(default_factory=list)
-
-
-def live(folder: Path, kill_at: int) -> bool:
-    """One life; whether it was killed."""
-    child = os.fork()
-    if not child:
-        code = 1
-        try:
-            asyncio.run(Life(folder, kill_at).live())
-            code = 0
-        finally:
-            os._exit(code)
-    _, status = os.waitpid(child, 0)
-    if not os.WIFSIGNALED(status) and os.WEXITSTATUS(status):
-        raise SystemExit(f"a life in {folder} failed at {kill_at}")
-    return os.WIFSIGNALED(status)
 
 
 def finished(folder: Path) -> set[str]:
@@ -89,7 +72,7 @@ def course(folder: Path, template: Path, kills: list[int], figures: Figures) -> 
     for number, kill_at in enumerate([*kills, 0]):
         done, reads = finished(folder), Counter(lines(folder / "reads"))
         open_writes, written, asked = begun(folder), lines(folder / "writes"), len(lines(folder / "asked"))
-        killed = live(folder, kill_at)
+        killed = live(Life(folder, kill_at).live)
         anew = set(lines(folder / "writes")[len(written) :]) & open_writes
         figures.unasked += len(anew - set(lines(folder / "asked")[asked:]))
         figures.lives += 1
@@ -140,12 +123,11 @@ def storm(base: Path, template: Path, seed: int, series: int) -> Figures:
 
 def main(arguments: list[str]) -> None:
     base = Path(arguments[1])
-    template = base / "template.db"
-    child = os.fork()  # the store's thread must not have run in the process that forks
-    if not child:
-        asyncio.run(prepare(template))
-        os._exit(0)
-    os.waitpid(child, 0)
+    template, rehearsal = base / "template.db", base / "rehearsal"
+    asyncio.run(prepare(template))
+    rehearsal.mkdir()
+    shutil.copy(template, rehearsal / "assent.db")
+    rehearse(Life(rehearsal, 0).live)
     figures = every(base, template) if arguments[0] == "every" else storm(base, template, *map(int, arguments[2:4]))
     print(json.dumps(asdict(figures)))
 
