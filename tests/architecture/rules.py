@@ -4,6 +4,7 @@ A finding is one line, `file:line: what is wrong`. Every rule is proven in test_
 """
 
 import ast
+import gc
 import heapq
 import re
 from collections import defaultdict
@@ -59,6 +60,7 @@ class Source:
         found = defaultdict[type[ast.AST], list[tuple[int, ast.AST]]](list)
         for place, node in enumerate(ast.walk(self.tree)):
             found[type(node)].append((place, node))
+        gc.freeze()  # kept to the end, and garbage is not looked for in it
         return found
 
     @property
@@ -85,11 +87,11 @@ Rule = Callable[[list[Source]], list[str]]
 def sources(root: Path, *folders: str) -> list[Source]:
     """Every Python file of these folders, in order."""
     files = sorted(path for folder in folders for path in (root / folder).rglob("*.py"))
-    return [_read(root, path) for path in files]
+    return [source(root, path) for path in files]
 
 
 @cache
-def _read(root: Path, path: Path) -> Source:
+def source(root: Path, path: Path) -> Source:
     """Read, and later parsed, once for all tests."""
     return Source(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8"))
 
@@ -311,12 +313,13 @@ def _fields(node: ast.ClassDef) -> Iterator[tuple[str, bool]]:
             yield last_name(statement.target), text or last_name(statement.value) == "setting"
 
 
-def prose(text: str) -> list[str]:
-    """The comments and docstrings of a Python file."""
-    found = [token.string for token in generate_tokens(StringIO(text).readline) if token.type == COMMENT]
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    nodes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, documented))
-    return [*found, *filter(None, map(ast.get_docstring, nodes))]
+def prose(file: Source, word: str) -> list[str]:
+    """The comments and docstrings of a Python file. Comments only where one may have this word: to find them takes
+    long."""
+    readline = StringIO(file.text if re.search(f"#.*{re.escape(word)}", file.text) else "").readline
+    found = [token.string for token in generate_tokens(readline) if token.type == COMMENT]
+    nodes = file.find((ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+    return [*found, *filter(None, map(ast.get_docstring, nodes))]  # type: ignore[arg-type]
 
 
 def lazy_modules_unlike_their_types(files: list[Source]) -> list[str]:
@@ -546,14 +549,24 @@ def dead_links(root: Path, texts: Mapping[str, str]) -> list[str]:
 
 def dead_modules(root: Path, readme: str, text: str) -> list[str]:
     """Modules in backticks that are neither in the room of this README, nor below desktop/, nor at the top."""
-    room = (root / readme).parent
-    inside = {path.relative_to(room).as_posix() for path in room.rglob("*.py")}
     return [
         found
         for found in re.findall(r"`([a-z_/]+\.py)`", text)
         if not any((top / found).exists() for top in (root, root / "desktop"))
-        and not any(f"/{path}".endswith(f"/{found}") for path in inside)
+        and not modules_called(found, (root / readme).parent)
     ]
+
+
+def modules_called(name: str, folder: Path) -> list[Path]:
+    """The files below a folder whose paths end like this."""
+    return [path for path in _python_files(folder) if f"/{path}".endswith(f"/{name}")]
+
+
+@cache
+def _python_files(folder: Path) -> tuple[Path, ...]:
+    """Without hidden folders: there lie what is installed, and what git keeps."""
+    inside = [path for path in folder.iterdir() if not path.name.startswith(".")]
+    return tuple(file for path in inside for file in ([path] if path.suffix == ".py" else path.rglob("*.py")))
 
 
 NAME_IN_MODULE = re.compile(
@@ -568,11 +581,16 @@ def dead_names(root: Path, document: str, text: str) -> list[str]:
     found = []
     for names, after, within in NAME_IN_MODULE.findall(text):
         module = after or within
-        files = [root / module, root / "desktop" / module, *room.rglob(f"**/{module}")]
-        words = {word for file in files if file.is_file() for word in re.findall(r"\w+", file.read_text("utf-8"))}
+        files = [root / module, root / "desktop" / module, *modules_called(module, room)]
+        words = {word for file in files if file.is_file() for word in _words(file)}
         called = [name for name in re.findall(r"`([\w.]+)`", names) if not name.endswith(".py")]
         found += [f"{name} is not in {module}" for name in called if not words.issuperset(name.split("."))]
     return found
+
+
+@cache
+def _words(file: Path) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", file.read_text("utf-8")))
 
 
 def dead_paths(root: Path, texts: Mapping[str, str]) -> list[str]:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.architecture import rules
+
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 DECLARED = {"requirements": PROJECT["dependencies"], "requirements-dev": PROJECT["optional-dependencies"]["dev"]}
@@ -73,12 +75,11 @@ def _modules_of(package: str) -> set[str]:
 def _imported() -> set[str]:
     """The first part of each name that the app imports, in a statement or as a text where importlib is used."""
     found: set[str] = set()
-    for path in (ROOT / "desktop").rglob("*.py"):
-        nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
-        names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-        names += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
+    for file in rules.sources(ROOT, "desktop"):
+        names = [alias.name for node in file.find(ast.Import) for alias in node.names]  # type: ignore[attr-defined]
+        names += [node.module for node in file.find(ast.ImportFrom) if node.module]  # type: ignore[attr-defined]
         if any(name.partition(".")[0] == "importlib" for name in names):
-            names += [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+            names += [one.value for one in file.find(ast.Constant) if isinstance(one.value, str)]  # type: ignore[attr-defined]
         found |= {name.partition(".")[0] for name in names}
     return found
 

@@ -3,6 +3,8 @@
 import ast
 from pathlib import Path
 
+from tests.architecture.rules import source
+
 ROOT = Path(__file__).resolve().parents[2]
 
 STARTS = ("desktop.__main__", "packaging.wheel_index")
@@ -22,7 +24,7 @@ def named_in(path: Path) -> set[str]:
     run in a process of their own, by their bare names."""
     beside = {one.stem: ".".join(one.relative_to(ROOT).with_suffix("").parts) for one in path.parent.glob("*.py")}
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in source(ROOT, path).find((ast.Import, ast.ImportFrom, ast.Constant)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:

@@ -6,7 +6,7 @@ An id stands in bold at the beginning of a list item there, with one sentence of
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,14 +26,17 @@ ABOUT_NAMES = {"tests/architecture/test_requirements.py", "tests/architecture/te
 """They hold names that are none, to prove that they are found."""
 
 
-def texts() -> Iterator[tuple[str, str]]:
-    """(path, text) of every file of ours that a person reads."""
+@cache
+def texts() -> dict[str, str]:
+    """By path the text of every file of ours that a person reads."""
+    found = {}
     inside = (path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*")))
     for path in [*ROOT.glob("*.md"), *ROOT.glob("*.toml"), *inside]:
         if path.suffix in SUFFIXES and path.is_file():
             name = path.relative_to(ROOT).as_posix()
             if name not in ABOUT_NAMES and not name.startswith("tests/data/"):
-                yield name, path.read_text("utf-8", "replace")
+                found[name] = path.read_text("utf-8", "replace")
+    return found
 
 
 def explained(readmes: dict[str, str]) -> dict[str, list[str]]:
@@ -47,7 +50,7 @@ def explained(readmes: dict[str, str]) -> dict[str, list[str]]:
 
 
 def readmes() -> dict[str, str]:
-    return {name: text for name, text in texts() if re.fullmatch(r"desktop/\w+/README\.md", name)}
+    return {name: text for name, text in texts().items() if re.fullmatch(r"desktop/\w+/README\.md", name)}
 
 
 def unexplained(files: dict[str, str], known: dict[str, list[str]]) -> list[str]:
@@ -77,7 +80,7 @@ def holds(found: list[str]) -> None:
 
 def test_every_requirement_that_is_named_is_explained_in_exactly_one_readme() -> None:
     known = explained(readmes())
-    holds(unexplained(dict(texts()), known))
+    holds(unexplained(texts(), known))
     assert {name: rooms for name, rooms in known.items() if len(rooms) > 1} == {}
 
 
@@ -88,17 +91,22 @@ def test_every_requirement_that_is_explained_is_proven_by_a_test() -> None:
 
 def test_no_text_points_to_a_document_that_is_not_here() -> None:
     """Neither by a number of an issue or a section, nor by the name of a file."""
-    files = dict(texts())
+    files = texts()
     here = {path.rpartition("/")[2] for path in files}
     holds([found for name, text in files.items() for found in leads_away(name, text, here)])
 
 
 def leads_away(name: str, text: str, here: set[str]) -> list[str]:
     words = [found.group() for found in ELSEWHERE.finditer(text)]
-    prose = "\n".join(rules.prose(text)) if name.endswith(".py") and ".md" in text else ""
+    prose = "\n".join(rules.prose(_source(name, text), ".md")) if name.endswith(".py") and ".md" in text else ""
     prose = text if name.startswith("desktop/") and name.endswith(".md") else prose
     documents = [found for found in re.findall(r"[\w./*<>-]+\.md\b", prose) if not _is_sample(found)]
     return [f"{name}: {found}" for found in (*words, *(one for one in documents if one.split("/")[-1] not in here))]
+
+
+def _source(name: str, text: str) -> rules.Source:
+    """The one that other tests have read, too, if it is a file of ours."""
+    return rules.source(ROOT, ROOT / name) if texts().get(name) == text else rules.Source(name, text)
 
 
 def _is_sample(document: str) -> bool:
