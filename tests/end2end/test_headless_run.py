@@ -44,7 +44,14 @@ class Home:
         return ("--script", str(self.path / "script.json"), "--home", str(self.path))
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """In a process of its own, started as a person does. That takes most of a second."""
         return subprocess.run(self.command(*words), cwd=ROOT, capture_output=True, text=True, timeout=120)
+
+    def run_here(self, capsys: pytest.CaptureFixture[str], *words: str) -> subprocess.CompletedProcess[str]:
+        """The command in this process: for what it says and does, whatever process it is in."""
+        code = main([*words, *self.options])
+        said = capsys.readouterr()
+        return subprocess.CompletedProcess(words, code, said.out, said.err)
 
 
 @pytest.mark.spec("R-UI-10", "R-PRM-6")
@@ -88,9 +95,9 @@ def test_a_rule_given_for_this_run_allows_what_fits_it_and_nothing_else(tmp_path
     assert "[write_file: denied]" in home.run("assistant", "go", *MODEL).stderr  # it was for that run only
 
 
-def test_a_failure_is_an_exit_code_with_its_reason(tmp_path: Path) -> None:
+def test_a_failure_is_an_exit_code_with_its_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     home = Home(tmp_path / "h", [{"error": {"code": "model.key_refused", "message": "The key is wrong."}}])
-    done = home.run("assistant", "hello", *MODEL)
+    done = home.run_here(capsys, "assistant", "hello", *MODEL)
     assert (done.returncode, done.stdout) == (1, "")
     assert "The key is wrong." in done.stderr
 
@@ -104,63 +111,72 @@ def test_a_failure_is_an_exit_code_with_its_reason(tmp_path: Path) -> None:
         (("skill-list", "no json", *MODEL), "arguments are a JSON object"),
     ],
 )
-def test_a_run_that_cannot_begin_says_why_and_no_more(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
-    done = Home(tmp_path / "h", [{"text": "never"}]).run(*words)
+def test_a_run_that_cannot_begin_says_why_and_no_more(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+) -> None:
+    done = Home(tmp_path / "h", [{"text": "never"}]).run_here(capsys, *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
 
 
-def test_a_skill_with_a_prompt_answers_and_a_skill_in_code_is_called(tmp_path: Path) -> None:
+def test_a_skill_with_a_prompt_answers_and_a_skill_in_code_is_called(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     home = Home(tmp_path / "h", [{"text": "Ahoy."}])
     (home.path / "skills").mkdir()
     text = "---\nname: pirate\ndescription: Talks like one.\nmetadata:\n  category: read\n---\nTalk like a pirate.\n"
     (home.path / "skills" / "pirate.skill.md").write_text(text)
-    done = home.run("pirate", "hello", *MODEL)
+    done = home.run_here(capsys, "pirate", "hello", *MODEL)
     assert (done.returncode, done.stdout) == (0, "Ahoy.\n"), done.stderr
-    listed = home.run("skill-list", '{"query": "pirate"}', "--json")
+    listed = home.run_here(capsys, "skill-list", '{"query": "pirate"}', "--json")
     assert listed.returncode == 0, listed.stderr
     result = json.loads(listed.stdout.splitlines()[-1])
     assert [row["name"] for row in result["value"]] == ["pirate"]
 
 
-def test_a_path_runs_that_very_file_and_not_another_skill_of_its_name(tmp_path: Path) -> None:
+def test_a_path_runs_that_very_file_and_not_another_skill_of_its_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     home = Home(tmp_path / "h", [{"text": "Answered."}])
     (home.path / "skills").mkdir()
     head = 'frontmatter = {"name": "skill-list", "description": "x", "metadata": {"category": "read"}}\n\n\n'
     own, library = home.path / "skills" / "mine.skill.py", ROOT / "skills" / "tools" / "skill-list.skill.py"
     own.write_text(head + 'def run(ctx, args):\n    return "mine"\n')
     (home.path / "skills" / "words.skill.md").write_text(SKILL.format(more=""))
-    assert [home.run(name, "{}").stdout for name in ("skill-list", str(own))] == ["mine\n"] * 2
-    for path in (library, f"{ROOT}/skills/agent/../tools/{library.name}", library.relative_to(ROOT)):
-        done = home.run(str(path), '{"query": "skill-describe"}')
+    assert [home.run_here(capsys, name, "{}").stdout for name in ("skill-list", str(own))] == ["mine\n"] * 2
+    for path in (library, f"{ROOT}/skills/agent/../tools/{library.name}", os.path.relpath(library)):
+        done = home.run_here(capsys, str(path), '{"query": "skill-describe"}')
         assert (done.returncode, json.loads(done.stdout)[0]["name"]) == (0, "skill-describe"), done.stderr
-    done = home.run(str(home.path / "skills" / "words.skill.md"), "hello", *MODEL)
+    done = home.run_here(capsys, str(home.path / "skills" / "words.skill.md"), "hello", *MODEL)
     assert done.stdout == "Answered.\n", done.stderr
     assert "[task: done]" in done.stderr
 
 
-def test_a_path_that_cannot_be_run_says_why(tmp_path: Path) -> None:
+def test_a_path_that_cannot_be_run_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     home = Home(tmp_path / "h", [{"text": "never"}])
     elsewhere = tmp_path / "downloads" / "twin.skill.md"
     elsewhere.parent.mkdir()
     elsewhere.write_text("---\nname: assistant\ndescription: x\n---\nDo it.\n")
-    done = home.run(str(elsewhere), "hello", *MODEL)
+    done = home.run_here(capsys, str(elsewhere), "hello", *MODEL)
     assert (done.returncode, done.stdout) == (2, "")
     assert f"{elsewhere} lies in no folder of skills that Assent knows" in done.stderr
     assert f"Put it into {home.path}/skills" in done.stderr
     assert "project folder that is not trusted" not in done.stderr
-    assert f"{tmp_path}/nothing.skill.md is not there." in home.run(f"{tmp_path}/nothing.skill.md", "x").stderr
+    assert (
+        f"{tmp_path}/nothing.skill.md is not there."
+        in home.run_here(capsys, f"{tmp_path}/nothing.skill.md", "x").stderr
+    )
     (tmp_path / "empty").mkdir()
-    assert f"{tmp_path}/empty holds no skill." in home.run(f"{tmp_path}/empty", "x").stderr
+    assert f"{tmp_path}/empty holds no skill." in home.run_here(capsys, f"{tmp_path}/empty", "x").stderr
 
 
 @pytest.mark.spec("R-COD-13", "R-COD-18")
-def test_what_an_agents_code_finishes_with_is_its_answer(tmp_path: Path) -> None:
+def test_what_an_agents_code_finishes_with_is_its_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     home = Home(tmp_path / "h", call("invoke", code="await ctx.manager.finish({n: 7}); return 8"), [{"text": "never"}])
     (home.path / "skills").mkdir()
     text = "---\nname: assistant\ndescription: x\nmetadata:\n  model: {toolMode: code}\n---\nWrite code.\n"
     (home.path / "skills" / "assistant.skill.md").write_text(text)
-    done = home.run("assistant", "go", *MODEL)
+    done = home.run_here(capsys, "assistant", "go", *MODEL)
     assert (done.returncode, done.stdout) == (0, '{"n": 7}\n'), done.stderr
 
 
