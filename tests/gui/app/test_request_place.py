@@ -32,24 +32,25 @@ async def asked(app: Running) -> None:
 
 
 @pytest.mark.parametrize("panel", ["", "agents"])
-@pytest.mark.parametrize("width", [1280, 1440, 2200])
-async def test_in_a_wide_window_it_covers_nothing_of_the_conversation(
-    start: Callable[..., Any], width: int, panel: str
-) -> None:
-    app = await start(WRITE, HELLO)
-    app.window.resize(width, 800)
+async def test_in_a_wide_window_it_covers_nothing_of_the_conversation(start: Callable[..., Any], panel: str) -> None:
+    app = await start(*[WRITE, HELLO] * 3)
     app.page.show_side(panel)
-    await asked(app)
     words = app.page.pane.transcript
-    await app.until(lambda: not box(app).intersects(place(app, words)), "both beside each other")
-    assert words.width() >= 340
-    assert box(app).width() >= 340
-    assert box(app).bottom() <= place(app, app.composer).top()
-    assert box(app).right() < app.window.width()
-    before = words.width()
-    (request,) = app.models.approvals.requests
-    app.models.approvals.answer(request.request_id, "deny", digest=request.digest)
-    await app.until(lambda: words.width() > before, "the room again")
+    for width in (1280, 1440, 2200):
+        app.window.resize(width, 800)
+        await asked(app)
+        await app.until(lambda: not box(app).intersects(place(app, words)), f"both beside each other, {width}")
+        assert words.width() >= 340
+        assert box(app).width() >= 340
+        assert box(app).bottom() <= place(app, app.composer).top()
+        assert box(app).right() < app.window.width()
+        before = words.width()
+        (request,) = app.models.approvals.requests
+        app.models.approvals.answer(request.request_id, "deny", digest=request.digest)
+        await app.until(lambda before=before: words.width() > before, f"the room again, {width}")
+        await app.until(lambda: not app.running, "its end")
+        app.page.new_chat()
+        await app.until(lambda: not app.items, "a new chat")
 
 
 async def test_in_a_narrow_window_it_lies_over_the_conversation_and_makes_way_when_there_is_room(
@@ -108,27 +109,29 @@ async def test_what_another_chat_asks_does_not_keep_this_one_narrow(start: Calla
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.0])
-@pytest.mark.parametrize("width", [960, 1280, 1440])
 async def test_wherever_it_stands_it_names_its_key_and_nothing_of_its_head_is_cut(
-    start: Callable[..., Any], width: int, scale: float
+    start: Callable[..., Any], scale: float
 ) -> None:
     """Also with another request waiting."""
     app = await start(WRITE, repeat=True)
     await app.startup._services.settings.update("appearance.text_scale", scale)
-    app.window.resize(width, 800)
+    app.window.resize(960, 800)
     await asked(app)
     app.page.new_chat()
     app.say("Write it again")
     await app.until(lambda: len(app.models.approvals.requests) == 2, "two requests")
     dialog = app.startup._pages._dialog.dialog
+    for width in (960, 1280, 1440, 1280, 960):
+        app.window.resize(width, 800)
+        await app.until(lambda: dialog._head.width() > 0 and cut(dialog) == [], f"a whole head, {width}; {cut(dialog)}")
+        labels = [dialog._pending.accessibleName(), dialog._deny_all.accessibleName()]
+        assert labels == ["1 more waiting", "Deny all from this run"]
+
+
+def cut(dialog: Any) -> list[str]:
+    """What of its head is cut off."""
     head = dialog._head
-
-    def cut() -> list[str]:
-        parts = [one for one in head.findChildren(QWidget) if one.isVisible() and not isinstance(one, FocusRing)]
-        small = [one.accessibleName() or type(one).__name__ for one in parts if one.width() < one.sizeHint().width()]
-        outside = [one.accessibleName() for one in parts if not head.rect().contains(one.geometry())]
-        return [*small, *outside, *([] if dialog._keys.isVisible() else ["its key"])]
-
-    await app.until(lambda: head.width() > 0 and cut() == [], f"a whole head; {cut()}")
-    labels = [dialog._pending.accessibleName(), dialog._deny_all.accessibleName()]
-    assert labels == ["1 more waiting", "Deny all from this run"]
+    parts = [one for one in head.findChildren(QWidget) if one.isVisible() and not isinstance(one, FocusRing)]
+    small = [one.accessibleName() or type(one).__name__ for one in parts if one.width() < one.sizeHint().width()]
+    outside = [one.accessibleName() for one in parts if not head.rect().contains(one.geometry())]
+    return [*small, *outside, *([] if dialog._keys.isVisible() else ["its key"])]
