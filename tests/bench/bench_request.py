@@ -56,7 +56,7 @@ async def _started(folder: Path, rounds: list[Any]) -> Running:
     bridge, crashes, quits = Bridge(), CrashReporter(held.logs), list[bool]()
     made = wiring.build(held, window, bridge, Hooks(crashes, lambda: quits.append(True), window.show))
     running = Running(held, bridge, window, made, crashes, quits)
-    bridge.spawn(made.start(), name="start")
+    bridge.spawn(running.start(joined=True), name="start")
     await running.opened()
     return running
 

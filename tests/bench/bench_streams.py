@@ -73,7 +73,7 @@ async def _running(folder: Path) -> Running:
     bridge, crashes = Bridge(), CrashReporter(held.logs)
     made = wiring.build(held, window, bridge, Hooks(crashes, lambda: None, window.show))
     running = Running(held, bridge, window, made, crashes, [])
-    bridge.spawn(made.start(), name="start")
+    bridge.spawn(running.start(joined=True), name="start")
     await running.opened()
     return running
 

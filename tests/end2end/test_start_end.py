@@ -41,6 +41,14 @@ def test_a_window_that_is_closed_before_anything_is_behind_it_ends_the_app_at_on
     assert tiny.trace(home) == []
 
 
+def test_what_the_pages_stand_without_begins_after_the_start(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with tiny.running(home, "joins-world", until="joined") as process:
+        process.terminate()
+        assert tiny.ended(process) == (0, "", "")
+    assert tiny.trace(home) == ["started", "joined", *END]
+
+
 @pytest.mark.spec("R-UI-8")
 def test_quitting_while_it_still_starts_ends_the_start(tmp_path: Path) -> None:
     home = tmp_path / "home"

@@ -63,7 +63,13 @@ class Tiny:
             await act()
         self.trace("started")
 
+    async def join_world(self) -> None:
+        if self.scenario == "joins-world":
+            self.trace("joined")
+
     # -- scenarios
+
+    async def joins_world(self) -> None: ...
 
     async def slot_bug(self) -> None:
         password = "hunter2-the-local-variable"
@@ -216,6 +222,7 @@ def build(home: Home, window: QWidget, bridge: Bridge, hooks: Hooks) -> App:
     tiny = Tiny(home, window, bridge, hooks)
     return App(
         start=tiny.start,
+        join_world=tiny.join_world,
         quitting=lambda: tiny.trace("quitting"),
         cancel_runs=tiny.cancel_runs,
         end_children=tiny.end_children,

@@ -47,8 +47,9 @@ class Hooks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class App:
-    """The services, wired. ``start`` and each part of the end are awaited once, on the loop. ``post`` takes what
-    ``assent send`` says to an agent.
+    """The services, wired. ``start``, ``join_world`` and each part of the end are awaited once, on the loop. ``start``
+    is over when the pages stand; a little later ``join_world`` begins what they stand without: child processes,
+    servers, jobs. ``post`` takes what ``assent send`` says to an agent.
 
     At the end (R-UI-8): ``quitting`` says so in the window at once; ``cancel_runs`` returns when all runs are over,
     their questions closed as denied (it has ``CANCEL_LIMIT`` seconds together with the bridge's tasks); what is still
@@ -57,6 +58,7 @@ class App:
     """
 
     start: Callable[[], Awaitable[None]] = field(default=nothing)
+    join_world: Callable[[], Awaitable[None]] = field(default=nothing)
     post: Callable[[str, str], Awaitable[None]] = field(default=not_yet)
     quitting: Callable[[], None] = field(default=lambda: None)
     cancel_runs: Callable[[], Awaitable[object]] = field(default=nothing)

@@ -30,6 +30,9 @@ from desktop.ui.shell.tray import bring_to_front
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
+ALONE_S = 0.3
+"""Seconds after the pages stand before processes and servers are started: first things first."""
+
 THREADS_LIMIT = 1.0
 """Seconds at the very end for threads of blocking calls (a keyring that hangs) before the process ends without them."""
 
@@ -93,7 +96,7 @@ class Session:
         try:
             app = self._wiring.build(self._home, self._window, self.bridge, Hooks(self._crashes, self.quit, self.show))
             logger.info("Assent %s, process %d", __version__, os.getpid())
-            starting = self.bridge.spawn(app.start(), name="start")
+            starting = self.bridge.spawn(self._start(app), name="start")
             starting.add_done_callback(lambda _: settle())
             await server.start()
             if measure is not None:
@@ -103,6 +106,12 @@ class Session:
             await server.stop()
             await shutdown.end(app, self.bridge, self._crashes)
         return 0
+
+    @staticmethod
+    async def _start(app: App) -> None:
+        await app.start()
+        await asyncio.sleep(ALONE_S)
+        await app.join_world()
 
 
 def run(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import sys
@@ -46,9 +45,6 @@ else:
     runtime = lazy_module("desktop.app.wiring.runtime")
     view_models = lazy_module("desktop.app.wiring.view_models")
 
-PREWARM_AFTER = 0.3
-"""Seconds after the pages stand before the model host is started: first things first."""
-
 SCRIPT = "ASSENT_SCRIPT"
 """Environment variable of tests: a script file for the scripted model."""
 
@@ -86,6 +82,7 @@ class Startup(QObject):
         """The parts of the life."""
         return App(
             start=self.start,
+            join_world=self.join_world,
             post=self.post,
             quitting=self.quitting,
             cancel_runs=self.cancel_runs,
@@ -129,18 +126,24 @@ class Startup(QObject):
         )
         self._models.board.state_changed.connect(unfinished.runs_changed)
         await self._pages.open()
-        await asyncio.sleep(PREWARM_AFTER)
+
+    async def join_world(self) -> None:
+        """Processes, servers, jobs, the desktop, the keyring: what the pages stand without. Nothing where the start did
+        not come to its end."""
+        services, pages, models = self._services, self._pages, self._models
+        if services is None or pages is None or models is None:
+            return
         await self._join_desktop()
         services.child.start()
         services.owner.spawn(services.models.catalogue.prewarm(), "model host: what requests need")
         services.mcp.begin()
         services.owner.spawn(services.jobs.keep(), "jobs: keep to the clock")
-        self._models.setup.look()
-        self._bridge.spawn(self._pages.find_confinement(), name="find out what confines commands")
+        models.setup.look()
+        self._bridge.spawn(pages.find_confinement(), name="find out what confines commands")
         self._bridge.spawn(services.tool_secrets.learn(), name="learn tools' secrets")
-        self._models.approvals.activity.checked.connect(self._log_checked)
-        self._models.approvals.activity.check()
-        await self._pages.load_chats()
+        models.approvals.activity.checked.connect(self._log_checked)
+        models.approvals.activity.check()
+        await pages.load_chats()
 
     async def _load_pages(self) -> None:
         """While files and the database are waited for."""

@@ -19,14 +19,20 @@ from tests.gui.app.kit import Running
 @pytest.fixture
 async def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theme: Any) -> AsyncIterator[Callable[..., Any]]:
     """Starts the app with a script of rounds. ``home``: another folder than the test's own; ``whole=False``: do not
-    wait for the chat page, because it will not come. ``typed``: before there is any page."""
+    wait for the chat page, because it will not come; ``typed``: before there is any page; ``joined``: with what it
+    begins a moment after its pages stand: processes of its own, servers, jobs, the desktop, the keyring."""
     running: list[Running] = []
     script = tmp_path / "script.json"
     monkeypatch.setenv("ASSENT_SCRIPT", str(script))
     monkeypatch.setenv("HOME", str(tmp_path / "person"))  # whoever runs the tests may have skills of their own
 
     async def begin(
-        *rounds: Any, home: Path | None = None, whole: bool = True, repeat: bool = False, typed: str = ""
+        *rounds: Any,
+        home: Path | None = None,
+        whole: bool = True,
+        repeat: bool = False,
+        typed: str = "",
+        joined: bool = False,
     ) -> Running:
         script.write_text(json.dumps({"rounds": list(rounds), "repeat": repeat}))
         held = open_home(home or tmp_path / "home")
@@ -44,7 +50,7 @@ async def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theme: Any) -> 
         app = wiring.build(held, window, bridge, Hooks(crashes, lambda: quits.append(True), window.show))
         made = Running(held, bridge, window, app, crashes, quits)
         running.append(made)
-        bridge.spawn(app.start(), name="start")
+        bridge.spawn(made.start(joined=joined), name="start")
         if whole:
             await made.opened()
         return made

@@ -37,6 +37,11 @@ class Running:
         self.quits = quits
         self.startup: Any = app.start.__self__  # type: ignore[attr-defined]
 
+    async def start(self, *, joined: bool) -> None:
+        await self.app.start()
+        if joined:
+            await self.app.join_world()
+
     async def opened(self) -> None:
         """Until the thread that was open is shown again."""
 

@@ -84,7 +84,11 @@ async def test_from_an_entry_of_the_log_one_comes_to_the_card_of_its_call_and_to
 @pytest.mark.expects_log("the activity log is not as it was left")
 async def test_a_log_that_was_cut_and_changed_while_the_app_was_closed_is_told_at_the_start(start):
     app = await start(
-        call("list_directory", path="."), [{"text": "one"}], call("list_directory", path="."), [{"text": "two"}]
+        call("list_directory", path="."),
+        [{"text": "one"}],
+        call("list_directory", path="."),
+        [{"text": "two"}],
+        joined=True,
     )
     await app.until_true(lambda: app.models.approvals.activity.report is not None, "the check of the start")
     assert app.models.approvals.activity.report.whole
@@ -97,7 +101,7 @@ async def test_a_log_that_was_cut_and_changed_while_the_app_was_closed_is_told_a
         connection.execute("UPDATE audit SET line = replace(line, 'list', 'lose') WHERE seq = 2")
         connection.execute("DELETE FROM audit WHERE seq = (SELECT max(seq) FROM audit)")
 
-    again = await start([{"text": "hello"}])
+    again = await start([{"text": "hello"}], joined=True)
     await again.until_true(lambda: again.banner == BROKEN, "the banner")
     tab = await activity_of(again)
     assert tab.notice.isVisible()

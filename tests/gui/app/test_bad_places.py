@@ -45,7 +45,7 @@ def words(dialog: Dialog) -> str:
 
 async def used_home(start: Any) -> Path:
     """A home with one exchange in it, and its app ended."""
-    app = await start(HELLO)
+    app = await start(HELLO, joined=True)
     app.say("Keep this")
     await app.answered("Hello there.")
     await app.end()
@@ -57,7 +57,7 @@ async def test_a_newer_database_is_named_and_never_touched_and_quitting_is_the_s
     home = await used_home(start)
     file = made_newer(home)
     before = digest(file)
-    app = await start(whole=False)
+    app = await start(whole=False, joined=True)
     dialog = await offered(app)
     assert str(file) in words(dialog)
     assert "newer Assent" in words(dialog)
@@ -86,7 +86,7 @@ async def test_a_newer_database_can_be_copied_and_set_aside_whole_for_an_empty_o
     home = await used_home(start)
     file = made_newer(home)
     before = digest(file)
-    app = await start(HELLO, whole=False)
+    app = await start(HELLO, whole=False, joined=True)
     (await offered(app)).buttons["copy"].click()
     await app.until_true(lambda: list((home / "data" / "rescued").glob("*.db")), "the copy")
     (copy,) = (home / "data" / "rescued").glob("*.db")
@@ -114,7 +114,7 @@ async def test_a_damaged_database_is_named_copied_and_set_aside_but_never_overwr
     else:
         file.write_bytes(b"SQLite format 3\x00" + bytes(84) + file.read_bytes()[100:])
     before = digest(file)
-    app = await start(HELLO, whole=False)
+    app = await start(HELLO, whole=False, joined=True)
     dialog = await offered(app)
     assert str(file) in words(dialog)
     assert "damaged" in words(dialog)
@@ -170,7 +170,7 @@ def fill(disk: Path) -> Path:
 
 
 async def test_on_a_full_disk_what_was_written_stays_in_the_composer_and_goes_out_when_there_is_room(start, small_disk):
-    app = await start(HELLO, [{"text": "Second answer."}], home=small_disk / "home")
+    app = await start(HELLO, [{"text": "Second answer."}], home=small_disk / "home", joined=True)
     app.say("first")
     await app.answered("Hello there.")
     filler = fill(small_disk)
@@ -185,14 +185,14 @@ async def test_on_a_full_disk_what_was_written_stays_in_the_composer_and_goes_ou
     await app.answered("Second answer.")
     assert long in app.text
     await app.end()
-    again = await start(home=small_disk / "home")
+    again = await start(home=small_disk / "home", joined=True)
     await again.until(lambda: long in again.text and "Second answer." in again.text, "all of it after a restart")
 
 
 @pytest.mark.expects_log
 async def test_an_answer_that_meets_a_full_disk_is_kept_on_screen_and_said_and_the_app_ends_in_order(start, small_disk):
     pieces = [{"times": 200, "steps": [{"text": "a line of the answer that goes on\n\n" * 20}, {"wait": 0.005}]}]
-    app = await start(pieces, [{"text": "Room again."}], home=small_disk / "home")
+    app = await start(pieces, [{"text": "Room again."}], home=small_disk / "home", joined=True)
     app.say("tell me a lot")
     await app.until(lambda: app.text.count("a line") > 10, "the first lines")
     filler = fill(small_disk)
@@ -214,7 +214,7 @@ async def test_an_answer_that_meets_a_full_disk_is_kept_on_screen_and_said_and_t
 async def test_a_write_that_finds_the_disk_full_leaves_the_old_file_and_the_model_hears_why(start, small_disk):
     content = "x" * 800_000
     rounds = (call("write_file", path="a.txt", content=content), [{"text": "No room."}])
-    app = await start(*rounds, home=small_disk / "home")
+    app = await start(*rounds, home=small_disk / "home", joined=True)
     target = app.home.path / "workspace" / "a.txt"
     target.write_text("the old text")
     app.say("write it")
@@ -233,21 +233,21 @@ async def test_a_write_that_finds_the_disk_full_leaves_the_old_file_and_the_mode
 async def test_a_new_home_on_a_full_disk_is_refused_in_words_and_works_when_there_is_room(start, small_disk):
     filler = fill(small_disk)
     with pytest.raises(HomeNotWritable, match="disk is full"):
-        await start(home=small_disk / "home")
+        await start(home=small_disk / "home", joined=True)
     filler.unlink()
-    app = await start(HELLO, home=small_disk / "home")
+    app = await start(HELLO, home=small_disk / "home", joined=True)
     app.say("Good morning")
     await app.answered("Hello there.")
 
 
 @pytest.mark.expects_log
 async def test_a_home_in_use_opens_on_a_full_disk_or_says_why_not(start, small_disk):
-    app = await start(HELLO, home=small_disk / "home")
+    app = await start(HELLO, home=small_disk / "home", joined=True)
     app.say("Keep this")
     await app.answered("Hello there.")
     await app.end()
     filler = fill(small_disk)
-    app = await start([{"text": "Room again."}], whole=False, home=small_disk / "home")
+    app = await start([{"text": "Room again."}], whole=False, home=small_disk / "home", joined=True)
     dialog = await offered(app)
     assert "disk is full" in words(dialog)
     assert set(dialog.buttons) == {"quit", "again"}

@@ -134,7 +134,7 @@ async def test_no_page_waits_until_it_is_known_what_confines_commands(
     (programs / "bwrap").write_text(f"#!/bin/sh\ntouch '{asked}'\nread line < '{gate}'\nexit 1\n")
     (programs / "bwrap").chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
-    app = await start()
+    app = await start(joined=True)
     await app.until(asked.exists, "bubblewrap is tried")
     app.window.resize(1280, 800)
     page = explorer(app).parentWidget()

@@ -20,7 +20,7 @@ def question(app: Running) -> Any:
 
 
 async def closed_at_work(start: Any) -> Running:
-    app: Running = await start(LONG)
+    app: Running = await start(LONG, joined=True)
     app.say("go")
     await app.until(lambda: "One." in app.text and app.running, "a run under way")
     app.window.close()
@@ -30,7 +30,7 @@ async def closed_at_work(start: Any) -> Running:
 
 
 async def test_with_nothing_at_work_closing_is_the_end(start):
-    app = await start(HELLO)
+    app = await start(HELLO, joined=True)
     app.say("hello")
     await app.answered("Hello there.")
     await app.until(lambda: not app.startup._services.chats.running(), "the end of the run")
@@ -74,7 +74,7 @@ async def test_without_a_tray_the_window_is_minimised_and_the_run_goes_on(start)
 
 
 async def test_ctrl_q_asks_as_well_where_a_request_waits(start):
-    app: Running = await start(call("write_file", path="a.txt", content="x"))
+    app: Running = await start(call("write_file", path="a.txt", content="x"), joined=True)
     app.say("Write it")
     await app.asked()
     await activated(app.window)
@@ -91,7 +91,7 @@ async def test_ctrl_q_asks_as_well_where_a_request_waits(start):
 
 @pytest.mark.spec("R-UI-8")
 async def test_quitting_by_a_command_stops_what_works_once_it_is_said(start):
-    app: Running = await start(LONG)
+    app: Running = await start(LONG, joined=True)
     app.say("go")
     await app.until(lambda: "One." in app.text and app.running, "a run under way")
     app.startup._shell.run_command("quit")

@@ -299,7 +299,7 @@ async def test_every_control_lies_inside_its_card_in_a_home_that_is_in_use(
 ) -> None:
     fill(tmp_path / "home")
     theme.set_scale(sizes[0][0])
-    app = await start(call("bash", command=f"cd {WORD} && git push && echo done > {WORD}.txt"))
+    app = await start(call("bash", command=f"cd {WORD} && git push && echo done > {WORD}.txt"), joined=True)
     app.say("go " + WORD)
     await app.asked()
     await app.until_true(lambda: "running" in {row.state for row in app.models.mcp.rows}, "a server with tools")

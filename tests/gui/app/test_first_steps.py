@@ -11,7 +11,7 @@ from tests.gui.app.kit import HELLO
 
 
 async def test_start_the_demo_starts_it(start: Callable[..., Any]) -> None:
-    app = await start(HELLO)
+    app = await start(HELLO, joined=True)
     app.models.setup.start_demo()
     await app.until(lambda: app.models.chat.meters.model == "demo/demo", "the demo model")
     await app.until(lambda: app.models.approvals.requests, "the question of the demo")
@@ -24,7 +24,7 @@ async def test_start_the_demo_starts_it(start: Callable[..., Any]) -> None:
 
 
 async def test_a_name_of_no_skill_is_said_before_it_is_sent(start: Callable[..., Any]) -> None:
-    app = await start(HELLO)
+    app = await start(HELLO, joined=True)
     app.composer.text.setFocus()
     await app.until(lambda: app.models.offers._names is not None, "the names")
     app.composer.text.setPlainText("/no-such-skill do it")
@@ -45,7 +45,7 @@ async def test_a_name_of_no_skill_is_said_before_it_is_sent(start: Callable[...,
 
 
 async def test_after_deleting_the_open_thread_its_neighbour_is_shown(start: Callable[..., Any]) -> None:
-    app = await start(HELLO, HELLO, HELLO)
+    app = await start(HELLO, HELLO, HELLO, joined=True)
     made = []
     for text in ("one", "two", "three"):
         app.page.new_chat()
@@ -70,7 +70,7 @@ async def test_after_deleting_the_open_thread_its_neighbour_is_shown(start: Call
 async def test_the_model_of_new_chats_leaves_the_open_chat_and_the_settings_as_they_are(
     start: Callable[..., Any],
 ) -> None:
-    app = await start(HELLO)
+    app = await start(HELLO, joined=True)
     app.say("hello")
     await app.answered("Hello there.")
     thread_id = app.models.chat.thread_id

@@ -39,7 +39,7 @@ def shoot(page: McpPage, name: str) -> None:
 async def test_a_token_that_was_pasted_goes_into_the_keyring_and_its_name_into_the_form(
     start: Any, tmp_path: Path, keyring_session: Any
 ) -> None:
-    app = await start([{"text": "Hello."}])
+    app = await start([{"text": "Hello."}], joined=True)
     page = await form_of(app)
     form, keyring = page.form, app.startup._services.tool_secrets
     for name, reference in (("github-token", "github-token"), ("github-token", "github-token-2")):
@@ -72,7 +72,7 @@ async def test_a_token_that_was_pasted_goes_into_the_keyring_and_its_name_into_t
 async def test_a_key_that_was_typed_is_refused_with_the_way_on(
     start: Any, tmp_path: Path, keyring_session: Any
 ) -> None:
-    app = await start([{"text": "Hello."}])
+    app = await start([{"text": "Hello."}], joined=True)
     page = await form_of(app)
     form, keyring = page.form, app.startup._services.tool_secrets
     form._show_kind("web")
@@ -97,7 +97,7 @@ async def test_a_key_that_was_typed_is_refused_with_the_way_on(
 
 @pytest.mark.spec("R-SEC-2")
 async def test_without_a_keyring_it_says_so_and_the_form_stays_as_it_is(start: Any, tmp_path: Path) -> None:
-    app = await start([{"text": "Hello."}])
+    app = await start([{"text": "Hello."}], joined=True)
     page = await form_of(app)
     form = page.form
     form.name.setText("tickets")
@@ -115,7 +115,7 @@ async def test_without_a_keyring_it_says_so_and_the_form_stays_as_it_is(start: A
 
 
 async def test_what_was_filled_in_and_not_added_is_still_there(start: Any, tmp_path: Path) -> None:
-    app = await start([{"text": "Hello."}])
+    app = await start([{"text": "Hello."}], joined=True)
     page = await form_of(app)
     form = page.form
     assert not form.anew.isVisible()

@@ -53,6 +53,7 @@ async def test_a_model_calls_a_tool_that_the_person_has_looked_at(start, tmp_pat
         call("files_add", a=1, b=2),
         call("write_file", path=str(home / "mcp.yaml"), content="servers: []"),
         [{"text": "Done."}],
+        joined=True,
     )
     mcp = app.models.mcp
     await app.until(lambda: mcp.rows and mcp.rows[0].state == "running", "the server")
@@ -87,7 +88,7 @@ async def test_a_model_calls_a_tool_that_the_person_has_looked_at(start, tmp_pat
 @pytest.mark.spec("R-MOD-6")
 async def test_a_picture_of_a_tool_is_on_its_card_given_to_the_model_and_saved_from_the_card(start, tmp_path):
     home_with(tmp_path, entry("files", honest(), tools={"picture": "read"}))
-    app = await start(call("files_picture"), [{"text": "Done."}])
+    app = await start(call("files_picture"), [{"text": "Done."}], joined=True)
     mcp = app.models.mcp
     await app.until(lambda: mcp.rows and mcp.rows[0].state == "running", "the server")
     mcp.look_at("files")
@@ -118,7 +119,7 @@ async def test_a_picture_of_a_tool_is_on_its_card_given_to_the_model_and_saved_f
 @pytest.mark.spec("R-CLI-1")
 async def test_a_tool_is_tried_from_the_page_through_the_gate(start, tmp_path):
     home_with(tmp_path, entry("files", honest()))
-    app = await start([{"text": "Hello."}])
+    app = await start([{"text": "Hello."}], joined=True)
     mcp = app.models.mcp
     await app.until(lambda: mcp.rows and mcp.rows[0].state == "running", "the server")
     mcp.look_at("files")
@@ -141,7 +142,7 @@ async def test_a_tool_is_tried_from_the_page_through_the_gate(start, tmp_path):
 @pytest.mark.spec("R-CLI-14", "R-UI-8")
 async def test_the_form_puts_a_server_into_the_text_and_a_failing_one_shows_why(start, tmp_path):
     home = home_with(tmp_path)
-    app = await start([{"text": "Hello."}])
+    app = await start([{"text": "Hello."}], joined=True)
     mcp = app.models.mcp
     page = await open_page(app)
     await app.until(lambda: mcp._file is not None, "the text")
@@ -164,7 +165,7 @@ async def test_the_form_puts_a_server_into_the_text_and_a_failing_one_shows_why(
 @pytest.mark.spec("R-CLI-14")
 async def test_what_another_program_writes_is_in_the_text_too(start, tmp_path):
     home = home_with(tmp_path, entry("first", ["true"], enabled=False))
-    app = await start([{"text": "Hello."}])
+    app = await start([{"text": "Hello."}], joined=True)
     page = await open_page(app)
     await app.until(lambda: "first" in page.editor.source.text(), "the text")
     (home / "mcp.yaml").write_text("servers:\n  - {name: second, command: 'true'}\n")
@@ -175,7 +176,7 @@ async def test_what_another_program_writes_is_in_the_text_too(start, tmp_path):
 
 @pytest.mark.spec("R-PRM-7")
 async def test_the_qt_thread_works_little_while_servers_start(start, tmp_path):
-    app = await start([{"text": "Hello."}])
+    app = await start([{"text": "Hello."}], joined=True)
     mcp = app.models.mcp
     (app.home.path / "mcp.yaml").write_text(
         json.dumps({"servers": [entry("files", honest()), entry("many", hostile("many"))]})
@@ -198,7 +199,7 @@ def middle_of(widget: QWidget, row: ToolRow) -> int:
 @pytest.mark.spec("R-FS-10")
 async def test_each_tool_has_a_switch_its_words_and_what_it_takes_in_words_and_as_json(start, tmp_path):
     home_with(tmp_path, entry("files", honest()))
-    app = await start([{"text": "Hello."}])
+    app = await start([{"text": "Hello."}], joined=True)
     mcp = app.models.mcp
     await app.until(lambda: mcp.rows and mcp.rows[0].state == "running", "the server")
     page = await open_page(app)
@@ -254,7 +255,7 @@ def shoot(page: QWidget, name: str) -> None:
 
 async def test_what_a_servers_page_shows_can_be_pasted_where_its_program_is_asked_for(start, tmp_path):
     home = home_with(tmp_path)
-    app = await start([{"text": "Hello."}])
+    app = await start([{"text": "Hello."}], joined=True)
     page = await open_page(app)
     await app.until(lambda: app.models.mcp._file is not None, "the text")
     page.add_server()

@@ -123,7 +123,7 @@ async def joined(app: Running) -> None:
 async def test_behind_other_windows_a_request_is_told_without_a_word_of_it_and_a_press_brings_it(
     start, listener, front
 ):
-    app = await start(call("write_file", path=f"{SECRET}.txt", content=SECRET), [{"text": "Written."}])
+    app = await start(call("write_file", path=f"{SECRET}.txt", content=SECRET), [{"text": "Written."}], joined=True)
     await joined(app)
     app.say(f"about {SECRET}")
     await front.take()
@@ -152,7 +152,7 @@ async def test_behind_other_windows_a_request_is_told_without_a_word_of_it_and_a
 @pytest.mark.spec("R-PRM-8")
 async def test_nothing_is_told_while_the_person_is_here_or_wants_none(start, listener, front):
     steps = [call("write_file", path=f"{n}.txt", content="x") for n in range(3)]
-    app = await start(*steps, [{"text": "Done."}])
+    app = await start(*steps, [{"text": "Done."}], joined=True)
     await joined(app)
     app.window.activateWindow()
     await until(app.window.isActiveWindow, "the window in front")

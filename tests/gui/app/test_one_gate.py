@@ -56,7 +56,7 @@ async def app(start: Any, tmp_path: Path) -> Running:
     (home / "tools.yaml").write_text("tools:\n" + CLI)
     server = {"name": "files", "command": honest()[0], "args": honest()[1:], "enabled": True}
     (home / "mcp.yaml").write_text(json.dumps({"servers": [server]}))
-    made = await start([{"text": "Hello."}])
+    made = await start([{"text": "Hello."}], joined=True)
     services = made.startup._services
     await made.until(lambda: made.models.mcp.rows and made.models.mcp.rows[0].state == "running", "the server")
     server = services.mcp._one("files")
@@ -197,7 +197,7 @@ async def test_calls_of_one_message_with_the_same_id_are_two_calls_and_two_quest
     twice = [*call("write_file", path="a.txt", content="a"), *call("write_file", path="b.txt", content="b")]
     for step in twice:
         step["call"]["id"] = "the-same"
-    app = await start(twice, [{"text": "Done."}])
+    app = await start(twice, [{"text": "Done."}], joined=True)
     app.say("go")
     first = await app.asked()
     app.models.approvals.answer(first.request_id, "deny", digest=first.digest)

@@ -27,7 +27,7 @@ def write(page: Any, name: str, message: str, *, schedule: str = "0 9 * * mon-fr
 
 @pytest.mark.spec("R-CRON-1", "R-CRON-2", "R-CRON-6")
 async def test_a_job_made_on_the_page_runs_when_it_is_tried_but_for_what_it_may_not_do(start: Any) -> None:
-    app = await start(unoffered("write_file", path="a.txt", content="x"), [{"text": "I could not."}])
+    app = await start(unoffered("write_file", path="a.txt", content="x"), [{"text": "I could not."}], joined=True)
     page = await page_of(app)
     assert page._stack.currentWidget() is page._empty
     write(page, "Report", "Write a.txt.")
@@ -73,7 +73,7 @@ async def test_a_job_made_on_the_page_runs_when_it_is_tried_but_for_what_it_may_
 
 
 async def test_what_is_wrong_stands_below_its_field_and_nothing_is_saved(start: Any) -> None:
-    app = await start()
+    app = await start(joined=True)
     page = await page_of(app)
     write(page, "", "Do it.", schedule="0 99 * * *")
     jobs = app.models.jobs
@@ -96,7 +96,7 @@ async def test_what_is_wrong_stands_below_its_field_and_nothing_is_saved(start: 
 
 @pytest.mark.spec("R-CRON-2")
 async def test_a_name_that_no_tool_has_is_said_below_the_field_and_the_job_can_be_saved(start: Any) -> None:
-    app = await start()
+    app = await start(joined=True)
     page = await page_of(app)
     write(page, "Report", "Do it.")
     page.form.kind.set_value("listed")
@@ -113,7 +113,7 @@ async def test_a_name_that_no_tool_has_is_said_below_the_field_and_the_job_can_b
 
 
 async def test_a_job_that_is_not_saved_is_asked_about_and_a_deleted_one_comes_back(start: Any) -> None:
-    app = await start()
+    app = await start(joined=True)
     page = await page_of(app)
     write(page, "Kept", "Do it.")
     page.form.ask_to_save()
@@ -137,7 +137,7 @@ async def test_a_job_that_is_not_saved_is_asked_about_and_a_deleted_one_comes_ba
 
 
 async def test_a_job_is_paused_and_its_admin_calls_say_that_they_are_switched_off(start: Any) -> None:
-    app = await start()
+    app = await start(joined=True)
     page = await page_of(app)
     write(page, "Risky", "Do it.")
     page.form.kind.chosen.emit("listed")
