@@ -1,5 +1,6 @@
 """A file that the app writes is for the person alone (0600), its folder too (0700), whatever the system's usual rights
-are, and after a crash there is the old one or the new one. Everything here blocks, and raises OSError.
+are, and after a crash there is the old one or the new one. What was not finished then lies beside it, until
+``remove_unfinished`` takes it away. Everything here blocks, and raises OSError.
 
 Loaded before the first paint, so it imports next to nothing.
 """
@@ -15,13 +16,73 @@ _FRESH = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | ge
 
 StrPath = str | os.PathLike[str]
 
+UNFINISHED = ".unfinished"
+_DIGITS = 12
+
+
+def unfinished(path: StrPath) -> str:
+    """A free place beside a path, for what is to get that name once it is whole."""
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{name}.{os.urandom(_DIGITS // 2).hex()}{UNFINISHED}")
+
+
+def remove_unfinished(folder: StrPath, before: float, *, below: bool = False) -> None:
+    """Take away what earlier processes had not finished by ``before`` (seconds since the epoch), while no other process
+    writes here: in a folder, and beside the files that its links lead to; ``below``: in all folders below it, too."""
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        return
+    for entry in entries:
+        if _is_unfinished(entry.name):
+            _remove(entry.path, before)
+        elif entry.is_symlink():
+            _remove_beside(os.path.realpath(entry.path), before)
+        elif below and entry.is_dir():
+            remove_unfinished(entry.path, before, below=True)
+
+
+def _remove_beside(target: str, before: float) -> None:
+    folder, name = os.path.split(target)
+    with contextlib.suppress(OSError):
+        for other in os.listdir(folder):
+            if other.startswith(f".{name}.") and _is_unfinished(other):
+                _remove(os.path.join(folder, other), before)
+
+
+def _is_unfinished(name: str) -> bool:
+    """Whether ``unfinished`` has made this name."""
+    stem, _, digits = name.removesuffix(UNFINISHED).rpartition(".")
+    made = name.endswith(UNFINISHED) and len(digits) == _DIGITS and set(digits) <= set("0123456789abcdef")
+    return made and len(stem) > 1 and stem.startswith(".")
+
+
+def _remove(path: str, before: float) -> None:
+    with contextlib.suppress(OSError):
+        if os.lstat(path).st_mtime >= before:
+            return
+        if os.path.isdir(path) and not os.path.islink(path):
+            remove_tree(path)
+        else:
+            os.unlink(path)
+
+
+def remove_tree(path: str) -> None:
+    """A folder with all in it, as far as that is possible."""
+    for folder, folders, files in os.walk(path, topdown=False):
+        for name in (*files, *folders):
+            at = os.path.join(folder, name)
+            with contextlib.suppress(OSError):
+                (os.rmdir if name in folders and not os.path.islink(at) else os.unlink)(at)
+    with contextlib.suppress(OSError):
+        os.rmdir(path)
+
 
 def write_whole(path: StrPath, *content: bytes, mode: int = FILE, lasting: bool = True) -> None:
     """Replace a file in one step; through a link, its target. ``lasting``: it is on the disk before anything else is
     done, also when the machine loses its power."""
     target = os.path.realpath(path)
-    folder, name = os.path.split(target)
-    fresh = os.path.join(folder, f".{name}.{os.urandom(6).hex()}")
+    fresh = unfinished(target)
     try:
         _write(fresh, content, mode, lasting=lasting)
         os.replace(fresh, target)
@@ -32,15 +93,26 @@ def write_whole(path: StrPath, *content: bytes, mode: int = FILE, lasting: bool 
 
 
 def write_new(path: StrPath, content: bytes) -> None:
-    """Write a file that is not there yet. Raises FileExistsError where one is; a half of it does not stay."""
+    """Write a file that is not there yet, whole or not at all. Raises FileExistsError where one is."""
+    fresh = unfinished(path)
     try:
-        _write(path, (content,), FILE, lasting=True)
+        _write(fresh, (content,), FILE, lasting=True)
+        name_new(fresh, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(fresh)
+
+
+def name_new(fresh: StrPath, path: StrPath) -> None:
+    """Give a file its name, and never to the loss of what has got that name meanwhile. Raises FileExistsError."""
+    try:
+        os.link(fresh, path)
     except FileExistsError:
         raise
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(path)
-        raise
+    except OSError:  # a disk without a second name for a file
+        if os.path.lexists(path):
+            raise
+        os.rename(fresh, path)
 
 
 def make_folder(path: StrPath) -> None:

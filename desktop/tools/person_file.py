@@ -12,7 +12,7 @@ from pathlib import Path
 
 from desktop.domain.errors import KnownError
 from desktop.domain.lazy_dataclass import dataclass
-from desktop.files.private import make_folder, write_whole
+from desktop.files.private import make_folder, mode_of, write_whole
 
 ABSENT = "absent"
 """The stamp of a file that does not exist."""
@@ -87,7 +87,7 @@ class PersonFile:
             raise ToolsFileConflict(None if theirs is None else theirs.decode("utf-8", "replace"), self.path.name)
         try:
             make_folder(os.path.dirname(os.path.realpath(self.path)))
-            write_whole(self.path, raw)
+            write_whole(self.path, raw, mode=mode_of(self.path))
         except OSError as error:
             raise CannotSaveTools(f"{self.path.name} cannot be written: {error.strerror or error}.") from error
         return ToolsFile(text, _stamp(raw))

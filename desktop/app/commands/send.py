@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from desktop.app.home.folder import DATA, SOCKET, home_path
+from desktop.app.home.folder import DATA, SOCKET, holder, home_path
 from desktop.app.home.instance import send_message
 from desktop.domain.errors import KnownError
 
@@ -21,7 +21,8 @@ def main(arguments: Sequence[str]) -> int:
     """The whole command; returns its exit code."""
     options = _parser().parse_args(arguments)
     try:
-        send_message(home_path(options.home, os.environ) / DATA / SOCKET, options.address, options.message)
+        home = home_path(options.home, os.environ)
+        send_message(home / DATA / SOCKET, options.address, options.message, lambda: holder(home) != 0)
     except KnownError as error:
         sys.stderr.write(f"assent: {error}\n" + (f"  {error.next_step}\n" if error.next_step else ""))
         return REFUSED

@@ -82,17 +82,29 @@ def _take_lock(path: Path) -> int:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.pwrite(lock, f"{os.getpid():<{LOCK_WIDTH}}\n".encode("ascii"), 0)
     except BlockingIOError as error:
-        holder = os.pread(lock, LOCK_WIDTH, 0).decode("latin-1").strip()
         os.close(lock)
-        raise _in_use(path, holder) from error
+        raise _in_use(path, holder(path)) from error
     except BaseException:
         os.close(lock)
         raise
     return lock
 
 
-def _in_use(path: Path, holder: str) -> HomeInUse:
-    process = f" (process {holder})" if holder.isascii() and holder.isdigit() else ""
+def holder(path: Path) -> int:
+    """The process that has the home; 0: none that is still there, or one that has just come and has not said so."""
+    try:
+        with open(path / DATA / "lock", encoding="latin-1") as file:
+            found = int(file.read(LOCK_WIDTH))
+        os.kill(found, 0)
+    except PermissionError:
+        return found
+    except (OSError, ValueError, OverflowError):
+        return 0
+    return found
+
+
+def _in_use(path: Path, holder: int) -> HomeInUse:
+    process = f" (process {holder})" if holder else ""
     return HomeInUse(
         f"Assent is already running with the home folder {path}{process}.",
         next_step="Use the window that is open, or start with another folder: --home DIR.",

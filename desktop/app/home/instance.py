@@ -9,6 +9,7 @@ import json
 import logging
 import os
 import socket
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -22,6 +23,8 @@ SEND_TIMEOUT = 30.0
 """Seconds in which a message has to be taken."""
 TIMEOUT = 1.0
 """Seconds for either side; a peer that dawdles is dropped."""
+
+RETRY_S = 0.1
 
 LONGEST_ADDRESS = 100
 """Bytes that the system allows a socket's path, with a little to spare. A home deeper than that goes without."""
@@ -41,19 +44,19 @@ def ask_to_raise(address: Path) -> bool:
         return False
 
 
-def send_message(address: Path, to: str, text: str) -> None:
+def send_message(address: Path, to: str, text: str, is_starting: Callable[[], bool] = lambda: False) -> None:
     """Hand a message for the agent with the address ``to`` to whoever has the home. Blocks. Raises KnownError with why
-    it was not taken, and where nobody listens."""
+    it was not taken, and where nobody listens, unless ``is_starting``: then that one will in a moment."""
     try:
         line = SEND + json.dumps({"to": to, "text": text}, ensure_ascii=False).encode() + b"\n"
     except UnicodeEncodeError as error:
         raise KnownError("It was not taken: it is no text in UTF-8.", code="inbox.message") from error
     if len(line) > LONGEST:
         raise KnownError(f"It was not taken: with {len(text):,} characters it is too long.", code="inbox.message")
+    until = time.monotonic() + SEND_TIMEOUT
     try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:
-            peer.settimeout(SEND_TIMEOUT)
-            peer.connect(os.fspath(address))
+        with _connected(address, is_starting, until) as peer:
+            peer.settimeout(max(TIMEOUT, until - time.monotonic()))
             peer.sendall(line)
             with peer.makefile("rb") as reader:
                 answer = reader.readline(LONGEST)
@@ -70,6 +73,22 @@ def send_message(address: Path, to: str, text: str) -> None:
         raise KnownError(str(refused["error"]), next_step=str(refused["next"]), code=str(refused["code"]))
     except (ValueError, TypeError, KeyError):
         raise KnownError("It was not taken: Assent gave no answer.", code="app.no_answer") from None
+
+
+def _connected(address: Path, is_starting: Callable[[], bool], until: float) -> socket.socket:
+    """Raises OSError where nobody listens."""
+    while True:
+        peer = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            peer.settimeout(SEND_TIMEOUT)
+            peer.connect(os.fspath(address))
+        except OSError:
+            peer.close()
+            if time.monotonic() > until or not is_starting():
+                raise
+            time.sleep(RETRY_S)
+        else:
+            return peer
 
 
 Post = Callable[[str, str], Awaitable[None]]

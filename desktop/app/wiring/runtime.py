@@ -25,6 +25,7 @@ from desktop.app.wiring.person_files import PersonFiles
 from desktop.app.wiring.rules import RuleServices, open_rules
 from desktop.app.wiring.services import Services
 from desktop.app.wiring.skills import DELETED, account_of, follow_settings, keep_current, open_skills
+from desktop.app.wiring.unfinished import sweep_of
 from desktop.domain.events import Event, RunEnded
 from desktop.domain.lazy import lazy_module
 from desktop.domain.limits import Limit
@@ -175,6 +176,8 @@ async def _services(
     bus.listen(TraceKeeper(store.traces, redactor.redact_data).take)
     bus.listen(TreeKeeper(store.run_agents, redactor.redact_text).take)
     _keep_skills(skills, settings, home, owner)
+    sweep = sweep_of(home, skills.fabric.roots, agent_files.folders)
+    owner.spawn(asyncio.to_thread(sweep), "files: what an earlier start had not finished")
 
     # What a person can do. The agents, tools.yaml and mcp.yaml add their tools to those of the boundary.
     chats = ConversationService(runtime, owner)

@@ -21,7 +21,7 @@ from pathlib import Path
 from desktop.domain.errors import KnownError
 from desktop.domain.ids import new_id
 from desktop.domain.lazy_dataclass import dataclass
-from desktop.files.private import close_to_others, make_folder, mode_of, write_new, write_whole
+from desktop.files.private import close_to_others, make_folder, mode_of, name_new, unfinished, write_new, write_whole
 from desktop.skills.names import is_bare_name
 
 MAX_BYTES = 1_000_000
@@ -173,7 +173,7 @@ class SkillFiles:
         self._require(str(target))
         if target.exists():
             raise CannotSave(f"{target} exists already.", next_step="Choose another name.")
-        fresh = target.with_name(f".{name}.{new_id()}.tmp")
+        fresh = Path(unfinished(target))
         own_folder = staged.name in _MAINS
         try:
             make_folder(target.parent)
@@ -388,7 +388,7 @@ def _move(source: Path, target: Path) -> None:
             raise
     else:
         return
-    fresh, leaving = (path.with_name(f".{path.name}.{new_id()}.tmp") for path in (target, source))
+    fresh, leaving = Path(unfinished(target)), Path(unfinished(source))
     try:
         if source.is_dir() and not source.is_symlink():
             shutil.copytree(source, fresh, symlinks=True)
@@ -410,15 +410,8 @@ def _name(fresh: Path, target: Path) -> None:
     """Give it its name, and never to the loss of what has got that name meanwhile. Raises OSError."""
     if fresh.is_dir():
         os.rename(fresh, target)  # takes the place of nothing but an empty folder
-        return
-    try:
-        os.link(fresh, target)
-    except FileExistsError:
-        raise
-    except OSError:  # a disk without a second name for a file
-        if os.path.lexists(target):
-            raise
-        os.rename(fresh, target)
+    else:
+        name_new(fresh, target)
 
 
 def _remove(path: Path) -> None:
@@ -434,7 +427,7 @@ def _copy_folder(source: Path, target: Path) -> None:
     def links(folder: str, names: list[str]) -> list[str]:
         return [name for name in names if os.path.islink(os.path.join(folder, name))]
 
-    fresh = target.with_name(f".{target.name}.{new_id()}.tmp")
+    fresh = Path(unfinished(target))
     try:
         make_folder(target.parent)
         shutil.copytree(source, fresh, ignore=links)

@@ -2,12 +2,21 @@
 
 import os
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from desktop.files.private import close_to_others, make_folder, mode_of, write_new, write_whole
+from desktop.files.private import (
+    close_to_others,
+    make_folder,
+    mode_of,
+    remove_unfinished,
+    unfinished,
+    write_new,
+    write_whole,
+)
 
 pytestmark = pytest.mark.spec("R-SEC-7")
 
@@ -100,3 +109,26 @@ def test_what_was_copied_is_closed_to_others_and_links_lead_to_nothing_that_chan
         0o700,
         0o644,
     ]
+
+
+def test_only_what_was_not_finished_before_is_taken_away(tmp_path: Path) -> None:
+    folder, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
+    (folder / "below").mkdir(parents=True)
+    elsewhere.mkdir()
+    (folder / "linked").symlink_to(elsewhere / "real")
+    gone = [unfinished(folder / "a"), unfinished(folder / "below" / "b"), unfinished(elsewhere / "real")]
+    stays = [unfinished(elsewhere / "other"), str(folder / ".mine.unfinished"), str(folder / ".a.0123456789ab")]
+    for path in (*gone, *stays):
+        Path(path).write_bytes(b"half")
+    half = Path(unfinished(folder / "skill"))
+    (half / "deep").mkdir(parents=True)
+    (half / "deep" / "file").write_bytes(b"")
+    (half / "link").symlink_to(elsewhere)
+    remove_unfinished(folder, 1.0, below=True)
+    assert all(os.path.exists(path) for path in gone), "they were begun later than that"
+    remove_unfinished(folder, time.time() + 1)
+    assert [os.path.exists(path) for path in gone] == [False, True, False]
+    remove_unfinished(folder, time.time() + 1, below=True)
+    assert not any(os.path.exists(path) for path in gone)
+    assert not half.exists()
+    assert all(os.path.exists(path) for path in stays)

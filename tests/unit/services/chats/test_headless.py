@@ -1,6 +1,7 @@
 """The whole runtime, wired as the app wires it, in a process that has no Qt (R-UI-10)."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,9 @@ def test_a_thread_is_answered_with_tools_and_stored_where_there_is_no_qt(tmp_pat
     for name in ("data", "workspace"):
         (home / name).mkdir(parents=True)
     (home / "workspace" / "note.txt").write_text("a note")
+    half = home / ".tools.yaml.0123456789ab.unfinished"
+    half.write_text("tools: [")  # as kill -9 leaves it
+    os.utime(half, (1.0, 1.0))
     read = [{"call": {"tool": "read_file", "arguments": {"path": "note.txt"}}}]
     write = [{"call": {"tool": "write_file", "arguments": {"path": "new.txt", "content": "x"}}}]
     (home / "script.json").write_text(json.dumps({"rounds": [read, write, [{"text": "Done."}]]}))
@@ -62,3 +66,4 @@ def test_a_thread_is_answered_with_tools_and_stored_where_there_is_no_qt(tmp_pat
     assert "denied" in said["told"][4][2][0].lower()
     assert said["told"][-1][1] == "Done."
     assert not (home / "workspace" / "new.txt").exists()
+    assert not half.exists(), "what an earlier process had not finished is gone after the start"
