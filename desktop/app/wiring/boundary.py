@@ -23,7 +23,7 @@ from desktop.services.skills.files import FilesWithSkills
 from desktop.settings import SettingsService
 from desktop.tools.builtin.files import ListDirectory, ReadFile, WriteFile
 from desktop.tools.builtin.shell import Bash
-from desktop.tools.cli.tool import CliServices
+from desktop.tools.cli.services import CliServices
 from desktop.tools.registry import ToolRegistry
 
 

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from desktop.domain.lazy import lazy_module
 from desktop.safety.confinement.environment import needs_admin
 from desktop.services.skills.world import SkillWorld
 from desktop.supervision.tasks import TaskOwner
 from desktop.tools.cli.reads import nothing_opens
-from desktop.tools.cli.tool import CliServices, CliTool
+from desktop.tools.cli.services import CliServices
 from desktop.tools.cli.tools import CliTools
 from desktop.tools.registry import ToolRegistry
+
+if TYPE_CHECKING:
+    from desktop.tools.cli import tool as cli_tool
+else:
+    cli_tool = lazy_module("desktop.tools.cli.tool")
 
 TOOLS = "tools.yaml"
 _OWN = ("agent", "finish", "invoke", "context-manager")
@@ -24,7 +31,7 @@ def cli_tools(
     found = CliTools(
         home / TOOLS,
         registry,
-        lambda definition: CliTool(definition, services),
+        lambda definition: cli_tool.CliTool(definition, services),
         needs_admin=needs_admin,
         reserved=lambda name: reserved_by(skills, name),
         opens=services.places.judge if services.places is not None else nothing_opens,

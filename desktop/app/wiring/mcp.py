@@ -17,10 +17,10 @@ from desktop.settings import SettingsService
 from desktop.skills.resolution.find import find_on_disk
 from desktop.skills.schemas.validation import check
 from desktop.supervision.tasks import TaskOwner
-from desktop.tools.cli.tool import CliServices
+from desktop.tools.cli.services import CliServices
 from desktop.tools.mcp.pins import McpPins
-from desktop.tools.mcp.server import McpServices
 from desktop.tools.mcp.servers import McpServers
+from desktop.tools.mcp.services import McpServices
 from desktop.tools.registry import ToolRegistry
 from desktop.workers.mcp_child import mcp_host
 

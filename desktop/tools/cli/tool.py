@@ -17,29 +17,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from desktop.domain.consents import ClosedPlaces
 from desktop.domain.errors import Denied, ToolFailure, ValidationFailure
 from desktop.domain.judgement import Category, Judgement
 from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.safety import (
-    Access,
-    Blocked,
-    Confinement,
-    EnvironmentBuilder,
-    PathPolicy,
-    PathVerdict,
-    ProcessRunner,
-    ProcessSpec,
-    SafetySettings,
-    SettingsProvider,
-    ShellReader,
-    ShellReading,
-)
+from desktop.domain.safety import Access, Blocked, PathPolicy, PathVerdict, ProcessSpec, SafetySettings, ShellReading
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.tools.builtin.process_result import assigned, result_of
 from desktop.tools.cli.category import always_admin
 from desktop.tools.cli.definitions import SOURCE, CliDefinition
 from desktop.tools.cli.reads import ToolReads
+from desktop.tools.cli.services import CliServices
 from desktop.tools.cli.template import Template, canonical
 from desktop.tools.cli.values import Parameter, Values
 
@@ -50,26 +37,6 @@ MAX_BOUND = 200
 _AHEAD_OF_US_S = 10.0  # the pipeline's own limit comes after ours, which knows what was written so far
 _BATCH = (".bat", ".cmd")
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-
-
-@dataclass(frozen=True, slots=True)
-class CliServices:
-    """What tools need of the safety room."""
-
-    reader: ShellReader
-    """Reads commands."""
-    policy: PathPolicy
-    """Judges paths."""
-    confinement: Confinement
-    """Confines the process."""
-    environment: EnvironmentBuilder
-    """Makes its environment."""
-    runner: ProcessRunner
-    """Runs it."""
-    settings: SettingsProvider
-    """Reads the settings."""
-    places: ClosedPlaces | None = None
-    """The denied folders that a person agreed to; None: none can be asked for."""
 
 
 _OPTION = re.compile(r"-(?![0-9.]*$)")

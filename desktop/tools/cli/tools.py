@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from desktop.domain.consents import Opening
 from desktop.domain.errors import ConfigurationError, NotFound
@@ -14,9 +15,11 @@ from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillProblem
 from desktop.tools.cli.definitions import SOURCE, TOOLS, CliDefinition, CliFile, CliRules, parse
 from desktop.tools.cli.reads import nothing_opens
-from desktop.tools.cli.tool import CliTool
 from desktop.tools.declared.file import DeclaredFile
 from desktop.tools.registry import ToolRegistry
+
+if TYPE_CHECKING:
+    from desktop.tools.cli.tool import CliTool
 
 
 @dataclass(frozen=True, slots=True)

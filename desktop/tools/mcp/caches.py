@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
-from desktop.tools.mcp.server import CACHE, McpServices
+from desktop.tools.mcp.services import CACHE, McpServices
 
 
 class ServerCaches:

@@ -28,6 +28,7 @@ from desktop.tools.declared.environment import read_env
 from desktop.tools.mcp.headers import read_headers
 from desktop.yaml_text.tree import Node
 
+SOURCE = "mcp"
 SERVERS = DeclaredList("mcp.yaml", "servers", most=20)
 MAX_ARGUMENTS = 200
 MAX_NAME = 32

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from desktop.tools.mcp.offered import Offered
+if TYPE_CHECKING:
+    from desktop.tools.mcp.offered import Offered
 
 KEY = "mcp:"
 Standing = Literal["seen", "new", "changed", "off"]

@@ -11,28 +11,20 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
 from desktop.domain.errors import KnownError, ToolFailure
 from desktop.domain.ids import new_id
 from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.processes import Child, ChildStream
-from desktop.domain.safety import (
-    Access,
-    Confinement,
-    EnvironmentBuilder,
-    PathPolicy,
-    ProcessSpec,
-    Redactor,
-    SafetySettings,
-    SettingsProvider,
-)
+from desktop.domain.processes import ChildStream
+from desktop.domain.safety import Access, ProcessSpec, SafetySettings
 from desktop.tools.mcp.definitions import McpDefinition
 from desktop.tools.mcp.headers import headers_of
-from desktop.tools.mcp.offered import INSTRUCTIONS, Offered, SchemaCheck, instructions_of, judged, plain
-from desktop.tools.mcp.pins import McpPins, Standing
+from desktop.tools.mcp.offered import INSTRUCTIONS, Offered, instructions_of, judged, plain
+from desktop.tools.mcp.pins import Standing
+from desktop.tools.mcp.services import CACHE, McpServices
 
 _log = logging.getLogger(__name__)
 
@@ -46,45 +38,10 @@ ATTEMPTS = 5
 LATE_S = 2.0
 """Seconds by which our limit of a call comes after that of the MCP host, which tells the server."""
 LOG_LINES = 200
-CACHE = "mcp-"
-"""How the names of servers' caches begin."""
 LOG_LINE = 500
 _ON_THE_NET = "It runs elsewhere: nothing on this computer holds what it does with these arguments."
 
 Condition = Literal["off", "starting", "running", "waiting", "failed"]
-Spawn = Callable[[Coroutine[Any, Any, None], str], "asyncio.Task[None]"]
-
-
-@dataclass(frozen=True, slots=True)
-class McpServices:
-    """What servers need of other rooms."""
-
-    child: Child
-    """The MCP host."""
-    policy: PathPolicy
-    """Judges paths."""
-    confinement: Confinement
-    """Confines the server."""
-    environment: EnvironmentBuilder
-    """Makes its environment."""
-    settings: SettingsProvider
-    """Reads the settings."""
-    hold: Callable[[ProcessSpec], ProcessSpec]
-    """Adds what ends a process with its parent where nothing else does."""
-    check_schema: SchemaCheck
-    """Checks the schemas of tools."""
-    pins: McpPins
-    """What a person has seen of tools."""
-    spawn: Spawn
-    """Starts an owned task."""
-    redactor: Redactor
-    """Takes secrets out of what servers say of themselves and their tools."""
-    clean: Callable[[str], str]
-    """Takes what steers a terminal, and turns text round, out of what they answer."""
-    first_pause_s: float = 1.0
-    """Seconds before a second start, doubled for each one after."""
-    idle_s: float = 90.0
-    """How long after the start leftovers are looked for, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,20 +9,29 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound
 from desktop.domain.judgement import Category
+from desktop.domain.lazy import lazy_module, load
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillProblem
 from desktop.tools.declared.file import DeclaredFile
 from desktop.tools.mcp.caches import ServerCaches
-from desktop.tools.mcp.definitions import SERVERS, McpDefinition, McpFile, parse
-from desktop.tools.mcp.offered import Offered
-from desktop.tools.mcp.pins import Standing
-from desktop.tools.mcp.server import About, Condition, McpServer, McpServices
-from desktop.tools.mcp.tool import SOURCE, McpTool
+from desktop.tools.mcp.definitions import SERVERS, SOURCE, McpDefinition, McpFile, parse
+from desktop.tools.mcp.services import McpServices
 from desktop.tools.registry import ToolRegistry
+
+if TYPE_CHECKING:
+    from desktop.tools.mcp import server as mcp_server
+    from desktop.tools.mcp import tool as mcp_tool
+    from desktop.tools.mcp.offered import Offered
+    from desktop.tools.mcp.pins import Standing
+    from desktop.tools.mcp.server import About, Condition, McpServer
+    from desktop.tools.mcp.tool import McpTool
+else:
+    mcp_server = lazy_module("desktop.tools.mcp.server")
+    mcp_tool = lazy_module("desktop.tools.mcp.tool")
 
 MAX_CALLS = 40
 """Calls of all servers at once; the pipe takes 64."""
@@ -155,6 +164,9 @@ class McpServers(DeclaredFile[McpDefinition]):
         return parse(text, self._needs_admin)
 
     def _take(self, found: McpFile) -> None:
+        if found.definitions:  # their code is loaded here, in a thread: who declares no server does without
+            load(mcp_server)
+            load(mcp_tool)
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._hold, found)
 
@@ -177,7 +189,7 @@ class McpServers(DeclaredFile[McpDefinition]):
         else:
             if known is not None:
                 self._let_go(known)
-            known = McpServer(definition, self._services, self._rebuild)
+            known = mcp_server.McpServer(definition, self._services, self._rebuild)
         if self._begun and definition.enabled and known.condition == "off":
             self._services.spawn(self._start_when_free(known), f"MCP server {definition.name}: start")
         return known
@@ -301,7 +313,7 @@ class McpServers(DeclaredFile[McpDefinition]):
     def _tool(self, server: McpServer, offered: Offered) -> McpTool:
         """The one that is there already, where nothing about it changed: its schema is one object (R-TOOL-7)."""
         rule, known = server.definition.rule(offered.raw), self._tools.get(offered.name)
-        made = McpTool(server, offered, rule, self._slots)
+        made = mcp_tool.McpTool(server, offered, rule, self._slots)
         return known if known is not None and known.same_as(made) else made
 
     def _register(self, tools: dict[str, McpTool]) -> None:

@@ -18,12 +18,11 @@ from desktop.domain.judgement import Category
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.processes import ChildRefused, ChildStream
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
-from desktop.tools.mcp.definitions import ToolRule
+from desktop.tools.mcp.definitions import SOURCE, ToolRule
 from desktop.tools.mcp.media import MediaPieces
 from desktop.tools.mcp.offered import Offered, plain
 from desktop.tools.mcp.server import START_TIMEOUT_S, McpServer
 
-SOURCE = "mcp"
 MAX_ARGUMENTS = 2_000_000
 PIECE = 16_000
 MAX_AT_ONCE = 8

@@ -30,7 +30,8 @@ from desktop.services.skills.editing import SkillService
 from desktop.services.skills.world import SkillWorld
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.supervision.tasks import TaskOwner
-from desktop.tools.cli.tool import CliServices, CliTool
+from desktop.tools.cli.services import CliServices
+from desktop.tools.cli.tool import CliTool
 from desktop.tools.cli.tools import CliTools
 from desktop.tools.registry import ToolRegistry
 from desktop.ui.settings.cli_tools.page import CliPage

@@ -29,7 +29,8 @@ from desktop.skills.patterns.lists import AllowedList
 from desktop.skills.patterns.paths import Where
 from desktop.supervision.tasks import TaskOwner
 from desktop.tools.cli.definitions import CliFile, CliRules, parse
-from desktop.tools.cli.tool import CliServices, CliTool
+from desktop.tools.cli.services import CliServices
+from desktop.tools.cli.tool import CliTool
 from desktop.tools.cli.tools import CliTools
 from desktop.tools.registry import ToolRegistry
 from tests.unit.safety.boundary.test_closed_places import State

@@ -18,7 +18,8 @@ from desktop.domain.tools import PreCheck, ToolResult
 from desktop.safety.confinement.environment import AllowlistEnvironment, needs_admin
 from desktop.safety.confinement.process import GroupRunner
 from desktop.tools.cli.definitions import CliRules, parse
-from desktop.tools.cli.tool import CliServices, CliTool
+from desktop.tools.cli.services import CliServices
+from desktop.tools.cli.tool import CliTool
 from tests.harness.timeouts import WAIT_S, longer_limits, until
 from tests.unit.tools.conftest import Bench, context
 

@@ -14,7 +14,8 @@ from desktop.safety.confinement.environment import AllowlistEnvironment, needs_a
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import SystemConfinement
 from desktop.tools.cli.definitions import SOURCE
-from desktop.tools.cli.tool import CliServices, CliTool
+from desktop.tools.cli.services import CliServices
+from desktop.tools.cli.tool import CliTool
 from desktop.tools.cli.tools import CliState, CliTools
 from desktop.tools.person_file import ABSENT, CannotSaveTools, ToolsFileConflict
 from desktop.tools.registry import ToolRegistry

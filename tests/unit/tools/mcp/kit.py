@@ -26,8 +26,8 @@ from desktop.safety.secrets.redaction import SecretRedactor
 from desktop.supervision.tasks import TaskOwner
 from desktop.tools.mcp.offered import SchemaCheck
 from desktop.tools.mcp.pins import McpPins
-from desktop.tools.mcp.server import McpServices
 from desktop.tools.mcp.servers import McpServers, ServerFacts
+from desktop.tools.mcp.services import McpServices
 from desktop.tools.registry import ToolRegistry
 from desktop.workers.child import ChildProcess
 from desktop.workers.mcp_child import mcp_host

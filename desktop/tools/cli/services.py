@@ -1,0 +1,34 @@
+"""What the tools of tools.yaml are made with."""
+
+from __future__ import annotations
+
+from desktop.domain.consents import ClosedPlaces
+from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.safety import (
+    Confinement,
+    EnvironmentBuilder,
+    PathPolicy,
+    ProcessRunner,
+    SettingsProvider,
+    ShellReader,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CliServices:
+    """What tools need of the safety room."""
+
+    reader: ShellReader
+    """Reads commands."""
+    policy: PathPolicy
+    """Judges paths."""
+    confinement: Confinement
+    """Confines the process."""
+    environment: EnvironmentBuilder
+    """Makes its environment."""
+    runner: ProcessRunner
+    """Runs it."""
+    settings: SettingsProvider
+    """Reads the settings."""
+    places: ClosedPlaces | None = None
+    """The denied folders that a person agreed to; None: none can be asked for."""
