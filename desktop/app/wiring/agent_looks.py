@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from desktop.domain.definitions import AgentDefinition, AgentRow
+from desktop.domain.lazy import lazy_module
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.settings.agents_editing import AgentsViewModel
 from desktop.services.definitions.icons import icon_file, read_icon
 from desktop.ui.theme import Theme
-from desktop.ui.theme.agent_images import IMAGE_BYTES, decoded
 from desktop.ui.theme.agent_looks import AgentLook, bundled_icon, first_letter
+
+if TYPE_CHECKING:
+    from desktop.ui.theme import agent_images
+else:
+    agent_images = lazy_module("desktop.ui.theme.agent_images")
 
 
 def shown_agents(rows: Sequence[AgentRow]) -> list[AgentDefinition]:
@@ -26,8 +32,8 @@ def looks_of(agents: Sequence[AgentDefinition]) -> dict[str, AgentLook]:
     for agent in agents:
         look = AgentLook(first_letter(agent.shown), bundled_icon(agent.icon))
         path = icon_file(agent) if not look.bundled else None
-        if path is not None and (data := read_icon(path, IMAGE_BYTES)):
-            look = AgentLook(look.letter, image=decoded(data))
+        if path is not None and (data := read_icon(path, agent_images.IMAGE_BYTES)):
+            look = AgentLook(look.letter, image=agent_images.decoded(data))
         looks.setdefault(agent.name, look)
         titles.setdefault(agent.shown, look)
     return {**titles, **looks}

@@ -11,9 +11,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from desktop.domain.errors import NotFound
+from desktop.domain.lazy import lazy_module
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.skills.catalogue.index_file import load_index, save_index
 from desktop.skills.catalogue.pins import (
@@ -27,7 +28,6 @@ from desktop.skills.catalogue.pins import (
 )
 from desktop.skills.catalogue.roots import DEFAULT_IGNORES, SearchRoot, enclosing_root, search_entries
 from desktop.skills.catalogue.scan import FolderListing, Hint, parents
-from desktop.skills.catalogue.search import SkillCatalog
 from desktop.skills.catalogue.snapshot import Snapshot
 from desktop.skills.catalogue.watch import FolderWatch
 from desktop.skills.resolution.authority import files_above
@@ -35,6 +35,12 @@ from desktop.skills.resolution.folders import admit, owner_of, refresh_folder
 from desktop.skills.resolution.globals import Config, Globals, search_path
 from desktop.skills.resolution.programmatic import all_programmatic
 from desktop.skills.resolution.resolver import Resolver
+
+if TYPE_CHECKING:
+    from desktop.skills.catalogue import search as catalogue_search
+    from desktop.skills.catalogue.search import SkillCatalog
+else:
+    catalogue_search = lazy_module("desktop.skills.catalogue.search")
 
 _LOG = logging.getLogger(__name__)
 
@@ -299,7 +305,7 @@ class SkillFabric(Resolver):
         of = (self.globals.tools.changes, self._pin_changes, *((root, id(found)) for root, found in folders))
         with self._lock:
             if self._catalog is None or of != self._catalog_of:
-                self._catalog = SkillCatalog(registered, folders, self.globals.pins)
+                self._catalog = catalogue_search.SkillCatalog(registered, folders, self.globals.pins)
                 self._catalog_of = of
             return self._catalog
 

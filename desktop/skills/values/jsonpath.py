@@ -34,17 +34,16 @@ from desktop.skills.values.jsonpath_tree import (
     Test,
     Wildcard,
 )
-from desktop.skills.values.kinds import PathError
+from desktop.skills.values.kinds import MAX_EXPRESSION, PathError
 
-MAX_LENGTH = 2_000
 MAX_NESTING = 24
 
 
 @lru_cache(maxsize=512)
 def parse(text: str, shift: int = 0) -> Query:
     """The tree of an expression that begins with ``$``. Raises PathError; its column is less ``shift``."""
-    if len(text) > MAX_LENGTH:
-        raise PathError(f"A path expression may have {MAX_LENGTH} characters at most.")
+    if len(text) > MAX_EXPRESSION:
+        raise PathError(f"A path expression may have {MAX_EXPRESSION} characters at most.")
     reader = _ExpressionReader(text, shift)
     reader.expect("$")
     query = Query(reader.segments())

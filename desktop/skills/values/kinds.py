@@ -10,6 +10,9 @@ from typing import Any, Final, TypeGuard
 
 from desktop.domain.errors import KnownError
 
+MAX_EXPRESSION = 2_000
+"""Characters of a path expression."""
+
 
 class ValueProblem(KnownError):
     """A value, its text or an expression about it is not usable; nothing was changed."""

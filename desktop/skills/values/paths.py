@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from desktop.skills.values import jsonpath
-from desktop.skills.values.jsonpath_tree import Name, Query
-from desktop.skills.values.jsonpath_walk import ValuePlace, find
+from desktop.domain.lazy import lazy_module
 from desktop.skills.values.kinds import (
+    MAX_EXPRESSION,
     MISSING,
     PathError,
     is_container,
@@ -24,6 +23,15 @@ from desktop.skills.values.kinds import (
     is_writable_mapping,
     is_writable_sequence,
 )
+
+if TYPE_CHECKING:
+    from desktop.skills.values import jsonpath, jsonpath_tree, jsonpath_walk
+    from desktop.skills.values.jsonpath_tree import Query
+    from desktop.skills.values.jsonpath_walk import ValuePlace
+else:
+    jsonpath = lazy_module("desktop.skills.values.jsonpath")
+    jsonpath_tree = lazy_module("desktop.skills.values.jsonpath_tree")
+    jsonpath_walk = lazy_module("desktop.skills.values.jsonpath_walk")
 
 MAX_STEPS = 100
 MAX_PADDING = 1_000
@@ -37,7 +45,7 @@ def path_get(obj: object, expr: str, default: Any = None) -> Any:
     """The value at ``expr``, of several the first; ``default`` where there is none."""
     steps = _steps(expr)
     if steps is None:
-        places = find(_query(expr), obj)
+        places = jsonpath_walk.find(_query(expr), obj)
         return places[0].value if places else default
     found = _follow(obj, steps)
     return default if found is MISSING else found
@@ -47,7 +55,7 @@ def path_query(obj: object, expr: str) -> list[Any]:
     """Every value that ``expr`` leads to."""
     steps = _steps(expr)
     if steps is None:
-        return [place.value for place in find(_query(expr), obj)]
+        return [place.value for place in jsonpath_walk.find(_query(expr), obj)]
     found = _follow(obj, steps)
     return [] if found is MISSING else [found]
 
@@ -63,7 +71,7 @@ def path_set(obj: object, expr: str, value: Any) -> None:
     if steps is not None:
         _write(obj, steps, value)
         return
-    places = find(_query(expr), obj)
+    places = jsonpath_walk.find(_query(expr), obj)
     for place in places:
         _check_writable(place.holder, place.key)
     for place in places:
@@ -74,14 +82,14 @@ def path_remove(obj: object, expr: str) -> None:
     """Delete what ``expr`` leads to: members go, later elements move up. What is not there is no error."""
     steps = _steps(expr)
     if steps is None:
-        _delete(find(_query(expr), obj))
+        _delete(jsonpath_walk.find(_query(expr), obj))
         return
     if not steps:
         raise PathError("The root itself cannot be changed.")
     holder = _follow(obj, steps[:-1])
     key = _key_in(holder, steps[-1])
     if key is not None:
-        _delete([ValuePlace(None, holder, key)])
+        _delete([jsonpath_walk.ValuePlace(None, holder, key)])
 
 
 def path_keys(obj: object, exprs: Iterable[str]) -> set[str]:
@@ -133,9 +141,13 @@ def _steps(expr: str) -> tuple[Step, ...] | None:
     """The way to one place, or None for a JSONPath that may lead to several."""
     if _is_jsonpath(expr):
         way = _query(expr).steps()
-        return None if way is None else tuple(step.name if isinstance(step, Name) else step.index for step in way)
-    if len(expr) > jsonpath.MAX_LENGTH:
-        raise PathError(f"A path expression may have {jsonpath.MAX_LENGTH} characters at most.")
+        return (
+            None
+            if way is None
+            else tuple(step.name if isinstance(step, jsonpath_tree.Name) else step.index for step in way)
+        )
+    if len(expr) > MAX_EXPRESSION:
+        raise PathError(f"A path expression may have {MAX_EXPRESSION} characters at most.")
     steps: list[Step] = []
     at = 0
     while at < len(expr) or not steps:
@@ -257,4 +269,4 @@ def _last_first(place: ValuePlace) -> int:
 
 def _top_level(obj: object, query: Query) -> set[str]:
     """The members of ``obj`` through which a JSONPath goes."""
-    return {place.top for place in find(query, obj) if isinstance(place.top, str)}
+    return {place.top for place in jsonpath_walk.find(query, obj) if isinstance(place.top, str)}
