@@ -54,6 +54,10 @@ class HistoryProvider(Protocol):
         ...
 
 
+SHRINK_RESULTS = "shrink-results"
+"""The strategy that is built in, by the name that a prompt gives it."""
+
+
 class CompactionStrategy(Protocol):
     """Condenses a history to a view; the stored transcript stays as it is (R-CTX-3, R-CTX-5)."""
 

@@ -26,6 +26,10 @@ class Limit:
         return f"{self.name} {value} (set by {self.where})"
 
 
+USUAL_ROUNDS = Limit("maxIterations", 20, "the loop's default")
+"""The limit on the rounds of an answer, where nobody sets one."""
+
+
 def positive_int(value: Any, name: str) -> int:
     """``value`` if it is a positive integer; booleans, zero, negatives, NaN are configuration errors (R-LIM-7)."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:

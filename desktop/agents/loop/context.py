@@ -8,13 +8,11 @@ from dataclasses import replace
 
 from desktop.agents.loop.shrink import shrink_results
 from desktop.agents.loop.window import PromptWindow, View
-from desktop.domain.agent import CompactionStrategy, HistoryProvider
+from desktop.domain.agent import SHRINK_RESULTS, CompactionStrategy, HistoryProvider
 from desktop.domain.context import Account, Overlay
 from desktop.domain.errors import KnownError
 from desktop.domain.ids import AgentId
 from desktop.domain.messages import ChatMessage
-
-SHRINK_RESULTS = "shrink-results"
 
 _log = logging.getLogger(__name__)
 

@@ -28,7 +28,7 @@ from desktop.agents.loop.request import ask_within
 from desktop.domain.errors import BudgetExhausted, CancellationError, LimitReached, ModelError
 from desktop.domain.estimates import estimate_of
 from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.limits import Limit, positive_int
+from desktop.domain.limits import USUAL_ROUNDS, Limit, positive_int
 from desktop.domain.messages import ChatMessage, TextBlock, ToolCallBlock, ToolResultBlock, Usage
 from desktop.domain.middleware import ChatContext, Middleware, MiddlewareTermination
 from desktop.domain.models import ModelAnswer, ModelRequest
@@ -37,7 +37,6 @@ from desktop.supervision.budgets import BudgetTracker
 
 STOPPED = "Stopped: maximum iteration limit reached."
 STOPPED_EVENT = "Maximum iteration limit reached"
-DEFAULT_LIMIT = Limit("maxIterations", 20, "the loop's default")
 MAX_CALLS = 64
 
 _log = logging.getLogger(__name__)
@@ -64,7 +63,7 @@ class LoopConfig:
     rounds as ``begun`` says were done before the app was started again. ``cut``: what follows from the last round of
     the messages was not judged then, and is judged first."""
 
-    limit: Limit = DEFAULT_LIMIT
+    limit: Limit = USUAL_ROUNDS
     max_calls: int = MAX_CALLS
     begun: int = 0
     cut: bool = False

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
+from desktop.agents.skill.offers import Room
 from desktop.agents.skill.settings import PROVIDER
 from desktop.domain.estimates import CHARACTERS_PER_TOKEN
 from desktop.domain.judgement import CommandPart
@@ -37,27 +38,6 @@ class Visible:
     middleware: tuple[Tool, ...] = ()
     discovery: bool = False
     limits: Mapping[str, Sequence[str]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Room:
-    """What fits into a request: so many ``tools``, and so many ``tokens`` of schemas (None: any number)."""
-
-    tools: int = 40
-    tokens: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Offers:
-    """How much is offered to a model beside what its list names: at most ``tools`` in all, and schemas of at most a
-    ``share`` of its window."""
-
-    tools: int = 40
-    share: float = 0.1
-
-    def room(self, window: int | None) -> Room:
-        """For a model whose window has so many tokens (None: nobody knows)."""
-        return Room(self.tools, None if window is None else window * self.share)
 
 
 def resolve_visible_tools(

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from desktop.agents.loop.context import SHRINK_RESULTS, ShrinkResults
+from desktop.agents.loop.context import ShrinkResults
 from desktop.agents.skill.messages import messages_from_plain
-from desktop.domain.agent import CompactionStrategy
+from desktop.domain.agent import SHRINK_RESULTS, CompactionStrategy
 from desktop.domain.errors import ToolFailure
 from desktop.domain.estimates import estimate
 from desktop.domain.ids import AgentId

@@ -11,7 +11,7 @@ from dataclasses import field
 from typing import Any, Protocol
 
 from desktop.agents.loop.retry import RetryPolicy
-from desktop.agents.skill.discovery import Offers
+from desktop.agents.skill.offers import Offers
 from desktop.domain.code import CodeEngine
 from desktop.domain.inboxes import InboxLog, MemoryInboxes
 from desktop.domain.lazy_dataclass import dataclass

@@ -36,6 +36,11 @@ BASE_S = 1.0
 CAP_S = 30.0
 
 
+def thread_context(thread_id: str, side: str = "a") -> str:
+    """The context of the agent of a thread, the same in all its runs; of two sides each has its own."""
+    return thread_id if side == "a" else f"{thread_id}.{side}"
+
+
 def inbox_of(context_id: str) -> str:
     """The topic on which a persistent agent is spoken to; its calls find it as ``nonlocals.agent.inbox``."""
     return f"{INBOX}{context_id}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Literal
 
-from desktop.agents.loop.context import SHRINK_RESULTS
+from desktop.domain.agent import SHRINK_RESULTS
 from desktop.domain.errors import ConfigurationError
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.limits import Limit, positive_int

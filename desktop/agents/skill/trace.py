@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
-from desktop.agents.skill.persistence import inbox_of
+from desktop.agents.skill.persistence import inbox_of, thread_context
 from desktop.domain.errors import KnownError
 from desktop.domain.events import AgentTraced, EventSink
 from desktop.domain.ids import short_id
@@ -34,11 +34,6 @@ _log = logging.getLogger(__name__)
 
 CallListener = Callable[[TopicListener, Mapping[str, Any]], Awaitable[Any]]
 """Calls the skill of a subscription, in the name of who subscribed."""
-
-
-def thread_context(thread_id: str, side: str = "a") -> str:
-    """The context of the agent of a thread, the same in all its runs; of two sides each has its own."""
-    return thread_id if side == "a" else f"{thread_id}.{side}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

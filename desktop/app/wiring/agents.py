@@ -7,18 +7,21 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from desktop.app.wiring.cli_tools import reserved_by
 from desktop.app.wiring.skills import PinFile
+from desktop.domain.definitions import AgentDefinition
 from desktop.domain.errors import BugError, KnownError
+from desktop.domain.lazy import lazy_module, load
+from desktop.domain.tools import ToolCallContext, ToolResult
 from desktop.recovery.resume import conclude_settled
 from desktop.services.agents.editing import AgentService
 from desktop.services.chats.service import ConversationService
-from desktop.services.debates.calls import CalledDebates
 from desktop.services.definitions.book import AgentFiles, AgentFolder
-from desktop.services.delegation.calls import AgentCalls
 from desktop.services.delegation.retention import forget_children
 from desktop.services.delegation.tools import AgentTools
 from desktop.services.skills.world import SkillWorld
@@ -28,6 +31,14 @@ from desktop.skills.catalogue.pins import Pins
 from desktop.skills.catalogue.watch import FolderWatch
 from desktop.supervision.tasks import TaskOwner
 from desktop.tools.registry import ToolRegistry
+
+if TYPE_CHECKING:
+    from desktop.services.debates import calls as debates_calls
+    from desktop.services.delegation import calls as delegation_calls
+    from desktop.services.delegation.calls import AgentCalls
+else:
+    debates_calls = lazy_module("desktop.services.debates.calls")
+    delegation_calls = lazy_module("desktop.services.delegation.calls")
 
 FOLDER = "agents"
 PINS = "agent-pins.json"
@@ -56,6 +67,22 @@ async def open_agents(settings: SettingsService, home: Path, library: Path) -> A
         return files
 
     return await asyncio.to_thread(read)
+
+
+class _LazyCalls:
+    """Stands for ``AgentCalls``, whose code is imported in a thread with the first call of an agent."""
+
+    def __init__(self, make: Callable[[], AgentCalls]) -> None:
+        self._make = make
+
+    @cached_property
+    def _calls(self) -> AgentCalls:
+        return self._make()
+
+    async def carry(self, agent: AgentDefinition, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
+        """See ``AgentCalls.carry``."""
+        await asyncio.to_thread(load, debates_calls)
+        return await self._calls.carry(agent, args, context)
 
 
 class AgentServices:
@@ -87,12 +114,14 @@ class AgentServices:
     def open(self, runtime: Runtime, service: ConversationService, home: Path, library: Path) -> AgentServices:
         """Make the tools and the editor's service; what has to be read is read in the background."""
         self._folders = lambda: folders_of(self._settings, home, library)
-        calls = AgentCalls(
-            lambda: runtime,
-            self._owner,
-            handover=service.hand_over,
-            two_sides=CalledDebates(lambda: runtime),
-            kept=lambda: self._settings.current.chat.agent_threads,
+        calls = _LazyCalls(
+            lambda: delegation_calls.AgentCalls(
+                lambda: runtime,
+                self._owner,
+                handover=service.hand_over,
+                two_sides=debates_calls.CalledDebates(lambda: runtime),
+                kept=lambda: self._settings.current.chat.agent_threads,
+            )
         )
         self.tools = AgentTools(
             self.files.book, self._skills, self._registry, calls.carry, lambda name: reserved_by(self._skills, name)

@@ -12,9 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from desktop.agents.loop.rounds import DEFAULT_LIMIT
-from desktop.agents.skill.discovery import Offers
-from desktop.agents.skill.host import Host
+from desktop.agents.skill.offers import Offers
 from desktop.app.wiring.agents import AgentServices, open_agents
 from desktop.app.wiring.boundary import BoundaryServices, open_boundary, safety_of
 from desktop.app.wiring.cli_tools import cli_tools
@@ -28,7 +26,7 @@ from desktop.app.wiring.skills import DELETED, account_of, follow_settings, keep
 from desktop.app.wiring.unfinished import sweep_of
 from desktop.domain.events import Event, RunEnded
 from desktop.domain.lazy import lazy_module
-from desktop.domain.limits import Limit
+from desktop.domain.limits import USUAL_ROUNDS, Limit
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.permission import Asker
 from desktop.domain.safety import SafetySettings, SettingsProvider
@@ -66,6 +64,7 @@ from desktop.tools.mcp.servers import McpServers
 from desktop.workers.model_child import model_host
 
 if TYPE_CHECKING:
+    from desktop.agents.skill.host import Host
     from desktop.services.skills import editing as skills_editing
     from desktop.services.skills.editing import SkillService
 else:
@@ -312,8 +311,8 @@ def _host(runtime: Runtime, model: str) -> Host | None:
 def _usual_rounds(settings: SettingsService) -> Limit:
     """The limit on the rounds of an answer whose agent sets none."""
     key = "chat.max_iterations"
-    chosen = Limit(DEFAULT_LIMIT.name, settings.current.chat.max_iterations, BOUNDS_ARE)
-    return chosen if settings.is_changed(key) else DEFAULT_LIMIT
+    chosen = Limit(USUAL_ROUNDS.name, settings.current.chat.max_iterations, BOUNDS_ARE)
+    return chosen if settings.is_changed(key) else USUAL_ROUNDS
 
 
 def _thread_rounds(settings: SettingsService) -> Limit:

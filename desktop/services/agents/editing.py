@@ -13,11 +13,13 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from desktop.domain.agent_names import file_stem_of
 from desktop.domain.debates import SidePreview, ToolOffer
 from desktop.domain.definitions import SIDES, AgentDefinition, AgentRow, DefinitionProblem, SideName
 from desktop.domain.errors import ConfigurationError, KnownError
+from desktop.domain.lazy import lazy_module, load
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.models import ModelRef
 from desktop.domain.skills import SkillProblem
@@ -27,12 +29,18 @@ from desktop.services.definitions.book import AgentFile, AgentFiles
 from desktop.services.definitions.text import MAX_BYTES, AgentText, read_text
 from desktop.services.skills.side_prompt import in_place_of
 from desktop.services.threads.masking import HOLDS_A_KEY, Mask, place_of_key
-from desktop.services.turns.dry_run import dry_run, offers, side_problems
 from desktop.services.turns.runtime import Runtime
-from desktop.services.turns.spec import SideSpec, ready, round_limit
 from desktop.skills.patterns import matching, parse_patterns
 from desktop.tools.person_file import CannotSaveTools, PersonFile, ToolsFile
 from desktop.yaml_text.change import change_key
+
+if TYPE_CHECKING:
+    from desktop.services.turns import dry_run as turns_dry_run
+    from desktop.services.turns import spec as turns_spec
+    from desktop.services.turns.spec import SideSpec
+else:
+    turns_dry_run = lazy_module("desktop.services.turns.dry_run")
+    turns_spec = lazy_module("desktop.services.turns.spec")
 
 DEFAULT_TURNS = 50
 _MAX_IDLE = 5
@@ -268,13 +276,13 @@ class AgentService:
         """What keeps it from running now: a prompt or a tool that is not there (R-DEF-11, R-DEF-13)."""
         found: list[DefinitionProblem] = []
         for name in SIDES:
-            spec = self._spec(agent, name)
+            spec = await self._spec(agent, name)
             if spec is not None:
                 found += await self._of_side(spec, f"side{name.upper()}")
         return tuple(found)
 
     async def _of_side(self, spec: SideSpec, at: str) -> list[DefinitionProblem]:
-        found = await side_problems(self._runtime(), spec, at)
+        found = await turns_dry_run.side_problems(self._runtime(), spec, at)
         if not any(problem.path == f"{at}.prompt" for problem in found):
             found += await asyncio.to_thread(self._nothing_matched, spec, f"{at}.allowedTools")
         return found
@@ -300,18 +308,19 @@ class AgentService:
         problems = await self.problems(agent)
         found: dict[SideName, SidePreview] = {}
         for name in SIDES:
-            spec = self._spec(agent, name, model)
+            spec = await self._spec(agent, name, model)
             if spec is not None:
                 own = tuple(one for one in problems if one.path.startswith(f"side{name.upper()}"))
                 limits = limits_of(agent, spec, self._runtime())
-                found[name] = await dry_run(self._runtime(), spec, str(spec.model), limits, own)
+                found[name] = await turns_dry_run.dry_run(self._runtime(), spec, str(spec.model), limits, own)
         return found
 
-    def _spec(self, agent: AgentDefinition, name: SideName, model: str = "") -> SideSpec | None:
+    async def _spec(self, agent: AgentDefinition, name: SideName, model: str = "") -> SideSpec | None:
         side = agent.side_a if name == "a" else agent.side_b
         if side is None:
             return None
-        return SideSpec(
+        await asyncio.to_thread(load, turns_dry_run)
+        return turns_spec.SideSpec(
             agent=agent.name,
             shown=agent.shown,
             prompt=side.prompt,
@@ -335,9 +344,10 @@ class AgentService:
 
     async def tools(self, prompt: str) -> Sequence[ToolOffer]:
         """What a prompt's skill allows at most; () for one that is none."""
-        spec = SideSpec(agent=prompt, shown=prompt, prompt=prompt, model=ModelRef("", ""))
+        await asyncio.to_thread(load, turns_dry_run)
+        spec = turns_spec.SideSpec(agent=prompt, shown=prompt, prompt=prompt, model=ModelRef("", ""))
         try:
-            return offers(await ready(self._runtime(), spec))
+            return turns_dry_run.offers(await turns_spec.ready(self._runtime(), spec))
         except KnownError:
             return ()
 
@@ -355,7 +365,9 @@ class AgentService:
 
 def limits_of(agent: AgentDefinition, spec: SideSpec, runtime: Runtime) -> Sequence[str]:
     """What bounds a side, in words."""
-    limit = round_limit(spec.max_rounds, f"the agent {agent.name}", runtime.tracker(), runtime.usual_rounds())
+    limit = turns_spec.round_limit(
+        spec.max_rounds, f"the agent {agent.name}", runtime.tracker(), runtime.usual_rounds()
+    )
     found = [f"at most {limit.value:g} rounds in a turn"]
     if agent.type == "dual_ai":
         set_here = agent.max_turns is not None

@@ -9,22 +9,21 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING
 
-from desktop.agents.skill.persistence import inbox_of
-from desktop.agents.skill.trace import thread_context
+from desktop.agents.skill.persistence import inbox_of, thread_context
 from desktop.domain.cancellation import STOPPED
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.events import UserMessageQueued
 from desktop.domain.ids import new_id
+from desktop.domain.lazy import lazy_module, load
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import Block, NoticeBlock, TextBlock, Usage
 from desktop.domain.threads import MessageRecord, QueuedRecord, ThreadRecord
 from desktop.recovery.resume import only_tells, unfinished_above
 from desktop.services.chats.active_run import ActiveRun, RunPlaces
 from desktop.services.chats.model_titles import ModelTitles
-from desktop.services.chats.run import RunExecution, RunOrder
 from desktop.services.definitions.book import AgentBook
-from desktop.services.recovery.settling import answer_open_calls
 from desktop.services.threads.masking import masked
 from desktop.services.threads.measures import ContextMeasures
 from desktop.services.threads.service import ThreadService
@@ -34,6 +33,14 @@ from desktop.services.turns.run_frame import tell_end
 from desktop.services.turns.runtime import Runtime
 from desktop.services.turns.unattended import JobTerms
 from desktop.supervision.tasks import TaskOwner
+
+if TYPE_CHECKING:
+    from desktop.services.chats import run as chats_run
+    from desktop.services.chats.run import RunOrder
+    from desktop.services.recovery import settling as settling
+else:
+    chats_run = lazy_module("desktop.services.chats.run")
+    settling = lazy_module("desktop.services.recovery.settling")
 
 CLOSE_S = 3.0
 _HOLDS_QUEUE = frozenset({"error", "budget", "terminated", "interrupted"})
@@ -251,13 +258,17 @@ class ConversationService(ThreadService):
     async def _answered(self, thread: ThreadRecord) -> str | None:
         """The end of what is shown, with a result for each call that was cut off there."""
         leaf = thread.active_leaf
-        end = await answer_open_calls(self._store, thread.thread_id, leaf) if leaf is not None else None
+        if leaf is None:
+            return None
+        await asyncio.to_thread(load, settling)
+        end = await settling.answer_open_calls(self._store, thread.thread_id, leaf)
         if end != leaf:
             self._changed(thread.thread_id, "results")
         return end
 
     async def _launch(self, active: ActiveRun, parent_id: str, user_message_id: str, *, nudge: bool = False) -> None:
-        order = RunOrder(
+        await asyncio.to_thread(load, chats_run)  # what runs are made of waits for the first of them
+        order = chats_run.RunOrder(
             thread=await self.thread(active.thread_id),
             run_id=active.run_id,
             token=active.token,
@@ -271,7 +282,7 @@ class ConversationService(ThreadService):
         self._owner.spawn(self._run(active, order), f"run {active.run_id}")
 
     async def _run(self, active: ActiveRun, order: RunOrder) -> None:
-        execution = RunExecution(self._runtime, order)
+        execution = chats_run.RunExecution(self._runtime, order)
         ending = Ending("interrupted")
         try:
             ending = await execution.go()

@@ -12,9 +12,8 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from desktop.agents.loop.rounds import DEFAULT_LIMIT
 from desktop.domain.errors import NotFound
 from desktop.domain.events import (
     AgentTraced,
@@ -28,8 +27,9 @@ from desktop.domain.events import (
     ToolCallStarted,
     ToolCallWaiting,
 )
+from desktop.domain.lazy import lazy_module
 from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.limits import Limit
+from desktop.domain.limits import USUAL_ROUNDS, Limit
 from desktop.domain.messages import NoticeBlock, ReasoningBlock, TextBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.domain.traces import (
@@ -45,9 +45,13 @@ from desktop.domain.traces import (
     usage_data,
 )
 from desktop.services.definitions.book import AgentBook
-from desktop.services.turns.spec import round_limit
 from desktop.store import Store
 from desktop.supervision.budgets import BudgetTracker
+
+if TYPE_CHECKING:
+    from desktop.services.turns import spec as turns_spec
+else:
+    turns_spec = lazy_module("desktop.services.turns.spec")
 
 FLUSH_AFTER_S = 1.0
 BATCH = 65_536
@@ -176,7 +180,7 @@ class TraceService:
         store: Store,
         agents: AgentBook,
         tracker: Callable[[], BudgetTracker],
-        usual_rounds: Callable[[], Limit] = lambda: DEFAULT_LIMIT,
+        usual_rounds: Callable[[], Limit] = lambda: USUAL_ROUNDS,
     ) -> None:
         self._store = store
         self._agents = agents
@@ -204,7 +208,7 @@ class TraceService:
         try:
             found = self._agents.get(agent)
             who = f"the agent {found.name}"
-            rounds = [round_limit(found.side_a.max_rounds, who, tracker, self._usual_rounds())]
+            rounds = [turns_spec.round_limit(found.side_a.max_rounds, who, tracker, self._usual_rounds())]
         except NotFound:
             rounds = []
         where, budget = tracker.where, tracker.budget

@@ -4,16 +4,22 @@ runs that made them, so that a run that goes on reads what an earlier one has wr
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from desktop.agents.loop.summarising import ContextKeeper
 from desktop.domain.context import MAX_SUMMARY, Overlay
 from desktop.domain.definitions import SIDES, SideName
+from desktop.domain.lazy import lazy_module
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.threads import MessageRecord
 from desktop.services.threads.masking import clean
 from desktop.services.turns.runtime import Runtime
+
+if TYPE_CHECKING:
+    from desktop.agents.loop import summarising as summarising
+    from desktop.agents.loop.summarising import ContextKeeper
+else:
+    summarising = lazy_module("desktop.agents.loop.summarising")
 
 
 async def side_overlays(runtime: Runtime, thread_id: str, path: Sequence[MessageRecord]) -> dict[SideName, Overlay]:
@@ -42,7 +48,7 @@ class SideContexts:
         known = await side_overlays(self._runtime, thread_id, path)
         for side in SIDES:
             kept = _OfSide(self._runtime, self._meta, side)
-            self._keepers[side] = ContextKeeper(
+            self._keepers[side] = summarising.ContextKeeper(
                 kept=kept, overlay=known.get(side, Overlay()), allowed=self._runtime.summaries
             )
 

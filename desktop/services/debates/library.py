@@ -7,10 +7,11 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from desktop.agents.loop.window import NOTHING
+from desktop.domain import lazy
 from desktop.domain.cancellation import CancellationToken
+from desktop.domain.context import Overlay
 from desktop.domain.debates import (
     DebateRow,
     DebateSetup,
@@ -27,16 +28,23 @@ from desktop.domain.ids import new_id
 from desktop.domain.messages import ChatMessage, TextBlock
 from desktop.domain.threads import MessageRecord, SearchHit, ThreadRecord
 from desktop.files.private import write_whole
-from desktop.services.debates.checks import DebateChecks
 from desktop.services.debates.context import side_overlays
-from desktop.services.debates.export import render_debate
-from desktop.services.debates.perspectives import Perspectives
-from desktop.services.debates.run import DebateRun
 from desktop.services.debates.setup import DEBATE, definition_of, setup_of, templates, to_plain
 from desktop.services.debates.state import Debate, load, moderated
 from desktop.services.threads.masking import clean
 from desktop.services.threads.titles import topic_title
 from desktop.services.turns.runtime import Runtime
+
+if TYPE_CHECKING:
+    from desktop.services.debates import checks as debates_checks
+    from desktop.services.debates import export as debates_export
+    from desktop.services.debates import perspectives
+    from desktop.services.debates.checks import DebateChecks
+    from desktop.services.debates.run import DebateRun
+else:
+    debates_checks = lazy.lazy_module("desktop.services.debates.checks")
+    debates_export = lazy.lazy_module("desktop.services.debates.export")
+    perspectives = lazy.lazy_module("desktop.services.debates.perspectives")
 
 SaveAgent = Callable[[AgentDefinition], Awaitable[str]]
 """Writes a definition into the person's ``agents/``; the file's path."""
@@ -52,9 +60,13 @@ class DebateLibrary:
         self._runtime = runtime
         self._store = runtime.store
         self._save_agent = save_agent
-        self._checks = DebateChecks(runtime)
         self._active: dict[str, DebateRun] = {}
         self._judging: dict[str, CancellationToken] = {}
+
+    async def _checks(self) -> DebateChecks:
+        """Their code is loaded with the first debate that is looked at."""
+        await asyncio.to_thread(lazy.load, debates_checks)
+        return debates_checks.DebateChecks(self._runtime)
 
     # -- setting up ---------------------------------------------------------------------------------------------------
 
@@ -68,29 +80,30 @@ class DebateLibrary:
         found = []
         for one in book.values():
             if one.type == "dual_ai" and one.side_b is not None:
-                setup = await self._checks.modelled(setup_of(one, "", ""))
+                setup = await (await self._checks()).modelled(setup_of(one, "", ""))
                 found.append(DebateTemplate(one.name, one.shown, one.description, "debates", setup))
         return sorted(found, key=lambda one: (one.title.casefold(), one.name))
 
     async def prompts(self) -> Sequence[str]:
         """Skills that can be a side's prompt."""
-        return await self._checks.prompts()
+        return await (await self._checks()).prompts()
 
     async def tools_of(self, prompt: str) -> Sequence[ToolOffer]:
         """What a prompt's skill allows at most."""
-        return await self._checks.tools_of(prompt)
+        return await (await self._checks()).tools_of(prompt)
 
     async def problems(self, setup: DebateSetup) -> Sequence[DefinitionProblem]:
         """All that keeps it from starting, then warnings."""
-        return await self._checks.problems(setup)
+        return await (await self._checks()).problems(setup)
 
     async def preview(self, setup: DebateSetup) -> Mapping[SideName, SidePreview]:
         """Both sides as they would run, without asking a model."""
-        return await self._checks.preview(await self._checks.modelled(setup), await self.problems(setup))
+        checks = await self._checks()
+        return await checks.preview(await checks.modelled(setup), await self.problems(setup))
 
     async def create(self, setup: DebateSetup) -> str:
         """Store it, not begun. Raises ConfigurationError with all problems."""
-        setup = await self._checks.modelled(self._clean(setup))
+        setup = await (await self._checks()).modelled(self._clean(setup))
         await self._refuse(setup)
         record = self._thread(setup)
         topic = MessageRecord(new_id(), record.thread_id, None, "user", (TextBlock(setup.topic),), record.created_at)
@@ -126,13 +139,14 @@ class DebateLibrary:
     async def as_side(self, thread_id: str, side: SideName) -> tuple[str, Sequence[ChatMessage]]:
         """What the side's next request would hold."""
         debate = await load(self._store, thread_id)
-        seen = Perspectives()
+        seen = perspectives.Perspectives()
         path = await self._store.debates.since(message_id=debate.head, after="")
         seen.add(path, debate.turns)
-        overlay = (await side_overlays(self._runtime, thread_id, path)).get(side, NOTHING)
+        overlay = (await side_overlays(self._runtime, thread_id, path)).get(side, Overlay())
         for one in await self._store.queue.waiting(thread_id=thread_id):  # both read it before the next turn
             seen.add([moderated(one, parent_id=debate.head, run_id="", mask=self._runtime.mask)], ())
-        request = await self._checks.next_request(debate.setup, side, seen, len(debate.turns) + 1, overlay)
+        checks = await self._checks()
+        request = await checks.next_request(debate.setup, side, seen, len(debate.turns) + 1, overlay)
         return request.system, request.messages
 
     async def export(self, thread_id: str, path: Path, form: Literal["md", "html", "json"]) -> None:
@@ -144,7 +158,7 @@ class DebateLibrary:
         mask = self._runtime.mask
 
         def write() -> None:
-            data = mask(render_debate(debate, messages, form)).encode("utf-8", "replace")
+            data = mask(debates_export.render_debate(debate, messages, form)).encode("utf-8", "replace")
             write_whole(path, data, lasting=False)
 
         try:

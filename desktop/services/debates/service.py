@@ -9,7 +9,9 @@ import asyncio
 import logging
 import time
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from desktop.domain import lazy
 from desktop.domain.cancellation import STOPPED, CancellationToken
 from desktop.domain.debates import JudgeVerdict
 from desktop.domain.errors import ConfigurationError, KnownError, StoreError
@@ -17,14 +19,20 @@ from desktop.domain.events import UserMessageQueued
 from desktop.domain.ids import new_id
 from desktop.domain.threads import QueuedRecord
 from desktop.services.chats.service import CLOSE_S
-from desktop.services.debates.judge import judge
 from desktop.services.debates.library import DebateLibrary, SaveAgent
-from desktop.services.debates.run import DebateRun
 from desktop.services.debates.setup import to_plain
 from desktop.services.debates.state import Debate, load, verdict_to_plain
 from desktop.services.turns.endings import CLOSING
 from desktop.services.turns.runtime import Runtime
 from desktop.supervision.tasks import TaskOwner
+
+if TYPE_CHECKING:
+    from desktop.services.debates import judge as debates_judge
+    from desktop.services.debates import run as debates_run
+    from desktop.services.debates.run import DebateRun
+else:
+    debates_judge = lazy.lazy_module("desktop.services.debates.judge")
+    debates_run = lazy.lazy_module("desktop.services.debates.run")
 
 _log = logging.getLogger(__name__)
 
@@ -130,7 +138,8 @@ class DebateService(DebateLibrary):
         token = self._judging[thread_id] = CancellationToken()
         try:
             await self._changed(thread_id)
-            verdict = await judge(self._runtime, debate, model, token)
+            await asyncio.to_thread(lazy.load, debates_judge)
+            verdict = await debates_judge.judge(self._runtime, debate, model, token)
             await self._store.debates.set_verdict(thread_id=thread_id, verdict=verdict_to_plain(verdict))
         finally:
             del self._judging[thread_id]
@@ -184,8 +193,11 @@ class DebateService(DebateLibrary):
         try:
             debate = await self._idle(thread_id)
             _can_go_on(debate)
+            await asyncio.to_thread(lazy.load, debates_run)
             await self._refuse(debate.setup)  # a prompt or a tool may have gone meanwhile (R-DEF-11)
-            run = DebateRun(self._runtime, debate, unattended=None, single=single)  # a person pressed the button
+            run = debates_run.DebateRun(
+                self._runtime, debate, unattended=None, single=single
+            )  # a person pressed the button
             self._active[thread_id] = run
         finally:
             self._starting.discard(thread_id)

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from desktop.domain.debates import DebateSetup, DebateTemplate, SideSetup
 from desktop.domain.definitions import AgentDefinition, SideDefinition, SideName
+from desktop.domain.lazy import lazy_module
 from desktop.services.skills.side_prompt import as_list, in_place
-from desktop.services.turns.spec import SIDE_LIMIT, SideSpec, model_from
 from desktop.skills.patterns import parse_patterns
+
+if TYPE_CHECKING:
+    from desktop.services.turns import spec as turns_spec
+    from desktop.services.turns.spec import SideSpec
+else:
+    turns_spec = lazy_module("desktop.services.turns.spec")
 
 LABELS: Mapping[SideName, str] = {"a": "Side A", "b": "Side B"}
 """S-DEF-2."""
@@ -54,11 +60,11 @@ def spec_of(setup: DebateSetup, name: SideName) -> SideSpec:
     side, label = setup.side(name), label_of(setup, name)
     known = f"{label} (side {name.upper()})" if side.label else label
     own = None if side.prompt else in_place(side.prompt_text, label, as_list(side.tools))
-    return SideSpec(
+    return turns_spec.SideSpec(
         agent=setup.agent or DEBATE,
         shown=label,
         prompt=side.prompt,
-        model=model_from(side.model),
+        model=turns_spec.model_from(side.model),
         side=name,
         where=f"side{name.upper()}.prompt",
         chain=(known,),
@@ -70,7 +76,7 @@ def spec_of(setup: DebateSetup, name: SideName) -> SideSpec:
         stop_property=side.stop_property,
         end_session_tool=side.end_session_tool,
         max_rounds=side.max_rounds,
-        usual_rounds=SIDE_LIMIT,
+        usual_rounds=turns_spec.SIDE_LIMIT,
         environment=setup.environment,
     )
 

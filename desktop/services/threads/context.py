@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from desktop.agents.loop.summarising import ContextKeeper, SummaryBackoff
 from desktop.domain.context import Overlay, PinnedText
 from desktop.domain.errors import KnownError, NotFound
+from desktop.domain.lazy import lazy_module
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.services.threads.masking import Mask, clean
 from desktop.store import Store
+
+if TYPE_CHECKING:
+    from desktop.agents.loop import summarising as summarising
+    from desktop.agents.loop.summarising import ContextKeeper, SummaryBackoff
+else:
+    summarising = lazy_module("desktop.agents.loop.summarising")
 
 SHOWN = 200
 
@@ -103,8 +110,10 @@ class ContextService:
     def keeper(self, thread_id: str, overlay: Overlay, allowed: Callable[[], bool]) -> ContextKeeper:
         """For a run that begins with ``overlay``."""
         _, undone = self.now(thread_id, overlay, 0)
-        backoff = self._backoff.setdefault(thread_id, SummaryBackoff())
-        return ContextKeeper(kept=_OfThread(self, thread_id, undone), overlay=overlay, allowed=allowed, backoff=backoff)
+        backoff = self._backoff.setdefault(thread_id, summarising.SummaryBackoff())
+        return summarising.ContextKeeper(
+            kept=_OfThread(self, thread_id, undone), overlay=overlay, allowed=allowed, backoff=backoff
+        )
 
 
 @dataclass(slots=True)

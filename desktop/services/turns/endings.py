@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from desktop.agents.loop.events import LoopResult
 from desktop.domain.agent import AgentStatus
 from desktop.domain.debates import TurnEnd
 from desktop.domain.errors import KnownError, LimitReached, ModelRateLimited
@@ -14,6 +14,9 @@ from desktop.domain.limits import Limit
 from desktop.domain.messages import NoticeBlock
 from desktop.domain.middleware import MiddlewareTermination
 from desktop.domain.supervision import ROUNDS
+
+if TYPE_CHECKING:
+    from desktop.agents.loop.events import LoopResult
 
 CLOSING = "the app is closing"
 MAX_DETAIL = 600

@@ -6,17 +6,16 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from desktop.agents.loop.retry import RetryPolicy
-from desktop.agents.loop.rounds import DEFAULT_LIMIT
-from desktop.agents.skill.discovery import Offers
-from desktop.agents.skill.host import Host
+from desktop.agents.skill.offers import Offers
 from desktop.domain.code import CodeEngine
 from desktop.domain.events import RunWaiting
 from desktop.domain.inboxes import InboxLog, MemoryInboxes, PostedMessage
+from desktop.domain.lazy import lazy_module
 from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.limits import Limit
+from desktop.domain.limits import USUAL_ROUNDS, Limit
 from desktop.domain.middleware import AgentContext, ChatContext, Middleware, Start, StartedBy
 from desktop.domain.models import ModelClient, ModelRef
 from desktop.domain.run_meta import RunMeta
@@ -34,6 +33,12 @@ from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.bus import Bus
 from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.tasks import RunSlots
+
+if TYPE_CHECKING:
+    from desktop.agents.skill import host as agents_host
+    from desktop.agents.skill.host import Host
+else:
+    agents_host = lazy_module("desktop.agents.skill.host")
 
 THREAD_LIMIT = Limit("rounds of a chat", 5_000, "the default")
 
@@ -66,7 +71,7 @@ class Runtime:
     """Bounds each run tree from its start."""
     set_by: str = "the run's budget"
     """Where a person finds ``bounds``."""
-    usual_rounds: Callable[[], Limit] = lambda: DEFAULT_LIMIT
+    usual_rounds: Callable[[], Limit] = lambda: USUAL_ROUNDS
     """The limit on rounds of an answer."""
     thread_rounds: Callable[[], Limit] = lambda: THREAD_LIMIT
     """The limit on rounds of all answers of a thread."""
@@ -158,7 +163,7 @@ def host_of(
         context = AgentContext(meta, agent=start.name, waits=partial(waits, runtime.bus, meta), start=start)
         await skills.levels.begins(context)
 
-    return Host(
+    return agents_host.Host(
         pipeline=runtime.pipeline,
         client=runtime.client,
         model=model,

@@ -16,10 +16,11 @@ from desktop.agents.loop.window import View
 from desktop.agents.skill.calls import CallPort, CodeCalls
 from desktop.agents.skill.history import strategies_of
 from desktop.agents.skill.host import HOST, PERMISSIONS
+from desktop.agents.skill.persistence import thread_context
 from desktop.agents.skill.provider_turn import AGENT, SkillProvider, SkillTurn
 from desktop.agents.skill.result_contract import ResultContract
 from desktop.agents.skill.settings import PROVIDER
-from desktop.agents.skill.trace import Delivery, TopicEvents, Whose, thread_context
+from desktop.agents.skill.trace import Delivery, TopicEvents, Whose
 from desktop.agents.skill.turn_events import TurnEvents
 from desktop.agents.turn import AgentTurn, Provider, TurnInput, TurnServices, TurnSpec
 from desktop.domain.cancellation import CancellationToken

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
-from desktop.agents.loop.rounds import DEFAULT_LIMIT
 from desktop.agents.skill.discovery import Visible, not_itself, visible_tools
 from desktop.agents.skill.documents import code_tool, described, document, finish_tool
 from desktop.agents.skill.result_contract import DeclaredResult, ResultContract
@@ -20,7 +19,7 @@ from desktop.domain.cancellation import CancellationToken
 from desktop.domain.definitions import SideName
 from desktop.domain.errors import ConfigurationError, KnownError
 from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.limits import Limit, tightest
+from desktop.domain.limits import USUAL_ROUNDS, Limit, tightest
 from desktop.domain.messages import NoticeBlock
 from desktop.domain.models import ModelRef, ModelRequest
 from desktop.domain.run_tree import BY_HAND
@@ -78,7 +77,7 @@ class SideSpec:
     """The tool whose call ends the session."""
     max_rounds: int | None = None
     """The limit on rounds of a turn; None: ``usual_rounds``."""
-    usual_rounds: Limit = DEFAULT_LIMIT
+    usual_rounds: Limit = USUAL_ROUNDS
     """The limit where the side sets none."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """The variables of the thread."""
@@ -366,6 +365,6 @@ class TurnRounds:
         return tightest(None if by_hand else self.own, left, self.thread) or self.own
 
 
-def round_limit(own: int | None, who: str, budget: BudgetTracker, usual: Limit = DEFAULT_LIMIT) -> Limit:
+def round_limit(own: int | None, who: str, budget: BudgetTracker, usual: Limit = USUAL_ROUNDS) -> Limit:
     """The limit on rounds of a turn that has not begun."""
     return TurnRounds(Limit("maxSteps", own, who) if own else usual, budget)(0)

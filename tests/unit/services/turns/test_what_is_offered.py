@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.agents.skill.discovery import Offers
+from desktop.agents.skill.offers import Offers
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.jobs import JobPolicy
 from desktop.domain.judgement import Category
