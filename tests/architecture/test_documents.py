@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture import rules
+from tests.architecture import document_rules, rules
 from tests.harness.help_pages import HELP, samples
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,12 +34,12 @@ def holds(found: list[str]) -> None:
 
 
 def test_every_relative_link_leads_to_a_file() -> None:
-    holds(rules.dead_links(ROOT, documents()))
+    holds(document_rules.dead_links(ROOT, documents()))
 
 
 def test_the_paths_that_developers_are_told_exist() -> None:
     texts = documents()
-    holds(rules.dead_paths(ROOT, {name: texts[name] for name in FOR_DEVELOPERS}))
+    holds(document_rules.dead_paths(ROOT, {name: texts[name] for name in FOR_DEVELOPERS}))
 
 
 def test_the_modules_in_the_pictures_exist() -> None:
@@ -54,29 +54,31 @@ def test_the_modules_that_a_room_names_exist() -> None:
     """There a path begins in the room, in one of its folders, or below desktop/."""
     readmes = {name: text for name, text in documents().items() if name.endswith("/README.md")}
     assert len(readmes) > 10
-    holds([f"{name}: {path}" for name, text in readmes.items() for path in rules.dead_modules(ROOT, name, text)])
+    holds(
+        [f"{name}: {path}" for name, text in readmes.items() for path in document_rules.dead_modules(ROOT, name, text)]
+    )
 
 
 def test_a_module_that_is_gone_is_found(tmp_path: Path) -> None:
     (tmp_path / "desktop/ui/chat").mkdir(parents=True)
     (tmp_path / "desktop/ui/chat/page.py").touch()
     text = "`page.py`, `chat/page.py`, `ui/chat/page.py`, `desktop/ui/chat/page.py`, `NAME_child.py`, `gone.py`"
-    assert rules.dead_modules(tmp_path, "desktop/ui/README.md", text) == ["gone.py"]
+    assert document_rules.dead_modules(tmp_path, "desktop/ui/README.md", text) == ["gone.py"]
 
 
 def test_the_names_that_a_document_says_are_in_a_module_are_there() -> None:
     texts = {name: text for name, text in documents().items() if not name.startswith("resources/")}
-    assert sum(len(rules.NAME_IN_MODULE.findall(text)) for text in texts.values()) > 60
-    holds([f"{name}: {found}" for name, text in texts.items() for found in rules.dead_names(ROOT, name, text)])
+    assert sum(len(document_rules.NAME_IN_MODULE.findall(text)) for text in texts.values()) > 60
+    holds([f"{name}: {found}" for name, text in texts.items() for found in document_rules.dead_names(ROOT, name, text)])
 
 
 def test_a_name_that_is_not_in_its_module_is_found(tmp_path: Path) -> None:
     (tmp_path / "desktop/ui/chat").mkdir(parents=True)
     (tmp_path / "desktop/ui/chat/page.py").write_text("ROWS = ()\n\n\nclass Page:\n    size = 1\n")
     text = "`ROWS` and `GONE` in `page.py`; `Page.size` (`chat/page.py`); a field `size`\nof `desktop/ui/chat/page.py`."
-    assert rules.dead_names(tmp_path, "desktop/ui/README.md", text) == ["GONE is not in page.py"]
+    assert document_rules.dead_names(tmp_path, "desktop/ui/README.md", text) == ["GONE is not in page.py"]
     for gone in ("`ROW` in `page.py`", "`Page.gone` (`page.py`)", "of `X`\nin `ui/chat/page.py`", "`ROWS` of `a.py`"):
-        assert len(rules.dead_names(tmp_path, "desktop/ui/README.md", gone)) == 1, gone
+        assert len(document_rules.dead_names(tmp_path, "desktop/ui/README.md", gone)) == 1, gone
 
 
 def test_no_index_address_in_them() -> None:
@@ -89,7 +91,7 @@ def test_what_is_read_first_is_short(name: str) -> None:
 
 
 def test_the_readme_leads_to_every_page_for_users() -> None:
-    linked = set(rules.LINK.findall(documents()["README.md"]))
+    linked = set(document_rules.LINK.findall(documents()["README.md"]))
     assert {f"resources/help/{path.name}" for path in HELP.glob("*.md")} <= linked
 
 
@@ -105,5 +107,5 @@ def test_a_dead_link_and_a_path_that_is_gone_are_found(tmp_path: Path) -> None:
     fine = "[ui](ui) [far](https://example.org/x) [here](#ui) `desktop/ui` `desktop/<room>/x.md`\n```\n[a](b)\n```\n"
     bad = "[gone](../gone.md) and `desktop/gone.py`\n"
     texts = {"desktop/A.md": fine + bad}
-    assert rules.dead_links(tmp_path, texts) == ["desktop/A.md:5: ../gone.md leads nowhere"]
-    assert rules.dead_paths(tmp_path, texts) == ["desktop/A.md:5: desktop/gone.py does not exist"]
+    assert document_rules.dead_links(tmp_path, texts) == ["desktop/A.md:5: ../gone.md leads nowhere"]
+    assert document_rules.dead_paths(tmp_path, texts) == ["desktop/A.md:5: desktop/gone.py does not exist"]

@@ -47,20 +47,21 @@ class Hooks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class App:
-    """The services, wired. ``start``, ``join_world`` and each part of the end are awaited once, on the loop. ``start``
-    is over when the pages stand; a little later ``join_world`` begins what they stand without: child processes,
-    servers, jobs. ``post`` takes what ``assent send`` says to an agent.
-
-    At the end (R-UI-8): ``quitting`` says so in the window at once; ``cancel_runs`` returns when all runs are over,
-    their questions closed as denied (it has ``CANCEL_LIMIT`` seconds together with the bridge's tasks); what is still
-    asked is denied; ``end_children`` ends every process; ``flush`` writes and closes the store. A part that fails or is
-    late does not stop the others.
-    """
+    """The services, wired. Each part but ``post`` is awaited or called once, on the loop; those of the end in their
+    order (R-UI-8). One of them that fails or is late does not stop the others."""
 
     start: Callable[[], Awaitable[None]] = field(default=nothing)
+    """Over when the pages stand."""
     join_world: Callable[[], Awaitable[None]] = field(default=nothing)
+    """A little later: begins what the pages stand without, such as child processes, servers and jobs."""
     post: Callable[[str, str], Awaitable[None]] = field(default=not_yet)
+    """Takes what ``assent send`` says to an agent."""
     quitting: Callable[[], None] = field(default=lambda: None)
+    """Says in the window, at once, that the app ends."""
     cancel_runs: Callable[[], Awaitable[object]] = field(default=nothing)
+    """Returns when all runs are over, their questions closed as denied; what is still asked is denied after it. It has
+    ``CANCEL_LIMIT`` seconds together with the bridge's tasks."""
     end_children: Callable[[], Awaitable[object]] = field(default=nothing)
+    """Ends every process."""
     flush: Callable[[], Awaitable[object]] = field(default=nothing)
+    """Writes and closes the store."""
