@@ -22,7 +22,7 @@ from desktop.ui.widgets.controls.prompt_choice import PromptChoice
 from desktop.ui.widgets.focus import Ringed
 from desktop.ui.widgets.layout.flowing import FlowRow
 from desktop.ui.widgets.marks import Icon
-from desktop.ui.widgets.scaling import Column, Row
+from desktop.ui.widgets.scaling import Column, NeverCut, Row
 from desktop.ui.widgets.side_marks import SideMark
 from desktop.ui.widgets.text import Paragraph, Text
 from desktop.ui.widgets.tips import plain_tip
@@ -31,7 +31,7 @@ REPLY = "a reply without tool calls"
 MAX_ROUNDS = 500
 
 
-class ToolChip(Ringed, QAbstractButton):
+class ToolChip(Ringed, NeverCut, QAbstractButton):
     """A tool with its category's glyph; a click takes it away."""
 
     def __init__(self, offer: ToolOffer) -> None:
@@ -46,10 +46,6 @@ class ToolChip(Ringed, QAbstractButton):
         """The size of glyph, name and cross."""
         t = theme()
         return QSize(QFontMetrics(t.font("code")).horizontalAdvance(self._offer.name) + t.px(58), t.metric("chip"))
-
-    def minimumSizeHint(self) -> QSize:
-        """The whole width: a chip is never cut."""
-        return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the chip."""

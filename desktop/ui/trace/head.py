@@ -13,13 +13,13 @@ from desktop.ui.widgets.controls.buttons import IconButton
 from desktop.ui.widgets.controls.toggles import Segmented
 from desktop.ui.widgets.focus import Ringed
 from desktop.ui.widgets.layout.panel_head import panel_tabs
-from desktop.ui.widgets.scaling import Row, sized
+from desktop.ui.widgets.scaling import NeverCut, Row, sized
 from desktop.ui.widgets.shown import shown_line
 
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)
 
 
-class RunPicker(Ringed, QToolButton):
+class RunPicker(Ringed, NeverCut, QToolButton):
     """The id of the run, such as ``7f3a``; where the thread had more runs, a press lists them."""
 
     picked = Signal(str)
@@ -50,10 +50,6 @@ class RunPicker(Ringed, QToolButton):
         px = theme().px
         width = QFontMetrics(theme().font("code")).horizontalAdvance(self._words)
         return QSize(width + px(12) + (px(18) if self.isEnabled() else 0), px(24))
-
-    def minimumSizeHint(self) -> QSize:
-        """The whole width: it is never cut."""
-        return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The box from the style sheet, then the words."""

@@ -19,18 +19,16 @@ from desktop.ui.theme.paint import (
     state_look,
     state_size,
 )
+from desktop.ui.widgets.scaling import NeverCut
 
 SPINNER_WAIT = 300
 """Milliseconds before the running glyph begins to turn."""
 
 
-class _Mark(QWidget):
+class _Mark(NeverCut, QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-
-    def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
 
 
 class Badge(_Mark):
@@ -119,7 +117,7 @@ class StateLabel(_Mark):
         self._turn.start()
 
 
-class MeterBar(QProgressBar):
+class MeterBar(NeverCut, QProgressBar):
     """A level with 64 x 4 pixels of ink; the figure always stands beside it."""
 
     def __init__(self, name: str) -> None:
@@ -136,10 +134,6 @@ class MeterBar(QProgressBar):
     def sizeHint(self) -> QSize:
         """64 wide, a line of small text high."""
         return QSize(theme().metric("meter-width"), theme().line_height("small"))
-
-    def minimumSizeHint(self) -> QSize:
-        """The least size is ``sizeHint``."""
-        return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the bar."""

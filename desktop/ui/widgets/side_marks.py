@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from desktop.domain.definitions import SideName
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import outline
+from desktop.ui.widgets.scaling import NeverCut
 
 MAX_PIPS = 20
 """Of more turns the figure alone tells."""
@@ -48,7 +49,7 @@ class SideMark(QWidget):
         side_mark(QPainter(self), QRectF(0, (self.height() - side) / 2, side, side), self._side)
 
 
-class Pips(QWidget):
+class Pips(NeverCut, QWidget):
     """One for each turn: filled when done, outlined in its colour while it goes on, else quiet."""
 
     def __init__(self) -> None:
@@ -69,10 +70,6 @@ class Pips(QWidget):
         """10 each, 4 between."""
         px = theme().px
         return QSize(max(0, self._turns * px(14) - px(4)), px(20))
-
-    def minimumSizeHint(self) -> QSize:
-        """The whole width: they are never cut."""
-        return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the pips."""

@@ -14,12 +14,13 @@ from desktop.domain.messages import ImageBlock
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import glyph, outline
 from desktop.ui.theme.raster_images import raster_image
+from desktop.ui.widgets.scaling import NeverCut
 
 SIDE = 40
 Run = Callable[[Callable[[], object], Callable[[object], None]], None]
 
 
-class Thumbnail(QWidget):
+class Thumbnail(NeverCut, QWidget):
     """``run`` does work in a thread and gives its result here. What cannot be read shows the sign of a file."""
 
     def __init__(self, block: ImageBlock, run: Run) -> None:
@@ -38,10 +39,6 @@ class Thumbnail(QWidget):
     def sizeHint(self) -> QSize:
         """A square."""
         return QSize(theme().px(SIDE), theme().px(SIDE))
-
-    def minimumSizeHint(self) -> QSize:
-        """The same as ``sizeHint``."""
-        return self.sizeHint()
 
     def _arrived(self, image: object) -> None:
         if isValid(self) and isinstance(image, QImage):

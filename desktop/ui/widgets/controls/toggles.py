@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QCheckBox, QFrame, 
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import glyph, outline
 from desktop.ui.widgets.focus import Ringed
-from desktop.ui.widgets.scaling import Row
+from desktop.ui.widgets.scaling import NeverCut, Row
 from desktop.ui.widgets.tips import plain_tip
 
 
-class Switch(Ringed, QCheckBox):
+class Switch(Ringed, NeverCut, QCheckBox):
     """On or off, at once. ``name`` is read aloud."""
 
     def __init__(self, name: str) -> None:
@@ -26,10 +26,6 @@ class Switch(Ringed, QCheckBox):
     def sizeHint(self) -> QSize:
         """The size of a switch, from the theme."""
         return QSize(theme().metric("switch-width"), theme().metric("switch-height"))
-
-    def minimumSizeHint(self) -> QSize:
-        """The least size is ``sizeHint``."""
-        return self.sizeHint()
 
     def hitButton(self, pos: object) -> bool:
         """All of it can be clicked."""
@@ -56,7 +52,7 @@ class Switch(Ringed, QCheckBox):
         painter.drawEllipse(QRectF(x, (self.height() - side) / 2, side, side))
 
 
-class CheckBox(Ringed, QCheckBox):
+class CheckBox(Ringed, NeverCut, QCheckBox):
     """A check box with its text."""
 
     def __init__(self, text: str) -> None:
@@ -69,10 +65,6 @@ class CheckBox(Ringed, QCheckBox):
         t = theme()
         width = QFontMetrics(t.font("body")).horizontalAdvance(self._label)
         return QSize(t.px(16) + (t.px(8) + width if self._label else 0), max(t.px(24), t.line_height("body")))
-
-    def minimumSizeHint(self) -> QSize:
-        """The whole width: it is never cut."""
-        return self.sizeHint()
 
     def hitButton(self, pos: object) -> bool:
         """The text counts too."""
@@ -158,7 +150,7 @@ class RadioRow(QRadioButton):
             outline(painter, box, side / 2, t.color("control-border"))
 
 
-class _Segment(QAbstractButton):
+class _Segment(NeverCut, QAbstractButton):
     spoken_role = "radio button"
 
     def __init__(self, text: str, small: bool, icon: str) -> None:
@@ -176,9 +168,6 @@ class _Segment(QAbstractButton):
         width = QFontMetrics(t.font("small" if self._small else "body", 500)).horizontalAdvance(self._label)
         width += t.px(22) if self._icon else 0
         return QSize(width + t.px(16 if self._small else 24), t.px(22 if self._small else 30))
-
-    def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         t = theme()
@@ -254,7 +243,7 @@ class Segmented(QFrame):
         outline(painter, QRectF(self.rect()), t.px(6), t.color("border-strong"))
 
 
-class Chip(Ringed, QAbstractButton):
+class Chip(Ringed, NeverCut, QAbstractButton):
     """A small toggle, as for a tag; when on it shows a cross."""
 
     def __init__(self, text: str, *, checked: bool = False) -> None:
@@ -281,10 +270,6 @@ class Chip(Ringed, QAbstractButton):
         weight = 500 if self.isChecked() else None
         width = QFontMetrics(t.font("small", weight)).horizontalAdvance(self._label)
         return QSize(width + t.px(17) + (t.px(17) if self.isChecked() else 0), t.metric("chip"))
-
-    def minimumSizeHint(self) -> QSize:
-        """The whole width: a chip is never cut."""
-        return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Outline, and a fill when on."""
