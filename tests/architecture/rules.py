@@ -37,7 +37,8 @@ RUNTIME = frozenset(
 )
 QT = frozenset({"PySide6", "shiboken6", "qasync"})
 
-FILE_AIM, FILE_LIMIT, FUNCTION_LIMIT, CLASS_LIMIT = 400, 600, 60, 300
+FILE_LIMIT, TEST_FILE_LIMIT, FUNCTION_LIMIT, CLASS_LIMIT = 500, 600, 60, 300
+"""Lines; those of a test file hold for tools of developers, too."""
 MEDIAN_LIMIT, PERCENTILE_95_LIMIT = 8, 35
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -109,9 +110,9 @@ def too_long(files: list[Source], reviewed: Mapping[str, str]) -> list[str]:
     """A file, a function or a class over its limit, but for reviewed places, named as ``file:function``."""
     found = []
     for file in files:
-        lines = file.text.count("\n")
-        if lines > FILE_LIMIT:
-            found.append(f"{file.name}:1: {lines} lines, over {FILE_LIMIT}")
+        lines, most = file.text.count("\n"), FILE_LIMIT if file.name.startswith("desktop/") else TEST_FILE_LIMIT
+        if lines > most:
+            found.append(f"{file.name}:1: {lines} lines, over {most}")
         for node in file.find((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             assert isinstance(node, Function | ast.ClassDef)
             limit = CLASS_LIMIT if isinstance(node, ast.ClassDef) else FUNCTION_LIMIT

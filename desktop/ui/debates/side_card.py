@@ -22,7 +22,8 @@ from desktop.ui.widgets.controls.prompt_choice import PromptChoice
 from desktop.ui.widgets.focus import Ringed
 from desktop.ui.widgets.layout.flowing import FlowRow
 from desktop.ui.widgets.marks import Icon
-from desktop.ui.widgets.scaling import Column, NeverCut, Row
+from desktop.ui.widgets.never_cut import NeverCut
+from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.side_marks import SideMark
 from desktop.ui.widgets.text import Paragraph, Text
 from desktop.ui.widgets.tips import plain_tip

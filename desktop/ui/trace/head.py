@@ -13,7 +13,8 @@ from desktop.ui.widgets.controls.buttons import IconButton
 from desktop.ui.widgets.controls.toggles import Segmented
 from desktop.ui.widgets.focus import Ringed
 from desktop.ui.widgets.layout.panel_head import panel_tabs
-from desktop.ui.widgets.scaling import NeverCut, Row, sized
+from desktop.ui.widgets.never_cut import NeverCut
+from desktop.ui.widgets.scaling import Row, sized
 from desktop.ui.widgets.shown import shown_line
 
 _LEFT = int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextSingleLine)

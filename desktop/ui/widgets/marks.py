@@ -19,7 +19,7 @@ from desktop.ui.theme.paint import (
     state_look,
     state_size,
 )
-from desktop.ui.widgets.scaling import NeverCut
+from desktop.ui.widgets.never_cut import NeverCut
 
 SPINNER_WAIT = 300
 """Milliseconds before the running glyph begins to turn."""

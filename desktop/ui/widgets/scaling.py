@@ -5,17 +5,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from desktop.ui.theme import theme
-
-if TYPE_CHECKING:
-    _Widget = QWidget
-else:
-    _Widget = object  # a second Qt class among the bases would make a second widget
 
 Margins = tuple[int, int, int, int] | int
 _SIZES = "_assent_sizes"
@@ -60,14 +55,6 @@ def _apply(layout: QBoxLayout, margins: tuple[int, int, int, int], spacing: int)
     px = theme().px
     layout.setContentsMargins(*(px(value) for value in margins))
     layout.setSpacing(px(spacing))
-
-
-class NeverCut(_Widget):
-    """First of its bases: a widget that is never smaller than its ``sizeHint``."""
-
-    def minimumSizeHint(self) -> QSize:
-        """The whole of it."""
-        return self.sizeHint()
 
 
 def sized(widget: W, **sizes: int) -> W:

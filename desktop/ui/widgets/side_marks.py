@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from desktop.domain.definitions import SideName
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import outline
-from desktop.ui.widgets.scaling import NeverCut
+from desktop.ui.widgets.never_cut import NeverCut
 
 MAX_PIPS = 20
 """Of more turns the figure alone tells."""

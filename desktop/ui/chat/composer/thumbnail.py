@@ -14,7 +14,7 @@ from desktop.domain.messages import ImageBlock
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import glyph, outline
 from desktop.ui.theme.raster_images import raster_image
-from desktop.ui.widgets.scaling import NeverCut
+from desktop.ui.widgets.never_cut import NeverCut
 
 SIDE = 40
 Run = Callable[[Callable[[], object], Callable[[object], None]], None]

@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QCheckBox, QFrame, 
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import glyph, outline
 from desktop.ui.widgets.focus import Ringed
-from desktop.ui.widgets.scaling import NeverCut, Row
+from desktop.ui.widgets.never_cut import NeverCut
+from desktop.ui.widgets.scaling import Row
 from desktop.ui.widgets.tips import plain_tip
 
 
