@@ -268,6 +268,18 @@ async def test_what_is_written_meanwhile_comes_in_while_the_top_is_in_sight(log:
     assert "done" in log.words[0]
 
 
+async def test_who_looks_at_the_newest_stays_there_whatever_was_marked_before(log: Log) -> None:
+    await log.write(*(call(number) for number in range(60)))
+    await log.shown()
+    log.select("call10")
+    log.tab.list.scrollToTop()
+    await log.write(call(60))
+    log.tab._grown()
+    await log.until(lambda: log.calls[0] == "call60", "the new entry")
+    assert log.tab.list.at_top
+    assert log.tab.list.current.entry.call_id == "call10"  # type: ignore[union-attr]
+
+
 @pytest.mark.spec("R-PRM-13", "R-PRM-15")
 async def test_one_entry_is_shown_in_full_beside_the_list_and_followed_with_the_arrows(log: Log) -> None:
     await log.write(*reversed(entries()))

@@ -7,9 +7,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QStyleOptionViewItem, QToolTip, QWidget
 from shots.chat import pictures
 
-from desktop.presenter.chat.threads import ThreadRole
+from desktop.presenter.chat.thread_lines import ThreadRow
+from desktop.presenter.chat.threads import ThreadListModel, ThreadRole
 from desktop.presenter.common.exporting import file_name
+from desktop.presenter.transcript.live_threads import LiveThreads
 from desktop.ui.chat.composer.picker import Picker, PickerChoice
+from desktop.ui.chat.threads.delegate import ThreadDelegate
 from desktop.ui.chat.threads.rows import ThreadRows
 
 
@@ -139,3 +142,47 @@ def test_a_list_of_choices_stays_inside_the_window_and_scrolls(theme, qtbot, hei
     assert picker.rows.verticalScrollBar().maximum() > 0
     assert picker.rows.currentIndex().row() == 39, "what is chosen now is still marked"
     picker.close()
+
+
+def listed(order: list[int]) -> list[ThreadRow]:
+    return [ThreadRow("Today"), *(ThreadRow(f"Chat {number}", f"t{number}") for number in order)]
+
+
+@pytest.fixture
+def threads(theme, qtbot):
+    model = ThreadListModel(LiveThreads())
+    model.show(listed(list(range(60))))
+    rows = ThreadRows("Chats", ThreadDelegate(), model)
+    qtbot.addWidget(rows)
+    rows.resize(260, 400)
+    rows.show()
+    rows.select("t40")
+    return rows
+
+
+def tops(rows: ThreadRows) -> dict[str, int]:
+    return {one: rows.visualRect(rows._threads.index(rows._threads.place(one))).top() for one in ("t10", "t12")}
+
+
+def test_rows_in_sight_stay_while_others_change_their_places(threads):
+    """One thread goes to the top because something was said in it, another is new, the open one is out of sight."""
+    threads.scrollTo(threads._threads.index(11), ThreadRows.ScrollHint.PositionAtTop)
+    before = tops(threads)
+    assert 0 <= before["t10"] < before["t12"] < 400
+    for order in ([40, *range(40), *range(41, 60)], [99, 40, *range(40), *range(41, 60)]):
+        threads._threads.show(listed(order))
+        threads.rearranged()
+        assert tops(threads) == before
+        assert threads.currentIndex().data(ThreadRole.ID) == "t40"
+
+
+def test_at_the_top_of_the_list_what_is_new_is_seen_and_a_chat_that_was_just_begun_is_shown_anywhere(threads):
+    threads.verticalScrollBar().setValue(0)
+    threads._threads.show(listed([98, *range(60)]))
+    threads.rearranged()
+    assert threads.verticalScrollBar().value() == 0
+    threads.scrollToBottom()
+    threads.select("t99")
+    threads._threads.show(listed([99, 98, *range(60)]))
+    threads.rearranged()
+    assert threads.viewport().rect().contains(threads.visualRect(threads._threads.index(1)))

@@ -52,6 +52,7 @@ class Activity(QWidget):
         self.detail = ActivityDetail(thread_title)
         self.detail.setParent(self)
         self.detail.hide()
+        self._follows = False
         self._grows = QTimer(self, singleShot=True, interval=GROWN_AFTER)
         self._grows.timeout.connect(self._grown)
         self._lay_out()
@@ -121,11 +122,13 @@ class Activity(QWidget):
     def _grown(self) -> None:
         """Read the list again after new entries, where that moves nothing that a person looks at."""
         if self.isVisible() and self.list.at_top and not self._activity.has_newer:
+            self._follows = True
             self._activity.read()
             self._activity.look_for_choices()
 
     def _replaced(self, rows: tuple[AuditRow, ...]) -> None:
         had_focus = self.list.hasFocus()
+        follows, self._follows = self._follows and self.list.at_top, False
         self.model.replace(rows)
         calls = any(not row.note for row in rows)
         page = "rows" if calls or (rows and rows[-1].kind == "break") else "nothing" if self._narrowed else "none"
@@ -135,6 +138,8 @@ class Activity(QWidget):
         place = self.model.place(self._number)
         if place >= 0:
             self.list.setCurrentIndex(self.model.index(place))
+            if follows:  # marking a row scrolls to it, and the person looks at the newest
+                self.list.scrollToTop()
             if self.detail.isVisible():
                 self.detail.show_row(self.model.index(place).data(ROW))
         if had_focus and page == "rows":

@@ -5,7 +5,10 @@ The chat's list and the debates' list both stand on it.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QRect, Qt, QTimer, Signal
+from collections import Counter
+from collections.abc import Iterator
+
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QKeyEvent, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QStyleOptionViewItem, QToolTip
 
@@ -86,6 +89,8 @@ class ThreadRows(RowList):
         super().__init__(name, delegate)
         self._chosen: tuple[str, ...] = ()
         self._before: tuple[str, ...] = ()
+        self._seen: dict[str, int] = {}
+        self._scrolled: int | None = None
         if several:
             self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self._turning, self._threads, self._wanted, self._marked = delegate, model, "", ""
@@ -124,11 +129,39 @@ class ThreadRows(RowList):
         chosen, self._before = self._before or self.chosen, ()
         self._mark(self._marked if self._threads.place(self._marked) >= 0 else self._wanted)
         self._choose_again(chosen)
+        self._stay()
         self.watch()
 
     def _remember(self) -> None:
-        """A model that begins anew takes the selection with it."""
+        """A model that begins anew takes the selection with it, and marking a row scrolls to it."""
         self._before = self.chosen
+        same = str(self.currentIndex().data(ThreadRole.ID) or "") == self._marked
+        self._scrolled = self.verticalScrollBar().value() if same and self.isVisible() else None
+        self._seen = dict(self._in_sight()) if self._scrolled else {}
+
+    def _in_sight(self) -> Iterator[tuple[str, int]]:
+        """The threads in sight, and where each is."""
+        room = self.viewport().rect()
+        for row in range(max(0, self.indexAt(QPoint(room.center().x(), 0)).row()), self._threads.rowCount()):
+            index = self._threads.index(row)
+            top = self.visualRect(index).top()
+            if top > room.bottom():
+                return
+            if thread_id := index.data(ThreadRole.ID):
+                yield thread_id, top
+
+    def _stay(self) -> None:
+        """What is in sight stays where it is, but for rows that have another place in the list; at the top one sees
+        what is new, and a thread that was only now opened and listed is shown."""
+        scrolled, self._scrolled = self._scrolled, None
+        seen, self._seen = self._seen, {}
+        bar = self.verticalScrollBar()
+        places = {one: place for one in seen if (place := self._threads.place(one)) >= 0}
+        if scrolled == 0:
+            bar.setValue(0)
+        elif places:
+            moved = Counter(self.visualRect(self._threads.index(at)).top() - seen[one] for one, at in places.items())
+            bar.setValue(bar.value() + moved.most_common(1)[0][0])
 
     def _choose_again(self, chosen: tuple[str, ...]) -> None:
         places = [place for one in chosen if (place := self._threads.place(one)) >= 0]
