@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QDir, QFileInfo, Qt
 from PySide6.QtGui import QAbstractFileIconProvider, QIcon, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QToolButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QPushButton, QToolButton, QWidget
 
 from desktop.ui.theme import theme
 from desktop.ui.widgets.tips import plain_tip
@@ -65,6 +65,8 @@ class FileDialog(QFileDialog):
                 button.setIcon(theme().icon(icon))
                 button.setToolTip(plain_tip(words))
                 button.setAccessibleName(words)
+        for answer in self.findChildren(QPushButton):  # Qt's pictures are of another family
+            answer.setIcon(QIcon())
         super().showEvent(event)
 
 
