@@ -105,9 +105,9 @@ class SchedulesPage(QFrame):
         self._stack = QStackedLayout()
         holder = QWidget()
         holder.setLayout(self._stack)
-        new = Button("New job", "primary", icon="new")
-        new.clicked.connect(self.new_job)
-        self._empty = EmptyState("schedules", "No jobs yet", NOTHING, (new,))
+        self._first = Button("New job", "primary", icon="new")
+        self._first.clicked.connect(self.new_job)
+        self._empty = EmptyState("schedules", "No jobs yet", NOTHING, (self._first,))
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._detail())
         self.folding = FoldingPane(self._list(), holder, width=264, name="Show the list of jobs", minimum=MINIMUM)
@@ -115,6 +115,12 @@ class SchedulesPage(QFrame):
         Column(self, spacing=0).addWidget(self.folding, 1)
         self._connect()
         jobs.refresh()
+
+    def first_focus(self) -> QWidget:
+        """The list of jobs; while there is none, what begins the first."""
+        if self._jobs.rows:
+            return self.rows
+        return self._first if self._stack.currentIndex() == 0 else self.form.name
 
     def _list(self) -> QWidget:
         frame = pane("list")
@@ -197,7 +203,10 @@ class SchedulesPage(QFrame):
         if not self._jobs.rows and not self._jobs.dirty and self._stack.currentIndex() == 1 and not self._writing():
             self._stack.setCurrentIndex(0)
         elif self._jobs.rows and self._stack.currentIndex() == 0:
+            had_keys = self._first.hasFocus()
             self._jobs.open(self._wanted if self._wanted in self._ids else self._ids[0])
+            if had_keys:
+                self.rows.setFocus(Qt.FocusReason.OtherFocusReason)
         self._state()
 
     def _writing(self) -> bool:

@@ -150,6 +150,25 @@ def test_what_is_typed_while_a_new_job_is_being_saved_belongs_to_the_same_job(pa
     assert page.jobs.draft.job_id == "", "one that is begun meanwhile is another"
 
 
+def test_without_a_job_the_keys_are_where_the_first_is_begun_and_go_to_the_list_once_there_are_some(page):
+    assert page.first_focus() is page.rows
+    page.service.deleted += ["1", "2", "3"]
+    page.jobs.open("")
+    page.jobs.refresh()
+    page._stack.setCurrentIndex(0)
+    assert page.first_focus() is page._first
+    page.activateWindow()
+    page.first_focus().setFocus()
+    QTest.keyClick(page._first, Qt.Key.Key_Return)
+    assert page.first_focus() is page.form.name
+    assert page.form.name.hasFocus()
+    page._stack.setCurrentIndex(0)
+    page._first.setFocus()
+    page.service.deleted.clear()
+    page.jobs.refresh()
+    assert page.rows.hasFocus()
+
+
 def test_limits_are_shown_as_they_are_read(page):
     page.jobs.edit_policy(max_tokens=1_000_000, max_cost=0.2, deadline_s=900.0)
     page.form.fill()
