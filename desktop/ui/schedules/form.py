@@ -165,13 +165,13 @@ class JobForm(QWidget):
     def fill(self) -> None:
         """Show the draft as it is."""
         job, self._filling, self._asked_to_save = self._jobs.draft, True, False
-        self.name.setText(job.name)
-        self.message.setPlainText(job.message)
+        _put(self.name, job.name)
+        _put(self.message, job.message)
         self.agent.fill([(title, value) for value, title in _with(self._agents(), job.agent)], job.agent)
         models = [("", "The default model"), *self._models()]
         self.model.fill([(title, value) for value, title in _with(models, job.model)], job.model)
-        self.schedule.setText(job.schedule)
-        self.zone.setText(job.zone)
+        _put(self.schedule, job.schedule)
+        _put(self.zone, job.zone)
         self.missed.setCurrentIndex(max(0, self.missed.findData(job.missed)))
         self._fill_policy(job)
         self._filling = False
@@ -180,11 +180,11 @@ class JobForm(QWidget):
     def _fill_policy(self, job: Job) -> None:
         policy = job.policy
         self.kind.set_value(READS if policy.allowed_tools is None else LISTED)
-        self.tools.setPlainText("\n".join(policy.allowed_tools or ()))
-        self.admin.setText(", ".join(policy.allow_admin))
+        _put(self.tools, "\n".join(policy.allowed_tools or ()))
+        _put(self.admin, ", ".join(policy.allow_admin))
         for name, field in self.limits.items():
             value = getattr(policy, name)
-            field.setText("" if value is None else shown(LIMITS[name][0], value))
+            _put(field, "" if value is None else shown(LIMITS[name][0], value))
         self._show_policy()
 
     def show_problems(self) -> None:
@@ -269,6 +269,15 @@ def _card(title: str) -> tuple[QWidget, Column]:
     column = Column(card, margins=(16, 12, 16, 16), spacing=12)
     column.addWidget(Text(title, "medium"))
     return card, column
+
+
+def _put(field: Field | TextArea, text: str) -> None:
+    """Where it says that already, the caret and what can be undone stay: a job is saved while one writes."""
+    if isinstance(field, TextArea):
+        if field.toPlainText() != text:
+            field.setPlainText(text)
+    elif field.text() != text:
+        field.setText(text)
 
 
 def _with(choices: Choices, value: str) -> Choices:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 from shots.schedules import AGENTS, MODELS, SampleService, _Now
 
@@ -130,8 +131,17 @@ def test_what_was_typed_just_now_is_saved_by_ctrl_s(page):
     QTest.keyClick(page.form.name, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
     assert [(job.job_id, job.name) for job in page.service.saved] == [("1", "Tides")]
     assert not page.dirty
+    QTest.keyClicks(page.form.name, " today")
+    assert page.form.name.text() == "Tides today"
+    page.form.message.setFocus()
+    page.form.message.setPlainText("When?")
+    page.form.message.moveCursor(QTextCursor.MoveOperation.End)
+    QTest.keyClick(page.form.message, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClicks(page.form.message, " And how high?")
+    assert page.form.message.toPlainText() == "When? And how high?", "the caret stays where it was"
+    QTest.keyClick(page.form.message, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
     QTest.keyClick(page.form.name, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
-    assert len(page.service.saved) == 1, "nothing is left to save"
+    assert len(page.service.saved) == 3, "nothing is left to save"
 
 
 def test_what_is_typed_while_a_new_job_is_being_saved_belongs_to_the_same_job(page):
