@@ -33,6 +33,8 @@ class SkillsViewModel(SkillListing):
     """``shown`` after another ``detail``; ``said`` (sentence, undo token) after something was done."""
 
     shown = Signal()
+    came = Signal()
+    """A skill that was made, brought in or brought back is the chosen one."""
     said = Signal(str, str)
     failed = Signal(str)
     difference_found = Signal(object)
@@ -131,6 +133,7 @@ class SkillsViewModel(SkillListing):
             self._list()
         self.key = None
         self.select(key)
+        self.came.emit()
 
     def _row_at(self, key: Key) -> SkillRow | None:
         number = self.catalog.find(key)

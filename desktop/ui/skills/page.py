@@ -104,6 +104,7 @@ class SkillsPage(QFrame):
         skills.said.connect(self.toast.say)
         skills.failed.connect(self.toast.say)
         skills.shown.connect(self.list.mark)
+        skills.came.connect(self._came)
         skills.touched.connect(editor.look_at_disk)
         self.toast.undone.connect(skills.undo_delete)
         self.toast.undone.connect(self._models.imports.undo)
@@ -195,6 +196,10 @@ class SkillsPage(QFrame):
         """A click on a row shows its skill at every width; beside the list the keys stay where they are."""
         if self.sides.narrow:
             self._open()
+
+    def _came(self) -> None:
+        """What has just been made is seen at every width."""
+        self.sides.show_skill(True)
 
     def _back(self) -> None:
         self.sides.show_skill(False)

@@ -449,6 +449,13 @@ async def test_in_a_narrow_window_the_skill_lies_over_the_list_and_escape_goes_b
     assert window.list.isVisible()
 
 
+async def test_in_a_narrow_window_a_skill_that_was_just_made_is_seen(open_page: Any, filled: SkillsBench) -> None:
+    window = await open_page(filled, size=(760, 700))
+    filled.skills.create("tides", "folder")
+    await until(lambda: filled.skills.detail is not None and filled.skills.detail.key[1] == "tides", "the new skill")
+    assert window.skill.isVisible()
+
+
 async def test_at_200_percent_nothing_is_cut(open_page: Any, filled: SkillsBench, theme: Theme) -> None:
     window = await open_page(filled)
     theme.set_scale(2.0)
