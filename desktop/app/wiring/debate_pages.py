@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QWidget
 
 from desktop.app.desktop.font_notes import name_fonts
+from desktop.app.home.debate_drafts import DebateDrafts
 from desktop.app.home.window_state import WindowState
-from desktop.app.wiring.debate_drafts import DebateDrafts
 from desktop.app.wiring.lazy_request import LazyRequest
 from desktop.app.wiring.view_models import ViewModels
 from desktop.domain.lazy import lazy_module

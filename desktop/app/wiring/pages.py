@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.app.desktop.font_notes import name_fonts
 from desktop.app.desktop.text_zoom import TextZoom
+from desktop.app.home.debate_drafts import DebateDrafts
 from desktop.app.home.window_state import WindowState
-from desktop.app.wiring.debate_drafts import DebateDrafts
 from desktop.app.wiring.debate_pages import DebatePages
 from desktop.app.wiring.lazy_request import LazyRequest, warm_with_first_run
 from desktop.app.wiring.services import Services

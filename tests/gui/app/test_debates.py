@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from desktop.app.wiring.debate_drafts import DebateDrafts, draft_of
+from desktop.app.home.debate_drafts import DebateDrafts, draft_of
 from desktop.domain.debates import DebateSetup, SideSetup
 from desktop.ui.theme import theme
 from desktop.ui.transcript.missing_fonts import MissingFonts
