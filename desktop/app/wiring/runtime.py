@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from desktop.agents.skill.offers import Offers
+from desktop.app.home.unfinished import sweep_of
 from desktop.app.wiring.agents import AgentServices, open_agents
 from desktop.app.wiring.boundary import BoundaryServices, open_boundary, safety_of
 from desktop.app.wiring.cli_tools import cli_tools
@@ -23,7 +24,6 @@ from desktop.app.wiring.person_files import PersonFiles
 from desktop.app.wiring.rules import RuleServices, open_rules
 from desktop.app.wiring.services import Services
 from desktop.app.wiring.skills import DELETED, account_of, follow_settings, keep_current, open_skills
-from desktop.app.wiring.unfinished import sweep_of
 from desktop.domain.events import Event, RunEnded
 from desktop.domain.lazy import lazy_module
 from desktop.domain.limits import USUAL_ROUNDS, Limit
