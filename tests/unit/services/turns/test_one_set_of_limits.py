@@ -93,3 +93,33 @@ async def test_what_a_provider_used_by_itself_counts_and_what_it_asked_of_the_ru
         await w.ask(await w.thread(), "go")
         spent = [node.input_tokens for event in w.events for node in getattr(event, "nodes", ()) if node.path == "0"]
         assert 50_000 <= spent[-1] < 100_000, "of the first round that is counted which the model told"
+
+
+@WHERE
+@pytest.mark.spec("D-10", "R-CTX-2", "R-CTX-7")
+async def test_what_a_provider_asks_stays_within_the_window_of_the_model(tmp_path: Path, where: str) -> None:
+    turns = [
+        {"role": role, "text": f"{role} {number} " + "word " * 400}
+        for number in range(20)
+        for role in ("user", "assistant")
+    ]
+    failed: list[str] = []
+
+    async def provider(ctx: Any, _args: Any) -> str:
+        await ctx.manager.invoke("model-ask", {"messages": [*turns, {"role": "user", "text": "x"}]})
+        try:
+            await ctx.manager.invoke("model-ask", {"messages": [{"role": "user", "text": "word " * 40_000}]})
+        except ToolFailure as failure:
+            failed.append(failure.code)
+        return "over"
+
+    window = {"context_window": lambda _model: 8_000}
+    async with worked_on(tmp_path, where, provider, [says("r"), says("end")], "{agent: agent-mine}", **window) as (
+        w,
+        m,
+    ):
+        await w.ask(await w.thread(), "go")
+        (asked,) = [one for one in m.requests if one.messages[-1].text == "x"]
+        assert 2 < len(asked.messages) < 20
+        assert asked.messages[-2].text.startswith("assistant 19")
+        assert failed == ["model.context_too_long"]
