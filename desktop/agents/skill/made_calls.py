@@ -12,7 +12,6 @@ from typing import Any
 
 from desktop.agents.skill.calls import CallPort, CodeCalls
 from desktop.agents.skill.host import HOST, Host
-from desktop.agents.skill.provider_port import refusal
 from desktop.agents.skill.result_contract import ResultContract
 from desktop.agents.skill.settings import PolicySettings
 from desktop.domain.errors import ToolFailure
@@ -63,11 +62,11 @@ class Calls:
     async def serve(self, ctx: Context, args: Mapping[str, Any]) -> dict[str, Any]:
         """One call of the provider's model, as plain data: ``{ok, text, code, state, structured, finished,
         media}``."""
-        over = self._port.count()
-        if over:
-            return refusal(over, "denied.limit")
+        refusal = self._port.count()
+        if refusal:
+            return _refusal(refusal, "denied.limit")
         if self.contract.done:
-            return refusal("There is a result already; nothing more is done.", "denied.finished")
+            return _refusal("There is a result already; nothing more is done.", "denied.finished")
         args = await self.meant(args)
         code, tool = args.get("code"), args.get("tool")
         if isinstance(code, str) and self._settings.mode != "direct":
@@ -77,7 +76,7 @@ class Calls:
         elif isinstance(tool, str) and self._settings.mode != "code":
             outcome = await self._native(ctx, tool, args)
         else:
-            return refusal("That is no call that can be made here.", "tool.unknown")
+            return _refusal("That is no call that can be made here.", "tool.unknown")
         self._keep_below(str(args.get("callId") or tool or INVOKE)[:MAX_ID], outcome)
         result = outcome.result
         return {
@@ -141,7 +140,7 @@ class Calls:
         try:
             await self.contract.finish_natively(given)
         except ToolFailure as failure:
-            return refusal(str(failure), failure.code)
+            return _refusal(str(failure), failure.code)
         return {"ok": True, "text": "Accepted.", "code": "", "state": "done", "structured": None, "finished": True}
 
     # -- the sandbox -------------------------------------------------------------------------------------------------
@@ -156,3 +155,7 @@ class Calls:
 
     def _fabric(self) -> Any:
         return self._call.invocation.shared["skills"]
+
+
+def _refusal(text: str, code: str) -> dict[str, Any]:
+    return {"ok": False, "text": text, "code": code, "state": "denied", "structured": None, "finished": False}

@@ -113,8 +113,10 @@ class Loading(QObject):
         """Until it is there. Raises what loading raises."""
         loop = QEventLoop()
         self.done.connect(loop.quit)
-        threading.Thread(target=self._run, name="load").start()
+        thread = threading.Thread(target=self._run, name="load")
+        thread.start()
         loop.exec()
+        thread.join()  # it is at its end, but may still be telling so: neither this nor the loop may go before
         if self._error is not None:
             raise self._error
 

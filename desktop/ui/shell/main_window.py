@@ -182,7 +182,11 @@ class MainWindow(QMainWindow):
     def install(self, factories: Mapping[str, PageFactory]) -> None:
         """Give pages that could not be built before the first paint; what stood in for them goes."""
         stand_ins = [self._pages.pop(key) for key in factories if key in self._pages]
+        for stand_in in stand_ins:
+            stand_in.clearFocus()  # else Qt, hiding it, hands the keys to what comes next, with a ring around that
         self._factories.update(factories)
+        self.stack.setUpdatesEnabled(False)  # it is laid out now, and painted in a turn of its own
+        QTimer.singleShot(0, self.stack, lambda: self.stack.setUpdatesEnabled(True))
         self.show_page(self._shell.page)
         for stand_in in stand_ins:
             self.stack.removeWidget(stand_in)

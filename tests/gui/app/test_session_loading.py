@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from desktop.app.lifecycle.start import Loading
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_the_session_comes_while_timers_of_the_window_run(qapp: QApplication) -> None:
@@ -35,3 +40,15 @@ def test_what_goes_wrong_in_loading_is_raised_where_it_is_waited_for(qapp: QAppl
 
     with pytest.raises(ImportError, match="no such part"):
         Loading(load).wait()
+
+
+def test_a_thread_that_has_just_loaded_does_not_end_the_app() -> None:
+    """It may still be telling so when who waited goes on: 1,500 times in a process of its own, for it would crash."""
+    code = (
+        "from desktop.app.main import load_qt; load_qt()\n"
+        "from PySide6.QtWidgets import QApplication; from desktop.app.lifecycle.start import Loading\n"
+        "application = QApplication(['loading'])\n"
+        "for _ in range(1500):\n"
+        "    Loading(lambda: None).wait()\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0

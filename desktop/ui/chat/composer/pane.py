@@ -105,6 +105,8 @@ class ComposerPane(QWidget):
         self._models.chat.send(text, attachments)  # type: ignore[arg-type]
 
     def _save_draft(self) -> None:
+        if not self._begun:
+            return  # it would take the place of the one that is still to come
         self._models.chat.set_draft(self.composer.text.toPlainText(), self.composer.attachments)
         if self.editing.message_id:
             self._models.chat.set_edit(self.editing.message_id, self.editing.text)
