@@ -5,25 +5,23 @@ Here an agent's limits, promised values, budgets and persistence are kept; the p
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from desktop.agents.skill.host import Host
 from desktop.agents.skill.made_calls import Calls
 from desktop.agents.skill.persistence import AgentInbox, Backoff, inbox_of
+from desktop.agents.skill.provider_port import ProviderRounds
 from desktop.agents.skill.settings import PolicySettings
 from desktop.agents.skill.trace import TRACED, Trace
 from desktop.domain.errors import BudgetExhausted, KnownError, LimitReached, ToolFailure
 from desktop.domain.events import AgentListening
 from desktop.domain.limits import Limit
-from desktop.domain.messages import Usage
 from desktop.domain.scopes import Interrupt
 from desktop.pipeline.context import CallContext
 from desktop.pipeline.skill_context import Context
 from desktop.supervision.topics import Topics
 
-TRIES = 10
-"""Times the rounds that a provider may ask the model in vain: repetitions are no rounds (R-LIM-6)."""
 NO_RESULT = "no valid result"
 
 Directive = dict[str, Any]
@@ -43,10 +41,8 @@ class ProviderHook:
         self._contract = calls.contract
         self._trace = trace
         self._ctx = ctx
-        self._round = 0
-        self._ended = self._asked = self._tried = 0
+        self._rounds = ProviderRounds(lambda _made: settings.rounds, at_end=lambda _limit: self._ended_by_rounds())
         self._text = ""
-        self.over = False
         self._backoff = Backoff()
         self._limit: Limit | None = None
         self._inbox: AgentInbox | None = None
@@ -72,17 +68,18 @@ class ProviderHook:
         if not isinstance(kind, str) or kind not in TRACED:
             return {}
         if kind == "turn-start":
-            self._begin()
+            self._rounds.begin()
         event = await self._calls.meant(event)
         self._trace.record(kind, self._with_calls(event) if kind == "tool-result" else event)
         if kind == "turn-end" and self.over:
             return {"stop": True}  # said before, and not heeded
         if kind == "turn-end":
             self._charge(event, ctx)
-            self._ended += 1
+            self._rounds.end()
             self._text = str(event.get("result") or "")
             said = await self._after_round(event)
-            self.over = "stop" in said
+            if "stop" in said:
+                self._rounds.stop(self._limit)
             return said
         if kind == "error":
             return await self._after_error(event)
@@ -94,34 +91,18 @@ class ProviderHook:
         told = {key: value for key, value in event.items() if key != "facts"}
         return {**told, "facts": {"nested": below}} if below else told
 
-    def asked(self, answered: bool) -> None:
-        """The provider asks the model by ``model-ask``: these are rounds too, whatever it tells of its rounds."""
-        if answered:
-            self._asked += 1
-            return
-        self._tried += 1
-        maximum = self._settings.rounds.value
-        if self.over or self._asked >= maximum or self._tried > TRIES * maximum:
-            raise self._refused()
+    @property
+    def asked(self) -> Callable[[bool], None]:
+        """Told when the provider asks the run's model by ``model-ask``."""
+        return self._rounds.asks
 
     @property
-    def _rounds(self) -> int:
-        """The number of rounds that the events show; a provider may leave some events out."""
-        return max(self._round, self._ended, self._asked)
+    def over(self) -> bool:
+        """Whether the provider was told to stop."""
+        return self._rounds.over
 
-    def _begin(self) -> None:
-        """One more round, unless the provider does not heed what it was told."""
-        if self.over or self._round >= self._settings.rounds.value:
-            raise self._refused()
-        self._round += 1
-
-    def _refused(self) -> KnownError:
-        """Where a provider goes on that was told to stop, or has no rounds left."""
-        if not self.over:
-            self.over = True
-            self._out_of_rounds({})
-        limit = str(self._limit or "it was told to stop")
-        return LimitReached(f"This agent is over: {limit}. Nothing more is asked.", limit=limit)
+    def _ended_by_rounds(self) -> None:
+        self._out_of_rounds({})
 
     def last_text(self) -> str:
         """The result of an agent whose provider had to be stopped (R-LIM-1)."""
@@ -130,7 +111,7 @@ class ProviderHook:
     def summary(self) -> dict[str, Any]:
         """The data of ``agent-complete``: status, rounds, calls, and the limit that ended the agent with its place
         (R-LIM-5)."""
-        found: dict[str, Any] = {"status": "done", "rounds": self._rounds, "toolCalls": self._calls.count}
+        found: dict[str, Any] = {"status": "done", "rounds": self._rounds.made, "toolCalls": self._calls.count}
         if self.failure is not None:
             found["status"] = "failed"
         if self._limit is not None:
@@ -160,7 +141,7 @@ class ProviderHook:
             return {"continue": True} if called else await self._next_input()
         if self._contract.declared is not None and not called:
             return await self._held_to_promise(str(event.get("result") or ""))
-        if self._rounds >= self._settings.rounds.value:
+        if self._rounds.used_up:
             return self._out_of_rounds(event) if called else {"stop": True, "result": self._text}
         return {}
 
@@ -168,7 +149,7 @@ class ProviderHook:
         """A final text where a value was promised: taken if it is that value, else asked for again (R-RET-2)."""
         if await self._contract.finish_with_text(text):
             return {"stop": True}
-        if self._rounds >= self._settings.rounds.value:
+        if self._rounds.used_up:
             return self._out_of_rounds({})
         reminder = self._contract.reminder()
         if reminder:
@@ -192,10 +173,10 @@ class ProviderHook:
     def _charge(self, event: Mapping[str, Any], ctx: Context) -> None:
         """What a provider of its own says it used counts against the budget; the bundled ones are counted where they
         ask the model."""
-        used = event.get("usage")
-        if not isinstance(used, Mapping) or event.get("counted") is True:
+        used = self._rounds.used(event)
+        if used is None:
             return
-        self._host.budget.consume(Usage.reported(used.get("inputTokens"), used.get("outputTokens")))
+        self._host.budget.consume(used)
         limit = self._host.budget.broken()
         if limit is not None:
             self._limit = limit

@@ -12,6 +12,7 @@ from typing import Any
 
 from desktop.agents.skill.calls import CallPort, CodeCalls
 from desktop.agents.skill.host import HOST, Host
+from desktop.agents.skill.provider_port import refusal
 from desktop.agents.skill.result_contract import ResultContract
 from desktop.agents.skill.settings import PolicySettings
 from desktop.domain.errors import ToolFailure
@@ -62,11 +63,11 @@ class Calls:
     async def serve(self, ctx: Context, args: Mapping[str, Any]) -> dict[str, Any]:
         """One call of the provider's model, as plain data: ``{ok, text, code, state, structured, finished,
         media}``."""
-        refusal = self._port.count()
-        if refusal:
-            return _refusal(refusal, "denied.limit")
+        over = self._port.count()
+        if over:
+            return refusal(over, "denied.limit")
         if self.contract.done:
-            return _refusal("There is a result already; nothing more is done.", "denied.finished")
+            return refusal("There is a result already; nothing more is done.", "denied.finished")
         args = await self.meant(args)
         code, tool = args.get("code"), args.get("tool")
         if isinstance(code, str) and self._settings.mode != "direct":
@@ -76,7 +77,7 @@ class Calls:
         elif isinstance(tool, str) and self._settings.mode != "code":
             outcome = await self._native(ctx, tool, args)
         else:
-            return _refusal("That is no call that can be made here.", "tool.unknown")
+            return refusal("That is no call that can be made here.", "tool.unknown")
         self._keep_below(str(args.get("callId") or tool or INVOKE)[:MAX_ID], outcome)
         result = outcome.result
         return {
@@ -140,7 +141,7 @@ class Calls:
         try:
             await self.contract.finish_natively(given)
         except ToolFailure as failure:
-            return _refusal(str(failure), failure.code)
+            return refusal(str(failure), failure.code)
         return {"ok": True, "text": "Accepted.", "code": "", "state": "done", "structured": None, "finished": True}
 
     # -- the sandbox -------------------------------------------------------------------------------------------------
@@ -155,7 +156,3 @@ class Calls:
 
     def _fabric(self) -> Any:
         return self._call.invocation.shared["skills"]
-
-
-def _refusal(text: str, code: str) -> dict[str, Any]:
-    return {"ok": False, "text": text, "code": code, "state": "denied", "structured": None, "finished": False}

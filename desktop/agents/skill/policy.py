@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -22,10 +22,11 @@ from desktop.agents.skill.history import history_in
 from desktop.agents.skill.host import HOST, PERMISSIONS, Host
 from desktop.agents.skill.made_calls import Calls
 from desktop.agents.skill.nested_agent_scope import NestedAgentScope, nested_agent_scope
+from desktop.agents.skill.provider_port import callback_ref, provider_problem
 from desktop.agents.skill.result_contract import DeclaredResult, ResultContract
 from desktop.agents.skill.settings import NO_HISTORY, THREAD, PolicySettings
 from desktop.agents.skill.trace import Delivery, TopicEvents, Trace, Whose
-from desktop.domain.errors import CancellationError, ConfigurationError, KnownError, NotFound, ToolAborted, ToolFailure
+from desktop.domain.errors import CancellationError, KnownError, ToolAborted, ToolFailure
 from desktop.domain.ids import new_id
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.middleware import Start
@@ -112,8 +113,9 @@ class _Agent:
         self._ctx.nonlocals[HOST] = replace(self._host, asked=hook.asked)
         held.callback(hook.close)
         hook.listen()
-        invoke_ref = self._callback(held, "agent-invoke", calls.serve)
-        hook_ref = self._callback(held, "agent-hook", hook.hook)
+        own, fabric = self._call.invocation, self._ctx.globals["skills"]
+        invoke_ref = callback_ref(fabric, held, "agent-invoke", lambda: own, calls.serve)
+        hook_ref = callback_ref(fabric, held, "agent-hook", lambda: own, hook.hook)
         async with calls:
             self._remembered = await self._history()
             arguments = self._for_provider(visible) | {"invokeRef": invoke_ref, "hookRef": hook_ref}
@@ -198,7 +200,10 @@ class _Agent:
         if result.is_error and hook.over and not promised:
             return hook.last_text()
         if result.is_error:
-            self._check_provider()
+            served, table = self._served.run.tool.name, self._host.pipeline.table
+            problem = provider_problem(table, self._settings.provider, self._provider_list, served)
+            if problem is not None:
+                raise problem
             raise NestedFailure(f"The agent could not finish: {result.text}", result.code)
         if promised:
             raise hook.no_result()
@@ -206,32 +211,7 @@ class _Agent:
             return result.structured
         return "" if result.facts.get("empty") else result.text
 
-    def _check_provider(self) -> None:
-        """Raises ConfigurationError where the provider is not there, or may not be called."""
-        name, served = self._settings.provider, self._served.run.tool.name
-        found = self._host.pipeline.table.find(name)
-        if found is None:
-            raise _missing(name)
-        if not self._provider_list.permits(found.spec, {}):
-            raise ConfigurationError(
-                f"{served} is to be worked on by {name} (model.agent), which its list of allowed tools does not allow.",
-                next_step=f"Name {name} in its allowed-tools, or leave model.agent out for the bundled one.",
-            )
-
     # -- what it hangs on --------------------------------------------------------------------------------------------
-
-    def _callback(self, held: ExitStack, label: str, fn: Callable[..., Coroutine[Any, Any, Any]]) -> str:
-        """Register a ref that only the provider of this very call can use."""
-        fabric, own = self._ctx.globals["skills"], self._call.invocation
-
-        async def guarded(ctx: Context, args: Mapping[str, Any]) -> Any:
-            if not isinstance(ctx.call, CallContext) or ctx.call.invocation.parent is not own:
-                raise NotFound("There is no such tool here.")
-            return await fn(ctx, args)
-
-        ref: str = fabric.hand_out(label, guarded)
-        held.callback(fabric.take_back, ref)
-        return ref
 
     def _made_trace(self) -> Trace:
         """Make the agent's trace, kept where middleware and skills look for it, and the ``nonlocals.agent`` that its
@@ -264,13 +244,6 @@ class _Agent:
 
     async def _tell_listener(self, one: TopicListener, event: Mapping[str, Any]) -> None:
         await self._ctx.manager.invoke(one.ref, event, {"in_name_of": one.caller})
-
-
-def _missing(provider: str) -> ConfigurationError:
-    return ConfigurationError(
-        f"There is no agent provider named {provider} (model.agent).",
-        next_step="Name one that exists, or leave model.agent out for the bundled one.",
-    )
 
 
 def _status_of(error: BaseException, end: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import sys
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from desktop.agents.loop.events import LoopEvent, Retrying
 from desktop.agents.loop.request import ask_within
 from desktop.agents.loop.rounds import RoundVerdict
 from desktop.agents.loop.summarising import ContextKeeper, MemoryKeeper, MessageNumbers
-from desktop.agents.loop.window import LAST_MESSAGES, NOTHING
+from desktop.agents.loop.window import LAST_MESSAGES, NOTHING, PromptWindow
 from desktop.agents.skill.history import strategies_of
 from desktop.agents.skill.host import HOST, Host
 from desktop.agents.skill.messages import messages_from_plain
@@ -27,7 +27,7 @@ from desktop.agents.skill.settings import strategy_names
 from desktop.agents.skill.turn_events import DELTAS_S, joined_texts
 from desktop.agents.turn import AgentTurn, TurnInput, TurnServices, TurnSpec
 from desktop.domain.errors import CancellationError, KnownError, ModelError, ToolAborted, ToolFailure
-from desktop.domain.estimates import estimate_of
+from desktop.domain.estimates import estimate_fixed, estimate_of
 from desktop.domain.ids import AgentId
 from desktop.domain.judgement import Category
 from desktop.domain.limits import Limit, positive_int
@@ -321,17 +321,30 @@ async def _asked(host: Host, request: ModelRequest, meta: RunMeta) -> ModelAnswe
     return await ask_within(host.layers, Answerer(host.client, retry=host.retry), request, meta, lambda _event: None)
 
 
+def _within_window(
+    host: Host, call: CallContext, request: ModelRequest, messages: Sequence[ChatMessage]
+) -> Sequence[ChatMessage]:
+    """What of these fits into the model's window beside system text and tools, as in a round of any agent (R-CTX-2).
+    Raises ModelContextTooLong."""
+    size = host.context_window(request.model)
+    agent_id = AgentId(call.tool, call.meta.thread_id)
+    window = PromptWindow(agent_id, context_window=size, fixed=estimate_fixed(request), last=sys.maxsize)
+    return window.view(messages).messages
+
+
 async def ask_model(ctx: Context, args: Mapping[str, Any]) -> dict[str, Any]:
     """One question to the run's model, for providers of one's own: ``{text, calls: [{id, tool, args}], stopReason,
-    usage}``. The budget is asked before and charged after. Raises ToolFailure when there is no model here, and what
-    the model failed with."""
+    usage}``. Where not all fits the oldest messages are left out. The budget is asked before and charged after. Raises
+    ToolFailure when there is no model here, ModelContextTooLong, and what the model failed with."""
     host, call = ctx.nonlocals.get(HOST), ctx.call
     if not isinstance(host, Host) or not isinstance(call, CallContext):
         raise ToolFailure("There is no model here.")
     host.asked(False)
     host.budget.check()
-    messages = tuple(messages_from_plain(args.get("messages")))
-    request = ModelRequest(host.model, messages, str(args.get("system") or ""), _schemas(args.get("tools")))
+    whole = ModelRequest(host.model, (), str(args.get("system") or ""), _schemas(args.get("tools")))
+    request = replace(
+        whole, messages=tuple(_within_window(host, call, whole, messages_from_plain(args.get("messages"))))
+    )
     answer = await _asked(host, request, call.meta)
     message = answer.message
     host.budget.consume(message.usage, estimate=estimate_of(request, message))

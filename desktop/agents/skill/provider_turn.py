@@ -19,6 +19,7 @@ from desktop.agents.loop.events import LoopEnd, LoopError, LoopEvent, LoopListen
 from desktop.agents.loop.rounds import MAX_CALLS, STOPPED
 from desktop.agents.skill.discovery import provider_call
 from desktop.agents.skill.host import HOST, Host
+from desktop.agents.skill.provider_port import ProviderRounds, callback_ref, provider_problem, refusal
 from desktop.agents.skill.turn_events import DELTAS_S
 from desktop.agents.turn import RoundRequests, TurnInput, TurnServices, TurnSpec
 from desktop.domain.errors import (
@@ -26,9 +27,7 @@ from desktop.domain.errors import (
     CancellationError,
     ConfigurationError,
     KnownError,
-    LimitReached,
     ModelError,
-    NotFound,
     ToolAborted,
     ToolFailure,
 )
@@ -38,7 +37,7 @@ from desktop.domain.limits import Limit
 from desktop.domain.messages import Block, ChatMessage, TextBlock, ToolCallBlock, Usage, media_to_plain, to_plain
 from desktop.domain.models import ModelRequest, ReasoningDelta, TextDelta
 from desktop.domain.run_meta import RunMeta
-from desktop.pipeline.context import CallContext, CallRequest, CallResult, Invocation
+from desktop.pipeline.context import CallRequest, CallResult, Invocation
 from desktop.pipeline.names import AllowedTools, Caller
 from desktop.pipeline.skill_context import Context
 from desktop.pipeline.skills.code_mode import INVOKE
@@ -49,8 +48,6 @@ ATTACHED = "Answer my message above, which has attachments."
 MAX_TEXT = 1_000_000
 """Characters of one answer."""
 MAX_ID = 200
-TRIES = 10
-"""Times the rounds that a provider may ask the model in vain."""
 
 Directive = dict[str, Any]
 
@@ -78,19 +75,7 @@ class SkillProvider:
 
     def missing(self, host: Host) -> ConfigurationError | None:
         """Why this skill cannot be the provider; None: it can."""
-        found = host.pipeline.table.find(self.name)
-        if found is None:
-            return ConfigurationError(
-                f"There is no agent provider named {self.name} (model.agent of the skill {self.serving}).",
-                next_step="Name one that exists, or leave model.agent out for the bundled one.",
-            )
-        if not self.listed.permits(found.spec, {}):
-            return ConfigurationError(
-                f"{self.serving} is to be worked on by {self.name} (model.agent), which its list of allowed tools does "
-                "not allow.",
-                next_step=f"Name {self.name} in its allowed-tools, or leave model.agent out for the bundled one.",
-            )
-        return None
+        return provider_problem(host.pipeline.table, self.name, self.listed, self.serving)
 
     @property
     def listed(self) -> AllowedTools:
@@ -164,13 +149,12 @@ class SkillTurn:
         self._budget = services.budget or host.budget
         self._one_by_one = asyncio.Lock()
         self._messages: list[ChatMessage] = []
-        self._rounds = 0
+        self._rounds = ProviderRounds(spec.limit)
         self._open = False
         self._text = ""
         self._told_of = TellsLater(services.listener)
         self._calls = 0
         self._at = 0
-        self._tried = 0
         self._told = ""
         self._usage = Usage(cost_usd=0.0)
         self._end: LoopEnd | None = None
@@ -183,7 +167,8 @@ class SkillTurn:
         problem = self._provider.missing(self._host)
         if problem is not None:
             raise problem
-        self._messages, self._rounds = list(given.messages), given.begun
+        self._messages = list(given.messages)
+        self._rounds = ProviderRounds(self._spec.limit, given.begun, self._at_limit)
         try:
             request = await RoundRequests(self._spec, self._services, self._meta, given).next(self._messages)
             with ExitStack() as held:
@@ -202,7 +187,7 @@ class SkillTurn:
     def _arguments(self, request: ModelRequest, held: ExitStack) -> dict[str, Any]:
         """The arguments of the provider's skill: plain data only."""
         return {
-            **provider_arguments(self._provider, request, self._spec.limit(self._rounds)),
+            **provider_arguments(self._provider, request, self._rounds.limit),
             "invokeRef": self._callback(held, "agent-invoke", self._invoke),
             "hookRef": self._callback(held, "agent-hook", self._hook),
         }
@@ -210,18 +195,13 @@ class SkillTurn:
     def _callback(
         self, held: ExitStack, label: str, do: Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
     ) -> str:
-        """A ref that only the provider of this very turn can use, as long as it is at work (R-PRV-11, R-AG-9)."""
-        own = self._own
+        """A ref of this turn; what its provider tells and asks comes one after the other."""
 
-        async def guarded(ctx: Context, args: Mapping[str, Any]) -> Any:
-            if not isinstance(ctx.call, CallContext) or ctx.call.invocation.parent is not own:
-                raise NotFound("There is no such tool here.")
+        async def serve(_ctx: Context, args: Mapping[str, Any]) -> Any:
             async with self._one_by_one:
                 return await do(args)
 
-        ref: str = self._provider.shared.hand_out(label, guarded)
-        held.callback(self._provider.shared.take_back, ref)
-        return ref
+        return callback_ref(self._provider.shared, held, label, lambda: self._own, serve)
 
     async def _asked(self, arguments: Mapping[str, Any]) -> CallResult:
         caller = Caller("skill", (*self._provider.chain, AGENT), self._provider.listed)
@@ -278,23 +258,22 @@ class SkillTurn:
         if self._open:
             await self._close_round("", None)
         self._meta.cancellation.check()
-        if self._end is not None:
-            raise LimitReached("This agent is over: nothing more is asked.", limit=str(self._limit or ""))
-        self._check_budget()
-        limit = self._spec.limit(self._rounds)
-        if self._rounds >= limit.value:
-            self._end, self._limit = "limit", limit
-            raise LimitReached(f"This agent is over: {limit}. Nothing more is asked.", limit=str(limit))
-        self._rounds += 1
+        if self._end is None:
+            self._check_budget()
+        self._rounds.begin()
         self._open, self._text, self._calls = True, "", 0
-        await self._services.recorder.round_started(self._rounds)
-        self._told_of.event(RoundStarted(self._rounds))
+        await self._services.recorder.round_started(self._rounds.made)
+        self._told_of.event(RoundStarted(self._rounds.made))
+
+    def _at_limit(self, limit: Limit) -> None:
+        self._end, self._limit = "limit", limit
 
     def _check_budget(self) -> None:
         try:
             self._budget.check()
         except BudgetExhausted:
             self._end, self._limit = "budget", self._budget.broken()
+            self._rounds.stop(self._limit)
             raise
 
     async def _close_round(self, reason: str, usage: Usage | None) -> ChatMessage:
@@ -335,18 +314,21 @@ class SkillTurn:
         self._told = str(event.get("result") or "")[:MAX_TEXT]
         calls = self._calls
         message = await self._close_round("", self._charged(event))
+        self._rounds.end()
         after = self._services.after_round
         if after is not None:
-            verdict = after(message, self._rounds)
+            verdict = after(message, self._rounds.made)
             verdict = await verdict if isinstance(verdict, Awaitable) else verdict
             if verdict.stop:
                 self._end = "stopped"
+                self._rounds.stop()
                 return {"stop": True}
             nudge = (ChatMessage("user", (TextBlock(verdict.nudge),)),) if verdict.nudge else ()
             if verdict.heard or nudge:
                 return self._continue([*verdict.heard, *nudge])
-        limit = self._spec.limit(self._rounds)
-        if self._rounds >= limit.value:
+        if self._rounds.used_up:
+            limit = self._rounds.limit
+            self._rounds.stop(limit)
             self._end, self._limit = ("limit", limit) if calls else ("response", None)
             return {"stop": True, "result": self._told}
         steered = await self._services.steering() if self._services.steering is not None and calls else ()
@@ -360,10 +342,9 @@ class SkillTurn:
 
     def _charged(self, event: Mapping[str, Any]) -> Usage | None:
         """What a provider says that it used; what ``model-ask`` and the bundled provider asked is counted there."""
-        used = event.get("usage")
-        if not isinstance(used, Mapping) or event.get("counted") is True or self._tried:
+        usage = self._rounds.used(event)
+        if usage is None:
             return None
-        usage = Usage.reported(used.get("inputTokens"), used.get("outputTokens"))
         self._budget.consume(usage)
         self._usage = self._usage.plus(usage)
         return usage
@@ -377,9 +358,9 @@ class SkillTurn:
         if isinstance(code, str):
             tool, given = INVOKE, {"code": code}
         if not isinstance(tool, str):
-            return _refusal("That is no call that can be made here.", "tool.unknown")
+            return refusal("That is no call that can be made here.", "tool.unknown")
         if self._calls >= MAX_CALLS:
-            return _refusal(f"One round may make at most {MAX_CALLS} calls.", "denied.limit")
+            return refusal(f"One round may make at most {MAX_CALLS} calls.", "denied.limit")
         arguments = given if isinstance(given, Mapping) else None
         block = ToolCallBlock(new_id(), tool, arguments, "", str(asked.get("problem") or "")[:500])
         meant = self._services.meant
@@ -404,15 +385,6 @@ class SkillTurn:
             **({"media": media_to_plain(result.media)} if result.media else {}),
         }
 
-    def _model_asked(self, answered: bool) -> None:
-        """The provider asks the model by ``model-ask``: that is bounded whatever it tells of its rounds."""
-        if answered:
-            return
-        self._tried += 1
-        limit = self._spec.limit(self._rounds)
-        if self._end is not None or self._tried > TRIES * limit.value:
-            raise LimitReached(f"This agent is over: {self._limit or limit}. Nothing more is asked.", limit=str(limit))
-
     # -- how it ended -------------------------------------------------------------------------------------------------
 
     async def _result(self, outcome: CallResult) -> LoopResult:
@@ -436,19 +408,19 @@ class SkillTurn:
             return self._ended("error", _failure(result.text, result.code))
         said = "" if result.facts.get("empty") else result.text
         if said and not _has_said(self._messages, said):
-            await self._services.recorder.round_started(self._rounds + 1)
+            await self._services.recorder.round_started(self._rounds.made + 1)
             await self._keep(ChatMessage("assistant", (TextBlock(said[:MAX_TEXT]),), "end"))
         return self._ended("response")
 
     def _ended(self, end: LoopEnd, error: Exception | None = None) -> LoopResult:
-        return LoopResult(self._messages, end, self._rounds, self._usage, error, self._limit)
+        return LoopResult(self._messages, end, self._rounds.made, self._usage, error, self._limit)
 
     @property
     def _own(self) -> Invocation:
         """What the provider is called below, with a host that hears of what it asks a model."""
         if self._root is None:
             root = self._provider.root
-            host = replace(self._host, asked=self._model_asked)
+            host = replace(self._host, asked=self._rounds.asks)
             self._root = replace(root, inherited={**root.inherited, HOST: host})
         return self._root
 
@@ -477,7 +449,3 @@ def _number(value: Any) -> int | float:
 
 def _failure(text: str, code: str) -> KnownError:
     return ToolFailure(f"The agent could not finish: {text}", code=code or ToolFailure.code)
-
-
-def _refusal(text: str, code: str) -> Directive:
-    return {"ok": False, "text": text, "code": code, "state": "denied", "structured": None}

@@ -13,17 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from desktop.agents.skill.offers import Offers
+from desktop.app.home.unfinished import sweep_of
 from desktop.app.wiring.agents import AgentServices, open_agents
 from desktop.app.wiring.boundary import BoundaryServices, open_boundary, safety_of
 from desktop.app.wiring.cli_tools import cli_tools
 from desktop.app.wiring.code import open_code
 from desktop.app.wiring.keys import KeyServices, open_keys
 from desktop.app.wiring.mcp import mcp_servers
-from desktop.app.wiring.person_files import PersonFiles
 from desktop.app.wiring.rules import RuleServices, open_rules
 from desktop.app.wiring.services import Services
 from desktop.app.wiring.skills import DELETED, account_of, follow_settings, keep_current, open_skills
-from desktop.app.wiring.unfinished import sweep_of
 from desktop.domain.events import Event, RunEnded
 from desktop.domain.lazy import lazy_module
 from desktop.domain.limits import USUAL_ROUNDS, Limit
@@ -54,6 +53,7 @@ from desktop.services.turns.known_windows import KnownWindows
 from desktop.services.turns.runtime import THREAD_LIMIT, Runtime, host_of
 from desktop.services.turns.tool_modes import ToolModes
 from desktop.settings import SettingsService
+from desktop.skills.catalogue.watch import FolderWatch
 from desktop.skills.patterns.grammar import Pattern
 from desktop.store import Store
 from desktop.supervision.bus import Bus
@@ -223,7 +223,7 @@ async def _services(
     )
 
 
-def _person_files(settings: SettingsService, cli: CliTools, mcp: McpServers, owner: TaskOwner) -> PersonFiles:
+def _person_files(settings: SettingsService, cli: CliTools, mcp: McpServers, owner: TaskOwner) -> FolderWatch:
     """What a person changes in these with another program counts at once."""
     loop = asyncio.get_running_loop()
 
@@ -231,13 +231,20 @@ def _person_files(settings: SettingsService, cli: CliTools, mcp: McpServers, own
         if not owner.closed:
             owner.spawn(settings.reload_if_changed(), "config.yaml: read")
 
-    def look_at_settings() -> None:
-        loop.call_soon_threadsafe(read_settings)
+    looks: dict[str, Callable[[], object]] = {
+        str(settings.path): lambda: loop.call_soon_threadsafe(read_settings),
+        str(cli.path): cli.reload_if_changed,
+        str(mcp.path): mcp.reload_if_changed,
+    }
 
-    looks = {settings.path: look_at_settings, cli.path: cli.reload_if_changed, mcp.path: mcp.reload_if_changed}
-    files = PersonFiles(looks)
-    files.start()
-    return files
+    def changed(paths: frozenset[str] | None) -> None:
+        for path, look in looks.items():
+            if paths is None or path in paths:
+                look()
+
+    watch = FolderWatch((), changed, files=looks)
+    watch.start()
+    return watch
 
 
 async def _jobs(

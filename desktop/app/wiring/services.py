@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from desktop.app.wiring.agents import AgentServices
 from desktop.app.wiring.code import CodeSandbox
-from desktop.app.wiring.person_files import PersonFiles
 from desktop.app.wiring.rules import RuleServices
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.processes import Child
@@ -36,6 +35,7 @@ from desktop.services.threads.context import ContextService
 from desktop.services.turns.known_windows import KnownWindows
 from desktop.services.turns.tool_modes import ToolModes
 from desktop.settings import SettingsService
+from desktop.skills.catalogue.watch import FolderWatch
 from desktop.store import Store
 from desktop.supervision.bus import Bus
 from desktop.supervision.tasks import TaskOwner
@@ -79,7 +79,7 @@ class Services:
     """The tools of tools.yaml."""
     mcp: McpServers
     """The servers of mcp.yaml."""
-    person_files: PersonFiles
+    person_files: FolderWatch
     """Follows config.yaml, tools.yaml and mcp.yaml on the disk."""
     child: Child
     """The model host."""
@@ -135,7 +135,7 @@ class Services:
 
     async def close(self) -> None:
         """After the runs are over: write and close the database."""
-        await asyncio.to_thread(self.person_files.close)
+        await asyncio.to_thread(self.person_files.stop)
         await self.owner.close()
         await asyncio.to_thread(self.agent_services.close)
         await asyncio.to_thread(self.skills.close)

@@ -104,11 +104,6 @@ class SystemConfinement:
                 self._report = next(found, None) or reports.nothing(here.platform)
             return self._report
 
-    def describe(self) -> str:
-        """One sentence for what nobody was asked about, with the network's state."""
-        report, network = self.probe(), "on" if self._settings().shell_network == "always" else "off"
-        return report.sentence if report.kind == "none" else f"{report.sentence} The network is {network}."
-
     def wrap(
         self,
         spec: ProcessSpec,

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
@@ -9,6 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.permission import PermissionRequest
+from desktop.ui.approvals.request.body import DiffCard
 from desktop.ui.approvals.request.dialog import RequestDialog
 from desktop.ui.approvals.request.reading import UnreadNotice
 from desktop.ui.theme import Theme
@@ -66,3 +68,18 @@ async def until(true: Callable[[], bool], seen: Callable[[], object]) -> None:
                 await asyncio.sleep(0.01)
     except TimeoutError:
         raise AssertionError(f"never; {seen()}") from None
+
+
+async def test_the_head_of_a_card_is_whole_however_little_there_is_to_see(
+    bench: DialogBench, write: PermissionRequest
+) -> None:
+    same = {**write.preview, "after": write.preview["before"]}
+    await bench.ask(replace(write, preview=same))
+    card = bench.dialog.findChild(DiffCard)
+    assert isinstance(card, DiffCard)
+    await settled(0.1)
+    assert "nothing changes" in card.diff_view.rows[0].text
+    assert card.minimumSizeHint().height() <= card.maximumHeight()
+    head, holder = card._row.parentWidget(), card._holder
+    assert head.geometry().bottom() < holder.geometry().top()
+    assert card.choice.visibleRegion().boundingRect() == card.choice.rect()

@@ -51,7 +51,7 @@ class Card(QFrame):
             self.choice.chosen.connect(self.show_view)
             self._row.addWidget(self.choice)
         column.addWidget(head)
-        holder = QWidget()
+        self._holder = holder = QWidget()
         self.views = QStackedLayout(holder)
         self.views.setContentsMargins(0, 0, 0, 0)
         column.addWidget(holder, 1)
@@ -69,8 +69,9 @@ class Card(QFrame):
         return False
 
     def fit(self) -> None:
-        """Grow no higher than what there is to see."""
+        """Grow no higher than what there is to see, and need no more than it, whatever the other views need."""
         view = self.views.currentWidget()
+        self._holder.setMinimumHeight(view.minimumSizeHint().height() if view is not None else 0)
         if isinstance(view, LinesView):
             self.setMaximumHeight(view.full_height() + frame_height())
         else:

@@ -12,7 +12,8 @@ import pytest
 
 from desktop.domain.safety import ProcessSpec
 from desktop.safety.confinement import launcher, reports
-from desktop.safety.confinement.landlock import MIN_ABI
+from desktop.safety.confinement.landlock import MIN_ABI, closed_ports
+from desktop.safety.confinement.profile import SandboxProfile, profile_for
 from desktop.safety.confinement.select import Kind, Machine, SystemConfinement
 from desktop.safety.confinement.syscall_filter import supports
 from tests.unit.safety.world import World
@@ -72,3 +73,36 @@ def test_each_kernel_is_told_of_all_that_it_can_hold(abi: int, told: tuple[int, 
 
     assert launcher._ruleset(Kernel(), abi, 15, 1 if abi >= 4 else 0) == 7  # type: ignore[arg-type]
     assert seen == [told]
+
+
+@pytest.mark.parametrize(
+    ("display", "closed"),
+    [
+        ("", "6000-6063"),
+        (":5", "6000-6063"),
+        (":63.0", "6000-6063"),
+        (":64", "6000-6063,6064-6064"),
+        ("localhost:200.1", "6000-6063,6200-6200"),
+        (":59535", "6000-6063,65535-65535"),
+        (":59536", "6000-6063"),
+        ("odd", "6000-6063"),
+    ],
+)
+def test_the_port_of_the_persons_own_screen_is_closed_whatever_its_number(display: str, closed: str) -> None:
+    assert closed_ports({"DISPLAY": display} if display else {}) == closed
+
+
+def test_a_workspace_among_several_in_the_apps_own_folder_can_be_written() -> None:
+    profile = SandboxProfile(("/h",), ("/h/data",), ("/h/data/a", "/h/data/b"), (), network=False)
+    said = {path: profile.reach(path, "bubblewrap")[1] for path in ("/h", "/h/data", "/h/data/a", "/h/data/b/c", "/x")}
+    assert said == {"/h": True, "/h/data": False, "/h/data/a": True, "/h/data/b/c": True, "/x": False}
+
+
+def test_only_folders_that_are_there_can_be_written(world: World) -> None:
+    """A file or a missing folder in the list is not laid into a sandbox, and none is made for it."""
+    file = world.outside / "file.txt"
+    file.write_text("kept")
+    world.change(allowed=(str(world.workspace), str(file), str(world.outside / "missing")))
+    profile = profile_for(world.policy, lambda: world.settings)
+    assert profile.writable == (os.path.realpath(world.workspace),)
+    assert not profile.reach(str(file), "bubblewrap")[1]

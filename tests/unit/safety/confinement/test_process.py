@@ -234,6 +234,18 @@ def test_memory_stays_bounded_whatever_comes() -> None:
     assert len(collector._kept) < 200_000
     assert collector.total == 30_000_000
     assert collector.feed(b"more") == ""
+    first = OutputCollector(10_000, "head")
+    for _ in range(200_000):
+        first.feed(b"x")
+    assert len(first._kept) == 10_000 + (1 << 16), "not a byte of what comes after it"
+
+
+@pytest.mark.spec("R-TMO-5")
+def test_the_least_limit_leaves_as_much_room_for_the_output_as_for_its_notice() -> None:
+    collector = OutputCollector(1, "head")
+    collector.feed(b"x" * 1000)
+    text, cut = collector.text()
+    assert (cut, text.partition("\n")[0]) == (True, "x" * 160)
 
 
 @pytest.mark.spec("R-TMO-8")

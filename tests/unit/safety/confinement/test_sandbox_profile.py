@@ -468,7 +468,7 @@ async def test_programs_find_a_temporary_folder(confinement: SystemConfinement, 
 def test_without_confinement_that_is_said_plainly(world: World) -> None:
     none = SystemConfinement(world.policy, lambda: world.settings, kinds=())
     assert none.probe().kind == "none"
-    assert none.describe().startswith("Not confined")
+    assert none.probe().sentence.startswith("Not confined")
     spec = ProcessSpec(("bash", "-c", "true"), str(world.workspace), {})
     assert none.wrap(spec) == replace(spec, settled=True)
 
