@@ -181,6 +181,7 @@ class SkillTurn:
             return self._ended("budget", error)
         finally:
             self._told_of.flush()
+            self._own.meta.cancellation.detach()
 
     # -- what the provider gets (R-AG-4) ------------------------------------------------------------------------------
 
@@ -315,6 +316,8 @@ class SkillTurn:
         calls = self._calls
         message = await self._close_round("", self._charged(event))
         self._rounds.end()
+        if self._budget.broken() is not None:
+            return self._out_of_budget()
         after = self._services.after_round
         if after is not None:
             verdict = after(message, self._rounds.made)
@@ -333,6 +336,13 @@ class SkillTurn:
             return {"stop": True, "result": self._told}
         steered = await self._services.steering() if self._services.steering is not None and calls else ()
         return self._continue(steered) if steered else {}
+
+    def _out_of_budget(self) -> Directive:
+        """The provider is ended where it stands, even if it does not heed what it is told."""
+        self._end, self._limit = "budget", self._budget.broken()
+        self._rounds.stop(self._limit)
+        self._own.meta.cancellation.cancel("budget")
+        return {"stop": True}
 
     def _continue(self, said: Sequence[ChatMessage]) -> Directive:
         """One more round, with what is said to the agent."""
@@ -391,7 +401,7 @@ class SkillTurn:
         """A result that no round has told of is stored as the answer."""
         result = outcome.result
         self._meta.cancellation.check()
-        if result.code == ToolAborted.code:
+        if result.code == ToolAborted.code and self._end != "budget":
             raise CancellationError(self._meta.cancellation.reason or "stopped")
         if self._open:
             await self._close_round("", None)
@@ -421,7 +431,7 @@ class SkillTurn:
         if self._root is None:
             root = self._provider.root
             host = replace(self._host, asked=self._rounds.asks)
-            self._root = replace(root, inherited={**root.inherited, HOST: host})
+            self._root = replace(root, inherited={**root.inherited, HOST: host}, meta=root.meta.span())
         return self._root
 
 

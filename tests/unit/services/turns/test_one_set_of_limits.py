@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -123,3 +124,22 @@ async def test_what_a_provider_asks_stays_within_the_window_of_the_model(tmp_pat
         assert 2 < len(asked.messages) < 20
         assert asked.messages[-2].text.startswith("assistant 19")
         assert failed == ["model.context_too_long"]
+
+
+@WHERE
+@pytest.mark.spec("D-10", "R-SUP-7")
+async def test_a_provider_that_does_not_heed_the_end_of_the_budget_is_ended_where_it_stands(
+    tmp_path: Path, where: str
+) -> None:
+    async def provider(ctx: Any, args: Any) -> None:
+        used = {"inputTokens": 90_000, "outputTokens": 0}
+        event = {"type": "turn-end", "result": "So far.", "toolCalls": 1, "usage": used}
+        await ctx.manager.invoke(args["hookRef"], event)
+        await asyncio.sleep(3_600)
+
+    budget = ExecutionBudget(max_tokens=80_000)
+    async with worked_on(tmp_path, where, provider, [says("end")], "{agent: agent-mine}", budget=budget) as (w, _):
+        await w.ask(await w.thread(), "go")
+        (end,) = w.ends()
+        assert end.reason == "budget"
+        assert "max_tokens 80,000" in end.detail or "max_tokens 80000" in end.detail
