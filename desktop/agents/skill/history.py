@@ -1,4 +1,5 @@
-"""Skills as history providers and as compaction strategies of an agent (R-CTX-2, R-CTX-4).
+"""Conversations as skills give them: messages as plain data, and skills as history providers and compaction strategies
+of an agent (R-CTX-2, R-CTX-4).
 
 The prompt's skill names them in ``model.history`` and ``model.compaction``. They get plain data, and what they give is
 checked: a history is messages, a strategy only chooses among those that there are.
@@ -10,14 +11,28 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from desktop.agents.loop.context import ShrinkResults
-from desktop.agents.skill.messages import messages_from_plain
 from desktop.domain.agent import SHRINK_RESULTS, CompactionStrategy
 from desktop.domain.errors import ToolFailure
 from desktop.domain.estimates import estimate
 from desktop.domain.ids import AgentId
-from desktop.domain.messages import ChatMessage
+from desktop.domain.messages import (
+    Block,
+    ChatMessage,
+    TextBlock,
+    ToolCallBlock,
+    ToolResultBlock,
+    UnknownBlock,
+    block_from_plain,
+)
 
 MAX_MESSAGES = 10_000
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "str": (str,),
+    "bool": (bool,),
+    "Mapping[str, Any]": (Mapping,),
+    "Mapping[str, Any] | None": (Mapping, type(None)),
+}
+"""Of the fields of a block, as they are declared."""
 
 CallSkill = Callable[[str, Mapping[str, Any]], Awaitable[Any]]
 """Calls a skill that the prompt's skill names, in the agent's name; gives its value. Raises ToolFailure."""
@@ -68,3 +83,43 @@ class SkillStrategy:
 def strategies_of(names: Sequence[str], call: CallSkill) -> tuple[CompactionStrategy, ...]:
     """By the names that a prompt's skill gives."""
     return tuple(ShrinkResults() if name == SHRINK_RESULTS else SkillStrategy(name, call) for name in names)
+
+
+def messages_from_plain(given: Any) -> list[ChatMessage]:
+    """Messages as plain data: ``{role, text}``, of the assistant also ``calls: [{id, tool, args}]``, of a tool ``{role:
+    tool, callId, tool, text, isError}``; or ``{role, blocks}`` as the store writes them. What is none of these is left
+    out."""
+    messages = (_message(one) for one in given if isinstance(one, Mapping)) if isinstance(given, list) else ()
+    return [message for message in messages if message is not None]
+
+
+def _message(one: Mapping[str, Any]) -> ChatMessage | None:
+    role, text, blocks = one.get("role"), str(one.get("text") or ""), one.get("blocks")
+    if role not in ("user", "assistant", "tool"):
+        return None
+    if isinstance(blocks, list):
+        found = tuple(_block(block) for block in blocks if isinstance(block, Mapping))
+        return ChatMessage(role, tuple(block for block in found if block is not None)) if any(found) else None
+    if role == "tool":
+        call_id, tool = str(one.get("callId") or ""), str(one.get("tool") or "")
+        return ChatMessage("tool", (ToolResultBlock(call_id, tool, text, one.get("isError") is True),))
+    calls = one.get("calls") if role == "assistant" else None
+    made = tuple(_call(call) for call in calls if isinstance(call, Mapping)) if isinstance(calls, list) else ()
+    said = (TextBlock(text),) if text or not made else ()
+    return ChatMessage(role, (*said, *made))
+
+
+def _block(plain: Mapping[str, Any]) -> Block | None:
+    """None for one of an unknown kind, or with a value of another type: the store checks neither, as it wrote them."""
+    made = block_from_plain(plain)
+    for name, declared in made.__dataclass_fields__.items():
+        types = _TYPES.get(str(declared.type))
+        if types is not None and not isinstance(getattr(made, name), types):
+            return None
+    return None if isinstance(made, UnknownBlock) else made
+
+
+def _call(call: Mapping[str, Any]) -> ToolCallBlock:
+    given = call.get("args")
+    arguments = given if isinstance(given, Mapping) else None
+    return ToolCallBlock(str(call.get("id") or ""), str(call.get("tool") or ""), arguments)

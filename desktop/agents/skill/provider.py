@@ -20,9 +20,8 @@ from desktop.agents.loop.request import ask_within
 from desktop.agents.loop.rounds import RoundVerdict
 from desktop.agents.loop.summarising import ContextKeeper, MemoryKeeper, MessageNumbers
 from desktop.agents.loop.window import LAST_MESSAGES, NOTHING, PromptWindow
-from desktop.agents.skill.history import strategies_of
+from desktop.agents.skill.history import messages_from_plain, strategies_of
 from desktop.agents.skill.host import HOST, Host
-from desktop.agents.skill.messages import messages_from_plain
 from desktop.agents.skill.settings import strategy_names
 from desktop.agents.skill.turn_events import DELTAS_S, joined_texts
 from desktop.agents.turn import AgentTurn, TurnInput, TurnServices, TurnSpec
