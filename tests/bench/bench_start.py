@@ -100,7 +100,8 @@ def _chromium_paint(program: str, environment: dict[str, str]) -> float:
 
 @bench("idle memory", target="<= 75", unit="MB")
 def idle_memory() -> Figure:
-    """The app process alone, with an empty thread, after everything that is prewarmed has come up."""
+    """The app process alone, on the first page of an empty home, after everything that is prewarmed has come up. With a
+    model chosen and an empty thread open it takes the same."""
     with screen() as environment, home() as folder:
         ours = idle_mb(app_command(folder), environment, SETTLE)
         bare = idle_mb(bare_command(), environment, 2.0)
