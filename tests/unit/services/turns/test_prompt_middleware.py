@@ -278,3 +278,30 @@ async def test_no_time_limit_of_its_layers_ends_a_persistent_agent(tmp_path: Pat
         watched(w, looks)
         await w.ask(await w.thread(), "go")
     assert endless == [True]
+
+
+@pytest.mark.spec("D-10", "R-JRN-2")
+async def test_an_answer_that_was_cut_off_goes_on_within_its_layers(tmp_path: Path) -> None:
+    began, keys = asyncio.Event(), "watch: true\nsession: notes"
+
+    async def hangs(*_: Any) -> str:
+        began.set()
+        await asyncio.Event().wait()
+        return ""
+
+    async with chat(tmp_path, ScriptedModel([calls("slow", {"path": "a"})]), keys, FakeTool("slow", body=hangs)) as w:
+        first, thread = watched(w), await w.thread()
+        await w.service.send(thread, "go")
+        async with asyncio.timeout(WAIT_S):
+            await began.wait()
+        await w.service.close()
+        assert [end.reason for end in w.ends()] == ["interrupted"]
+    model, slow = ScriptedModel([says("Done.")]), FakeTool("slow", body=lambda *_: "seen")
+    async with chat(tmp_path, model, keys, slow) as w:
+        heard = watched(w)
+        await w.service.continue_answer(thread)
+        records = await w.settled(thread)
+        assert said(records) == ["user: go", "calls slow", "result seen", "assistant: Done."]
+        assert [end.reason for end in w.ends()] == ["response"]
+        assert len(slow.calls) == 1
+        assert [one[0] for one in (*first, *heard)] == ["before", "before", "after"]
