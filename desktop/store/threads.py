@@ -59,6 +59,12 @@ class ThreadRepository:
         rows = await self._thread.read(lambda connection: connection.execute(query, (label,)).fetchall())
         return [thread_id for (thread_id,) in rows]
 
+    async def deleted_before(self, *, at: float, but: str = "") -> list[str]:
+        """The ids of threads, debates among them, deleted before then; those of the label ``but`` are left out."""
+        query = "SELECT thread_id FROM threads WHERE deleted_at < ? AND (? = '' OR label <> ?)"
+        rows = await self._thread.read(lambda connection: connection.execute(query, (at, but, but)).fetchall())
+        return [thread_id for (thread_id,) in rows]
+
     async def rename(self, *, thread_id: str, title: str, by_person: bool) -> bool:
         """Set the title; False where the person chose one, which an automatic title never replaces."""
 
@@ -126,14 +132,6 @@ class ThreadRepository:
         await self._thread.write(lambda connection: forks.hand_over(connection, thread_id))
         while not await self._thread.write(step):
             pass
-
-    async def purge_deleted(self, *, before: float) -> int:
-        """Purge what was deleted before then; how many threads."""
-        query = "SELECT thread_id FROM threads WHERE deleted_at < ?"
-        old = await self._thread.read(lambda connection: connection.execute(query, (before,)).fetchall())
-        for (thread_id,) in old:
-            await self.purge(thread_id=thread_id)
-        return len(old)
 
     async def set_leaf(self, *, thread_id: str, message_id: str | None) -> None:
         """Show the path that ends in this message (None: an empty thread), and remember the way to it."""

@@ -18,7 +18,7 @@ def environment(host: Mapping[str, str]) -> dict[str, str]:
     return {**network_environment(host), "OTEL_SDK_DISABLED": "true"}
 
 
-def mcp_host(*, secrets: Callable[[], Iterable[str]] = tuple) -> ChildProcess:
+def mcp_host(*, secrets: Callable[[], Iterable[str]]) -> ChildProcess:
     """The MCP host, not started: the first server that is enabled starts it.
 
     ``secrets`` gives the values to keep out of what is told of its stderr.

@@ -29,7 +29,7 @@ def environment(host: Mapping[str, str]) -> dict[str, str]:
     return {**network_environment(host), **_SET}
 
 
-def model_host(*, secrets: Callable[[], Iterable[str]] = tuple) -> ChildProcess:
+def model_host(*, secrets: Callable[[], Iterable[str]]) -> ChildProcess:
     """The model host, not started yet: call ``start()`` after first paint, ``stop()`` at the end.
 
     ``secrets`` gives the values to keep out of what is told of its stderr.

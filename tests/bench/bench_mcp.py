@@ -24,7 +24,7 @@ async def _held(host: Any, name: str, command: list[str]) -> Any:
 
 
 async def _started() -> float:
-    host = mcp_host()
+    host = mcp_host(secrets=tuple)
     began = time.perf_counter()
     try:
         stream = await _held(host, "plain", hostile("plain"))
@@ -43,7 +43,7 @@ def first_server() -> Figure:
 @bench("MCP: calls a second over stdio, one after another", target=">= 200", unit="/s")
 def calls() -> Figure:
     async def work() -> float:
-        host = mcp_host()
+        host = mcp_host(secrets=tuple)
         try:
             await _held(host, "plain", hostile("plain"))
             began = time.perf_counter()
@@ -61,7 +61,7 @@ def calls() -> Figure:
 @bench("longest block of the Qt thread while an MCP server starts", target="<= 16", unit="ms", by="gap")
 def block_while_it_starts() -> Figure:
     async def work() -> tuple[float, float]:
-        host = mcp_host()
+        host = mcp_host(secrets=tuple)
         try:
             return await lateness(_held(host, "honest", honest())), await beside_a_burner(3.0)
         finally:

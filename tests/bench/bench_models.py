@@ -69,7 +69,7 @@ async def beside_a_burner(seconds: float) -> float:
 
 
 async def _started(wait: bool) -> float:
-    host = model_host()
+    host = model_host(secrets=tuple)
     began = time.perf_counter()
     try:
         await host.call("ping", {"wait": wait}, timeout=60)
@@ -94,7 +94,7 @@ def loaded() -> Figure:
 @bench("longest block of the Qt thread while the model host starts", target="<= 16", unit="ms", by="gap")
 def block_while_it_starts() -> Figure:
     async def work() -> tuple[float, float]:
-        host = model_host()
+        host = model_host(secrets=tuple)
         try:
             return await lateness(host.call("ping", {"wait": True}, timeout=60)), await beside_a_burner(3.0)
         finally:

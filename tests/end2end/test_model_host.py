@@ -70,7 +70,7 @@ def said(items: Iterable[StreamItem]) -> str:
 @pytest.fixture
 async def fresh() -> AsyncIterator[ChildProcess]:
     """A model host from which nothing was asked yet."""
-    host = model_host()
+    host = model_host(secrets=tuple)
     yield host
     await host.stop()
 

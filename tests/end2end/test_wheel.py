@@ -35,7 +35,7 @@ async def main():
     store = Store(Path(sys.argv[1]) / "data" / "assent.db")
     await store.open()
     await store.close()
-    child = model_host()
+    child = model_host(secrets=tuple)
     child.start()
     answer = await child.call("ping", timeout=60)
     await child.stop()

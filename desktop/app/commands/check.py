@@ -177,7 +177,7 @@ def confinement(home: Path) -> Health:
 
 async def models() -> Health:
     """Starts the model host and waits until its library is loaded; nothing goes to the network."""
-    child = model_host()
+    child = model_host(secrets=tuple)
     try:
         child.start()
         answer: dict[str, Any] = await child.call("ping", {"wait": True}, timeout=TIMEOUT - 5)

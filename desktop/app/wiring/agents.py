@@ -22,7 +22,7 @@ from desktop.recovery.resume import conclude_settled
 from desktop.services.agents.editing import AgentService
 from desktop.services.chats.service import ConversationService
 from desktop.services.definitions.book import AgentFiles, AgentFolder
-from desktop.services.delegation.retention import forget_children
+from desktop.services.delegation.retention import forget_children, forget_deleted
 from desktop.services.delegation.tools import AgentTools
 from desktop.services.skills.world import SkillWorld
 from desktop.services.turns.runtime import Runtime
@@ -146,8 +146,9 @@ class AgentServices:
         try:
             await conclude_settled(runtime.store)
             await forget_children(runtime, before=started)
+            await forget_deleted(runtime, now=started)
         except KnownError as error:
-            _log.info("threads of earlier calls stay: %s", error.code)
+            _log.info("threads of earlier calls and deleted ones stay: %s", error.code)
 
     def refresh(self) -> None:
         """Put the agents that are there in force as tools. Blocks."""

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from desktop.app.wiring.cli_tools import reserved_by
 from desktop.app.wiring.skills import PinFile
-from desktop.domain.safety import Redactor
 from desktop.safety.confinement.environment import needs_admin
 from desktop.safety.confinement.output import upright
 from desktop.safety.confinement.process import held
+from desktop.safety.secrets.redaction import SecretRedactor
 from desktop.services.skills.world import SkillWorld
 from desktop.settings import SettingsService
 from desktop.skills.resolution.find import find_on_disk
@@ -37,11 +37,11 @@ def mcp_servers(
     skills: SkillWorld,
     owner: TaskOwner,
     settings: SettingsService,
-    redactor: Redactor,
+    redactor: SecretRedactor,
 ) -> McpServers:
     """The service of MCP servers; the file is read in the background, and no server starts before ``begin``."""
     services = McpServices(
-        child=mcp_host(),
+        child=mcp_host(secrets=redactor.values),
         policy=cli.policy,
         confinement=cli.confinement,
         environment=cli.environment,

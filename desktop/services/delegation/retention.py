@@ -1,6 +1,7 @@
 """How long the thread of a called agent lives: not at all, until the run ends, until Assent is closed, until the person
 deletes it (R-SUP-13, R-AAT-6). Whatever the process died of, the next start removes what was not to be kept; but while
-the call of an agent may be gone on with, its thread is there for that."""
+the call of an agent may be gone on with, its thread is there for that. And how long a thread that the person deleted
+is still on the disk."""
 
 from __future__ import annotations
 
@@ -21,6 +22,8 @@ RUN = "run"
 """The default (R-AAT-6)."""
 CLOSING = "closing"
 """``RUN``, but what is not to be kept may be looked at, and gone on with, until Assent is closed."""
+DELETED_DAYS = 30
+"""For so long a thread that the person deleted stays on the disk, out of every list."""
 _MEANS: Mapping[str, HistoryRetention] = {
     "none": HistoryRetention.NONE,
     RUN: HistoryRetention.RUN,
@@ -92,6 +95,16 @@ async def forget_children(runtime: Runtime, *, before: float = math.inf) -> int:
     threads = runtime.store.threads
     known, needed = await threads.deleted_with(label=CHILD), await still_needed(runtime.store)
     old = [one for one in known if one not in needed and (await threads.get(thread_id=one)).created_at < before]
+    for thread_id in old:
+        await threads.purge(thread_id=thread_id)
+    return len(old)
+
+
+async def forget_deleted(runtime: Runtime, *, now: float) -> int:
+    """Purge what the person deleted more than ``DELETED_DAYS`` before ``now`` (seconds since the epoch); how many
+    threads. Those of calls have a time of their own."""
+    threads, needed = runtime.store.threads, await still_needed(runtime.store)
+    old = [one for one in await threads.deleted_before(at=now - DELETED_DAYS * 86_400, but=CHILD) if one not in needed]
     for thread_id in old:
         await threads.purge(thread_id=thread_id)
     return len(old)

@@ -106,7 +106,7 @@ async def test_a_round_can_wait_for_a_word() -> None:
 async def test_a_script_file_makes_a_model_of_the_room(tmp_path: Path) -> None:
     script = tmp_path / "script.json"
     script.write_text(json.dumps({"rounds": [says("From a file.")], "repeat": True}))
-    models = build(model_host(), Secrets(), tuple, script=script)
+    models = build(model_host(secrets=tuple), Secrets(), tuple, script=script)
     for _ in range(2):
         items = await collect(models, request("scripted/scripted"))
         assert items[0] == TextDelta("From a file.")

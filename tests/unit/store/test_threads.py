@@ -88,8 +88,12 @@ async def test_purging_forgets_a_deleted_thread_and_everything_of_it(store, thre
     await store.threads.purge(thread_id="t")
     assert len(await store.messages.path(thread_id="t")) == 1_200, "a thread in the list is not purged"
     await store.threads.delete(thread_id="t", at=500.0)
-    assert await store.threads.purge_deleted(before=400.0) == 0
-    assert await store.threads.purge_deleted(before=501.0) == 1
+    assert await store.threads.deleted_before(at=400.0) == []
+    assert await store.threads.deleted_before(at=501.0) == ["t"]
+    assert await store.threads.deleted_before(at=501.0, but="mine") == ["t"]
+    await store.threads.set_label(thread_id="t", label="mine")
+    assert await store.threads.deleted_before(at=501.0, but="mine") == []
+    await store.threads.purge(thread_id="t")
     with pytest.raises(NotFound):
         await store.threads.get(thread_id="t")
     assert await store.drafts.get(thread_id="t") is None

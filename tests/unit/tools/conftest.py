@@ -68,7 +68,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def lent() -> AsyncIterator[Lent]:
     """One MCP host for tests marked ``asyncio(loop_scope="session")``: each of its own imports its library anew."""
-    host = mcp_host()
+    host = mcp_host(secrets=tuple)
     with threads_ready():
         await host.call("ping", timeout=WAIT_S)
         yield Lent(host)

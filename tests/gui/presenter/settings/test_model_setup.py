@@ -141,7 +141,7 @@ async def test_an_access_key_lies_in_the_keyring_in_parts_and_goes_with_its_conn
 async def test_a_field_that_is_needed_and_empty_is_named_before_anything_is_asked(
     kind: str, leaves_out: str, says: str
 ) -> None:
-    page = Page(model_host())
+    page = Page(model_host(secrets=tuple))
     fields = typed(kind, "https://example.org") | {leaves_out: " "}
     name, worked, sentence = await page.done(lambda: page.setup.test_and_keep(kind, fields))
     assert (name, worked, page.setup.wrong_field) == (f"new:{kind}", False, leaves_out)

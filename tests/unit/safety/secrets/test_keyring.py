@@ -382,7 +382,7 @@ async def test_a_process_with_keys_leaves_no_core_file_and_cannot_be_looked_into
 @pytest.mark.spec("R-SEC-1")
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="as Linux tells it")
 async def test_both_processes_with_keys_have_done_so_when_they_answer(odd: Odd) -> None:
-    model = model_host()
+    model = model_host(secrets=tuple)
     await model.call("ping", timeout=60)
     keyring = odd()
     await KeyringSecrets(keyring, timeout_s=30).backend_name()

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 
 import pytest
 
 from desktop.agents.hosted.metrics import Metrics
+from desktop.domain.errors import NotFound
 from desktop.domain.events import RunTreeChanged, SideTurnEnded, ToolCallAnswered, ToolCallWaiting
 from desktop.domain.judgement import Category
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.services.delegation.retention import forget_children
+from desktop.services.delegation.retention import DELETED_DAYS, forget_children, forget_deleted
 from tests.harness.timeouts import WAIT_S
 from tests.unit.agents.script import Hang, Script
 from tests.unit.agents.script import says as speaks
@@ -172,6 +174,26 @@ async def test_what_is_done_with_a_side_that_waits_holds_for_its_next_turn(tmp_p
             assert state.end_reason == ("cancelled" if act == "cancel" else "budget")
             assert ended == ([NodeState.CANCELLED] if act == "cancel" else [])
             assert ("max_rounds 1 (set by you)" in state.end_detail) is (act == "budget")
+
+
+async def test_a_deleted_thread_is_gone_from_the_disk_a_month_later_and_one_of_a_call_when_its_time_comes(
+    tmp_path: Path,
+) -> None:
+    day, model = 86_400.0, ScriptedModel([calls("helper_agent", {"message": "go"}), says("helped"), says("done")])
+    async with house(tmp_path, model, one(BOSS, "boss"), one(HELPER, "helper"), kept="closing") as h:
+        chat, _ = await h.ask()
+        store, runtime, deleted = h.world.store, h.world.runtime, 1_000 * day
+        stays, (child,) = await h.world.thread(agent="boss"), await h.children()
+        await store.threads.delete(thread_id=chat, at=deleted)
+        assert await forget_deleted(runtime, now=deleted + DELETED_DAYS * day) == 0
+        await store.threads.restore(thread_id=chat)
+        assert await forget_deleted(runtime, now=deleted + 10 * DELETED_DAYS * day) == 0
+        await store.threads.delete(thread_id=chat, at=deleted)
+        assert await forget_deleted(runtime, now=time.time() + 10 * DELETED_DAYS * day) == 1
+        with pytest.raises(NotFound):
+            await store.threads.get(thread_id=chat)
+        assert (await store.threads.get(thread_id=stays)).deleted_at is None
+        assert await h.children() == [child]
 
 
 @pytest.mark.spec("R-SUP-13", "R-AAT-6", "S-JRN-2")

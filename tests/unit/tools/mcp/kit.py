@@ -107,7 +107,7 @@ class McpBench:
         self.world = World(folder)
         self.owner, self.person, self.redactor = TaskOwner(), Person(), SecretRedactor()
         self.registry = ToolRegistry()
-        self.pins, self.host = Pinned(), host or mcp_host()
+        self.pins, self.host = Pinned(), host or mcp_host(secrets=tuple)
         self.told = 0
         self.keys: dict[tuple[str, str], str] = {}
         self.audit: list[AuditEntry] = []
