@@ -150,6 +150,7 @@ class SampleCli(QObject):
     dirty_changed = Signal(bool)
     saved = Signal()
     conflict = Signal(object)
+    outside = Signal(str)
     failed = Signal(str)
     requests_wanted = Signal()
     path = "/home/ida/.agent/tools.yaml"
@@ -167,6 +168,9 @@ class SampleCli(QObject):
 
     def look_at_file(self) -> None:
         """It is the same."""
+
+    def show_conflict(self) -> None:
+        """Nobody else wrote it."""
 
     def reload(self) -> None:
         """Nothing new."""

@@ -141,6 +141,7 @@ class SampleMcp(QObject):
     dirty_changed = Signal(bool)
     saved = Signal()
     conflict = Signal(object)
+    outside = Signal(str)
     failed = Signal(str)
     requests_wanted = Signal()
     difference_ready = Signal(object)
@@ -161,6 +162,9 @@ class SampleMcp(QObject):
 
     def look_at_file(self) -> None:
         """It is the same."""
+
+    def show_conflict(self) -> None:
+        """Nobody else wrote it."""
 
     def open(self) -> None:
         """The text is there."""

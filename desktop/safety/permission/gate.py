@@ -142,6 +142,7 @@ class PermissionGate:
         settings: SettingsProvider,
         *,
         redactor: Redactor | None = None,
+        clock: Callable[[], float] = time.time,
         consents: ClosedPlaces | None = None,
     ) -> None:
         self._asker = asker
@@ -149,6 +150,7 @@ class PermissionGate:
         self._audit = audit
         self._settings = settings
         self._redactor = redactor
+        self._clock = clock
         self._consents = consents
         self._memory = RunMemory()
         self._waiting: dict[str, tuple[str, Callable[[DecidedBy, str], None]]] = {}
@@ -358,7 +360,7 @@ class PermissionGate:
             judgements=check.judgements,
             preview=check.preview,
             digest=digest_of(spec.name, arguments, call.category, check, spec.version),
-            asked_at=time.time(),
+            asked_at=self._clock(),
             stale=call.stale,
             original=call.original,
             place=call.place,
@@ -372,7 +374,7 @@ class PermissionGate:
         """One line of the activity log (R-PRM-13); its number goes into ``logged``."""
         number = await self._audit(
             AuditEntry(
-                at=time.time(),
+                at=self._clock(),
                 run_id=request.run_id,
                 thread_id=request.thread_id,
                 call_id=request.call_id,
