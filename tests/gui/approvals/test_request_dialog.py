@@ -73,12 +73,12 @@ async def test_what_confines_a_command_is_a_note_and_that_nothing_does_a_warning
     with closing(
         SystemConfinement(BoundaryPolicy(str(tmp_path / "h"), lambda: settings), lambda: settings, kinds=kinds)
     ) as confinement:
-        report, said = confinement.probe(), confinement.describe()
+        report = confinement.probe()
     if kinds and report.kind == "none":
         pytest.skip("nothing confines commands here")
-    preview = {**shell.preview, "confinement": said, "confined_by": report.kind}
+    preview = {**shell.preview, "confinement": report.sentence, "confined_by": report.kind}
     await bench.ask(replace(shell, preview=preview))
-    assert said in words_of(bench.dialog)
+    assert report.sentence in words_of(bench.dialog)
     warnings = [n for n in bench.dialog.findChildren(Notice) if "Not confined" in n.accessibleName()]
     assert [notice.property("pane") for notice in warnings] == ([] if kinds else ["ask"])
 
