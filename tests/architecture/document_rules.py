@@ -48,17 +48,47 @@ NAME_IN_MODULE = re.compile(
 """Names in backticks, then their module: ``PAGES`` and ``ROWS`` of ``desktop/x.py``, ``PAGES`` (``desktop/x.py``)."""
 
 
+NAMES_BEHIND_MODULE = re.compile(r"`([\w./]+\.py)`\s+\(([^()]*)\)")
+"""A module, then names in parentheses, among other words: ``desktop/x.py`` (the table ``PAGES``)."""
+
+
 def dead_names(root: Path, document: str, text: str) -> list[str]:
     """Names that a document says are in a module, and that no module of this path has."""
     room = (root / document).parent
     found = []
-    for names, after, within in NAME_IN_MODULE.findall(text):
-        module = after or within
+    said = [(names, after or within) for names, after, within in NAME_IN_MODULE.findall(text)]
+    said += [(names, module) for module, names in NAMES_BEHIND_MODULE.findall(text)]
+    for names, module in said:
         files = [root / module, root / "desktop" / module, *modules_called(module, room)]
         words = {word for file in files if file.is_file() for word in _words(file)}
         called = [name for name in re.findall(r"`([\w.]+)`", names) if not name.endswith(".py")]
         found += [f"{name} is not in {module}" for name in called if not words.issuperset(name.split("."))]
     return found
+
+
+def unnamed_modules(folder: Path, text: str) -> list[str]:
+    """Modules of a folder, without those in folders below it, that a text does not name."""
+    modules = {path.name for path in folder.glob("*.py")} - {"__init__.py"}
+    return sorted(modules - {found.rpartition("/")[2] for found in re.findall(r"`([a-z_/]+\.py)`", text)})
+
+
+def gone_signals(sources: Mapping[str, str]) -> list[str]:
+    """Signals such as ``close_wanted`` that a docstring names, and that its module has nowhere else."""
+    return [
+        f"{name}: {signal} is not there"
+        for name, source in sources.items()
+        for signal in sorted(set(re.findall(r"``(\w+_wanted)``", source)))
+        if not re.search(rf"(?<!``)\b{signal}\b", source)
+    ]
+
+
+def long_lines(texts: Mapping[str, str]) -> list[str]:
+    """Lines of more than 121 characters. Rows of tables and blocks of code cannot be wrapped."""
+    return [
+        f"{name}:{number}: {len(line)} characters"
+        for name, number, line in _prose(texts)
+        if len(line) > 121 and not line.startswith("|")
+    ]
 
 
 @cache

@@ -76,9 +76,38 @@ def test_a_name_that_is_not_in_its_module_is_found(tmp_path: Path) -> None:
     (tmp_path / "desktop/ui/chat").mkdir(parents=True)
     (tmp_path / "desktop/ui/chat/page.py").write_text("ROWS = ()\n\n\nclass Page:\n    size = 1\n")
     text = "`ROWS` and `GONE` in `page.py`; `Page.size` (`chat/page.py`); a field `size`\nof `desktop/ui/chat/page.py`."
+    text += " `page.py` (the class `Page`, with its `size`)"
     assert document_rules.dead_names(tmp_path, "desktop/ui/README.md", text) == ["GONE is not in page.py"]
-    for gone in ("`ROW` in `page.py`", "`Page.gone` (`page.py`)", "of `X`\nin `ui/chat/page.py`", "`ROWS` of `a.py`"):
+    wrong = ["`ROW` in `page.py`", "`Page.gone` (`page.py`)", "of `X`\nin `ui/chat/page.py`", "`ROWS` of `a.py`"]
+    for gone in [*wrong, "`page.py` (the `ROW`)"]:
         assert len(document_rules.dead_names(tmp_path, "desktop/ui/README.md", gone)) == 1, gone
+
+
+@pytest.mark.parametrize("folder", ["desktop/domain", "desktop/agents/skill"])
+def test_a_room_that_lists_its_modules_names_each_of_them(folder: str) -> None:
+    texts = documents()
+    readme = next(text for name, text in texts.items() if name == "/".join([*folder.split("/")[:2], "README.md"]))
+    holds(document_rules.unnamed_modules(ROOT / folder, readme))
+
+
+def test_a_module_that_is_not_named_is_found(tmp_path: Path) -> None:
+    for name in ("__init__.py", "page.py", "rows.py"):
+        (tmp_path / name).touch()
+    assert document_rules.unnamed_modules(tmp_path, "`page.py` and rows.py") == ["rows.py"]
+    assert document_rules.unnamed_modules(tmp_path, "`chat/page.py`, `rows.py`") == []
+
+
+def test_the_signals_that_a_docstring_names_are_in_its_module() -> None:
+    sources = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in (ROOT / "desktop").rglob("*.py")}
+    holds(document_rules.gone_signals(sources))
+    source = '"""``a_wanted`` by Return, ``b_wanted`` by Tab."""\na_wanted = Signal()\n'
+    assert document_rules.gone_signals({"x.py": source}) == ["x.py: b_wanted is not there"]
+
+
+def test_no_line_of_a_document_is_longer_than_a_line_of_code() -> None:
+    holds(document_rules.long_lines(documents()))
+    texts = {"A.md": f"{'x' * 121}\n{'x' * 122}\n| {'x' * 122} |\n```\n{'x' * 122}\n```\n"}
+    assert document_rules.long_lines(texts) == ["A.md:2: 122 characters"]
 
 
 def test_no_index_address_in_them() -> None:

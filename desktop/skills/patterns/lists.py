@@ -1,7 +1,7 @@
 """Allowed-tools lists: which tools a skill may call, with which arguments, and why (R-PAT-5 to R-PAT-12, R-PAT-14).
 
 One function decides and explains: ``AllowedList.explain``. The page that shows who may call a skill asks the same
-function as the gate. ``AllowedList`` and ``intersect`` implement the pipeline's ``AllowedTools``.
+function as the gate. ``AllowedList`` and ``Intersection`` implement the pipeline's ``AllowedTools``.
 """
 
 from __future__ import annotations

@@ -151,8 +151,8 @@ def _bar_token(node: TraceNode) -> str:
 
 
 class TraceRows(FixedRows):
-    """Left folds or goes up a level, right opens or goes down one, Return shows the card. ``chosen`` (node) follows the
-    current line; ``search_wanted`` by typing or Ctrl+F, ``copy_wanted`` (node) by Ctrl+C."""
+    """Left folds or goes up a level, right opens or goes down one. ``chosen`` (node) follows the current line;
+    ``card_wanted`` (node) by Return, ``copy_wanted`` (node) by Ctrl+C, ``resized`` when a branch opened or folded."""
 
     chosen = Signal(object)
     card_wanted = Signal(object)
