@@ -38,7 +38,7 @@ class EarlierMessages(Protocol):
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """How many messages there were before this turn."""
         ...
 
     async def picked(self, wanted: frozenset[str]) -> Sequence[ChatMessage]:

@@ -109,7 +109,7 @@ class AgentEffects:
         return leave
 
     def called(self, outcome: CallResult) -> None:
-        """A tool call of the code counts for its place."""
+        """Count a tool call of the code at the agent's node in the tree of the run."""
         budget = self._scope.host.budget
         budget.called()
         budget.waited(outcome.facts.get("waited_ms", 0) / 1000)

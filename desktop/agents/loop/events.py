@@ -44,7 +44,7 @@ class Retrying:
 
 @dataclass(frozen=True, slots=True)
 class LoopError:
-    """The loop stops for this reason (R-LOOP-8)."""
+    """The error because of which the loop stops (R-LOOP-8)."""
 
     text: str
 
@@ -75,12 +75,12 @@ class Recorder(Protocol):
     """Stores what happens, in order, before the loop goes on; what it raises ends the loop (disk full)."""
 
     async def round_started(self, number: int) -> None:
-        """Before the request of a round."""
+        """Called before a round asks the model."""
         ...
 
     async def message_finished(self, message: ChatMessage) -> str:
-        """After the answer of a round, before its calls are made. May be empty after a failure or an abort. The id
-        under which it is stored, or ""."""
+        """Called after the answer of a round, before its calls are made; the message may be empty after a failure or
+        an abort. Returns the id under which it is stored, or ""."""
         ...
 
     async def results_finished(self, results: Sequence[ToolResultBlock], *, executed: bool) -> Sequence[str]:
@@ -97,7 +97,7 @@ class ToolRunner(Protocol):
     """Makes the calls; never raises for what a tool does (R-LOOP-3)."""
 
     async def run(self, call: ToolCallBlock) -> ToolResultBlock:
-        """One call through the pipeline."""
+        """Make one call through the pipeline; the block for its result."""
         ...
 
     def parallel(self, call: ToolCallBlock) -> bool:

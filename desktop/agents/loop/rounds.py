@@ -145,7 +145,7 @@ class _LoopRun:
 
     @property
     def _limit(self) -> Limit:
-        """On rounds, as of now."""
+        """The limit on rounds, which may have changed since the last round."""
         asked = self._loop.limit
         return asked(self._rounds) if asked is not None else self._loop.config.limit
 

@@ -66,7 +66,7 @@ class OverlayStore(Protocol):
 
 
 class MemoryKeeper:
-    """For an agent whose messages nobody stores."""
+    """Stores no summary: for an agent whose messages are not stored."""
 
     def now(self, since: Overlay) -> Overlay:
         """The overlay unchanged: only the run itself changes it."""

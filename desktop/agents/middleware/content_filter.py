@@ -66,7 +66,7 @@ class ContentFilter:
             context.response = self._refused(context.response)
 
     def _refused(self, response: Any) -> ModelAnswer:
-        """What had been shown, and what it used."""
+        """The answer in place of a refused one: the text that was shown before, and the usage."""
         shown = tuple(
             (TextBlock if kind is TextDelta else ReasoningBlock)("".join(text for _, text in pieces))
             for kind, pieces in itertools.groupby(self._given, key=lambda piece: piece[0])

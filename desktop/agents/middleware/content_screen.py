@@ -50,7 +50,7 @@ class FilterConfig:
 
     @classmethod
     def of(cls, asked: Any) -> FilterConfig:
-        """Raises ToolFailure ``skill.configuration``."""
+        """What the key ``content-filter`` of a skill says. Raises ToolFailure ``skill.configuration``."""
         given = options(asked, "patterns")
         patterns, action = given.get("patterns", ()), given.get("action", "replace")
         if not isinstance(patterns, (list, tuple)) or not all(isinstance(one, str) for one in patterns):
@@ -106,7 +106,7 @@ class Screen:
         return rest
 
     def whole(self, text: str) -> str:
-        """A block that is there already."""
+        """Screen a text that is there as a whole, and does not stream in."""
         self._text += text
         return self.flush()
 

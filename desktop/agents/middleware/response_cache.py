@@ -37,7 +37,7 @@ Account = Callable[[ModelRef], Awaitable[str | None]]
 
 
 async def nobody(_model: ModelRef) -> str | None:
-    """Where no account can be told from another."""
+    """The ``account`` of a cache that cannot tell one account from another."""
     return None
 
 
@@ -50,7 +50,7 @@ class CacheConfig:
 
     @classmethod
     def of(cls, asked: Any) -> CacheConfig:
-        """Raises ToolFailure ``skill.configuration``."""
+        """What the key ``response-cache`` of a skill says. Raises ToolFailure ``skill.configuration``."""
         given = options(asked, "minutes")
         minutes = number(given.get("minutes"), "response-cache.minutes", MINUTES)
         entries = number(given.get("entries"), "response-cache.entries", ENTRIES, minimum=1, whole=True)
@@ -58,7 +58,7 @@ class CacheConfig:
 
 
 class ResponseCache:
-    """One for the process. ``account``: see there."""
+    """Answers of models, kept for the whole process. ``account`` says which key a request goes out with."""
 
     def __init__(self, account: Account) -> None:
         self._account = account
@@ -67,7 +67,7 @@ class ResponseCache:
         self._size = 0
 
     def clear(self) -> None:
-        """Nothing is known any more."""
+        """Forget all answers."""
         self._kept.clear()
         self._size = 0
 
@@ -123,7 +123,7 @@ class ResponseCache:
 
 
 def _whole(answer: ModelAnswer) -> bool:
-    """Neither failed nor cut off."""
+    """Whether the answer neither failed nor was cut off."""
     message = answer.message
     return answer.error is None and message.stop_reason in ("end", "tool_calls") and bool(message.blocks)
 

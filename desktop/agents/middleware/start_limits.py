@@ -72,7 +72,7 @@ class RunLog:
         self._mask = mask
 
     def begun(self, context: AgentContext) -> None:
-        """An agent begins its work."""
+        """Note that an agent begins its work."""
         meta = context.meta
         _log.info("run %s: %s begins in thread %s", meta.run_id, self._shown(context.agent), meta.thread_id)
 

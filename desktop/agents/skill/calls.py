@@ -122,7 +122,7 @@ class _Heard:
     def note_nested(
         self, call: CallContext, tool: str, arguments: Mapping[str, Any] | None, outcome: CallResult
     ) -> None:
-        """Listed on the card of the code, and kept."""
+        """Show a call that code made on the card of that code, and keep it."""
         self._pipeline.note_nested(call, tool, arguments, outcome)
         block = ToolCallBlock(call.request.block.call_id, tool, arguments)
         self._made.append((block, outcome.block(block)))

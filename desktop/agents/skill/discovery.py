@@ -143,7 +143,7 @@ class OwnCalls:
 
 
 def not_itself(allowed: AllowedTools, serving: str) -> AllowedTools:
-    """``OwnCalls`` where nobody is above."""
+    """The list of an agent with nobody above it: it may call its own skill only by an exact name (R-AG-8)."""
     return OwnCalls(allowed, allowed, serving)
 
 
@@ -181,7 +181,7 @@ async def visible_tools(table: ToolTable, allowed: AllowedTools, *, serving: str
 
 
 def _in_list_order(tools: Sequence[Tool], allowed: AllowedTools) -> list[Tool]:
-    """Exactly named ones in the order of the list."""
+    """The tools, those that the list names exactly first and in its order."""
     rank = {name: at for at, name in enumerate(allowed.exact_names)}
     return sorted(tools, key=lambda tool: rank.get(tool.spec.name, len(rank)))
 

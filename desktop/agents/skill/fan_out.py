@@ -58,7 +58,7 @@ async def _called(ctx: Context, caller: Caller, agent: str, message: str) -> dic
 
 
 def _agent(ctx: Context, name: str) -> str:
-    """The name that it is called by."""
+    """The name by which the agent ``name`` can be called as a tool."""
     host = ctx.nonlocals.get(HOST)
     if not isinstance(host, Host):
         raise ToolFailure("There is no model here to run agents with.")

@@ -81,7 +81,7 @@ class SkillStrategy:
 
 
 def strategies_of(names: Sequence[str], call: CallSkill) -> tuple[CompactionStrategy, ...]:
-    """By the names that a prompt's skill gives."""
+    """The strategies of these names: the app's own, or else the skill of that name."""
     return tuple(ShrinkResults() if name == SHRINK_RESULTS else SkillStrategy(name, call) for name in names)
 
 

@@ -32,7 +32,7 @@ PERMISSIONS = "permissions"
 
 
 async def _at_once(_start: Start, _meta: RunMeta) -> None:
-    """Where nothing bounds starts."""
+    """Starts an agent at once: for runs in which nothing bounds how many start."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ class Calls:
 
     @property
     def count(self) -> int:
-        """How many were asked for."""
+        """How many calls the provider has asked for."""
         return self._port.made
 
     @property

@@ -65,7 +65,7 @@ class AgentInbox:
 
     @property
     def topic(self) -> str:
-        """Where others post."""
+        """The topic on which others post to this agent."""
         return self._listener.topic
 
     def wake(self) -> None:
@@ -94,7 +94,7 @@ class AgentInbox:
         self._news.clear()
 
     def close(self) -> None:
-        """It listens no more."""
+        """Stop listening for messages to this agent."""
         self._topics.unsubscribe(self._listener.subscription_id, self._listener.owner)
 
 
@@ -112,5 +112,5 @@ class Backoff:
         return min(CAP_S, BASE_S * 2.0 ** (self.errors - 1))
 
     def reset(self) -> None:
-        """A round went well."""
+        """Begin the waiting times anew, after a round that went well."""
         self.errors = 0

@@ -168,7 +168,7 @@ class _Agent:
         return f"{said}\n\nIt was given these arguments:\n{json.dumps(given, ensure_ascii=False, default=str)}"
 
     async def _asked(self, arguments: Mapping[str, Any]) -> CallResult:
-        """The provider, by its name (R-AG-3)."""
+        """Call the provider that ``model.agent`` names (R-AG-3)."""
         return await self._called(self._settings.provider, arguments, counted=False)
 
     async def _called(self, name: str, arguments: Mapping[str, Any], *, counted: bool) -> CallResult:

@@ -93,7 +93,7 @@ class Hook:
             self._soon = None
 
     async def close(self) -> None:
-        """Nothing is told any more."""
+        """Tell the hook nothing any more."""
         if self._soon is not None:
             self._soon.cancel()
             await asyncio.wait((self._soon,))

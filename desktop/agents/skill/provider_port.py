@@ -61,7 +61,7 @@ class ProviderRounds:
         self._begun += 1
 
     def end(self) -> None:
-        """One is over."""
+        """Count the round under way as ended."""
         self._ended, self._counted = self._ended + 1, False
 
     def stop(self, limit: Limit | None = None) -> None:

@@ -93,13 +93,13 @@ class TellsLater:
         self._soon: asyncio.TimerHandle | None = None
 
     def text(self, piece: str) -> None:
-        """A piece of the text."""
+        """Take a piece of the answer's text, to be told with the next ``flush``."""
         self._pieces.append(piece)
         if self._soon is None:
             self._soon = asyncio.get_running_loop().call_later(DELTAS_S, self.flush)
 
     def event(self, event: LoopEvent) -> None:
-        """Anything else."""
+        """Take an event that is no piece of text."""
         self.flush()
         if self._listener is not None:
             self._listener(event)
@@ -242,7 +242,7 @@ class SkillTurn:
         return {}
 
     async def _said(self, text: str, *, whole: bool) -> None:
-        """A piece of the round's text, or all of it."""
+        """Take in text of the round under way: a piece of it, or with ``whole`` all of it."""
         await self._in_round()
         more = text.removeprefix(self._text) if whole else text
         if more and len(self._text) + len(more) <= MAX_TEXT:

@@ -31,15 +31,15 @@ class TurnEvents:
         self._text = ""
 
     def begin(self, skill: str, provider: str) -> None:
-        """The agent starts."""
+        """Tell that the agent starts."""
         self._tell("agent-start", {"skill": skill, "provider": provider})
 
     def over(self, status: str, rounds: int, calls: int, **more: Any) -> None:
-        """It has ended, however."""
+        """Tell that the agent has ended, however it ended."""
         self._tell("agent-complete", {"status": status, "rounds": rounds, "toolCalls": calls, **more})
 
     def listen(self, event: LoopEvent) -> None:
-        """The loop's listener."""
+        """Tell what an event of the loop means for the agent's trace and topics."""
         if isinstance(event, TextDelta):
             now = time.monotonic()
             self._since = now if not self._pieces else self._since
@@ -56,15 +56,15 @@ class TurnEvents:
             self._tell("retry", {"attempt": event.attempt, "delayMs": int(event.delay_s * 1000)})
 
     def called(self, call: ToolCallBlock) -> None:
-        """A call is made now."""
+        """Tell that a call is made now."""
         self._tell("tool-call", _of(call))
 
     def answered(self, call: ToolCallBlock, result: ToolResultBlock) -> None:
-        """It has its result."""
+        """Tell that a call has its result."""
         self._tell("tool-result", {**_of(call), "result": result.text, "isError": result.is_error})
 
     def round_over(self, message: ChatMessage, number: int) -> None:
-        """A round and its calls are over."""
+        """Tell that a round and its calls are over."""
         self._text = joined_texts(self._text, message.text)
         made = {"stopReason": message.stop_reason, "toolCalls": len(message.tool_calls)}
         self._tell("turn-end", {"result": self._text, "turnNumber": number, **made})

@@ -57,7 +57,7 @@ class Output:
 
 
 def say_error(line: str) -> None:
-    """To stderr, if there is one."""
+    """Write a line of an error to stderr; a closed or missing stderr is no error."""
     if sys.stderr is None:
         return
     try:

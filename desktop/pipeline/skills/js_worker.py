@@ -49,7 +49,7 @@ _TAIL = (
 
 
 class JavaScriptWorker:
-    """``source`` reads a skill's file."""
+    """Runs skills in JavaScript in the code sandbox. ``source`` reads the file of a skill."""
 
     def __init__(self, engine: CodeEngine, source: SourceOf) -> None:
         self._engine = engine

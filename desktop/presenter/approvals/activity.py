@@ -68,11 +68,11 @@ class Gauge:
         self._stop = threading.Event()
 
     def progress(self, done: int, total: int) -> None:
-        """Called in the thread."""
+        """Tell how far the work is. Called in the thread that does it."""
         self.done, self.total = done, total
 
     def stopped(self) -> bool:
-        """Asked in the thread."""
+        """Whether the person cancelled. Asked in the thread that does the work."""
         return self._stop.is_set()
 
     def stop(self) -> None:
@@ -162,7 +162,7 @@ class ActivityViewModel(QObject):
             self.read()
 
     def read(self) -> None:
-        """The newest rows, and how many there are."""
+        """Read the newest rows, and how many there are."""
         self._again(self._read(self.wanted()), "read activity")
 
     def read_older(self) -> None:

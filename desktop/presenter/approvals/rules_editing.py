@@ -144,7 +144,7 @@ class RuleEditor(QObject):
 
     @property
     def trying(self) -> bool:
-        """Whether what is shown is still to come."""
+        """Whether the result of trying the draft is still to come."""
         return self._later.isActive() or self._task is not None
 
     @property
@@ -249,7 +249,7 @@ class RuleEditor(QObject):
         self.saved.emit(made)
 
     def _answer(self, request: PermissionRequest, made: RuleView) -> None:
-        """Exactly the request that was shown, or none."""
+        """Allow the request that was shown, with the new rule as the reason, if it still waits."""
         if not self._waits(request):
             self._rules.told.emit(ANSWERED)
             return

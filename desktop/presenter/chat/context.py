@@ -51,7 +51,7 @@ class ContextViewModel(QObject):
         return self.thread_id in self._writing
 
     def take(self, events: Sequence[Event]) -> None:
-        """A batch from the bridge."""
+        """Take in a batch of events from the bridge."""
         for event in events:
             if isinstance(event, ContextSummarising):
                 self._writing.add(event.thread_id)
@@ -86,7 +86,7 @@ class ContextViewModel(QObject):
         self.pin(message_id, message_id not in self.overlay.pins)
 
     def pin(self, message_id: str, pinned: bool) -> None:
-        """Keep it, or no longer."""
+        """Pin a message, or unpin it."""
         thread_id = self.thread_id
 
         async def work() -> None:
@@ -96,7 +96,7 @@ class ContextViewModel(QObject):
         self._spawn(work(), "pin a message")
 
     def undo_summary(self) -> None:
-        """The messages themselves again."""
+        """Drop the summary: the messages themselves are sent again."""
         thread_id = self.thread_id
 
         async def work() -> None:
@@ -105,7 +105,7 @@ class ContextViewModel(QObject):
         self._spawn(work(), "take a summary back")
 
     def allow_summaries(self) -> None:
-        """A summary may be made again in this thread."""
+        """Allow summaries in this thread again."""
         thread_id = self.thread_id
 
         async def work() -> None:

@@ -255,7 +255,7 @@ class ThreadsViewModel(QObject):
             self._bridge.spawn(self._service.pin(thread_id, pinned), name="pin thread")
 
     def delete(self, thread_id: str) -> None:
-        """One thread, as several are deleted."""
+        """Delete one thread, as ``act`` deletes several."""
         self.act("delete", (thread_id,))
 
     def act(self, what: str, thread_ids: Sequence[str]) -> None:
@@ -350,7 +350,7 @@ class ThreadsViewModel(QObject):
         self.said.emit(error.advice, "")
 
     def is_archived(self, thread_id: str) -> bool:
-        """Whether it is out of the list by day."""
+        """Whether a thread is archived, and so out of the list by days."""
         record = self._threads.get(thread_id)
         return record is not None and record.archived
 

@@ -8,7 +8,7 @@ from desktop.presenter.chat.state import QueuedMessage
 
 
 class WaitingMessages:
-    """``told`` gets all of them after each change."""
+    """The messages that wait in a thread; ``told`` gets all of them after each change."""
 
     def __init__(self, told: Callable[[tuple[QueuedMessage, ...]], None]) -> None:
         self._told = told
@@ -31,7 +31,7 @@ class WaitingMessages:
         self._now(tuple(one for one in self._all if one.queue_id != queue_id))
 
     def drop_text(self, text: str) -> None:
-        """One with this text has begun a run."""
+        """Remove the messages with this text, because one has begun a run."""
         self._now(tuple(one for one in self._all if one.text != text))
 
     def _now(self, waiting: tuple[QueuedMessage, ...]) -> None:

@@ -118,7 +118,7 @@ class DebatesViewModel(QObject):
         return self._hits.get(thread_id, "")
 
     def filter(self, text: str) -> None:
-        """Only debates that have these words."""
+        """Show only debates that have these words."""
         self._wanted = text
         words = text.casefold().split()
         kept = [
@@ -185,11 +185,11 @@ class DebatesViewModel(QObject):
         return self.open.state
 
     def go_on(self) -> None:
-        """Begin, or go on."""
+        """Begin the debate, or go on with it."""
         self._with(self._service.start, "start debate")
 
     def pause(self) -> None:
-        """After the turn under way."""
+        """Pause after the turn under way."""
         self._with(self._service.pause, "pause debate")
 
     def step(self) -> None:
@@ -207,7 +207,7 @@ class DebatesViewModel(QObject):
             self._do(self._service.speak(thread_id, clean), "speak as moderator")
 
     def take_back(self, text: str) -> None:
-        """A message that waits."""
+        """Take a waiting message of the moderator back."""
         thread_id = self.open.thread_id
 
         async def work() -> None:
@@ -270,7 +270,7 @@ class DebatesViewModel(QObject):
         self._do(self._bridge.in_thread(write_bytes, path, make), "save a file")
 
     def export(self, path: str, form: Literal["md", "html", "json"]) -> None:
-        """Write it where the person chose."""
+        """Write the debate into the file that the person chose."""
         thread_id = self.open.thread_id
 
         async def work() -> None:

@@ -222,7 +222,7 @@ class DebateSetupViewModel(QObject):
         self.check()
 
     def save_as_agent(self, name: str, description: str) -> None:
-        """Write it as a definition."""
+        """Save the set-up as the definition of an agent."""
 
         async def work() -> None:
             path = await self._service.save_as_agent(self.setup, name, description)

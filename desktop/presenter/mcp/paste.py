@@ -99,7 +99,7 @@ class PastedServer:
     """What was taken out of the text; references stand in its places."""
 
     def referring(self, secret: PastedSecret, entry: KeyringEntry) -> PastedServer:
-        """After this secret was kept under this entry."""
+        """The server with a reference to ``entry`` in the place of a secret that is kept there."""
         env, headers, bearer = dict(self.env), dict(self.headers), self.bearer
         if secret.kind == "bearer":
             bearer = entry.reference

@@ -144,7 +144,7 @@ class McpServersViewModel(DeclaredViewModel):
     # -- what a person does -------------------------------------------------------------------------------------------
 
     def restart(self, name: str) -> None:
-        """End it, if it runs, and start it."""
+        """Start a server anew, ending it first if it runs."""
         self._spawn(self._service.restart(name), f"restart MCP server {name}")
 
     def stop(self, name: str) -> None:
@@ -223,7 +223,7 @@ class McpServersViewModel(DeclaredViewModel):
     # -- trying -------------------------------------------------------------------------------------------------------
 
     def tool(self, name: str) -> McpToolRow | None:
-        """By our name for it, if it can be called."""
+        """The tool of this name of ours, if it can be called."""
         return next((tool for row in self.rows for tool in row.tools if tool.name == name and not tool.off), None)
 
     def fields(self, name: str) -> tuple[FormField, ...] | None:

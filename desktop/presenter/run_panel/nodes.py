@@ -105,7 +105,7 @@ class AgentTree:
             yield from self.under(child)
 
     def above(self, path: str) -> Iterator[NodeFacts]:
-        """Parent, its parent, and so on."""
+        """The agents above an agent: its parent, the parent's parent, and so on."""
         facts = self._nodes.get(path)
         while facts is not None and facts.parent:
             facts = self._nodes.get(facts.parent)
@@ -120,7 +120,7 @@ class AgentTree:
     # -- lines --------------------------------------------------------------------------------------------------------
 
     def fold(self, path: str, folded: bool) -> None:
-        """A person opens or folds a branch."""
+        """Fold or open a branch, as a person asked."""
         (self._folded.add if folded else self._folded.discard)(path)
 
     def line(self, path: str) -> AgentLine | None:

@@ -68,7 +68,7 @@ class RunTreeViewModel(QObject):
     # -- events of the runtime ----------------------------------------------------------------------------------------
 
     def take(self, events: Sequence[Event]) -> None:
-        """A batch from the bridge."""
+        """Take in a batch of events from the bridge."""
         for event in events:
             if isinstance(event, RunTreeChanged) and event.thread_id:
                 self._changed(event)
@@ -177,7 +177,7 @@ class RunTreeViewModel(QObject):
             self._show(tree)
 
     def watch(self, watching: bool) -> None:
-        """Somebody looks, or no longer."""
+        """Tell whether the panel is on the screen."""
         self._watching = watching
         if watching:
             self.look()
@@ -194,7 +194,7 @@ class RunTreeViewModel(QObject):
             self._again.stop()
 
     def look(self) -> None:
-        """Everything as of now."""
+        """Read how all agents of the run stand now."""
         self._read()
         self._tell()
 
@@ -252,7 +252,7 @@ class RunTreeViewModel(QObject):
         return {}
 
     def request_of(self, path: str) -> PermissionRequest | None:
-        """What an agent waits for the person with."""
+        """The request with which an agent waits for the person, or None."""
         facts = self.tree.get(path) if self.tree is not None else None
         if facts is None or facts.state is not NodeState.WAITING:
             return None

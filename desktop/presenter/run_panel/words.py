@@ -63,7 +63,7 @@ SIDES = {"a": "Side A", "b": "Side B"}
 
 
 def look_of(facts: NodeFacts) -> str:
-    """The name of its state's look."""
+    """The name of the look in which an agent's state is painted."""
     if facts.stopping:
         return "running"
     return _LOOKS.get(facts.state, "running")

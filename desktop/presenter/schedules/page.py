@@ -55,7 +55,7 @@ class Readings(QObject):
         return self._watched
 
     def watch(self, watched: bool) -> None:
-        """Somebody looks, or no longer does."""
+        """Tell whether the page is on the screen."""
         self._watched = watched
         self._later.stop()
         if watched and self._stale:
@@ -170,7 +170,7 @@ class JobsViewModel(QObject):
             self.history_changed.emit()
 
     def _tick(self) -> None:
-        """Times that have passed are not the next ones."""
+        """Show new next times where the shown ones have passed."""
         if self.next_times and self.next_times[0] <= time.time():
             self.check()
 
@@ -292,7 +292,7 @@ class JobsViewModel(QObject):
         self._do(self._service.stop(job_id), "stop a job")
 
     def set_enabled(self, job_id: str, enabled: bool) -> None:
-        """Pause it, or let it go on."""
+        """Pause a job, or let it go on."""
         if self.kept.job_id == job_id:
             self.kept = replace(self.kept, enabled=enabled)
             self.draft = replace(self.draft, enabled=enabled)

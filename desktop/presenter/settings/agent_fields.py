@@ -28,11 +28,11 @@ class AgentFields:
         self.begun.clear()
 
     def take(self, said: AgentCheck, previews: Mapping[SideName, SidePreview]) -> None:
-        """The text was checked."""
+        """Take in the findings of a check of the text."""
         self._said, self.previews = said, previews
 
     def begin(self, path: str) -> None:
-        """A field was opened to be written in."""
+        """Note that a person began to write in a field."""
         self.begun.add(path)
 
     def leave(self, path: str) -> bool:
@@ -44,7 +44,7 @@ class AgentFields:
 
     @property
     def definition(self) -> AgentDefinition | None:
-        """What the text says; None while it has errors."""
+        """The definition in the text; None while it has errors."""
         return self._said.definition if self._said is not None else None
 
     @property

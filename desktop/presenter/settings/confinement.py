@@ -17,6 +17,6 @@ class ConfinementViewModel(QObject):
         self.report = report
 
     def tell(self, report: ConfinementReport) -> None:
-        """It has been found out."""
+        """Show how commands are confined on this machine, now that it is known."""
         self.report = report
         self.found.emit()

@@ -212,7 +212,7 @@ class KeysViewModel(QObject):
     # -- keys of providers --------------------------------------------------------------------------------------------
 
     def test_provider(self, connection_id: str) -> None:
-        """One request with the key that is kept."""
+        """Try the kept key with one request."""
         self._setup.test_connection(connection_id)
 
     def replace_provider(self, connection_id: str, secrets: dict[str, str]) -> None:
@@ -285,7 +285,7 @@ class KeysViewModel(QObject):
         self._act(str(entry), work)
 
     def disagree(self, entry: KeyringEntry) -> None:
-        """No tool may read it any more."""
+        """Take back the consent: no tool may read the secret any more."""
 
         async def work() -> str:
             await self._tools.disagree(entry)

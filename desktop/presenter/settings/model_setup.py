@@ -71,7 +71,7 @@ class ModelSetupViewModel(QObject):
 
     @property
     def connections(self) -> tuple[Connection, ...]:
-        """What the person connected."""
+        """The connections that the person made."""
         return tuple(self._saved.connections())
 
     @property
@@ -230,7 +230,7 @@ class ModelSetupViewModel(QObject):
             self._run_test(connection_id, lambda: self._trials.edit(info, connection, dict(fields)), info)
 
     def test_connection(self, connection_id: str) -> None:
-        """One request with the key that is kept."""
+        """Try the kept key with one request."""
 
         async def work() -> str:
             models = await self._catalogue.test_saved(connection_id)

@@ -96,7 +96,7 @@ class ReachViewModel(QObject):
             self._outdated()
 
     def open(self, row: int) -> None:
-        """Look into a folder."""
+        """Open a folder of the tree."""
         self._bridge.spawn(self._open(self.tree.place(row)), name="read a folder", on_error=self._failed)
 
     def close(self, row: int) -> None:

@@ -157,7 +157,7 @@ class ReachTree(QAbstractListModel):
         self.endInsertRows()
 
     def judged(self, rows: Sequence[tuple[Folder, int, ReachRow]]) -> None:
-        """What was asked about some rows."""
+        """Take in the judgements of some rows."""
         for folder, at, row in rows:
             if self.holds(folder) and at < len(folder.names) and folder.path_of(at) == row.path:
                 folder.judged[at] = row
@@ -179,7 +179,7 @@ class ReachTree(QAbstractListModel):
     # -- where it is --------------------------------------------------------------------------------------------------
 
     def place(self, row: int) -> RowPlace:
-        """The row-th of all."""
+        """The folder and entry that stand in a row of the whole tree."""
         folder = self.root
         while True:
             inner, row = _step(folder, row)
@@ -188,7 +188,7 @@ class ReachTree(QAbstractListModel):
             folder = inner
 
     def row_of(self, place: RowPlace) -> int:
-        """The other way round."""
+        """The row of the whole tree in which an entry stands."""
         folder, at = place
         before = sum(folder.opened[other].size for other in folder.order if other < at)
         return self._first_row(folder) + before + at

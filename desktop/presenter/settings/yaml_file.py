@@ -69,7 +69,7 @@ class YamlFileViewModel(QObject):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The file's name without its folder."""
         return self._files.path.name
 
     def reload(self) -> None:

@@ -66,11 +66,11 @@ class SkillImport(QObject):
     # -- looking ------------------------------------------------------------------------------------------------------
 
     def look_at(self, path: str) -> None:
-        """A folder, an archive or a file."""
+        """Look at a folder, an archive or a file to import."""
         self._begin(lambda: self._imports.stage(path))
 
     def look_at_text(self, text: str) -> None:
-        """A pasted SKILL.md."""
+        """Look at a SKILL.md that was pasted."""
         self._begin(lambda: self._imports.stage_text(text))
 
     def _begin(self, work: Callable[[], Coroutine[Any, Any, Staged]]) -> None:

@@ -95,7 +95,7 @@ class SkillListing(QObject):
             self._list()
 
     def toggle_tag(self, tag: str) -> None:
-        """A tag that all rows must have, or no longer."""
+        """Filter by a tag that all rows must have, or no longer."""
         tags = self.chosen.tags
         self.choose(tags=tuple(t for t in tags if t != tag) if tag in tags else (*tags, tag))
 
@@ -169,7 +169,7 @@ class SkillListing(QObject):
             self._loading = False
 
     def _after(self, changes: SkillChanges) -> None:
-        """These changed, and the list is of now."""
+        """Tell which files changed, now that the list is up to date."""
         self.touched.emit(changes.files)
 
     def _listed_again(self) -> None:

@@ -198,5 +198,5 @@ class SkillsViewModel(SkillListing):
         self._bridge.spawn(work, name=name, on_error=self.tell)
 
     def tell(self, error: AssentError) -> None:
-        """Something that was asked for failed."""
+        """Tell the page that what the person asked for failed, and what to do."""
         self.failed.emit(error.advice)

@@ -104,7 +104,7 @@ class TraceCalls:
         return self._told.get((entry.context, call_id)) or self._known.get(call_id)
 
     def asked(self, entry: TraceEntry) -> None:
-        """A person is asked."""
+        """Note that a person is asked about a call."""
         node = self._of(entry)
         if node is not None and not node.over:
             node.entries.append(entry)
@@ -112,7 +112,7 @@ class TraceCalls:
             self._work.ask(node, entry.at)
 
     def answered(self, entry: TraceEntry) -> None:
-        """The answer is there."""
+        """Note that the person has answered."""
         node = self._of(entry)
         if node is not None:
             node.entries.append(entry)
@@ -141,7 +141,7 @@ class TraceCalls:
         self._list_nested(node, facts.get("nested"), entry)
 
     def end(self, node: TraceNode, at: float) -> None:
-        """Out of what runs."""
+        """Take a node that has ended out of those that run."""
         self._work.answered(node, at) if node.state == "waiting" else None
         running = self._running.get(node.context, [])
         if node in running:

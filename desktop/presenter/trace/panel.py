@@ -85,7 +85,7 @@ class TraceViewModel(QObject):
     # -- events of the runtime ----------------------------------------------------------------------------------------
 
     def take(self, events: tuple[Event, ...]) -> None:
-        """A batch from the bridge."""
+        """Take in a batch of events from the bridge."""
         now = time.time()
         for event in events:
             if isinstance(event, RunStarted):
@@ -272,7 +272,7 @@ class TraceViewModel(QObject):
         self._spawn(work(), "copy trace")
 
     def copy_node(self, node: TraceNode) -> None:
-        """What happened to one node, in the same form."""
+        """Copy what happened to one node, in the form in which a whole trace is copied."""
         self.copy(node.entries, node.title)
 
     def export(self, path: str) -> None:

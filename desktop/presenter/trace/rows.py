@@ -21,7 +21,7 @@ class Folding:
         self._chosen.clear()
 
     def choose(self, node: TraceNode, is_open: bool) -> None:
-        """A person opens or folds it."""
+        """Open or fold a node, as a person asked."""
         self._chosen[node] = is_open
 
     def reveal(self, node: TraceNode) -> None:

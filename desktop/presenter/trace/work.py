@@ -15,7 +15,7 @@ class AtWork:
         self._waiting = 0
 
     def begin(self, node: TraceNode, *, busy: bool = True) -> None:
-        """A node that will end."""
+        """Count a node as running until it ends."""
         node.live = True
         for above in node.ancestors():
             above.open_below += 1
@@ -48,7 +48,7 @@ class AtWork:
             self._active -= 1
 
     def ask(self, node: TraceNode, at: float) -> None:
-        """A person is asked about it from now on."""
+        """Note that a node waits for a person from now on."""
         if node.state != "waiting":
             node.state = "waiting"
             node.waits = [*node.waits, [at, None]]

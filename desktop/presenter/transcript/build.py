@@ -241,7 +241,7 @@ def parts_of(
 
 
 def more_calls(message_id: str, calls: int) -> NoticePart:
-    """Instead of thousands of cards."""
+    """The notice in place of the calls that have no card: more than are shown were refused."""
     words = f"{calls - CALLS_SHOWN:,} more calls of this message are not shown. They were refused, not made."
     return NoticePart(f"{message_id}:more", words, "warning")
 

@@ -27,6 +27,6 @@ class LastAnswer(QObject):
         self.changed.emit()
 
     def gone(self, request_id: str) -> None:
-        """This request is shown nowhere any more."""
+        """Note that a request is shown nowhere any more."""
         if self and request_id == self.request_id:
             self.changed.emit()

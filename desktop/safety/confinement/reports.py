@@ -57,7 +57,7 @@ def bubblewrap(*, filtered: bool, ports: bool) -> ConfinementReport:
 
 
 def landlock(abi: int) -> ConfinementReport:
-    """``abi`` is the kernel's version of it."""
+    """What a person is told where Landlock confines; ``abi`` is the version that the kernel has."""
     return ConfinementReport(
         "landlock",
         "Confined by Landlock: commands write only in allowed folders and cannot open the denied ones.",

@@ -146,7 +146,7 @@ class SystemConfinement:
         return remove_others(self._caches, prefix, kept) if self._caches else []
 
     def profile(self) -> SandboxProfile:
-        """From the same lists that bind the file tools."""
+        """What a confined process may reach now, by the lists of folders that bind the file tools, too."""
         return profile_for(self._policy, self._settings)
 
     def close(self) -> None:

@@ -82,7 +82,7 @@ class AgentFileService:
         self._mask = mask
 
     def read(self) -> ToolsFile:
-        """The text on the disk."""
+        """Read the file's text from the disk."""
         return self._file.read()
 
     def check(self, text: str) -> AgentCheck:
@@ -118,7 +118,7 @@ class AgentFileService:
         self._saved()
 
     def reload_if_changed(self) -> None:
-        """The watch does that already."""
+        """Does nothing: the watch of the agents' folders reads changes by itself."""
 
 
 class AgentService:
@@ -364,7 +364,7 @@ class AgentService:
 
 
 def limits_of(agent: AgentDefinition, spec: SideSpec, runtime: Runtime) -> Sequence[str]:
-    """What bounds a side, in words."""
+    """The limits under which a side would run, in words."""
     limit = turns_spec.round_limit(
         spec.max_rounds, f"the agent {agent.name}", runtime.tracker(), runtime.usual_rounds()
     )

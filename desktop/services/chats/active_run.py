@@ -74,7 +74,7 @@ class RunPlaces:
         return self._taken.get(thread_id)
 
     def taken(self) -> list[ActiveRun]:
-        """All who have one."""
+        """The active runs of all threads that have one."""
         return list(self._taken.values())
 
     @contextmanager
@@ -90,7 +90,7 @@ class RunPlaces:
 
     @contextmanager
     def giving_back(self, active: ActiveRun) -> Iterator[None]:
-        """Give it back where this fails."""
+        """Give the place back if the body fails."""
         try:
             yield
         except BaseException:
@@ -98,7 +98,7 @@ class RunPlaces:
             raise
 
     def release(self, active: ActiveRun) -> None:
-        """The run is over; an successor has its place."""
+        """Give the place of a run that is over back, unless the run after it has it already."""
         if self._taken.get(active.thread_id) is active:
             del self._taken[active.thread_id]
             if active.successor is not None:

@@ -231,7 +231,7 @@ class RunExecution:
         return self._runtime.agents.priority_of(self._order.thread.agent, usual)
 
     async def _work(self, meta: RunMeta) -> Ending:
-        """One side turn of side A (R-SES-2)."""
+        """Have side A work for one turn (R-SES-2); how it ended."""
         runtime, order, above = self._runtime, self._order, self._order.called_by
         budget = self.budget = await self._bounds(meta)
         used_up = _used_up(budget)

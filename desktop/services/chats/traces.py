@@ -106,7 +106,7 @@ class TraceKeeper:
         self._runs: dict[str, _OpenTrace] = {}
 
     def take(self, event: Event) -> None:
-        """Keep what the messages do not say."""
+        """Keep an event in the trace of its run, if the thread's messages will not say the same."""
         if isinstance(event, RunStarted):
             self._runs[event.run_id] = _OpenTrace()
         run = self._runs.get(event.run_id)
@@ -152,7 +152,7 @@ class TraceKeeper:
 
 
 def _wanted(event: Event, run: _OpenTrace) -> bool:
-    """Whether the messages will not say it."""
+    """Whether an event has to be kept, because the thread's messages will not say the same."""
     if isinstance(event, ToolCallStarted) and event.parent_call_id:
         run.nested.add(event.call_id)
         return True

@@ -30,7 +30,7 @@ class Keeps(Protocol):
     """Where they are written; the future is looked at only to report what could not be."""
 
     def keep(self, *, run_id: str, nodes: Sequence[NodeFacts], gone: Sequence[str] = ()) -> asyncio.Future[None]:
-        """Put these, remove those."""
+        """Write the agents ``nodes`` of a run, and remove those at the paths ``gone``."""
         ...
 
 

@@ -87,7 +87,7 @@ class DebateChecks:
         return sorted(found, key=lambda problem: problem.warning)
 
     def _cost(self, setup: DebateSetup) -> Iterator[DefinitionProblem]:
-        """An end by cost that may never come (R-SUP-7)."""
+        """Warns where the debate ends by cost and the cost of a model is not known (R-SUP-7)."""
         models = [ModelRef.parse(setup.side(name).model) for name in SIDES] if setup.max_cost is not None else []
         unknown = dict.fromkeys(str(ref) for ref in models if ref.model and not self._runtime.priced(ref))
         if unknown:

@@ -44,7 +44,7 @@ class SideContexts:
         self._keepers: dict[SideName, ContextKeeper] = {}
 
     async def load(self, thread_id: str, path: Sequence[MessageRecord]) -> None:
-        """What earlier runs have left."""
+        """Read what earlier runs of the debate left: the summaries of both sides."""
         known = await side_overlays(self._runtime, thread_id, path)
         for side in SIDES:
             kept = _OfSide(self._runtime, self._meta, side)
@@ -53,7 +53,7 @@ class SideContexts:
             )
 
     def of(self, side: SideName) -> ContextKeeper | None:
-        """For the turns of a side."""
+        """Where the turns of a side read and keep its summary, or None."""
         return self._keepers.get(side)
 
 

@@ -66,7 +66,7 @@ def turn_over(result: SideResult, before: int) -> TurnOver | None:
 
 
 def broken_off(result: SideResult, because: str | None) -> Ending:
-    """Why a turn did not end well."""
+    """How the run ends with a turn that failed, was stopped or hit a limit."""
     loop = result.loop
     if loop.end == "aborted":
         return aborted(because)

@@ -74,7 +74,7 @@ def heading(debate: Debate, turn: TurnRecord) -> str:
 
 
 def ending_words(debate: Debate) -> str:
-    """Why it stands as it does."""
+    """The debate's status and why it ended, in words."""
     reason = f": {debate.end_reason}" if debate.end_reason else ""
     return f"{debate.status.capitalize()}{reason}. {debate.end_detail}".strip()
 

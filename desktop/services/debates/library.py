@@ -71,7 +71,7 @@ class DebateLibrary:
     # -- setting up ---------------------------------------------------------------------------------------------------
 
     def templates(self) -> Sequence[DebateTemplate]:
-        """What to begin with."""
+        """The templates from which a person can begin a debate."""
         return templates()
 
     async def definitions(self) -> Sequence[DebateTemplate]:
@@ -120,7 +120,7 @@ class DebateLibrary:
     # -- looking ------------------------------------------------------------------------------------------------------
 
     async def debates(self) -> Sequence[DebateRow]:
-        """The list, the latest first."""
+        """All debates, the latest first."""
         return await self._store.debates.rows()
 
     async def search(self, text: str) -> Sequence[SearchHit]:
@@ -200,7 +200,7 @@ class DebateLibrary:
         self._told(thread_id, "title")
 
     async def restore(self, thread_id: str) -> None:
-        """Back into the list."""
+        """Bring a deleted debate back into the list."""
         await self._store.threads.restore(thread_id=thread_id)
         self._told(thread_id, "restored")
 

@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class _SideNode:
-    """``rests`` is open while it is not its turn."""
+    """The node of one side in the tree; ``rests`` is open while the other side has the turn."""
 
     node: TreeNode
     rests: ExitStack = field(default_factory=ExitStack)
@@ -119,7 +119,7 @@ class DebatePlace:
         await self._frame.close_tree(stop.ending, cut_off=stop.ending.reason == "interrupted" and not stop.wanted)
 
     def forget(self) -> None:
-        """Nothing of it stays."""
+        """Remove the debate's nodes from the tree."""
         self._end_sides()
         self._frame.forget()
 

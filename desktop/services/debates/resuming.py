@@ -35,12 +35,12 @@ class InterruptedTurn:
 
     @property
     def leaf(self) -> str:
-        """Where it goes on."""
+        """The id of the message after which the turn goes on."""
         return self.records[-1].message_id
 
     @property
     def meter(self) -> SideMeter:
-        """What was done in it."""
+        """What the turn had used before it was interrupted."""
         answers = [record for record in self.records if record.role == "assistant"]
         usage = Usage(cost_usd=0.0)
         for answer in answers:

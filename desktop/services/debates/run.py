@@ -109,7 +109,7 @@ class DebateRun:
         return self._stop.ending
 
     def changed(self) -> None:
-        """Tell how it stands."""
+        """Publish how the debate stands."""
         self._publish(DebateChanged(**self._where, state=self.debate.state()))
 
     # -- beginning and end --------------------------------------------------------------------------------------------

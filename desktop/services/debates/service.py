@@ -60,13 +60,13 @@ class DebateService(DebateLibrary):
             run.changed()
 
     async def step(self, thread_id: str) -> None:
-        """One turn, then pause again."""
+        """Run one turn of a paused debate, then pause again."""
         if thread_id in self._active:
             raise KnownError("This debate is running.", next_step="Pause it first.", code="run.busy")
         await self._launch(thread_id, single=True)
 
     async def pause(self, thread_id: str) -> None:
-        """After the turn under way (R-SES-23)."""
+        """Pause the debate after the turn under way (R-SES-23)."""
         run = self._active.get(thread_id)
         if run is not None and not run.pausing:
             run.pausing, run.debate.status = True, "pausing"
@@ -147,7 +147,7 @@ class DebateService(DebateLibrary):
         return verdict
 
     async def delete(self, thread_id: str) -> None:
-        """Stop it, then out of the list."""
+        """Stop the debate, then take it out of the list."""
         await self.stop(thread_id)
         await self.wait(thread_id)
         await self._store.threads.delete(thread_id=thread_id, at=time.time())

@@ -65,7 +65,7 @@ class Debate:
         return "b" if len(self.turns) % 2 else "a"
 
     def count(self, turn: TurnRecord) -> None:
-        """A finished turn joins what its side has used."""
+        """Add a finished turn to what its side has used."""
         meter = self.meters.get(turn.side, SideMeter(usage=Usage(cost_usd=0.0)))
         self.meters[turn.side] = replace(
             meter,

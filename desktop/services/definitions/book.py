@@ -87,7 +87,7 @@ class AgentBook:
         return tuple(one for _, one in sorted(self.agents.items()) if one.type == "ai_human")
 
     def put(self, files: Sequence[AgentFile]) -> None:
-        """What the files say from now on."""
+        """Replace all definitions by those of these files."""
         agents = {file.definition.name: file.definition for file in files if file.definition is not None}
         self.agents, self.files = agents, tuple(files)
         for listener in tuple(self._listeners):

@@ -336,7 +336,7 @@ def _priority(at: _FieldReader) -> Priority | None:
 
 
 def _together(at: _FieldReader, definition: AgentDefinition) -> None:
-    """What fields say of each other."""
+    """Check what fields say about each other, such as a stop tool and its property."""
     dual = definition.type == "dual_ai"
     if definition.expose_as_tool and not definition.tool_description:
         text = "exposeAsTool needs toolDescription: models choose tools by it"

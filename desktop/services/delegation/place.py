@@ -43,7 +43,7 @@ class AgentPlace:
     """Publishes its events."""
 
     def end(self, outcome: AgentOutcome) -> None:
-        """The agent is over."""
+        """Mark the agent's node as ended, with its outcome."""
         if self.live is not None and self.node is not None:
             self.live.end(self.run_id, self.node, outcome)
         self.token.detach()

@@ -27,7 +27,7 @@ class Begun:
 
     @property
     def message(self) -> str:
-        """What it was asked."""
+        """The message with which the agent was called."""
         return "".join(block.text for block in self.asked.blocks if isinstance(block, TextBlock))
 
 

@@ -48,7 +48,7 @@ class ChildThreads:
         return self._kept()
 
     def retention(self, kept: str) -> HistoryRetention:
-        """The same as the run tree has it."""
+        """What is kept of a child thread, in the run tree's own words for it."""
         return _MEANS[kept]
 
     def over(self, thread_id: str, run_id: str, call_key: str, kept: str) -> None:

@@ -51,7 +51,7 @@ class AgentTool:
         return PreCheck(self.spec.category)
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
-        """In a thread of its own (R-AAT-2)."""
+        """Run the agent in a new thread; its result for the caller (R-AAT-2)."""
         return await self._carry(self.definition, args, context)
 
 

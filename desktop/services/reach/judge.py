@@ -85,7 +85,7 @@ class Judge:
         return read, self.policy.explain(inner, Access.WRITE)
 
     def _asked(self, spec: ToolSpec, path: str) -> tuple[PathVerdict, Reached]:
-        """One call of one tool, as if it were made now."""
+        """Judge one call of one tool as if it were made now: the boundary's verdict, and what the gates would do."""
         verdict = self.policy.explain(path, _ACCESS[spec.name])
         writes = spec.category is Category.WRITE
         check = judged(verdict, spec.category, preview={"kind": "diff"} if writes else None)
@@ -137,7 +137,7 @@ def _by(found: Reached) -> str:
 
 
 def _only(verdict: PathVerdict, write: Reached) -> str:
-    """Why it is only read."""
+    """Why a place can be read and not written."""
     if write.because == "boundary":
         return ", protected" if verdict.rule.startswith("protected") else ""
     return {"tools": ", no tool", "rule": ", by a rule", "system": ", by the system"}.get(write.because, "")

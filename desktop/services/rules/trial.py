@@ -106,7 +106,7 @@ class Subject:
         return next((part.glob for part in self.pattern.constraints if part.name == name), otherwise)
 
     def tricks(self) -> Iterator[Trick]:
-        """All that are tried on it."""
+        """All tricks that are tried on this rule."""
         if self.name in COMMAND_TOOLS:
             glob = self._glob(ARGUMENT, "*")
             base = samples(glob)[0].base.strip() or "git status"

@@ -51,7 +51,7 @@ class Sample:
 
     @property
     def base(self) -> str:
-        """With nothing where a star stood."""
+        """The sample with nothing in the places where the rule has a star."""
         return " ".join("".join(self.pieces).split()) if len(self.pieces) > 1 else self.pieces[0]
 
     def filled(self, text: str) -> Iterator[str]:

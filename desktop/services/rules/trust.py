@@ -109,7 +109,7 @@ class FrozenRules:
 
     @property
     def all(self) -> RuleSet:
-        """The rules as they are."""
+        """All rules, as they were when these were frozen."""
         return self._made()
 
     def with_rule(self, pattern: Pattern, thread_id: str = "", replaces: str = "") -> RuleSet:

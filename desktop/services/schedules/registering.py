@@ -77,7 +77,7 @@ class ScheduleCreate:
         return PreCheck(Category.ADMIN, denied=wrong)
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
-        """Save it, as the Schedules page does."""
+        """Save the job, as the Schedules page does."""
         _attended(context)
         made = await self._jobs.save(_job(args))
         return ToolResult(
@@ -127,7 +127,7 @@ class SkillRegister:
         return f"{folder}{ENDING}"
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:
-        """Keep it, as the Skills page does."""
+        """Save the skill, as the Skills page does."""
         _attended(context)
         path = await asyncio.to_thread(self._place, args["text"])
         name = os.path.basename(path).removesuffix(ENDING)

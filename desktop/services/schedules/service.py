@@ -51,14 +51,14 @@ class JobService:
         service.terms_of = TermsAgain(runtime.store, runtime.bounds, around.admin_allowed, around.where).of
 
     async def open(self) -> None:
-        """Close what the last process left running."""
+        """Mark runs that an earlier process left open as interrupted."""
         await self._store.close_open()
 
     # -- the page -----------------------------------------------------------------------------------------------------
 
     @property
     def admin_allowed(self) -> bool:
-        """The app's switch (C-34)."""
+        """Whether the switch in Settings lets jobs make admin calls (C-34)."""
         return self._around.admin_allowed()
 
     def on_change(self, listener: Callable[[], None]) -> None:

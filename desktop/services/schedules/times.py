@@ -154,7 +154,7 @@ class ThisMachine(tzinfo):
         return datetime.fromtimestamp(dt.replace(tzinfo=UTC).timestamp()).replace(tzinfo=self)
 
     def utcoffset(self, dt: datetime | None) -> timedelta | None:
-        """What it is ahead of UTC then."""
+        """How far this computer's time is ahead of UTC at ``dt``."""
         if dt is None:
             return None
         wall = dt.replace(tzinfo=None)

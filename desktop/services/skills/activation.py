@@ -89,6 +89,6 @@ def fitting(text: str, skills: Iterable[SkillDef]) -> list[SkillDef]:
 
 
 def _offered(skills: Iterable[SkillDef]) -> list[SkillDef]:
-    """What a model may bring in by itself."""
+    """The skills that a model may activate by itself."""
     found = [one for one in skills if one.state == "ready" and one.is_words and one.model_invocable]
     return sorted((one for one in found if one.visibility != "hidden"), key=lambda one: one.name)

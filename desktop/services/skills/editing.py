@@ -395,7 +395,7 @@ def _judged(kind: str, name: str, allowed: Any, spec: ToolSpec, off: str = "") -
 
 
 def _with_key(path: str, text: str, where: Sequence[str], value: Any, name: str = "") -> str:
-    """By the kind of file. Raises NotEditable."""
+    """The file's text with a key set, written as its kind of file has it. Raises NotEditable."""
     if path.endswith(".skill.py"):
         return change_literal(text, where, value)
     if not path.endswith((".skill.md", "SKILL.md")):

@@ -85,7 +85,7 @@ class SkillImports:
         return await self._stage(lambda stop: self._staging.from_path(path, stop))
 
     async def stage_text(self, text: str) -> Staged:
-        """A pasted SKILL.md. Raises ImportRefused."""
+        """Look at a SKILL.md that a person pasted. Raises ImportRefused."""
         return await self._stage(lambda stop: self._staging.from_text(text, stop))
 
     async def _stage(self, work: Callable[[threading.Event], Staged]) -> Staged:
@@ -104,7 +104,7 @@ class SkillImports:
             asyncio.get_running_loop().run_in_executor(None, self._staging.discard, looked.result())
 
     async def cancel(self, staged: Staged) -> None:
-        """Nothing of it stays."""
+        """Delete what was staged; nothing is imported."""
         await asyncio.to_thread(self._staging.discard, staged)
 
     async def targets(self) -> tuple[Target, ...]:
@@ -121,7 +121,7 @@ class SkillImports:
         return tuple(found)
 
     async def fits(self, staged: Staged, candidate: Candidate, target: Target) -> Fits:
-        """How it would stand there."""
+        """How a skill would stand in a folder: what is taken, shadowed or wrong there."""
         return await asyncio.to_thread(self._fits, staged, candidate, target)
 
     def _fits(self, staged: Staged, candidate: Candidate, target: Target) -> Fits:

@@ -109,6 +109,6 @@ def _listed(lines: Sequence[str], *, more: bool) -> Iterator[str]:
 
 
 def _one_line(text: str) -> str:
-    """A name cannot pass for two lines."""
+    """A name as one line, so that it cannot pass for a second entry of a list."""
     shown = text.encode("utf-8", "backslashreplace").decode()
     return shown if shown.isprintable() else shown.encode("unicode_escape").decode()

@@ -236,7 +236,7 @@ class SkillWorld:
         return await asyncio.to_thread(self._told, definition, places.filled(done.text))
 
     def _body(self, definition: SkillDef) -> str:
-        """What it says, and the code that expands it is there. Blocks."""
+        """The skill's text, with the code that fills in its directives loaded. Blocks."""
         load(skills_directives)
         return self.fabric.body(definition)
 

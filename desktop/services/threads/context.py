@@ -108,7 +108,7 @@ class ContextService:
         return overlay
 
     def keeper(self, thread_id: str, overlay: Overlay, allowed: Callable[[], bool]) -> ContextKeeper:
-        """For a run that begins with ``overlay``."""
+        """The keeper of a run's summary, for a run that begins with ``overlay``."""
         _, undone = self.now(thread_id, overlay, 0)
         backoff = self._backoff.setdefault(thread_id, summarising.SummaryBackoff())
         return summarising.ContextKeeper(
@@ -130,5 +130,5 @@ class _OfThread:
         return since
 
     async def keep(self, made: Overlay) -> Overlay:
-        """Unless the person wants none any more."""
+        """Store a newer summary, unless the person wants none any more."""
         return await self.service.summarised(self.thread_id, made)

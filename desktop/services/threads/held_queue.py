@@ -24,7 +24,7 @@ class HeldQueue:
             await self._store.state.put(key=_key(thread_id), value=[record.queue_id for record in waiting])
 
     async def ready(self, thread_id: str) -> list[QueuedRecord]:
-        """What waits and is not held, the next first."""
+        """The waiting messages that are not held, the next one first."""
         waiting = await self._store.queue.waiting(thread_id=thread_id)
         held = await self.held(thread_id) if waiting else frozenset()
         return [record for record in waiting if record.queue_id not in held]

@@ -66,7 +66,7 @@ def masked(text: str, blocks: Sequence[Block], mask: Mask) -> tuple[str, tuple[B
 
 
 def masked_blocks(blocks: Sequence[Block], mask: Mask) -> tuple[Block, ...]:
-    """Attachments without known secrets."""
+    """The blocks of a message without known secrets."""
     return tuple(_block(block, mask) for block in blocks)
 
 

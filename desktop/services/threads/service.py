@@ -80,7 +80,7 @@ class ThreadService:
         self._changed(thread_id, "title")
 
     async def pin(self, thread_id: str, pinned: bool) -> None:
-        """Keep at the top, or no longer."""
+        """Keep a thread at the top of the list, or no longer."""
         await self._store.threads.pin(thread_id=thread_id, pinned=pinned)
         self._changed(thread_id, "pinned")
 
@@ -95,7 +95,7 @@ class ThreadService:
         self._changed(thread_id, "deleted")
 
     async def undo_delete(self, thread_id: str) -> None:
-        """Back into the list."""
+        """Bring a deleted thread back into the list."""
         await self._store.threads.restore(thread_id=thread_id)
         self._changed(thread_id, "restored")
 
@@ -105,12 +105,12 @@ class ThreadService:
         self._changed(thread_id, "model")
 
     async def set_agent(self, thread_id: str, agent: str) -> None:
-        """The agent of the next run."""
+        """Choose the agent of the thread's next run."""
         await self._store.threads.set_agent(thread_id=thread_id, agent=agent)
         self._changed(thread_id, "agent")
 
     async def search(self, text: str) -> list[SearchHit]:
-        """Titles first, then messages."""
+        """Threads whose title has the words, then those with messages that have them."""
         titles = await self._store.search.titles(text=text)
         return [*titles, *await self._store.search.messages(text=text)]
 

@@ -95,7 +95,7 @@ class TurnLayers:
             raise
 
     async def _work(self, given: TurnInput, take: Take) -> None:
-        """In the task of whoever asked for the turn."""
+        """Do the turn inside the layers, in the task of whoever asked for it."""
         asked, self._asked = self._asked, None
         if asked is None or asked.done():
             return

@@ -56,7 +56,7 @@ class PersistentTurn:
         self._unlisten: Callable[[], None] = lambda: None
 
     def __enter__(self) -> PersistentTurn:
-        """It hears from now on."""
+        """Begin to listen for messages to this agent."""
         topics, bus = self._runtime.skills.topics, self._runtime.bus
         log = self._runtime.inboxes
         self._inbox = AgentInbox(topics, self._context_id, self._meta, log, key=self._context_id)

@@ -108,7 +108,7 @@ class Runtime:
 
     @property
     def inboxes(self) -> InboxLog:
-        """Keeps what is posted to agents."""
+        """Where messages that are posted to agents are kept."""
         return StoredInboxes(self.store.queue, self.mask)
 
     @property
@@ -117,7 +117,7 @@ class Runtime:
         return self.bounds()
 
     def tracker(self, parent: BudgetTracker | None = None) -> BudgetTracker:
-        """What counts for it."""
+        """A tracker that counts for a budget: of a new run tree, or below ``parent``."""
         return BudgetTracker(self.bounds(), parent=parent, where=self.set_by)
 
 

@@ -342,7 +342,7 @@ class SideTurn:
     # -- ``agents.turn.ContextListener`` ------------------------------------------------------------------------------
 
     def measured(self, view: View, window: int | None) -> None:
-        """The context of a round is told to the thread."""
+        """Publish how large the context of a round is."""
         self.runtime.bus.publish(
             ContextMeasured(
                 thread_id=self.meta.thread_id,

@@ -104,7 +104,7 @@ class ResolvedSide:
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """The prompt's."""
+        """The metadata of the prompt's skill."""
         return self.cascade.metadata
 
     @property

@@ -29,7 +29,7 @@ class Toolbox:
 
     @property
     def made(self) -> int:
-        """How many calls were asked for."""
+        """How many calls the model has asked for in this run."""
         return self._port.made
 
     @property

@@ -178,7 +178,7 @@ class ReadOnly(_AsListed):
     """A list of which only that is left which reads, for a job that lists nothing (R-CRON-2)."""
 
     def offers(self, spec: ToolSpec) -> bool:
-        """By the category that the tool declares."""
+        """Whether the tool declares that it only reads."""
         return spec.category is Category.READ and self.listed.offers(spec)
 
     def permits(self, spec: ToolSpec, arguments: Mapping[str, Any], parts: Sequence[CommandPart] = ()) -> bool:
@@ -211,7 +211,7 @@ class ListedOrReading(_AsListed):
         return reads or self.listed.permits(spec, arguments, parts)
 
     def constraints(self, spec: ToolSpec) -> Sequence[str]:
-        """What reads is bound by what denies alone."""
+        """The list's constraints on a tool; for one that reads, only those that deny."""
         return (self.undenied if self._may_read(spec) else self.listed).constraints(spec)
 
     @property

@@ -63,7 +63,7 @@ class SidePanels(QObject):
 
     @property
     def panel(self) -> TracePanel | RunPanel | None:
-        """The one that shows."""
+        """The panel that is open beside the thread, or None."""
         return {TRACE: self.trace, AGENTS: self.agents}.get(self.shown)
 
     @property

@@ -191,7 +191,7 @@ class EditPane(QFrame):
         self._say()
 
     def _show_made(self, detail: SkillDetail) -> None:
-        """A tool of the app has no file."""
+        """Say in the editor's place that a tool of the app has no file to edit."""
         self.source.begin("This tool is part of Assent. There is no file to change.", "")
         self.source.setReadOnly(True)
         self._stack.setCurrentWidget(self.source)

@@ -33,7 +33,7 @@ class Found:
     """Whether it has options and there is no table of them."""
 
     def say(self, *options: str) -> None:
-        """Only a rule that says these covers it."""
+        """Note options that a rule has to name before it covers this command."""
         self.said += [option for option in options if option not in self.said]
 
 

@@ -63,7 +63,7 @@ class ActivityDetail(QFrame):
 
     @property
     def row(self) -> AuditRow | None:
-        """The entry that shows."""
+        """The entry of the log whose details are on the screen, or None."""
         return self._row
 
     def show_row(self, row: AuditRow) -> None:
