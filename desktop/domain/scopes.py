@@ -58,9 +58,9 @@ class Interrupt:
             raise self._cause from error
 
     @property
-    def is_endless(self) -> bool:
-        """Whether it has no time limit of its own."""
-        return self._left is None
+    def counts(self) -> bool:
+        """Whether there is a time limit, and its clock runs."""
+        return self._left is not None and not self._paused
 
     def pause(self) -> None:
         """Stop the clock; nests."""

@@ -16,6 +16,7 @@ from desktop.domain.scopes import Interrupt
 from desktop.domain.tools import PreCheck, Tool, ToolCallContext, ToolResult
 from desktop.pipeline.context import CallContext
 from desktop.pipeline.gates import TrustGate, prechecked, refused
+from desktop.pipeline.skill_context import Advance, ServedContext
 
 ABORTED = "Operation aborted"
 ABORT_GRACE_S = 0.06
@@ -110,10 +111,10 @@ class Executor:
     def _time_of(self, call: CallContext) -> tuple[float, str]:
         """Seconds, and who set them (R-LIM-5)."""
         spec, within, served = call.target.spec, call.request.default_timeout_s, call.request.serves
-        if served is not None and served.context.run.tool.timeout_s == math.inf:
-            return math.inf, served.context.run.tool.name  # middleware around an agent that may work for days (R-PER-1)
         if spec.timeout_s:
             return spec.timeout_s, spec.name
+        if served is not None and _is_endless(served):
+            return math.inf, served.context.run.tool.name
         return (within, "the code that calls it") if within else (self._timeout_of(spec.name), "the settings")
 
     async def _limited(self, call: CallContext) -> ToolResult:
@@ -137,6 +138,8 @@ class Executor:
         served = call.request.serves
         around = served.context.call.invocation.more_clocks if served is not None else []
         around.append(scope)  # a person who is asked inside costs middleware around it no time either
+        if served is not None and _is_endless(served):
+            served.advance = _uncounted(served.advance, scope)
         try:
             async with scope:
                 call.invocation.clock = scope
@@ -165,6 +168,24 @@ class Executor:
             around.remove(scope)
             if not task.done():
                 task.cancel()
+
+
+def _is_endless(served: ServedContext) -> bool:
+    """Whether middleware stands around what may work for days (R-PER-1)."""
+    return served.context.run.tool.timeout_s == math.inf
+
+
+def _uncounted(advance: Advance, clock: Interrupt) -> Advance:
+    """The way onward, in which the middleware's own time stands still."""
+
+    async def onward() -> Any:
+        clock.pause()
+        try:
+            return await advance()
+        finally:
+            clock.resume()
+
+    return onward
 
 
 def same_tool(one: Tool, other: Tool) -> bool:

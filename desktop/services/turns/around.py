@@ -130,7 +130,9 @@ class TurnLayers:
         message = ChatMessage("assistant", (TextBlock(text),) if text else (), "end")
         await self._recorder.round_started(taken.loop.rounds + 1 if taken is not None else 1)
         stored = await self._recorder.message_finished(message)
-        result = self._ended(given, "response", replace(message, source_id=stored))
+        own = taken is not None and taken.loop.error is None  # how it ended stays so, whatever is made of its text
+        end = taken.loop.end if taken is not None and own else "response"
+        result = self._ended(given, end, replace(message, source_id=stored))
         if self._contract.declared is None:
             return replace(result, by=taken.by, value=value) if taken is not None else result
         try:
@@ -144,7 +146,9 @@ class TurnLayers:
     ) -> SideResult:
         loop = self._taken.loop if self._taken is not None else LoopResult([*given.messages], "response", 0, Usage())
         limit = self._taken.limit if self._taken is not None else self._side.spec.usual_rounds
-        return SideResult(LoopResult([*loop.messages, *said], end, loop.rounds, loop.usage, error), limit)
+        at = loop.limit if end == loop.end else None
+        ended = LoopResult([*loop.messages, *said], end, loop.rounds, loop.usage, error, at)
+        return SideResult(ended, limit, handed=self._taken is not None and self._taken.handed)
 
 
 def _code(error: AssentError | None) -> str:

@@ -132,14 +132,15 @@ class SideTurn:
         call = await served_call(runtime, side, root, given.messages)
         text = await prompt_text(runtime, side, meta.cancellation, await runtime.skills.inherited(call))
         if not call.cascade.chain:
-            return await self._attempt(side, whose, given, events, text)
+            return await self._attempt(side, whose, root, given, events, text)
         events.kept = []
         call.invocation.local.update({"prompt": text, AGENT: {"trace": events.kept}})
 
         async def take(token: CancellationToken, left: TurnInput, again: bool) -> SideResult:
             self.meta = replace(meta, cancellation=token)
+            below = Invocation(self.meta, root, root.depth, root.history, inherited=root.inherited, shared=root.shared)
             try:
-                return await self._attempt(side, whose, left, events, text, again=again)
+                return await self._attempt(side, whose, below, left, events, text, again=again)
             finally:
                 self.meta = meta
 
@@ -147,10 +148,17 @@ class SideTurn:
         return await layers.around(given, take)
 
     async def _attempt(
-        self, side: ResolvedSide, whose: Whose, given: TurnInput, events: TurnEvents, text: str, *, again: bool = False
+        self,
+        side: ResolvedSide,
+        whose: Whose,
+        root: Invocation,
+        given: TurnInput,
+        events: TurnEvents,
+        text: str,
+        *,
+        again: bool = False,
     ) -> SideResult:
-        runtime = self.runtime
-        contract, root = contract_of(runtime, side), self._root(side, whose)
+        runtime, contract = self.runtime, contract_of(self.runtime, side)
         pipeline, memory = runtime.pipeline, side.settings.memory
         fabric = runtime.skills.fabric
         sandbox = CodeCalls(side.mode, runtime.code, pipeline, lambda: fabric, side.caller, contract, memory)

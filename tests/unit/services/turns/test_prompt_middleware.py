@@ -14,6 +14,7 @@ from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.jobs import JobPolicy
 from desktop.domain.judgement import Category
 from desktop.domain.supervision import ExecutionBudget
+from desktop.domain.tools import ToolResult
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from desktop.services.definitions.book import AgentBook
 from desktop.services.turns.unattended import terms_of
@@ -21,10 +22,11 @@ from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.patterns.paths import Where
 from desktop.skills.resolution.programmatic import RegisterToolOptions
 from tests.harness.timeouts import WAIT_S
-from tests.unit.pipeline.kit import FakeTool
+from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.services.debates.kit import FREE, DebateWorld, setup
 from tests.unit.services.delegation.test_tools import BOSS, HELPER, house, one
 from tests.unit.services.kit import ROOT, World, agent, world
+from tests.unit.services.turns.test_chat_topics import register
 from tests.unit.services.turns.test_own_provider import said
 
 HEAD = "---\nname: helper\ndescription: x\nallowed-tools: {tools}\nmetadata:\n{keys}\n---\n{body}\n"
@@ -261,23 +263,38 @@ async def test_a_stop_ends_a_turn_within_its_layers(tmp_path: Path) -> None:
 @pytest.mark.parametrize("called", [False, True])
 @pytest.mark.spec("D-10", "R-PER-1")
 async def test_no_time_limit_of_its_layers_ends_a_persistent_agent(tmp_path: Path, called: bool) -> None:
-    endless: list[bool] = []
+    counted: list[bool] = []
+    around: list[Any] = []
+
+    async def works(*_: Any) -> str:
+        counted.extend(clock.counts for clock in around[0].more_clocks)
+        await w.service.stop(thread)
+        return "seen"
 
     async def looks(ctx: Any) -> Any:
-        endless.extend(clock.is_endless for clock in ctx.envelope.target.call.invocation.more_clocks)
-        return "over"
+        around.append(ctx.envelope.target.call.invocation)
+        counted.extend(clock.counts for clock in around[0].more_clocks)
+        return await ctx.manager.next()
 
     roots = prompt(tmp_path / "mine", "watch: true\nmodel: {persistent: true}")
-    top = AgentBook(
-        {"assistant": AgentDefinition("assistant", SideDefinition("", prompt_text="Call it.", allowed_tools="helper"))}
-    )
-    model = ScriptedModel([calls("helper", {}), says("Called.")] if called else [])
+    definition = SideDefinition("", prompt_text="Call it.", allowed_tools="helper look")
+    top = AgentBook({"assistant": AgentDefinition("assistant", definition)})
+    model = ScriptedModel([*([calls("helper", {})] if called else []), calls("look", {"path": "a"})])
     async with world(
-        tmp_path, model, roots=roots, supervised=True, agents=top if called else agent(prompt="helper")
+        tmp_path,
+        model,
+        FakeTool("look", body=works),
+        roots=roots,
+        supervised=True,
+        agents=top if called else agent(prompt="helper"),
     ) as w:
         watched(w, looks)
-        await w.ask(await w.thread(), "go")
-    assert endless == [True]
+        thread = await w.thread()
+        await w.ask(thread, "go")
+    before, *within = counted
+    assert before
+    assert within
+    assert not any(within)
 
 
 @pytest.mark.spec("D-10", "R-JRN-2")
@@ -305,3 +322,95 @@ async def test_an_answer_that_was_cut_off_goes_on_within_its_layers(tmp_path: Pa
         assert [end.reason for end in w.ends()] == ["response"]
         assert len(slow.calls) == 1
         assert [one[0] for one in (*first, *heard)] == ["before", "before", "after"]
+
+
+@pytest.mark.parametrize("text", ["", "Part one."])
+@pytest.mark.spec("D-10", "R-LIM-5")
+async def test_a_layer_that_changes_the_text_does_not_hide_that_a_limit_ended_the_turn(
+    tmp_path: Path, text: str
+) -> None:
+    async def louder(ctx: Any) -> str:
+        return f"{await ctx.manager.next() or 'nothing'}!".upper()
+
+    model = ScriptedModel([calls("look", {"path": "a"}, text=text), says("never asked")])
+    async with chat(tmp_path, model, "model: {maxTurns: 1}\nwatch: true") as w:
+        watched(w, louder)
+        records = await w.ask(await w.thread(), "go")
+        (end,) = w.ends()
+        assert end.code == "limit.rounds"
+        assert "maxTurns" in end.detail
+        assert said(records)[-1].endswith(f"assistant: {(text or 'nothing').upper()}!")
+
+
+@pytest.mark.spec("D-10", "R-TMO-4")
+async def test_a_layer_that_hangs_by_itself_ends_at_its_own_limit_which_the_turn_does_not_use_up(
+    tmp_path: Path,
+) -> None:
+    async def hangs(_args: Any, context: Any) -> ToolResult:
+        served = context.scope.request.serves
+        await served.advance()
+        heard.append("the turn is over")
+        await asyncio.Event().wait()
+        return ToolResult("")
+
+    async def takes_longer(*_: Any) -> str:
+        await asyncio.sleep(0.6)
+        return "seen"
+
+    heard: list[str] = []
+    model = ScriptedModel([calls("look", {"path": "a"}), says("Done.")])
+    async with chat(tmp_path, model, "watch: true", FakeTool("look", body=takes_longer)) as w:
+        layer = FakeTool(WATCH, params=FREE, body=hangs, timeout_s=0.3)
+        w.skills.fabric.register_tool(RegisterToolOptions(WATCH, description=WATCH, role="middleware", tool=layer))
+        await w.ask(await w.thread(), "go")
+        (end,) = w.ends()
+        assert (end.reason, end.code) == ("error", "tool.timeout")
+        assert "0.3 s (set by watch)" in end.detail
+        assert heard == ["the turn is over"]
+
+
+@pytest.mark.spec("D-10", "R-PRM-10")
+async def test_time_in_which_a_person_is_asked_inside_a_turn_costs_its_layers_none(tmp_path: Path) -> None:
+    counted: list[bool] = []
+    around: list[Any] = []
+
+    class Watching(Person):
+        async def decide(self, call: Any, asking: Any) -> Any:
+            decision = await super().decide(call, asking)
+            if call.tool == "look":
+                counted.extend(clock.counts for clock in around[0].more_clocks)
+            return decision
+
+    async def looks(ctx: Any) -> Any:
+        around.append(ctx.envelope.target.call.invocation)
+        return await ctx.manager.next()
+
+    look = FakeTool("look", Category.WRITE, body=lambda *_: "written")
+    model = ScriptedModel([calls("look", {"path": "a"}), says("Done.")])
+    async with chat(tmp_path, model, "timeout: 30\nwatch: true", look, person=Watching("allow_once")) as w:
+        watched(w, looks)
+        await w.ask(await w.thread(), "go")
+        assert [end.reason for end in w.ends()] == ["response"]
+    assert counted
+    assert not any(counted)
+
+
+@pytest.mark.spec("D-10", "R-INV-7")
+async def test_nonlocals_that_a_layer_sets_go_down_into_the_calls_of_the_turn(tmp_path: Path) -> None:
+    seen: list[Any] = []
+
+    async def marks(ctx: Any) -> Any:
+        ctx.envelope.target.nonlocals["mark"] = "M"
+        return await ctx.manager.next()
+
+    async def probe(ctx: Any, _args: Any) -> str:
+        seen.append(ctx.nonlocals.get("mark"))
+        return "p"
+
+    roots = prompt(tmp_path / "mine", "watch: true", tools="probe")
+    model = ScriptedModel([calls("probe", {}), says("Done.")])
+    async with world(tmp_path, model, roots=roots, supervised=True, agents=agent(prompt="helper")) as w:
+        watched(w, marks)
+        register(w, "probe", probe)
+        await w.ask(await w.thread(), "go")
+    assert seen == ["M"]
