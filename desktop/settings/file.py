@@ -22,7 +22,7 @@ from desktop.settings.evaluate import Evaluated, Evaluation, twice_written
 from desktop.settings.spec import Problem
 from desktop.settings.text import change, parse
 
-Stamp = tuple[int, int, int]
+Stamp = tuple[int, int, int, int]
 """inode, size, time of change: equal stamps, equal file"""
 
 MAX_BYTES = 4_000_000
@@ -53,7 +53,7 @@ class ConfigFile:
             found = self.path.stat()
         except OSError:
             return None
-        return found.st_ino, found.st_size, found.st_mtime_ns
+        return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
     def load(self, fallback: Mapping[str, Any] | None) -> Loaded:
         """Read the file. What does not fit comes from ``fallback``, or at the start from the last good copy."""

@@ -93,12 +93,12 @@ class PersonFile:
         return ToolsFile(text, _stamp(raw))
 
     def looks(self) -> str:
-        """What a change of the file changes, without reading it."""
+        """What a change of the file changes, without reading it; ctime, for programs set the other times back."""
         try:
             found = self.path.stat()
         except OSError as error:
             return type(error).__name__
-        return f"{found.st_dev}:{found.st_ino}:{found.st_size}:{found.st_mtime_ns}"
+        return f"{found.st_dev}:{found.st_ino}:{found.st_size}:{found.st_mtime_ns}:{found.st_ctime_ns}"
 
 
 def _stamp(raw: bytes) -> str:

@@ -8,7 +8,8 @@ from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from desktop.app.desktop.font_notes import name_fonts
@@ -245,6 +246,7 @@ class Pages(QObject):
 
     def keep(self) -> None:
         """Prepare for the end: keep the draft that is being typed, and begin nothing any more."""
+        QGuiApplication.instance().applicationStateChanged.disconnect(self._state_changed)  # type: ignore[union-attr]
         if self._chat is not None:
             self._chat.pane.foot.keep_draft()
 
@@ -318,6 +320,7 @@ class Pages(QObject):
         m.chat.opened.connect(lambda thread_id: self._window_state.put(OPEN_THREAD, thread_id))
         m.setup.chosen.connect(self._model_chosen)
         m.setup.changed.connect(lambda: m.chat.meters_changed.emit(m.chat.meters))
+        QGuiApplication.instance().applicationStateChanged.connect(self._state_changed)  # type: ignore[union-attr]
         m.approvals.refused.connect(self._window.show_toast)
         m.rules.rules.told.connect(self._window.show_toast)
         m.approvals.activity.thread_wanted.connect(self._open_call)
@@ -325,6 +328,13 @@ class Pages(QObject):
         m.approvals.changed.connect(self._pending)
         warm_with_first_run(m.board, self._services.owner)
         m.settings.changed.connect(lambda key: self._pending() if key == NOTIFY else None)
+
+    def _state_changed(self, state: Qt.ApplicationState) -> None:
+        """Back from an editor, perhaps: take over what no notification told of, as on a network folder."""
+        if state is Qt.ApplicationState.ApplicationActive:
+            self._models.settings.look_at_file()
+            for tools in (self._services.cli, self._services.mcp):
+                self._services.owner.spawn(asyncio.to_thread(tools.reload_if_changed), "look at tools' files")
 
     def _setting_refused(self, _key: str, why: str) -> None:
         """The settings pages say it beside the setting; a shortcut or the palette has no such place."""

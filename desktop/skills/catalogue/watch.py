@@ -1,8 +1,9 @@
 """Sees changes in folders, and of single files, within a second, by the system's own notifications (S-RES-2).
 
-One thread. It watches the folders with all that is below them, and, not recursively, what is above them: a folder that
-is made, deleted or replaced is noticed that way. Where the system does not let us watch (a limit on Linux), the folders
-are compared with the disk from time to time instead, and seldom enough to cost little.
+One thread. It watches the folders with all that is below them, and, not recursively, what is above them and the folders
+of all links on the way to them: what is made, deleted, replaced or led elsewhere is noticed that way. Where the system
+does not let us watch (a limit on Linux), the folders are compared with the disk from time to time instead, and seldom
+enough to cost little.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ SHORT_STEP_MS = 20
 DEBOUNCE_MS = 500
 MODIFIED = 2
 """``watchfiles.Change.modified``."""
+MAX_LINKS = 40
+"""So many links on one way, as the system allows: what leads on is a loop."""
 FLOOD = 2_000
 """So many changes at once, and the system may have lost some: everything is looked at."""
 MIN_PAUSE_S = 2.0
@@ -107,10 +110,10 @@ class FolderWatch:
     # -- the thread ---------------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        moved: frozenset[str] | None = None
+        moved = False
         while not self._stop.is_set():
             try:
-                moved = self._watch(moved)
+                moved = self._watch(moved=moved)
             except FileNotFoundError:
                 self._stop.wait(STEP_MS / 1000)  # a folder went while we began
             except (OSError, RuntimeError) as error:
@@ -118,52 +121,55 @@ class FolderWatch:
                 self._look_now_and_then()
         self.live = False
 
-    def _watch(self, moved: frozenset[str] | None) -> frozenset[str]:
-        """Report changes until a watched folder itself comes or goes; returns the folders that did. ``moved`` are those
-        of last time: once they are watched again everything is looked at."""
+    def _watch(self, *, moved: bool) -> bool:
+        """Report changes until a watched folder, or what leads to one or to a file, comes, goes or leads elsewhere:
+        then True. ``moved``: that ended it last time, so everything is looked at once it is watched again."""
         opened: list[Notify] = []
-        above = self._above()
+        ways = self._ways()
+        above = _above(ways)
         try:
             # What is above first: from here on the system keeps every coming and going for us, so that no folder can
             # come between the look whether it is there and the watching.
             opened.append(self._open(sorted(above), recursive=False))
-            if self._above() != above:
-                return frozenset((*self._folders, *self._files))
-            if deep := [folder for folder in map(os.path.realpath, self._folders) if os.path.isdir(folder)]:
+            if (now := self._ways()) != ways or _above(now) != above:
+                return True
+            if deep := [ways[folder][-1] for folder in self._folders if os.path.isdir(ways[folder][-1])]:
                 opened.insert(0, self._open(deep, recursive=True))
             self.live = True
             if moved:
                 self._report(None)  # while nothing was watched anything may have changed, anywhere
             self._settled.set()
-            moved = frozenset()
+            moved = False
             while not moved and not self._stop.is_set():
-                moved = self._drained(opened)
+                moved = self._drained(opened, ways)
         finally:
             for notify in opened:
                 notify.close()
         return moved
 
-    def _above(self) -> set[str]:
-        """The nearest folders above what is watched that are there; of a file that is a link, both ends."""
-        ends = {end for file in self._files for end in (file, os.path.realpath(file))}
-        return {_existing(os.path.dirname(path)) for path in (*self._folders, *ends)}
+    def _ways(self) -> dict[str, list[str]]:
+        return {path: _way(path) for path in (*self._folders, *self._files)}
 
-    def _drained(self, opened: list[Notify]) -> frozenset[str]:
-        """Wait a moment for changes and report them; returns the watched folders that came or went."""
+    def _drained(self, opened: list[Notify], ways: dict[str, list[str]]) -> bool:
+        """Wait a moment for changes and report them; whether what is watched, or the way to it, is another by now."""
         found: set[tuple[int, str]] = set()
         for number, notify in enumerate(opened):
             step = SHORT_STEP_MS if number else STEP_MS
             raw = notify.watch(DEBOUNCE_MS, step, step, self._stop)
             if not isinstance(raw, str):  # "timeout", or "stop", which the caller sees for itself
                 found |= raw
+        if not found:
+            return False
         paths = {path for _, path in found}
-        tops = {top for folder in self._folders for top in (folder, os.path.realpath(folder))}
+        tops = {top for folder in self._folders for top in (folder, ways[folder][-1])}
         inside = {path for path in paths if any(path.startswith(top + os.sep) for top in tops)}
-        inside |= {file for file in self._files if paths & {_at(file), os.path.realpath(file)}}
+        inside |= {file for file in self._files if not paths.isdisjoint(ways[file])}
         self._report(None if len(paths) > FLOOD else frozenset(inside))
-        events = [path for kind, path in found if kind != MODIFIED]
-        came = {top for top in tops for path in events if top == path or top.startswith(path + os.sep)}
-        return frozenset(came | {file for file in self._files for path in events if file.startswith(path + os.sep)})
+        moved = {path for kind, path in found if kind != MODIFIED}
+        names = {name for way in ways.values() for name in way}
+        if not moved.isdisjoint(tops) or any(name.startswith(path + os.sep) for path in moved for name in names):
+            return True
+        return not moved.isdisjoint(names) and self._ways() != ways
 
     def _report(self, paths: frozenset[str] | None) -> None:
         if paths is not None and not paths:
@@ -184,9 +190,35 @@ class FolderWatch:
             pause = max(MIN_PAUSE_S, COST_SHARE * (time.monotonic() - began))
 
 
-def _at(file: str) -> str:
-    """The file by the real name of its folder, as the system reports it."""
-    return os.path.join(os.path.realpath(os.path.dirname(file)), os.path.basename(file))
+def _way(path: str) -> list[str]:
+    """Each link on the way to a path, and at last where it leads, all by the real names of their folders, as the system
+    reports them."""
+    links: list[str] = []
+    at = os.sep
+    left = path.split(os.sep)[::-1]
+    while left:
+        name = left.pop()
+        if name in ("", os.curdir):
+            continue
+        at, above = (os.path.dirname(at), at) if name == os.pardir else (os.path.join(at, name), at)
+        if len(links) < MAX_LINKS and (target := _target(at)):
+            links.append(at)
+            at = os.sep if os.path.isabs(target) else above
+            left += target.split(os.sep)[::-1]
+    return [*links, at]
+
+
+def _target(path: str) -> str:
+    """Where a link leads; "" for what is none."""
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""
+
+
+def _above(ways: dict[str, list[str]]) -> set[str]:
+    """The folders of all names on the ways; of one that is not there the nearest above it."""
+    return {_existing(os.path.dirname(name)) for way in ways.values() for name in way}
 
 
 def _existing(folder: str) -> str:

@@ -1,10 +1,13 @@
 """tools.yaml in the whole app: read at the start, called by a model, asked about, taken over when it changes."""
 
+import asyncio
 import json
 import sys
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 
 from desktop.presenter.settings.cli_example import EXAMPLE
 from desktop.ui.settings.cli_tools.page import CliPage
@@ -80,10 +83,29 @@ async def test_what_another_program_writes_into_the_persons_files_counts_without
     app = await start(HELLO)
     home, models = app.home.path, app.models
     await app.until(lambda: app.startup._services.person_files.live, "the files are watched")
+    write_all_three(home)
+    await app.until(lambda: all_three(models), "the tool, the server and the setting")
+
+
+@pytest.mark.spec("R-CLI-14", "S-RES-2")
+async def test_what_no_notification_told_of_counts_when_the_window_comes_to_the_front(start):
+    app = await start(HELLO)
+    home, models = app.home.path, app.models
+    await asyncio.to_thread(app.startup._services.person_files.stop)  # as on a network folder
+    write_all_three(home)
+    QGuiApplication.instance().applicationStateChanged.emit(Qt.ApplicationState.ApplicationActive)
+    await app.until(lambda: all_three(models), "the tool, the server and the setting")
+
+
+def write_all_three(home: Path) -> None:
+    """As another program does."""
     (home / "tools.yaml").write_text(EXAMPLE)
-    await app.until(lambda: [row.name for row in models.cli.rows] == ["count-lines"], "the tool")
     (home / "mcp.yaml").write_text("servers:\n  - name: notes\n    command: notes-server\n")
-    await app.until(lambda: [row.name for row in models.mcp.rows] == ["notes"], "the server")
     config = home / "config.yaml"
     config.write_text(config.read_text() + "appearance:\n  theme: dark\n")
-    await app.until(lambda: models.settings.get("appearance.theme") == "dark", "the setting")
+
+
+def all_three(models) -> bool:
+    """Whether what was written there counts."""
+    names = [row.name for rows in (models.cli.rows, models.mcp.rows) for row in rows]
+    return names == ["count-lines", "notes"] and models.settings.get("appearance.theme") == "dark"

@@ -162,6 +162,16 @@ async def test_a_mistake_is_told_with_its_line_and_the_last_good_values_stay(tmp
     assert again.current == before, "the last good values hold after a new start too"
 
 
+async def test_a_file_of_the_same_size_whose_time_was_set_back_is_read_again(tmp_path):
+    service = await loaded(tmp_path, "appearance:\n  text_scale: 1.25\n")
+    before = service.path.stat()
+    with service.path.open("r+") as file:  # no other inode either
+        file.write("appearance:\n  text_scale: 1.50\n")
+    os.utime(service.path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert await service.reload_if_changed()
+    assert service.current.appearance.text_scale == 1.5
+
+
 async def test_bytes_that_are_no_text_are_told_with_their_line(tmp_path):
     service = await loaded(tmp_path)
     service.path.write_bytes(b"appearance:\n  theme: d\xffrk\n")

@@ -164,6 +164,85 @@ def test_single_files_are_seen_come_change_and_go_and_nothing_beside_them_is(tmp
         watch.stop()
 
 
+def lead(link: Path, target: Path) -> None:
+    """Let a link lead elsewhere in one step, as stow and home-manager do."""
+    fresh = link.with_name(f"{link.name}-fresh")
+    fresh.symlink_to(target)
+    os.replace(fresh, link)
+
+
+@pytest.mark.parametrize("moved", ["the file", "a link in the middle", "a folder above", "a folder by a relative link"])
+def test_a_file_behind_links_is_followed_when_any_link_on_the_way_leads_elsewhere(tmp_path: Path, moved: str) -> None:
+    first, second, between, home = (tmp_path / name for name in ("first", "second", "between", "home"))
+    for folder in (first, second, between, home):
+        folder.mkdir()
+        (folder / "real.yaml").write_text("1")
+    file = home / "tools.yaml"
+    link, at, to = {
+        "the file": (file, first / "real.yaml", second / "real.yaml"),
+        "a link in the middle": (between / "middle", first / "real.yaml", second / "real.yaml"),
+        "a folder above": (between / "current", first, second),
+        "a folder by a relative link": (between / "current", Path("../first"), Path("..") / "second"),
+    }[moved]
+    link.symlink_to(at)
+    if link != file:
+        file.symlink_to(link / "real.yaml" if link.is_dir() else link)
+    seen: list[frozenset[str] | None] = []
+    watch = FolderWatch((), seen.append, files=[str(file)])
+    watch.start()
+    try:
+        assert watch.wait_settled(WAIT_S)
+        lead(link, to)
+        until(lambda: bool(seen) and seen[-1] is None)
+        for folder in (second, first):
+            seen.clear()
+            (folder / "real.yaml").write_text("2")
+            if folder == first:
+                lead(link, at)
+            until(lambda: bool(seen))
+    finally:
+        watch.stop()
+
+
+def test_a_skill_folder_behind_links_is_followed_when_one_leads_elsewhere(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        (tmp_path / name / "skills").mkdir(parents=True)
+    (tmp_path / "current").symlink_to(tmp_path / "first")
+    (tmp_path / "home").mkdir()
+    root = tmp_path / "home" / "skills"
+    root.symlink_to(tmp_path / "current" / "skills")
+    seen: list[frozenset[str] | None] = []
+    watch = FolderWatch([str(root)], seen.append)
+    watch.start()
+    try:
+        assert watch.wait_settled(WAIT_S)
+        lead(tmp_path / "current", tmp_path / "second")
+        until(lambda: None in seen)
+        seen.clear()
+        skill(tmp_path / "second" / "skills", "new")
+        until(lambda: any("new" in path for paths in seen for path in paths or ()))
+    finally:
+        watch.stop()
+
+
+def test_links_in_a_ring_lead_nowhere_and_are_seen_when_they_do(tmp_path: Path) -> None:
+    file = tmp_path / "tools.yaml"
+    file.symlink_to(file)
+    seen: list[frozenset[str] | None] = []
+    watch = FolderWatch((), seen.append, files=[str(file)])
+    watch.start()
+    try:
+        assert watch.wait_settled(WAIT_S)
+        file.unlink()
+        file.write_text("tools: []")
+        until(lambda: bool(seen))
+        seen.clear()
+        file.write_text("tools: [] # more")
+        until(lambda: bool(seen))
+    finally:
+        watch.stop()
+
+
 def test_stop_ends_the_thread_and_may_be_called_twice(root: Path) -> None:
     skill(root, "first")
     before = os.listdir("/proc/self/task") if os.path.isdir("/proc/self/task") else []

@@ -165,6 +165,17 @@ def test_a_file_that_looks_the_same_is_not_read_again_and_listeners_hear_of_relo
 
 
 @pytest.mark.spec("R-CLI-14")
+def test_a_file_of_the_same_size_whose_time_was_set_back_is_read_again(running: Running) -> None:
+    running.put(tools(("one", "true")))
+    running.service.reload()
+    before = running.path.stat()
+    running.path.write_text(running.path.read_text().replace("one", "two"))
+    os.utime(running.path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    running.service.reload_if_changed()
+    assert [tool.definition.name for tool in running.service.state.tools] == ["two"]
+
+
+@pytest.mark.spec("R-CLI-14")
 def test_the_app_saves_atomically_privately_and_puts_it_in_force(running: Running) -> None:
     file = running.service.read()
     assert (file.text, file.stamp) == ("", ABSENT)
