@@ -192,7 +192,7 @@ class CallContext(FunctionContext):
 
     @property
     def refused(self) -> str:
-        """The same as a sentence, or ""."""
+        """Why the call was refused, as a sentence, or ""."""
         return str(self.refusal) if self.refusal is not None else ""
 
     @property

@@ -30,7 +30,7 @@ _JUDGED_NOTHING = frozenset({"", "interrupted", "error", "cancelled", "budget", 
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """The end of an answer."""
+    """The calls at the end of an interrupted answer that have no result."""
 
     message: MessageRecord
     """The last message of the model."""

@@ -139,7 +139,7 @@ def check_closed(database: Path) -> ChainReport:
 
 
 def _nothing(_connection: sqlite3.Connection) -> None:
-    """What was given before is done once this is."""
+    """Work that does nothing: once it is done, so is all that was given before it."""
 
 
 def _complain(done: asyncio.Future[Any]) -> None:

@@ -154,7 +154,7 @@ class Topics:
         return [one for one in self._subscriptions.values() if one.topic == topic and one.owner == owner and one.ref]
 
     def forget(self, owner: str) -> None:
-        """The run is over."""
+        """Remove all subscriptions of a run that is over."""
         for one in [one for one in self._subscriptions.values() if one.owner == owner]:
             self._end(one)
 

@@ -109,7 +109,7 @@ class KeyringSecrets:
         return False
 
     async def _put(self, entry: tuple[str, str], value: str) -> bool:
-        """Whether the keyring has it."""
+        """Store an entry; whether the keyring has it now."""
         try:
             await self._call("put", PERSON_S, service=entry[0], user=entry[1], value=value)
         except SecretsUnavailable:
@@ -138,7 +138,7 @@ class KeyringSecrets:
         await self.drop(self._service, name)
 
     async def drop(self, service: str, user: str) -> None:
-        """The same for an entry of any service."""
+        """Delete an entry of any service."""
         await self._give_up((service, user))
         kept_here = self._only_here.pop((service, user), None) is not None
         self._seen.pop((service, user), None)
@@ -162,7 +162,7 @@ class KeyringSecrets:
         return self._seen.get(entry, "unasked")
 
     def place_of(self, name: str) -> KeyPlace:
-        """The same for an entry of our own."""
+        """Where an entry of our own lies."""
         return self.place(self._service, name)
 
     @property

@@ -59,7 +59,7 @@ class ToolSecrets:
         self._writing = asyncio.Lock()
 
     async def load(self) -> None:
-        """What was kept at the end of the last session."""
+        """Read the consents to keyring entries that were stored."""
         found = await self._kept.get(key=STATE, default={})
         found = found if isinstance(found, dict) else {}
         own = (_entry(names) for names in _rows(found.get("own"), 2))

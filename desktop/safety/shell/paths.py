@@ -101,7 +101,7 @@ class PathReader:
         return list(dict.fromkeys(path for text in texts for base in self.folders if (path := resolve(text, base))))
 
     def expanded(self, word: Word) -> list[str]:
-        """What a pattern finds now."""
+        """The paths that a word means, with what its patterns find now."""
         found = [name for path in self.resolve(word) for name in itertools.islice(glob.iglob(path), MAX_FOUND)]
         return [path for name in found if (path := self.disk.resolve(name, self.lists.workspace))]
 
