@@ -83,7 +83,7 @@ class ForkDialog(Dialog):
 
     @property
     def turn(self) -> int:
-        """After which it goes on."""
+        """The number of the turn after which the copy goes on."""
         return int(self.turn_box.currentData())
 
     @property

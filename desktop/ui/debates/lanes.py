@@ -331,5 +331,5 @@ def waits(item: TurnItem) -> bool:
 
 
 def debate_view(parent: QWidget | None = None, arrangement: Arrangement = "lanes") -> DebateView:
-    """With the app's theme."""
+    """A view of a debate, with the app's theme."""
     return DebateView(theme(), parent, arrangement=arrangement)

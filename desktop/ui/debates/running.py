@@ -102,7 +102,7 @@ class RunningPage(QFrame):
 
     @property
     def _searched(self) -> TranscriptView:
-        """What is looked at: of two branches, the fork."""
+        """The view that the search goes through: of two branches, the fork."""
         views = {self.comparison: self.comparison.fork.view, self.side_view: self.side_view.view}
         return views.get(self._stack.currentWidget(), self.view)  # type: ignore[call-overload,no-any-return]
 
@@ -275,7 +275,7 @@ class RunningPage(QFrame):
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where it is narrow the pips give way."""
+        """Have the pips in the header give way where the page is narrow."""
         super().resizeEvent(event)
         self.header.show_narrow(self.width() < theme().px(NARROW))
         if self.width() >= theme().px(NARROW) and self._debates.state is not None:

@@ -49,7 +49,7 @@ class FirstRunParts:
         return _key_card(self._setup)
 
     def made_in_turns(self) -> Iterator[QWidget]:
-        """One after the other."""
+        """Make the parts of the page one after the other, for the start to do so in turns."""
         yield self.scroller
         yield self.local
         yield self.keyed[0]

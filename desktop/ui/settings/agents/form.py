@@ -130,7 +130,7 @@ class _SideFields(QWidget):
         column.addWidget(self.reply)
 
     def show_alone(self, alone: bool) -> None:
-        """With nobody on the other side, it is no side."""
+        """Set the heading: that of a side, or of an agent with nobody on the other side."""
         title = ALONE if alone else self._title
         self._heading.setText(title)
         self.setAccessibleName(title)

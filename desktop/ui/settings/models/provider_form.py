@@ -150,7 +150,7 @@ class ProviderForm(QWidget):
         self._say_note()
 
     def _say_note(self) -> None:
-        """Where the key goes, or that there is none."""
+        """Say where the key goes, or that none is needed."""
         if self.provider is not None and not self._secret_fields():
             other = next((p.title for p in self._setup.providers if p.provider == "openai_compatible"), "")
             self._note.set_pieces(NO_KEY.format(other=other))
