@@ -9,7 +9,7 @@ from desktop.domain.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PostedMessage:
-    """One message."""
+    """A message in an inbox."""
 
     number: int
     """Its place: what came later has a greater one, as long as it is kept."""
@@ -24,7 +24,7 @@ class InboxLog(Protocol):
     its messages go, "" for those that stay until a thread takes them."""
 
     async def post(self, *, inbox: str, thread_id: str, run_id: str, text: str) -> None:
-        """One more at the end. It outlives the death of this process when this returns."""
+        """Put a message at the end of an inbox. It outlives the death of this process when this returns."""
         ...
 
     async def posted(self, *, inbox: str, after: int) -> PostedMessage | None:
@@ -39,7 +39,7 @@ class MemoryInboxes:
         self._posted: dict[str, list[PostedMessage]] = {}
 
     async def post(self, *, inbox: str, thread_id: str, run_id: str, text: str) -> None:
-        """One more at the end."""
+        """Put a message at the end of an inbox."""
         kept = self._posted.setdefault(inbox, [])
         kept.append(PostedMessage(kept[-1].number + 1 if kept else 1, "", text))
 

@@ -189,7 +189,7 @@ class ModelClient(Protocol):
     """Talks to models. ``stream`` raises ModelError subclasses and ends promptly when the token is cancelled."""
 
     def stream(self, request: ModelRequest, meta: RunMeta) -> AsyncIterator[StreamItem]:
-        """Items in order; the last is ``Finished``."""
+        """Ask a model; the items of its answer in order, the last of which is ``Finished``."""
         ...
 
 

@@ -117,7 +117,7 @@ class Caches:
         self.evict(change)
 
     def clear(self) -> None:
-        """All of them, ``promotions`` too (R-RES-15)."""
+        """Empty all caches, ``promotions`` too (R-RES-15)."""
 
         def change() -> None:
             for cache in (self.tool, self.dir, self.file, self.name_index):

@@ -162,7 +162,7 @@ class ChatPage(QWidget):
 
     @property
     def trace(self) -> TracePanel | None:
-        """Once it was wanted."""
+        """The trace panel, once it was wanted; None before."""
         return self.side.trace
 
     # -- from the shell ---------------------------------------------------------------------------------------------

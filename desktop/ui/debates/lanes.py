@@ -237,7 +237,7 @@ class DebateView(TranscriptView):
         self._watch()
 
     def change_item(self, item: TranscriptItem) -> None:
-        """A turn grew or is over."""
+        """Show a turn anew that grew or is over."""
         super().change_item(item)
         self._watch()
 

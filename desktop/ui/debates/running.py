@@ -225,7 +225,7 @@ class RunningPage(QFrame):
             approvals.answer(request_id, choice, digest=request.digest)  # type: ignore[arg-type]
 
     def show_call(self, call_id: str) -> bool:
-        """The card of a call into sight."""
+        """Scroll to the card of a call; False if there is none."""
         card = card_of(self._debates.open.items.values(), call_id)
         if card is not None:
             self.view.scroll_to_card(*card)

@@ -209,7 +209,7 @@ class LinesView(QAbstractScrollArea):
         self.viewport().update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The rows in sight."""
+        """Paint the rows in sight."""
         t = theme()
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
