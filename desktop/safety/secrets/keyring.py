@@ -150,10 +150,6 @@ class KeyringSecrets:
         else:
             self._seen[service, user] = "missing"
 
-    def is_only_here(self, service: str, user: str) -> bool:
-        """Whether the value is gone when the app closes."""
-        return (service, user) in self._only_here
-
     def place(self, service: str, user: str) -> KeyPlace:
         """Where the value lies, as far as it is known without asking: the one home of what pages say of it."""
         entry = service, user
@@ -169,10 +165,6 @@ class KeyringSecrets:
     def waiting(self) -> bool:
         """Whether the system has yet to say that it keeps something: it may be asking for a password."""
         return bool(self._keeping)
-
-    def session_only(self) -> tuple[str, ...]:
-        """Names of secrets that will be gone when the app closes, for the notice."""
-        return tuple(sorted(user for _, user in self._only_here))
 
     async def backend_name(self) -> str:
         """The backend in words. Raises SecretsUnavailable."""

@@ -116,10 +116,6 @@ class ToolSecrets:
         """Where the value lies, as far as it is known without asking."""
         return self._secrets.place(entry.service, entry.user)
 
-    def only_here(self, entry: KeyringEntry) -> bool:
-        """Whether the value is gone when the app is closed."""
-        return self._secrets.is_only_here(entry.service, entry.user)
-
     async def learn(self) -> None:
         """Make the values that Assent keeps for tools known to redaction, before anything can repeat them."""
         for entry in sorted(self._own):

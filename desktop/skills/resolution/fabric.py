@@ -286,12 +286,6 @@ class SkillFabric(Resolver):
         found = None if known is None else fingerprints(known).get(rel)
         return found if found is not None else fingerprint_of_file(path)
 
-    def trust_file(self, path: str) -> None:
-        """The person chose this file and agreed to load it (Q-3); until the app ends."""
-        config, path = self.globals.config, os.path.abspath(path)
-        self.globals.config = replace(config, trusted_files=config.trusted_files | {path})
-        self.globals.cache.forget_folders([], [path], ())
-
     # -- the page -----------------------------------------------------------------------------------------------------
 
     def catalog(self) -> SkillCatalog:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QStackedLayout, QWidget
 
 from desktop.domain.debates import DebateState
 from desktop.domain.definitions import SideName
-from desktop.presenter.debates.items import END, TurnItem
+from desktop.presenter.debates.items import TurnItem
 from desktop.presenter.debates.page import DebateModels
 from desktop.presenter.debates.words import label_of
 from desktop.ui.chat.composer.picker import Picker
@@ -280,8 +280,3 @@ class RunningPage(QFrame):
         self.header.show_narrow(self.width() < theme().px(NARROW))
         if self.width() >= theme().px(NARROW) and self._debates.state is not None:
             self.header.show_state(self._debates.state)
-
-    @property
-    def end_shown(self) -> bool:
-        """Whether the end's card stands below the turns."""
-        return self.view.page.place(END) is not None

@@ -237,11 +237,6 @@ def _parts(row: DiffRow, columns: int) -> Iterator[DiffRow]:
         start = end
 
 
-def word_marks(old: str, new: str) -> tuple[tuple[Mark, ...], tuple[Mark, ...]]:
-    """Which parts of two lines differ; nothing when they have little in common or are long."""
-    return _marks_of([old], [new])[0]
-
-
 class _Words:
     """Two lines as words, without those that both begin and end with."""
 
