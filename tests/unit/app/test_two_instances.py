@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -51,14 +52,6 @@ async def main():
     await server.stop()
 
 asyncio.run(main())
-"""
-ASKS = """
-import sys
-from pathlib import Path
-from desktop.app.home.folder import holder
-print("asking", flush=True)
-while True:
-    holder(Path(sys.argv[1]))
 """
 
 
@@ -154,9 +147,10 @@ def test_a_process_that_got_the_number_of_one_that_was_killed_is_not_said_to_hav
 
 def test_who_asks_which_process_has_the_home_keeps_none_from_having_it(tmp_path: Path) -> None:
     open_home(tmp_path).release()
-    with started(ASKS, tmp_path) as asking:
-        assert line(asking) == "asking"
-        for _ in range(300):
-            (tmp_path / "data" / "lock").write_text(f"{asking.pid:<19}\n")
-            open_home(tmp_path).release()
-        asking.kill()
+    with started(WANTS, tmp_path) as comes, open(tmp_path / "data" / "lock") as asked:
+        fcntl.flock(asked, fcntl.LOCK_SH)  # as who asks has it, for an instant
+        tell(comes, "0")
+        time.sleep(0.5)
+        fcntl.flock(asked, fcntl.LOCK_UN)
+        assert line(comes) == "mine"
+        comes.kill()
