@@ -109,7 +109,7 @@ class LinesView(QAbstractScrollArea):
         self._longest = max((cells(row.text) for row in self._rows), default=0)
         self.updateGeometry()
         if len(self._rows) != before:
-            QTimer.singleShot(0, self, self.wrapped.emit)  # its place is being given to it
+            self.wrapped.emit()
 
     def set_rows(self, rows: Sequence[DiffRow], *, start: int = 0) -> None:
         """Replace what is shown and go to its top, or where it does not all fit to the row ``start``; what stands over
