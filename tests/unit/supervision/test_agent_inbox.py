@@ -84,3 +84,18 @@ async def test_a_message_that_was_kept_wakes_the_agent_though_whoever_posted_it_
     found = await box.take()
     assert found is not None
     assert found.text == "hello"
+
+
+@pytest.mark.spec("R-PER-6")
+async def test_a_post_that_its_call_makes_once_more_is_heard_once(store: Store) -> None:
+    await store.threads.create(record=ThreadRecord("t", "First", 1.0, 1.0))
+    topics = Topics()
+    box = inbox(topics, store)
+    for text, key in (("same", "call"), ("same", "call"), ("other", "call"), ("same", "another call")):
+        await topics.post(box.topic, text, key)
+    heard = []
+    while (found := await box.take()) is not None:
+        heard.append(found.text)
+    await topics.post(box.topic, "same", "call")
+    assert heard == ["same", "other", "same"]
+    assert await box.take() is None
