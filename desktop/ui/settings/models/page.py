@@ -94,7 +94,7 @@ class ModelsPage(Scroller):
         self.form = ProviderForm(self._setup, servers=True)
         self.form.test.set_kind("primary")
         column.addWidget(self.form)
-        column.addLayout(self.form.buttons_row())
+        column.addWidget(self.form.buttons_row())
         return card
 
     def refresh(self) -> None:
