@@ -146,6 +146,7 @@ def test_a_file_may_have_as_long_a_name_as_the_disk_takes(tmp_path: Path) -> Non
             write_whole(path, b"again")
             assert path.read_bytes() == b"again"
             half = Path(unfinished(path))
+            assert half.name.encode(), "no character is cut apart"
             half.write_bytes(b"half")
         (home / "link").symlink_to(elsewhere / name)
         remove_unfinished(tmp_path, time.time() + 1)
