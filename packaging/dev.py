@@ -18,6 +18,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 -- before the imports below, which
     )
 
 from devlib.benching import run_benches
+from devlib.ending import until_told
 from devlib.environment import ROOT, clean_environment, ensure_environment
 from devlib.mutating import run_mutants
 from devlib.picturing import save_pictures
@@ -32,11 +33,9 @@ def main(arguments: list[str]) -> int:
     options.rest = [argument for argument in rest if argument != "--"]
     try:
         _refuse_leftovers(options)
-        return int(options.command(options))
+        return until_told(lambda: int(options.command(options)))
     except Stop as stop:
         fail(stop)
-    except KeyboardInterrupt:
-        return 130
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from threading import Lock
 from typing import IO
 
 from .changed import affordable, changed_files, costs, described, touched
+from .ending import Processes, kill
 from .environment import ROOT, clean_environment, python
 from .standing import PROGRESS, TELL_S, Standing, Tell
 from .words import say
@@ -124,15 +124,14 @@ def run_changed(since: str) -> int:
 def run_stages(chosen: Sequence[Stage] | None = None, tell_s: float = TELL_S, tell: Tell = say) -> int:
     """Runs these stages, else all, also after a failed one, and returns the first failing exit code or 0."""
     chosen = stages() if chosen is None else chosen
-    standing, telling, started = Standing(len(chosen)), Lock(), list[subprocess.Popen[bytes]]()
+    standing, telling, processes = Standing(len(chosen)), Lock(), Processes()
     with standing.told(tell_s, tell), ThreadPoolExecutor(AT_ONCE) as pool:
-        running = [pool.submit(_run_stage, stage, standing, telling, started) for stage in chosen]
         try:
+            running = [pool.submit(_run_stage, stage, standing, telling, processes) for stage in chosen]
             codes = [one.result() for one in running]
-        except KeyboardInterrupt:
+        except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            for process in started:
-                _kill(process)
+            processes.end()
             raise
     for stage, code in zip(chosen, codes, strict=True):
         if code not in FINE:
@@ -140,7 +139,7 @@ def run_stages(chosen: Sequence[Stage] | None = None, tell_s: float = TELL_S, te
     return next((code for code in codes if code not in FINE), 0)
 
 
-def _run_stage(stage: Stage, standing: Standing, telling: Lock, started: list[subprocess.Popen[bytes]]) -> int:
+def _run_stage(stage: Stage, standing: Standing, telling: Lock, processes: Processes) -> int:
     """The stage's exit code; what it said is shown in one piece when it has ended.
 
     Each stage has a folder for its temporary files: pytest's common one is cleaned by every process that ends, and of
@@ -154,7 +153,7 @@ def _run_stage(stage: Stage, standing: Standing, telling: Lock, started: list[su
         progress.touch()
         say(f"testing {stage.name}")
         with standing.during(stage.label, progress):
-            code = _run([f"--basetemp={folder}/t", *stage.options, *stage.paths], progress, said, started)
+            code = _run([f"--basetemp={folder}/t", *stage.options, *stage.paths], progress, processes, said)
         with telling:
             say(f"tested {stage.name}")
             said.seek(0)
@@ -170,27 +169,18 @@ def run_chosen(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="assent-tests-") as folder:
         progress = Path(folder, "progress")
         progress.touch()
-        return _run([*(HIDE_QT if only_runtime else ()), *arguments], progress)
+        return _run([*(HIDE_QT if only_runtime else ()), *arguments], progress, Processes())
 
 
-def _run(
-    arguments: list[str],
-    progress: Path,
-    output: IO[bytes] | None = None,
-    started: list[subprocess.Popen[bytes]] | None = None,
-) -> int:
+def _run(arguments: list[str], progress: Path, processes: Processes, output: IO[bytes] | None = None) -> int:
     """A pytest process, ended only when nothing in it has finished for ``QUIET_S``: a slow machine is no failure."""
     environment = {**clean_environment(), "QT_QPA_PLATFORM": "offscreen", PROGRESS: str(progress)}
     command = [str(python()), "-m", "pytest", *arguments]
-    with subprocess.Popen(
-        command, cwd=ROOT, env=environment, stdout=output, stderr=output, start_new_session=os.name == "posix"
-    ) as process:
-        if started is not None:
-            started.append(process)
+    with processes.start(command, cwd=ROOT, env=environment, stdout=output, stderr=output) as process:
         try:
             return await_progress(process, progress)
-        except KeyboardInterrupt:
-            _kill(process)
+        except BaseException:
+            kill(process)
             raise
 
 
@@ -206,14 +196,5 @@ def await_progress(process: subprocess.Popen[bytes], progress: Path, quiet_s: fl
                 continue
         if progress.stat().st_mtime_ns == before:
             say(f"no test has finished for {quiet_s:.0f} s; this stage was stopped")
-            _kill(process)
+            kill(process)
             return 1
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is not None:
-        return
-    if os.name == "posix":
-        os.killpg(process.pid, signal.SIGKILL)
-    else:
-        process.kill()

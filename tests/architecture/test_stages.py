@@ -1,11 +1,15 @@
 """A stage of the test run is ended by the clock only when nothing in it finishes any more."""
 
+import os
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from devlib import testing
+from devlib import ending, testing
 from devlib.standing import Standing
 
 from tests.harness.timeouts import WAIT_S
@@ -121,3 +125,60 @@ def test_the_rooms_below_the_presenter_are_tested_with_qt_hidden() -> None:
         rooms = {Path(path).parts[2] for path in stage.paths if path.startswith("tests/unit/")}
         assert bool(stage.options) == bool(rooms & set(testing.RUNTIME_ROOMS)), stage
         assert not stage.options or rooms <= set(testing.RUNTIME_ROOMS)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a process's state is read from /proc")
+@pytest.mark.parametrize("how", ["run_stages([testing.Stage((), (PATH,))])", "run_chosen([PATH])"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL])
+def test_a_run_that_a_signal_ends_leaves_nothing_running(tmp_path: Path, how: str, number: signal.Signals) -> None:
+    """Its pytest, a helper of that one, and, if it is not killed itself, a helper that leads its own session."""
+    helper = "subprocess.Popen([*{before}, sys.executable, '-c', 'import time; time.sleep(600)'], **{options})"
+    lines = (
+        "import os, subprocess, sys, time",
+        "from pathlib import Path",
+        "def test_it():",
+        "    one = " + helper.format(before=list(ending.WITH_ITS_PARENT), options="{}"),
+        "    other = " + helper.format(before="()", options="{'start_new_session': True}"),
+        f"    told = Path({str(tmp_path / 'told')!r})",
+        "    told.with_suffix('.part').write_text(f'{os.getpid()} {one.pid} {other.pid}')",
+        "    told.with_suffix('.part').rename(told)",
+        "    time.sleep(600)",
+    )
+    (tmp_path / "test_long.py").write_text("\n".join(lines))
+    code = "import sys; from devlib import ending, testing; PATH = sys.argv[1]; sys.exit(ending.until_told(lambda: {}))"
+    environment = {**os.environ, "PYTHONPATH": str(testing.ROOT / "packaging")}
+    command = [sys.executable, "-c", code.format(f"testing.{how}"), str(tmp_path / "test_long.py")]
+    with subprocess.Popen(command, env=environment) as run:
+        until(lambda: (tmp_path / "told").exists() or run.poll() is not None)
+        started = [int(one) for one in (tmp_path / "told").read_text().split()]
+        run.send_signal(number)
+        assert run.wait(WAIT_S) == (-number if number == signal.SIGKILL else 128 + number)
+    try:
+        until(lambda: not any(map(runs, started[:2] if number == signal.SIGKILL else started)))
+    finally:
+        for one in filter(runs, started):
+            os.kill(one, signal.SIGKILL)
+
+
+def test_a_signal_that_is_ignored_stays_ignored() -> None:
+    """As `nohup` starts a command that is to go on without its terminal."""
+    code = (
+        "import os, signal; from devlib.ending import until_told; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        "raise SystemExit(until_told(lambda: os.kill(os.getpid(), signal.SIGHUP) or 5))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(testing.ROOT / "packaging")}
+    assert subprocess.run([sys.executable, "-c", code], env=environment).returncode == 5
+
+
+def until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + WAIT_S
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def runs(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
+    except FileNotFoundError:
+        return False

@@ -34,9 +34,14 @@ def _required(program: str) -> str:
     return found
 
 
+def _helper(program: str) -> list[str]:
+    """How it is started so that the kernel ends it with the thread that started it, also when that is killed."""
+    return [_required("setpriv"), "--pdeathsig", "KILL", "--", _required(program)]
+
+
 def _start_bus(folder: Path) -> subprocess.Popen[bytes]:
     address = f"unix:path={folder / 'bus'}"
-    command = [_required("dbus-daemon"), "--session", "--nofork", "--nopidfile", f"--address={address}"]
+    command = [*_helper("dbus-daemon"), "--session", "--nofork", "--nopidfile", f"--address={address}"]
     bus = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + WAIT_S
     while not (folder / "bus").exists():
@@ -48,7 +53,7 @@ def _start_bus(folder: Path) -> subprocess.Popen[bytes]:
 
 def _start_keyring(environment: dict[str, str], *, begun: bool) -> subprocess.Popen[bytes]:
     unlock = ["--unlock"] if begun else []
-    command = [_required("gnome-keyring-daemon"), "--foreground", *unlock, "--components=secrets"]
+    command = [*_helper("gnome-keyring-daemon"), "--foreground", *unlock, "--components=secrets"]
     daemon = subprocess.Popen(
         command,
         env={**os.environ, **environment},
@@ -145,7 +150,7 @@ def keyring_session(keyring_daemon: KeyringDaemon, monkeypatch: pytest.MonkeyPat
 def running_x_server(size: str = "1600x1000x24", *, tcp: bool = False) -> Iterator[str]:
     """An Xvfb on a free display; yields the display's name, such as `:99`. ``tcp``: it listens there, too."""
     read, write = os.pipe()
-    command = [_required("Xvfb"), "-displayfd", str(write), "-screen", "0", size, "-noreset"]
+    command = [*_helper("Xvfb"), "-displayfd", str(write), "-screen", "0", size, "-noreset"]
     command += ["-listen" if tcp else "-nolisten", "tcp"]
     server = subprocess.Popen(command, pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     os.close(write)
