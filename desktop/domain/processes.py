@@ -63,7 +63,7 @@ class Child(Protocol):
 
     @property
     def health(self) -> ChildHealth:
-        """How the child is now."""
+        """How it is now."""
         ...
 
     def start(self) -> None:

@@ -80,6 +80,13 @@ class AuditRepository:
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
+    async def list_entries(
+        self, *, tool: str = "", text: str = "", before: int | None = None, limit: int = 200
+    ) -> list[tuple[int, AuditEntry]]:
+        """(number, entry) of calls, newest first."""
+        found = await self.page(AuditFilter(text=text, tool=tool), before=before, limit=limit)
+        return [(row.number, row.entry) for row in found.rows if row.kind in ("call", "adopted")]
+
     async def page(
         self, wanted: AuditFilter, *, before: int | None = None, after: int | None = None, limit: int = 200
     ) -> AuditPage:
@@ -132,7 +139,7 @@ def check_closed(database: Path) -> ChainReport:
 
 
 def _nothing(_connection: sqlite3.Connection) -> None:
-    """Work that does nothing: once it is done, so is all that was given before it."""
+    """What was given before is done once this is."""
 
 
 def _complain(done: asyncio.Future[Any]) -> None:

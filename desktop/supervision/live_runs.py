@@ -351,7 +351,7 @@ class CallGate:
         self._journal = journal
 
     async def process(self, context: FunctionContext, call_next: CallNext) -> None:
-        """Wait while the agent is paused, then make the call within the journal."""
+        """Pause, then the journal around the call."""
         node = self._runs.node_of(context.meta)
         if node is None:
             await call_next()

@@ -16,6 +16,7 @@ from desktop.domain.models import StreamItem, TextDelta
 from desktop.domain.processes import ChildRefused
 from desktop.workers.child import ChildProcess, ChildSpec
 from desktop.workers.model_child import SERVICE, environment, model_host
+from tests.harness.closed import environment_of
 from tests.harness.timeouts import WAIT_S
 from tests.servers.fixtures import ProviderSpace, provider, provider_process
 from tests.servers.hosts import KEY, collect, connection, meta, models_over, request, running_host
@@ -133,7 +134,7 @@ async def test_loading_touches_no_network_and_finds_no_key(monkeypatch: pytest.M
         assert (await host.call("ping", {"wait": True}, timeout=WAIT_S))["ready"]
         await asyncio.sleep(0.3)
         pid = host.health.pid or 0
-        assert KEY.encode() not in Path(f"/proc/{pid}/environ").read_bytes()
+        assert KEY.encode() not in environment_of(pid)
         os.kill(pid, signal.SIGKILL)
         while not host.health.last_end:
             await asyncio.sleep(0.01)

@@ -29,7 +29,7 @@ class DebateDrafts:
         return self._kept
 
     def read(self) -> DebateSetup | None:
-        """The set-up that was kept, or None if what is there cannot be one."""
+        """What was kept, if it can be one."""
         return draft_of(self._file().values.get(KEY))
 
     def keep(self, setup: DebateSetup) -> None:

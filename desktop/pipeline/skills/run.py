@@ -50,7 +50,7 @@ AllowedOf = Callable[[SkillDef], AllowedTools]
 
 
 def everything(_definition: SkillDef) -> AllowedTools:
-    """The list of a skill without one: everything is allowed."""
+    """No list is in force."""
     return ExactTools(None)
 
 

@@ -106,7 +106,7 @@ class BoundaryRule:
 
     @classmethod
     def of_resolved(cls, path: str, moment: StatCache) -> BoundaryRule:
-        """The rule for a path that has no links above its last part."""
+        """For a path without links above its last part."""
         status = moment.status(path)
         if status is not None and stat.S_ISLNK(status.st_mode):
             return cls.of(path, os.sep) or cls(path, path, None)
@@ -148,12 +148,12 @@ class Lists:
 
     @property
     def protected(self) -> tuple[BoundaryRule, ...]:
-        """The places that no tool writes, whatever is allowed."""
+        """What no tool writes."""
         return self._own[0]
 
     @property
     def installed(self) -> tuple[BoundaryRule, ...]:
-        """The folders of the app's program."""
+        """The app's program."""
         return self._own[1]
 
 

@@ -16,14 +16,14 @@ MAX_LISTED = 200
 
 
 class ActivityStore(Protocol):
-    """What this room needs of the store for the activity log."""
+    """The store's side of it."""
 
     def add(self, *, entry: AuditEntry) -> Awaitable[int | None]:
         """Write a line; returns its number."""
         ...
 
     def note(self, *, entry: AuditEntry) -> None:
-        """Write a line without waiting for it."""
+        """The same without waiting."""
         ...
 
     def settle(self, *, number: int, outcome: str) -> None:

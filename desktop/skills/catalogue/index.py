@@ -144,7 +144,7 @@ class SkillIndex:
 
 
 def digest_of(data: bytes) -> str:
-    """The digest by which pins know a content."""
+    """How content is known to pins."""
     return hashlib.sha256(data).hexdigest()
 
 

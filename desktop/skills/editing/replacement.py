@@ -72,7 +72,7 @@ class Replacement:
 
     @property
     def put_aside_so_far(self) -> tuple[Deleted, ...]:
-        """The files that new ones took the place of so far."""
+        """What the new ones took the place of."""
         return tuple(self._aside)
 
     def put_aside(self, path: str, name: str) -> None:

@@ -34,7 +34,7 @@ _NOT_IN_NAMES = frozenset('\\:*?"<>|\t\n')
 
 
 class ImportRefused(KnownError):
-    """An import was refused; nothing of it was kept."""
+    """Nothing was kept of it."""
 
     code = "skill.import_refused"
 

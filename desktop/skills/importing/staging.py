@@ -100,7 +100,7 @@ class Staging:
         return self._staged(write, stop)
 
     def discard(self, staged: Staged) -> None:
-        """Delete what was staged."""
+        """Nothing of it stays."""
         shutil.rmtree(staged.folder, ignore_errors=True)
 
     def _staged(self, fill: Callable[[StagedFiles], None], stop: threading.Event) -> Staged:

@@ -62,7 +62,7 @@ class ForkDialog(Dialog):
 
     @property
     def side(self) -> SideName:
-        """The side that is changed in the copy."""
+        """The one that changes."""
         return "a" if self.side_box.value == "a" else "b"
 
     def _fill(self) -> None:
@@ -83,7 +83,7 @@ class ForkDialog(Dialog):
 
     @property
     def turn(self) -> int:
-        """The number of the turn after which the copy goes on."""
+        """After which it goes on."""
         return int(self.turn_box.currentData())
 
     @property

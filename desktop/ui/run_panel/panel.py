@@ -109,7 +109,7 @@ class RunPanel(QFrame):
     # -- what is shown ------------------------------------------------------------------------------------------------
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Follow the run while the panel is on the screen."""
+        """Only what is seen is followed."""
         super().showEvent(event)
         self._agents.watch(True)
 

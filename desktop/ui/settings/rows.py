@@ -34,7 +34,7 @@ class Control(QObject):
         self.put = put
 
     def tell(self, value: object) -> None:
-        """Tell the value that the person chose."""
+        """The person changed it."""
         self.edited.emit(value)
 
 

@@ -27,5 +27,5 @@ class StandIn(QFrame):
         QTimer.singleShot(PATIENCE_MS, self, self._words.show)
 
     def say(self, words: str) -> None:
-        """Say what the person waits for."""
+        """What is being done."""
         self._words.setText(words)

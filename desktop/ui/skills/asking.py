@@ -71,7 +71,7 @@ def ask_name(window: QWidget, title: str, text: str, act: str, name: str, done: 
 
 
 def ask_trust(window: QWidget, folder: str, done: Callable[[], None]) -> Dialog:
-    """Ask whether to trust a folder, and say what that means."""
+    """What trusting means, before it is done."""
     words = (
         ("Skills below ", ""),
         (shown_line(folder), "mono"),

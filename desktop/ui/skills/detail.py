@@ -170,7 +170,7 @@ class SkillPane(QFrame):
         return view
 
     def flush(self) -> None:
-        """Take what was typed just now into the skill's text."""
+        """What was typed just now goes into the text."""
         if "edit" in self.__dict__:
             self.edit.flush()
 

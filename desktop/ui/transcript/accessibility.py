@@ -281,7 +281,7 @@ class MessageInterface(_Virtual):
 
 
 class TextInterface(_Virtual):
-    """The text of a message, for screen readers."""
+    """What a message says."""
 
     def __init__(self, owner: MessageInterface) -> None:
         super().__init__(owner.view)

@@ -73,7 +73,7 @@ class FixedRows(RowList):
         bar.setRange(0, max(0, self.content_height - room))
 
     def verticalOffset(self) -> int:
-        """How much of the rows is scrolled away above."""
+        """What is scrolled away."""
         return self.verticalScrollBar().value()
 
     def horizontalOffset(self) -> int:

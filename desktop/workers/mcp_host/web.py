@@ -31,7 +31,7 @@ class _Capped(httpx2.AsyncByteStream):
             yield chunk
 
     async def aclose(self) -> None:
-        """Give the connection back to the pool."""
+        """The connection goes back."""
         await self._body.aclose()
 
 

@@ -150,7 +150,7 @@ class Bounded(httpx.AsyncByteStream):
             yield rest
 
     async def aclose(self) -> None:
-        """Give the connection back to the pool."""
+        """The connection goes back."""
         await self._body.aclose()
 
 

@@ -12,6 +12,7 @@ from desktop.domain.models import Connection, Finished, ModelRequest, ReasoningD
 from desktop.models.client import ModelServices
 from desktop.models.providers import BEDROCK_ACCESS, is_priced
 from desktop.workers.child import ChildProcess
+from tests.harness.closed import environment_of
 from tests.servers.fixtures import ProviderSpace
 from tests.servers.hosts import KEY, collect, meta, models_over, request
 from tests.servers.signed import ACCESS_KEY_ID, SECRET_ACCESS_KEY
@@ -149,8 +150,7 @@ async def test_no_part_of_an_access_key_is_shown_or_kept(host: ChildProcess, pro
     shown = f"{error} {error.next_step} {error.args} {other} {other.args}"
     assert ACCESS_KEY_ID not in shown
     assert SECRET_ACCESS_KEY not in shown
-    with open(f"/proc/{host.health.pid}/environ", "rb") as environ:
-        assert SECRET_ACCESS_KEY.encode() not in environ.read()
+    assert SECRET_ACCESS_KEY.encode() not in environment_of(host.health.pid)
 
 
 # -- failures

@@ -7,16 +7,16 @@ import json
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
 from desktop.domain.errors import ModelError
 from desktop.domain.models import Connection, Finished, StreamItem, TextDelta
 from desktop.workers.child import ChildProcess
+from tests.harness.closed import Memory
 from tests.servers.fixtures import ProviderSpace
 from tests.servers.flood import FLOODS, flooding
-from tests.servers.hosts import collect, connection, models_over, request
+from tests.servers.hosts import collect, connection, models_over, request, running_host
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
@@ -40,22 +40,6 @@ def address() -> Iterator[Callable[[str], str]]:
         yield found
 
 
-class Memory:
-    """Of the host, in bytes: now, and the highest since it was last forgotten."""
-
-    def __init__(self, host: ChildProcess) -> None:
-        self._of = Path(f"/proc/{host.health.pid}")
-        (self._of / "clear_refs").write_text("5")
-        self._before = self._read("VmRSS")
-
-    def grown(self) -> int:
-        return self._read("VmHWM") - self._before
-
-    def _read(self, name: str) -> int:
-        lines = (self._of / "status").read_text().splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
-
-
 @pytest.mark.spec("R-SEC-5")
 @pytest.mark.parametrize(("name", "wire"), CASES)
 async def test_a_flood_ends_in_an_error_and_little_of_it_is_held(
@@ -63,7 +47,7 @@ async def test_a_flood_ends_in_an_error_and_little_of_it_is_held(
 ) -> None:
     flooded = Connection("flooded", wire, "Flooded", address(name), "key")
     models = models_over(host, flooded, connection("openai_compatible", provider.openai_url))
-    generation, memory = host.health.generation, Memory(host)
+    generation, memory = host.health.generation, Memory(host.health.pid)
     with pytest.raises(ModelError) as failed:
         await collect(models, request(f"flooded/{WIRES[wire]}", idle_s=5.0))
     grown = memory.grown()
@@ -106,14 +90,14 @@ async def test_what_an_error_says_is_read_although_it_is_packed(host: ChildProce
         await collect(models, request("openai_compatible/m"))
 
 
-async def test_a_long_answer_in_single_letters_is_not_kept_in_pieces(
-    host: ChildProcess, provider: ProviderSpace
-) -> None:
+async def test_a_long_answer_in_single_letters_is_not_kept_in_pieces(provider: ProviderSpace) -> None:
+    """In a host of its own: in one that has been flooded, this little would not be seen by an ordinary user."""
     provider.steps({"times": 3_000, "steps": [{"text": "z"}]}, {"finish": "stop"}, {"usage": {"input": 7, "output": 9}})
-    models = models_over(host, connection("openai_compatible", provider.openai_url))
-    memory = Memory(host)
-    items = await collect(models, request("openai_compatible/m"))
-    grown = memory.grown()
+    async with running_host() as fresh:
+        memory = Memory(fresh.health.pid)
+        models = models_over(fresh, connection("openai_compatible", provider.openai_url))
+        items = await collect(models, request("openai_compatible/m"))
+        grown = memory.grown()
     assert len(_text(items)) == 3_000
     assert isinstance(items[-1], Finished)
     assert items[-1].usage is not None

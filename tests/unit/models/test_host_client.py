@@ -26,6 +26,7 @@ from desktop.domain.models import Finished, ModelRequest, ReasoningDelta, Stream
 from desktop.models.client import ModelServices
 from desktop.workers.child import ChildProcess
 from desktop.workers.model_host.prompt import to_wire
+from tests.harness.closed import environment_of
 from tests.harness.timeouts import HELD_S, WAIT_S
 from tests.servers.fixtures import ProviderSpace
 from tests.servers.hosts import KEY, collect, connection, meta, models_over, request
@@ -439,8 +440,7 @@ async def test_the_key_goes_with_the_request_and_nowhere_else(host: ChildProcess
     first, second = provider.requests()[-2:]
     assert first["headers"]["authorization"] == f"Bearer {KEY}"
     assert second["headers"]["x-api-key"] == KEY
-    with open(f"/proc/{host.health.pid}/environ", "rb") as environ:
-        assert KEY.encode() not in environ.read()
+    assert KEY.encode() not in environment_of(host.health.pid)
 
 
 async def test_an_unknown_connection_is_named(host: ChildProcess) -> None:

@@ -72,7 +72,7 @@ def _lines(harmless: str) -> Leading:
 
 
 def _without(part: str) -> Leading:
-    """Objects to texts that hold ``part``, wherever it stands in them."""
+    """Nowhere in the text this."""
     return lambda text: part if part in text.casefold() else ""
 
 

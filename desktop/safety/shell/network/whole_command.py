@@ -17,7 +17,7 @@ _MAX_SAID = 3
 
 
 class NetworkReading(TypedDict):
-    """What a ``ShellReading`` says about the network."""
+    """What a ``ShellReading`` says of it."""
 
     uses_network: bool
     may_need_network: bool
@@ -64,7 +64,7 @@ class Talk:
 
     @property
     def reading(self) -> NetworkReading:
-        """The reading of the whole command, once all of its parts are read."""
+        """Once all are read."""
         known = self.hosts.complete and not self.unclear
         return NetworkReading(
             uses_network=self.network,

@@ -25,6 +25,7 @@ from desktop.safety.secrets.redaction import SecretRedactor
 from desktop.workers.child import ChildProcess
 from desktop.workers.keyring_child import keyring_host
 from desktop.workers.model_child import model_host
+from tests.harness.closed import IS_ROOT, environment_of
 from tests.harness.services import running_keyring
 from tests.harness.timeouts import WAIT_S
 
@@ -80,7 +81,7 @@ async def test_a_key_survives_in_a_real_keyring(real: KeyringSecrets) -> None:
     assert await real.get("openai") is None
     assert await real.put("openai", "sk-grüße-1") is True
     assert await real.get("openai") == "sk-grüße-1"
-    assert real.place_of("openai") == "kept"
+    assert real.session_only() == ()
     other = KeyringSecrets(keyring_host(), service=f"assent-test-{os.getpid()}", timeout_s=30)
     assert await other.get("openai") == "sk-grüße-1"
     await other.close()
@@ -96,15 +97,10 @@ async def test_a_value_goes_by_the_pipe_and_is_in_nobodys_arguments_or_environme
     child = keyring_host(environ={**os.environ, "OPENAI_API_KEY": "sk-of-the-person"})
     secrets = KeyringSecrets(child, service=f"assent-test-{os.getpid()}", timeout_s=30)
     assert await secrets.put("x", "sk-by-the-pipe") is True
-    process = Path(f"/proc/{child.health.pid}")
-    told = process.joinpath("cmdline").read_bytes()
-    if os.geteuid() == 0:
-        told += process.joinpath("environ").read_bytes()
-        assert b"DBUS_SESSION_BUS_ADDRESS" in told
-    else:  # it is closed to everybody but root, also to other processes of the same person
-        with pytest.raises(PermissionError):
-            process.joinpath("environ").read_bytes()
-    assert b"sk-" not in told
+    told = Path(f"/proc/{child.health.pid}/cmdline").read_bytes()
+    environment = environment_of(child.health.pid)
+    assert not IS_ROOT or b"DBUS_SESSION_BUS_ADDRESS" in environment
+    assert b"sk-" not in told + environment
     await secrets.delete("x")
     await secrets.close()
     assert "sk-" not in caplog.text + child.health.detail
@@ -150,7 +146,7 @@ async def test_backends_that_do_not_keep_secrets_safely_are_refused(odd: Odd, tm
     assert await secrets.put("x", "secret-value") is False
     assert [path.name for path in tmp_path.iterdir()] == ["odd.py"]
     assert await secrets.get("x") == "secret-value"
-    assert secrets.place_of("x") == "session"
+    assert secrets.session_only() == ("x",)
     report = await secrets.probe()
     assert (report.usable, report.backend) == (False, "")
     await secrets.delete("x")
