@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int
 
 
 def _small_command(word: str) -> Callable[[Sequence[str]], int] | None:
-    """One that starts no runtime."""
+    """The command of this name, if it is one that starts no runtime."""
     if word == "audit-check":
         return audit_check.main
     return send.main if word == "send" else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 from typing import Any, Literal, Protocol
 
@@ -31,19 +31,6 @@ class AgentOutcome:
     """Tokens and cost of its whole branch."""
     rounds: int = 0
     """Model requests of its whole branch."""
-
-
-class AgentContextProtocol(Protocol):
-    """All that the loop asks of context (R-CTX-1)."""
-
-    @property
-    def agent_id(self) -> AgentId:
-        """The agent it belongs to."""
-        ...
-
-    def get_prompt_window(self, session_id: str) -> Awaitable[list[ChatMessage]]:
-        """The conversation, cut to what a model is to see: a read of the history, then compaction (R-CTX-2)."""
-        ...
 
 
 class HistoryProvider(Protocol):

@@ -43,7 +43,7 @@ class ClosedPlaces(Protocol):
         ...
 
     def agreed(self, consent: Consent) -> bool:
-        """Whether a person agreed to all of it."""
+        """Whether a person agreed to all that a consent opens."""
         ...
 
     def known(self, tool: str, version: str) -> tuple[str, ...]:

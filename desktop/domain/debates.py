@@ -82,7 +82,7 @@ class DebateSetup:
 
     @property
     def turn_limit(self) -> int:
-        """After how many turns it ends."""
+        """The number of turns after which the debate ends."""
         return min(self.max_turns or USUAL_TURNS, MAX_TURNS)
 
     def side(self, name: SideName) -> SideSetup:
@@ -90,7 +90,7 @@ class DebateSetup:
         return self.a if name == "a" else self.b
 
     def with_side(self, name: SideName, side: SideSetup) -> DebateSetup:
-        """The same with one side changed."""
+        """This set-up with one side changed."""
         return replace(self, a=side) if name == "a" else replace(self, b=side)
 
 

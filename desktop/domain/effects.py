@@ -47,7 +47,7 @@ class EffectLog(Protocol):
         ...
 
     async def load(self, run_id: str) -> list[EffectRecord]:
-        """All of a run, in order."""
+        """The whole journal of a run, in order."""
         ...
 
 
@@ -80,7 +80,7 @@ def tool_value(digest: str) -> str:
 
 
 def tool_of(value: str) -> str:
-    """The digest in such a value, "" in another."""
+    """The digest in a line's value, or "" if it holds none."""
     return value[len(_TOOL) : -1] if value.startswith(_TOOL) else ""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from dataclasses import field
 from typing import Any, Literal, Protocol
 
@@ -189,15 +189,7 @@ class ModelClient(Protocol):
     """Talks to models. ``stream`` raises ModelError subclasses and ends promptly when the token is cancelled."""
 
     def stream(self, request: ModelRequest, meta: RunMeta) -> AsyncIterator[StreamItem]:
-        """Items in order; the last is ``Finished``."""
-        ...
-
-
-class ModelCatalogue(Protocol):
-    """Lists the models that can be used."""
-
-    def models(self) -> Awaitable[Sequence[ModelInfo]]:
-        """Everything usable now: local servers, connected providers, the demo model."""
+        """Ask a model; the items of its answer in order, the last of which is ``Finished``."""
         ...
 
 

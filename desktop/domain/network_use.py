@@ -31,7 +31,7 @@ class NetworkUse:
 
     @property
     def sentence(self) -> str:
-        """What the request says."""
+        """What the request tells a person about the network."""
         if self.asked:
             why = "".join(f" {one[:1].upper()}{one[1:]}." for one in self.astray)
             return f" It uses the network{self._to}.{why} Allowing it opens the network for this command alone."

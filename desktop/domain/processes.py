@@ -63,7 +63,7 @@ class Child(Protocol):
 
     @property
     def health(self) -> ChildHealth:
-        """How it is now."""
+        """How the child is now."""
         ...
 
     def start(self) -> None:

@@ -262,7 +262,7 @@ class ShellReader(Protocol):
         ...
 
     def read_now(self, command: str) -> ShellReading:
-        """The same. Blocks."""
+        """Read a command in this thread. Blocks."""
         ...
 
 
@@ -419,7 +419,7 @@ class TextMasker(Protocol):
     """One text that comes in pieces. What may be the beginning of a known value is held back until it is certain."""
 
     def feed(self, piece: str) -> str:
-        """What can be shown now."""
+        """Take in a piece of a text; the masked text that can be shown now."""
         ...
 
     def flush(self) -> str:

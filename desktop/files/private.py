@@ -18,35 +18,45 @@ StrPath = str | os.PathLike[str]
 
 UNFINISHED = ".unfinished"
 _DIGITS = 12
+_NAME = 100
+"""Bytes of a file's name that stay in that of its half: whatever length the disk takes, the half's is no longer."""
 
 
 def unfinished(path: StrPath) -> str:
     """A free place beside a path, for what is to get that name once it is whole."""
     folder, name = os.path.split(path)
-    return os.path.join(folder, f".{name}.{os.urandom(_DIGITS // 2).hex()}{UNFINISHED}")
+    return os.path.join(folder, f"{_stem(name)}{os.urandom(_DIGITS // 2).hex()}{UNFINISHED}")
+
+
+def _stem(name: str) -> str:
+    """How the name of a file's half begins; of a long name the beginning, in whole characters."""
+    raw = os.fsencode(name)
+    return f".{name if len(raw) <= _NAME else raw[:_NAME].decode(errors='ignore')}."
 
 
 def remove_unfinished(folder: StrPath, before: float, *, below: bool = False) -> None:
     """Take away what earlier processes had not finished by ``before`` (seconds since the epoch), while no other process
     writes here: in a folder, and beside the files that its links lead to; ``below``: in all folders below it, too."""
-    try:
-        entries = list(os.scandir(folder))
-    except OSError:
-        return
-    for entry in entries:
-        if _is_unfinished(entry.name):
-            _remove(entry.path, before)
-        elif entry.is_symlink():
-            _remove_beside(os.path.realpath(entry.path), before)
-        elif below and entry.is_dir():
-            remove_unfinished(entry.path, before, below=True)
+    left = [os.fspath(folder)]
+    while left:
+        try:
+            entries = list(os.scandir(left.pop()))
+        except OSError:
+            continue
+        for entry in entries:
+            if _is_unfinished(entry.name):
+                _remove(entry.path, before)
+            elif entry.is_symlink():
+                _remove_beside(os.path.realpath(entry.path), before)
+            elif below and entry.is_dir():
+                left.append(entry.path)
 
 
 def _remove_beside(target: str, before: float) -> None:
     folder, name = os.path.split(target)
     with contextlib.suppress(OSError):
         for other in os.listdir(folder):
-            if other.startswith(f".{name}.") and _is_unfinished(other):
+            if other.startswith(_stem(name)) and _is_unfinished(other):
                 _remove(os.path.join(folder, other), before)
 
 
@@ -69,13 +79,18 @@ def _remove(path: str, before: float) -> None:
 
 def remove_tree(path: str) -> None:
     """A folder with all in it, as far as that is possible."""
-    for folder, folders, files in os.walk(path, topdown=False):
-        for name in (*files, *folders):
-            at = os.path.join(folder, name)
-            with contextlib.suppress(OSError):
-                (os.rmdir if name in folders and not os.path.islink(at) else os.unlink)(at)
-    with contextlib.suppress(OSError):
-        os.rmdir(path)
+    folders = [path]
+    for folder in folders:  # which grows: some lie deeper than functions may call each other, as ``os.walk`` does
+        with contextlib.suppress(OSError):
+            for entry in list(os.scandir(folder)):
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                else:
+                    with contextlib.suppress(OSError):
+                        os.unlink(entry.path)
+    for folder in reversed(folders):
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)
 
 
 def write_whole(path: StrPath, *content: bytes, mode: int = FILE, lasting: bool = True) -> None:

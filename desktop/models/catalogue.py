@@ -49,7 +49,7 @@ class _Listed:
 
 
 class Catalogue:
-    """Implements ``ModelCatalogue``. ``problems`` holds, by connection, why its models could not be listed."""
+    """Lists the models that can be used. ``problems`` holds, by connection, why its models could not be listed."""
 
     def __init__(self, child: Child, secrets: SecretStore, connections: Connections, *, scripted: bool = False) -> None:
         self._child = child

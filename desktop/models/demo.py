@@ -93,7 +93,7 @@ def _is_answer(message: ChatMessage) -> bool:
 
 
 def _last_person(messages: Sequence[ChatMessage]) -> int:
-    """Where the person last spoke, or -1."""
+    """The index of the person's last message, or -1."""
     return max((number for number, message in enumerate(messages) if message.role == "user"), default=-1)
 
 

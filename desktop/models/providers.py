@@ -120,7 +120,7 @@ def provider_info(provider: str) -> ProviderInfo:
 
 
 def dialect(provider: str) -> Dialect:
-    """How to call it."""
+    """How to call a provider."""
     return _DIALECTS.get(provider, _DIALECTS["openai_compatible"])
 
 

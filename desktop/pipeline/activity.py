@@ -41,7 +41,7 @@ class ActivityLines(Protocol):
         ...
 
     def settle(self, *, number: int, outcome: str) -> None:
-        """What came of a line's call."""
+        """Write down what came of the call that an earlier line is about."""
         ...
 
 
@@ -53,7 +53,7 @@ class ActivityJournal:
         self._redactor = redactor
 
     def __call__(self, request: CallRequest, call: CallContext | None, outcome: CallResult) -> None:
-        """The call is over."""
+        """Write the line of a call that is over."""
         words = outcome_words(outcome)
         if call is None or not call.logged:
             self._lines.note(entry=self._entry(request, call, outcome, words))

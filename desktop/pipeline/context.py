@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import field
 from typing import Any, Protocol
 
-from desktop.domain.errors import Denied, ToolFailure
+from desktop.domain.errors import Denied, KnownError, ToolFailure
 from desktop.domain.events import EventSink
 from desktop.domain.ids import short_id
 from desktop.domain.judgement import Category
@@ -187,12 +187,12 @@ class CallContext(FunctionContext):
     """The calls that its code made, for the card."""
     unrepeatable: str = ""
     """Why a call that had begun when Assent ended cannot be made again, or ""."""
-    refusal: ToolFailure | None = None
+    refusal: KnownError | None = None
     """What a gate says to the arguments as a person edited them; they have to be edited again, or the call denied."""
 
     @property
     def refused(self) -> str:
-        """The same as a sentence, or ""."""
+        """Why the call was refused, as a sentence, or ""."""
         return str(self.refusal) if self.refusal is not None else ""
 
     @property

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from desktop.domain.errors import Denied, LimitReached, ToolAborted, ToolFailure
+from desktop.domain.errors import Denied, KnownError, LimitReached, ToolAborted, ToolFailure
 from desktop.domain.events import ToolCallAnswered, ToolCallWaiting
 from desktop.domain.judgement import Category, CommandPart
 from desktop.domain.middleware import CallNext
@@ -161,7 +161,7 @@ class TrustGate:
             await self._safety.check(call)
         except ToolAborted:
             raise
-        except ToolFailure as error:
+        except KnownError as error:
             call.refusal = error
             if call.check is before:  # of other arguments
                 call.check = PreCheck(call.target.spec.category)

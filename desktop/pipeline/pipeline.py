@@ -162,7 +162,7 @@ class Pipeline:
             attempt.result = self._crashed(attempt.request, error)
 
     async def meant(self, block: ToolCallBlock, caller: Caller) -> ToolCallBlock:
-        """The call that a call through skill-invoke is."""
+        """The call that is meant: where it goes through ``skill-invoke``, that of the skill it names."""
         if not passes_on(block):
             return block
         if self._skills is not None:

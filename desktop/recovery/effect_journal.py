@@ -109,7 +109,7 @@ class EffectJournal:
         return _MASKED + text[1:] if masked else text
 
     def complete(self, place: Place, asked: EffectRequest, value: Any) -> None:
-        """The effect is done, and gave ``value``."""
+        """Write down that an effect is done and gave ``value``."""
         self._put(place, asked, "completed", to_text(value, self._mask)[0])
 
     def fail(self, place: Place, asked: EffectRequest, error: KnownError) -> None:
@@ -136,7 +136,7 @@ class EffectJournal:
         self._put(place, asked, phase, "", code)
 
     def end_agent(self, agent: str, outcome: AgentOutcome) -> None:
-        """The terminal entry of one agent."""
+        """Write the last entry of an agent: how it ended."""
         outcome = replace(outcome, detail=self._redact(outcome.detail)) if outcome.detail else outcome
         text, _ = to_text(outcome_to_plain(outcome), self._mask)
         self._put((agent, 0), EffectRequest("return", "", ""), outcome.status, text)

@@ -24,13 +24,14 @@ from desktop.store.journal import EffectRepository
 FIRST = 8
 MAXIMUM = 200
 """Messages looked at above the end of an answer: a call's results come right below it."""
+STEP = 50
 _log = logging.getLogger(__name__)
 _JUDGED_NOTHING = frozenset({"", "interrupted", "error", "cancelled", "budget", "terminated"})
 
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """The end of an answer."""
+    """The calls at the end of an interrupted answer that have no result."""
 
     message: MessageRecord
     """The last message of the model."""
@@ -41,6 +42,8 @@ class Unfinished:
     runs: tuple[str, ...]
     """These runs: all that came since the message, oldest first. Those of an agent that was called are its caller's,
     and not among them."""
+    began: str = ""
+    """The run that began the answer."""
     cut: bool = False
     """Nobody has judged yet what follows from this round."""
     history: CallHistory = field(default_factory=CallHistory)
@@ -78,25 +81,46 @@ async def _left_open(
     store: Store, thread_id: str, message: MessageRecord, calls: Sequence[ToolCallBlock], last: MessageRecord
 ) -> Unfinished:
     """What ``message`` has left open, of which ``calls`` have no result; ``last`` is the end of its answer."""
-    since = await _runs_since(store, thread_id, message.run_id)
+    began = await _began(store, message)
+    whole = await _runs_since(store, thread_id, began)
+    ids = [run.run_id for run in whole]
+    since = whole[ids.index(message.run_id) :] if message.run_id in ids else whole
     runs = list(dict.fromkeys((message.run_id, *(run.run_id for run in since))))
-    trees = await store.called.trees(runs)
-    history = await _history(store, dict.fromkeys(trees.get(run_id, run_id) for run_id in runs), message)
+    logs = list(dict.fromkeys((began, *ids, *runs)))
+    trees = await store.called.trees(logs)
+    history = await _history(store, dict.fromkeys(trees.get(run_id, run_id) for run_id in logs), message, began)
     pasts = {c.call_id: history.past(call_key(message.message_id, c.call_id), c.arguments) for c in calls}
     own = tuple(run_id for run_id in runs if run_id not in trees)
     cut = bool(calls) or (last.role == "tool" and _was_cut(since, last.run_id))
-    return Unfinished(message, tuple(calls), pasts, own, cut, history)
+    return Unfinished(message, tuple(calls), pasts, own, began, cut, history)
 
 
-async def _history(store: Store, runs: Iterable[str], message: MessageRecord) -> CallHistory:
-    """What the journals of these runs say; ``message`` has the calls that are looked at."""
+async def _began(store: Store, message: MessageRecord) -> str:
+    """The run that began the answer of which this is a message: what a person said while it was made has a run, too."""
+    began = first = message
+    while True:
+        above = await store.messages.path(thread_id=message.thread_id, before=first.message_id, limit=STEP)
+        for one in reversed(above):
+            if one.role == "user" and one.run_id:
+                continue
+            if one.role == "user" or (one.author, one.side) != (message.author, message.side):
+                return began.run_id
+            began = one if one.run_id else began
+        if len(above) < STEP:
+            return began.run_id
+        first = above[0]
+
+
+async def _history(store: Store, runs: Iterable[str], message: MessageRecord, began: str) -> CallHistory:
+    """What the journals of these runs say; ``message`` has the calls that are looked at, and what stands around the
+    answer is named by the run that ``began`` it."""
     records: list[EffectRecord] = []
     for run_id in runs:
         records += await store.effects.load(run_id)
     own = [call_key(message.message_id, block.call_id) for block in message.blocks if isinstance(block, ToolCallBlock)]
     callers = dict(await store.called.callers(record.agent for record in records if record.kind == "tool"))
     by = callers.pop(message.message_id, "")
-    history = CallHistory.of(records, callers | dict.fromkeys(own, by))
+    history = CallHistory.of(records, callers | dict.fromkeys((*own, began), by))
     history.threads = await store.called.known(key for key, outcome in history.calls.items() if outcome.result is None)
     return history
 

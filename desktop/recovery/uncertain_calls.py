@@ -27,11 +27,11 @@ class UncertainDigests:
         self.found = set(found)
 
     def has(self, tool: str, arguments: Mapping[str, Any] | None) -> bool:
-        """Whether there is such a call."""
+        """Whether a call of this tool with these arguments is uncertain."""
         return bool(self.found) and digest_of(tool, arguments) in self.found
 
     def answered(self, tool: str, arguments: Mapping[str, Any] | None, *, unknown: bool) -> None:
-        """A person was asked about one."""
+        """Note whether the outcome of a call is still unknown, after a person was asked."""
         (self.found.add if unknown else self.found.discard)(digest_of(tool, arguments))
 
 

@@ -78,7 +78,7 @@ def defaults(home: Path) -> Settings:
 
 
 def snapshot(values: dict[str, Any]) -> Settings:
-    """From values by full key."""
+    """The snapshot that values by full key come to."""
     made: Settings = build(Settings, values)
     return made
 

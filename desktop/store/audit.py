@@ -80,13 +80,6 @@ class AuditRepository:
 
     # -- reading ----------------------------------------------------------------------------------------------------
 
-    async def list_entries(
-        self, *, tool: str = "", text: str = "", before: int | None = None, limit: int = 200
-    ) -> list[tuple[int, AuditEntry]]:
-        """(number, entry) of calls, newest first."""
-        found = await self.page(AuditFilter(text=text, tool=tool), before=before, limit=limit)
-        return [(row.number, row.entry) for row in found.rows if row.kind in ("call", "adopted")]
-
     async def page(
         self, wanted: AuditFilter, *, before: int | None = None, after: int | None = None, limit: int = 200
     ) -> AuditPage:
@@ -139,7 +132,7 @@ def check_closed(database: Path) -> ChainReport:
 
 
 def _nothing(_connection: sqlite3.Connection) -> None:
-    """What was given before is done once this is."""
+    """Work that does nothing: once it is done, so is all that was given before it."""
 
 
 def _complain(done: asyncio.Future[Any]) -> None:

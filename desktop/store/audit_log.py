@@ -70,7 +70,7 @@ class HeadFile:
             os.fsync(self._file)
 
     def close(self) -> None:
-        """On the disk, for the next start."""
+        """Write the end of the chain to the disk, for the next start."""
         file, self._file = self._file, None
         if file is not None:
             with contextlib.suppress(OSError):
@@ -125,7 +125,7 @@ class AuditChain:
             _log.warning("the end of the activity log could not be kept: %s", error)
 
     def close(self) -> None:
-        """The last one out."""
+        """Close the file of the chain's end; called last of all."""
         self._file.close()
         self._known = None
 

@@ -182,7 +182,7 @@ class _ChainWalk:
                 self._link_there = claimed
 
     def compare(self, unreadable: bool) -> None:
-        """With the end that was kept outside."""
+        """Compare the walk with the chain's end that was kept outside the database."""
         at, end = self.walker.at, self.walker.head.number
         if self._head is None:
             if unreadable or end > 1:

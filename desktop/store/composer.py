@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from desktop.domain.ids import new_id
-from desktop.domain.inboxes import PostedMessage
+from desktop.domain.inboxes import MAX_WAITING, PostedMessage
 from desktop.domain.threads import DraftRecord, QueuedRecord
 from desktop.store.rows import blocks_from_json, blocks_json, clean, to_json
 from desktop.store.worker import StoreThread
@@ -87,11 +87,25 @@ class QueueRepository:
 
         return await self._thread.read(work)
 
-    async def post(self, *, inbox: str, thread_id: str, run_id: str, text: str) -> None:
-        """One more in an agent's inbox (``domain.inboxes.InboxLog``); on the disk when this returns."""
-        values = (new_id(), thread_id, clean(text), "[]", time.time(), inbox, run_id)
+    async def post(
+        self, *, inbox: str, thread_id: str, run_id: str, text: str, post_id: str = "", after: int = 0
+    ) -> bool:
+        """Put a message into an agent's inbox (``domain.inboxes.InboxLog``); on the disk when this returns. One that a
+        thread took is a message there by its id, and is known by that."""
+        values = (post_id or new_id(), thread_id, clean(text), "[]", time.time(), inbox, run_id)
+        known = "SELECT 1 FROM queue WHERE queue_id = :id UNION ALL SELECT 1 FROM messages WHERE message_id = :id"
+        count = "SELECT count(*) FROM queue WHERE inbox = ? AND inbox <> '' AND seq > ?"
         query = f"INSERT INTO queue ({_QUEUE}, inbox, run_id) VALUES (?,?,?,?,?,?,?)"
-        await self._thread.write(lambda connection: connection.execute(query, values), durable=True)
+
+        def work(connection: sqlite3.Connection) -> bool:
+            if post_id and connection.execute(known, {"id": post_id}).fetchone() is not None:
+                return True
+            if connection.execute(count, (inbox, after)).fetchone()[0] >= MAX_WAITING:
+                return False
+            connection.execute(query, values)
+            return True
+
+        return await self._thread.write(work, durable=True)
 
     async def posted(self, *, inbox: str, after: int) -> PostedMessage | None:
         """The first message of an inbox with a greater number."""

@@ -84,7 +84,7 @@ def _disk_is_full(path: Path) -> bool:
 
 
 def full(path: Path) -> StoreFull:
-    """No space left for the database."""
+    """The error where no space is left for the database."""
     return StoreFull(
         f"The disk is full, so {path} could not be written. Nothing that was saved is lost.",
         next_step="Free some space on this disk and try again; what is on screen is saved then.",
@@ -100,7 +100,7 @@ def corrupt(path: Path, detail: str) -> StoreCorrupt:
 
 
 def too_new(path: Path, found: int, known: int) -> StoreTooNew:
-    """Written by a later release."""
+    """The error for a database that a later release wrote."""
     return StoreTooNew(
         f"The database {path} was written by a newer Assent (format {found}; this one knows {known}). "
         "It was not touched.",
@@ -109,7 +109,7 @@ def too_new(path: Path, found: int, known: int) -> StoreTooNew:
 
 
 def locked(path: Path) -> StoreError:
-    """Somebody else holds it."""
+    """The error for a database that another program holds."""
     return StoreError(
         f"Another program is using the database {path}.",
         next_step="Close the other program (a backup, a database viewer or a second Assent) and try again.",
@@ -118,7 +118,7 @@ def locked(path: Path) -> StoreError:
 
 
 def foreign(path: Path) -> StoreError:
-    """A SQLite file that Assent did not make."""
+    """The error for a SQLite file that Assent did not make."""
     return StoreError(
         f"{path} is a database of another program. It was not touched.",
         next_step="Move that file away, or start with another home folder.",

@@ -58,7 +58,7 @@ class JobRepository:
         return await self._thread.read(lambda connection: [_job(*row) for row in connection.execute(query)])
 
     async def get(self, *, job_id: str) -> Job | None:
-        """One that is not deleted, as it is now."""
+        """A job that is not deleted, as it is now."""
         query = f"SELECT {_JOB} FROM jobs WHERE job_id = ? AND deleted_at IS NULL"
         rows = await self._thread.read(lambda connection: connection.execute(query, (job_id,)).fetchall())
         return _job(*rows[0]) if rows else None

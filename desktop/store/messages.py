@@ -46,15 +46,6 @@ class MessageRepository:
 
         await self._thread.write(work, durable=record.role == "user")
 
-    async def add_many(self, *, records: Sequence[MessageRecord]) -> None:
-        """Store messages in one transaction, parents first; the last becomes the leaf. For forks and imports."""
-
-        def work(connection: sqlite3.Connection) -> None:
-            for number, record in enumerate(records, 1):
-                tree.insert(connection, record, make_leaf=number == len(records))
-
-        await self._thread.write(work)
-
     async def open(
         self, *, record: MessageRecord, on_problem: Callable[[BaseException], None] | None = None
     ) -> OpenMessage:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import time
 from pathlib import Path
 
@@ -84,10 +83,6 @@ class Store:
         await self._thread.close()
         await asyncio.to_thread(self._chain.close)
 
-    async def verify(self) -> None:
-        """Read the whole file in another thread while work goes on. Raises StoreCorrupt."""
-        await asyncio.to_thread(database.verify, self.path)
-
     async def version(self) -> int:
         """The format of the open database, for ``--check``."""
         return await self._thread.read(database.version)
@@ -100,11 +95,3 @@ class Store:
         """Move the database aside, if the person agrees; where it is now. ``open`` then makes an empty one."""
         await self.close()
         return await asyncio.to_thread(database.start_fresh, self.path)
-
-    async def back_up(self, target: Path) -> None:
-        """Write a complete copy of the open database to a file that does not exist yet."""
-
-        def work(connection: sqlite3.Connection) -> None:
-            connection.execute("VACUUM INTO ?", (str(target),))
-
-        await self._thread.read(work)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 
 from desktop.domain.threads import SearchHit
-from desktop.store import tree
 from desktop.store.search_text import END, START, match_expression, snippet_ranges
 from desktop.store.worker import StoreThread
 
@@ -58,38 +57,3 @@ class SearchRepository:
             ]
 
         return await self._thread.read(work)
-
-    async def check(self) -> list[str]:
-        """What is wrong with the index: messages that are missing from it or have gone. Empty when all is well."""
-        return await self._thread.read(_check)
-
-    async def rebuild(self) -> None:
-        """Make the index of messages anew, should it ever be wrong."""
-        await self._thread.write(_rebuild)
-
-
-_FINDABLE = (
-    "SELECT m.seq FROM messages m WHERE m.status <> 'open' AND EXISTS "
-    "(SELECT 1 FROM blocks b WHERE b.message_seq = m.seq AND b.kind = 'text' "
-    "AND trim(b.text, ' ' || char(9, 10, 13)) <> '')"
-)
-
-
-def _check(connection: sqlite3.Connection) -> list[str]:
-    found = []
-    missing = connection.execute(f"{_FINDABLE} AND m.seq NOT IN (SELECT rowid FROM message_search)").fetchall()
-    found += [f"message {row[0]} cannot be found" for row in missing]
-    gone = connection.execute("SELECT rowid FROM message_search EXCEPT SELECT seq FROM messages").fetchall()
-    found += [f"message {row[0]} is found but does not exist" for row in gone]
-    try:
-        connection.execute("INSERT INTO message_search (message_search) VALUES ('integrity-check')")
-    except sqlite3.DatabaseError as error:
-        found.append(f"the index is damaged: {error}")
-    return found
-
-
-def _rebuild(connection: sqlite3.Connection) -> None:
-    from_scratch = connection.execute("SELECT seq FROM messages WHERE status <> 'open'").fetchall()
-    connection.execute("DELETE FROM message_search")
-    for (seq,) in from_scratch:
-        tree.index(connection, seq)

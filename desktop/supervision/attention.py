@@ -16,5 +16,5 @@ class Attention:
         self._open = (self._open - {before}) | ({thread_id} - {""})
 
     def holds(self, threads: Collection[str]) -> bool:
-        """Whether one of these is open."""
+        """Whether a person has one of these threads open."""
         return not self._open.isdisjoint(threads)

@@ -106,7 +106,7 @@ class BudgetTracker:
                 self.used = self.used.plus(more if more.cost_usd is not None else replace(more, cost_usd=0.0))
 
     def called(self) -> None:
-        """A tool was called, here or below."""
+        """Count a call of a tool, here and in all budgets above."""
         at: BudgetTracker | None = self
         while at is not None:
             at.tool_calls += 1

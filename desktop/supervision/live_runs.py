@@ -351,7 +351,7 @@ class CallGate:
         self._journal = journal
 
     async def process(self, context: FunctionContext, call_next: CallNext) -> None:
-        """Pause, then the journal around the call."""
+        """Wait while the agent is paused, then make the call within the journal."""
         node = self._runs.node_of(context.meta)
         if node is None:
             await call_next()

@@ -25,6 +25,9 @@ MAX_KEPT = 200
 MAX_SUBSCRIPTIONS = 1000
 MAX_NAME = 128
 
+Keep = Callable[[Any, str], Awaitable[None]]
+"""Keeps what is posted; of posts with the same key, which may be "", the first."""
+
 
 @dataclass(frozen=True, slots=True)
 class TopicEvent:
@@ -58,7 +61,7 @@ class TopicListener:
     """In whose name the skill is called: whoever subscribed."""
     heard: Callable[[], None] | None = None
     """Called with each event, at once; it must be quick."""
-    keep: Callable[[Any], Awaitable[None]] | None = None
+    keep: Keep | None = None
     """Keeps what is posted, before it is published."""
 
 
@@ -93,12 +96,20 @@ class Topics:
                 one.heard()
         return event
 
-    async def post(self, topic: str, data: Any) -> TopicEvent:
-        """``emit``, once the inbox of an agent has kept it. Raises ToolFailure for one that is full, and what the store
-        raises."""
-        for one in tuple(self._subscriptions.values()):
-            if one.topic == topic and one.keep is not None:
-                await one.keep(data)
+    async def post(self, topic: str, data: Any, key: str = "") -> TopicEvent:
+        """``emit``, once the inbox of an agent has kept it; ``key`` names the call that posts, also where it is made
+        again. Raises ToolFailure for an inbox that is full or that no agent at work has, and what the store raises."""
+        keeping = [(one.keep, one.heard) for one in self._subscriptions.values() if one.topic == topic and one.keep]
+        if topic.startswith(INBOX) and not keeping:
+            raise ToolFailure(
+                f"No persistent agent is at work at {topic[:MAX_NAME]}, so this was not kept.", code="inbox.nobody"
+            )
+        for keep, heard in keeping:
+            try:
+                await keep(data, key)
+            finally:  # whoever posts may be cancelled once it is kept
+                if heard is not None:
+                    heard()
         return self.emit(topic, data)
 
     def is_heard(self, topic: str) -> bool:
@@ -128,7 +139,7 @@ class Topics:
         ref: str = "",
         caller: Any = None,
         heard: Callable[[], None] | None = None,
-        keep: Callable[[Any], Awaitable[None]] | None = None,
+        keep: Keep | None = None,
     ) -> TopicListener:
         """Listen from now on. Raises ToolFailure when there are too many subscriptions, Denied for the inbox of an
         agent of another run."""
@@ -154,7 +165,7 @@ class Topics:
         return [one for one in self._subscriptions.values() if one.topic == topic and one.owner == owner and one.ref]
 
     def forget(self, owner: str) -> None:
-        """The run is over."""
+        """Remove all subscriptions of a run that is over."""
         for one in [one for one in self._subscriptions.values() if one.owner == owner]:
             self._end(one)
 

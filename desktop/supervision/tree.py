@@ -392,7 +392,7 @@ class RunTree:
             node.timer = None
 
     def touch(self, node: TreeNode) -> None:
-        """Something of it is to be told."""
+        """Note that a node has changed, to be told with the next batch of changes."""
         if self._publish is None:
             return
         self._changed[node.path] = node

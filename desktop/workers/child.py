@@ -179,7 +179,7 @@ class ChildProcess:
             delay = min(delay * 2, self._spec.backoff_max)
 
     async def _rest(self) -> None:
-        """Until someone wants it again."""
+        """Wait until someone wants the child again."""
         while not self._waiting and not self._stopping:
             self._changed.clear()
             await self._changed.wait()

@@ -103,12 +103,12 @@ class WorkerCall:
             self._on_timer()
 
     async def finish(self) -> None:
-        """Everything emitted has been sent."""
+        """Wait until everything emitted has been sent."""
         while self._items:
             await self._pressure()
 
     def drop(self) -> None:
-        """Nothing more is sent."""
+        """Send nothing more for this call."""
         self._items.clear()
         if self._timer is not None:
             self._timer.cancel()

@@ -24,7 +24,8 @@ frontmatter = {
 async def run(ctx, args):
     """The event's number, and what the subscribed skills of this run returned."""
     topics = ctx.globals["topics"]
-    event = await topics.post(args["topic"], args.get("data"))
+    # After a crash the call is made again, by the same name.
+    event = await topics.post(args["topic"], args.get("data"), ctx.call.meta.call)
     answers = []
     for one in topics.listeners(args["topic"], ctx.call.meta.run_id):
         try:

@@ -1,9 +1,11 @@
-"""No module of the app is there for tests alone: the app, its children or its library reach each of them."""
+"""Nothing of the app is there for tests alone: the app, its children or its library reach each module and each name."""
 
 import ast
+import re
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from tests.architecture.rules import source
+from tests.architecture.rules import Function, Source, source, sources
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -65,3 +67,90 @@ def test_a_module_that_only_tests_import_is_found() -> None:
     every = dict.fromkeys(("desktop", "desktop.a", "desktop.b", "desktop.c"), ROOT)
     names = {"desktop": set[str](), "desktop.a": {"desktop.b"}, "desktop.b": set[str](), "desktop.c": {"desktop.a"}}
     assert unreached(every, ["desktop.a"], names) == ["desktop.c"]
+
+
+# Public names of desktop/ that nothing but tests says, each with who else needs it.
+SAID_BY_OTHERS: dict[str, str] = {
+    "dst": "datetime asks a time zone for it",
+    "fromutc": "datetime asks a time zone for it",
+    "tzname": "datetime asks a time zone for it",
+    "interface_cast": "Qt calls it",
+    "run_forever": "asyncio's runner calls it",
+    "fan_out": "an agent in code calls it on its ctx",
+    "set_data": "a skill calls it on its ctx",
+    "task_names": "tests wait for what the bridge has begun; nothing else tells them that it is quiet",
+    "fails": "a script of the model of the tests is written with it, as with says and calls",
+}
+
+FOR_SKILLS = "desktop/skills/values/for_skills.py"
+QT_NAME = re.compile(r"[a-z]+[A-Z]")
+"""Ours are in snake_case, so a method of such a name is Qt's or the standard library's, and called from there."""
+
+
+def public_names(file: Source) -> Iterator[ast.ClassDef | Function]:
+    """The functions, classes and methods that others may use."""
+    waiting: list[ast.AST] = list(file.tree.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.ClassDef):
+            waiting += node.body
+        if isinstance(node, ast.ClassDef | Function) and not node.name.startswith("_"):
+            yield node
+
+
+def said_in(file: Source) -> set[str]:
+    """Names that a file reads, and texts that may be names: of an attribute, of a function that is loaded later. An
+    import is no use of what it brings, unless it gets another name; nor is standing in ``__all__``."""
+    found: set[str] = set()
+    offered = {
+        id(text)
+        for node in file.tree.body
+        if isinstance(node, ast.Assign) and any(getattr(to, "id", "") == "__all__" for to in node.targets)
+        for text in ast.walk(node)
+    }
+    for node in file.find((ast.Name, ast.Attribute, ast.Constant, ast.ImportFrom)):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            found.add(node.attr)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in offered:
+            found.update(node.value.split(":")[-1:])
+        elif isinstance(node, ast.ImportFrom) and file.name == FOR_SKILLS:
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {alias.name for alias in node.names if alias.asname}
+    return found
+
+
+def for_tests_alone(files: list[Source], reviewed: Collection[str]) -> list[str]:
+    """Public names of desktop/ that no file says, and reviewed ones that are said after all."""
+    said = set[str]().union(*map(said_in, files))
+    unsaid = [
+        (file, node)
+        for file in files
+        if file.name.startswith("desktop/")
+        for node in public_names(file)
+        if node.name not in said and not QT_NAME.match(node.name)
+    ]
+    found = [file.at(node, f"only tests use {node.name}") for file, node in unsaid if node.name not in reviewed]
+    needless = set(reviewed) - {node.name for _, node in unsaid}
+    return sorted(found) + [f"{name} needs no exception" for name in sorted(needless)]
+
+
+def test_nothing_public_is_there_for_tests_alone() -> None:
+    files = sources(ROOT, "desktop", "skills", "packaging", "resources")
+    assert for_tests_alone(files, SAID_BY_OTHERS) == []
+
+
+def test_what_only_tests_use_is_found() -> None:
+    files = [
+        Source("desktop/a.py", "class Kept:\n def used(self): ...\n def lost(self): ...\n def sizeHint(self): ...\n"),
+        Source("desktop/b.py", "from desktop.a import Kept\ndef gone(): ...\ndef late(): ...\ndef known(): ...\n"),
+        Source("desktop/c.py", "from desktop.b import gone\n__all__ = ['gone']\n"),
+        Source("skills/c.py", "Kept().used()\nload('desktop.b:late')\n"),
+    ]
+    assert for_tests_alone(files, ["known", "used"]) == [
+        "desktop/a.py:3: only tests use lost",
+        "desktop/b.py:2: only tests use gone",
+        "used needs no exception",
+    ]

@@ -18,6 +18,7 @@ from desktop.domain.run_meta import RunMeta
 from desktop.domain.threads import MessageRecord
 from desktop.supervision.tasks import RunSlots
 from tests.bench.registry import Figure, bench
+from tests.harness.store import add_all
 from tests.unit.services.debates.kit import DebateWorld, debate_world, setup
 
 TEXT = "A sentence that a side of the debate says about the matter at hand, with a reason for it. " * 8
@@ -72,7 +73,7 @@ async def _turn(w: DebateWorld, thread: str, parent: str, number: int) -> str:
         )
         for message_id, above, role in zip(ids, [parent, *ids], ["assistant", "user", "assistant"], strict=False)
     ]
-    await w.store.messages.add_many(records=records)
+    await add_all(w.store.messages, records)
     record = TurnRecord(
         thread,
         number,

@@ -1,17 +1,14 @@
 """The pattern language: one match, one decision of an allowed list or trust rule, and a list of 10,000 entries."""
 
-import re
 import timeit
 from collections.abc import Callable
 
 from desktop.domain.call_facts import CallFacts
 from desktop.domain.judgement import Category
 from desktop.domain.tools import ToolSpec
-from desktop.skills.patterns import AllowedList, PolicyRules, match_pattern, parse_patterns
+from desktop.skills.patterns import AllowedList, PolicyRules, parse_patterns
 from tests.bench.registry import Figure, bench
 
-TAGS = ("meta-internal", "slow")
-NAMES = ("file-read", "profile-read", "callback-1a2b3c4d", "bash", "mcp-server-with-a-rather-long-tool-name")
 LIST = (
     "#meta-internal file-* {web-search,web-fetch} agent(allowedTools=file-*) file-write(path=src/**) callback-* "
     "* #destructive($deny) bash(command=rm*,$deny)"
@@ -26,26 +23,6 @@ def best_us(function: Callable[[], object], calls: int = 2_000) -> float:
 
 def _best_ms(function: Callable[[], object]) -> float:
     return best_us(function, 1) / 1000
-
-
-@bench("patterns: match_pattern, compiled", target="<= 5", unit="us")
-def one_match() -> Figure:
-    """The slowest of several kinds, each against five names."""
-    worst, floor, which = 0.0, 0.0, ""
-    for text, expression in [
-        ("file-read", "file-read"),
-        ("file-*", "file-[^/]*"),
-        ("file-[rw]*", "file-[rw][^/]*"),
-        ("{file,web}-*", "(?:file|web)-[^/]*"),
-        ("#meta-internal", "x"),
-        ("**/file-*", "(?:[^/]*/)*file-[^/]*"),
-    ]:
-        pattern, plain = parse_patterns(text).patterns[0], re.compile(expression)
-        took = best_us(lambda p=pattern: [match_pattern(p, name, TAGS) for name in NAMES]) / len(NAMES)
-        if took > worst:
-            worst, which = took, text
-            floor = best_us(lambda p=plain: [p.fullmatch(name) for name in NAMES]) / len(NAMES)
-    return Figure(worst, floor, f"reference: a plain compiled re.fullmatch; slowest: {which}")
 
 
 @bench("patterns: permits() of a list of nine", target="<= 10", unit="us")

@@ -21,7 +21,6 @@ from desktop.presenter.skills.models import SkillsModels
 from desktop.presenter.skills.page import SkillsViewModel
 from desktop.presenter.skills.projects import SkillProjects
 from desktop.presenter.skills.trying import SkillTrials
-from desktop.services.definitions.book import load_agents
 from desktop.services.skills.editing import SkillService
 from desktop.services.skills.world import SkillWorld
 from desktop.settings import SettingsService
@@ -30,6 +29,7 @@ from desktop.ui.skills.page import SkillsPage
 from tests.bench.application import in_app_loop
 from tests.bench.bench_skill_index import QUERIES, TAGS, opened, percentile, skills
 from tests.bench.registry import Figure, bench
+from tests.harness.definitions import load_agents
 from tests.unit.pipeline.kit import Table
 
 ROOT = Path(__file__).resolve().parents[2]

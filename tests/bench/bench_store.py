@@ -19,6 +19,7 @@ from desktop.domain.threads import MessageRecord, ThreadRecord
 from desktop.settings import SettingsService
 from desktop.store import Store
 from tests.bench.registry import Figure, bench
+from tests.harness.store import add_all
 from tests.samples import WORDS, make_messages, make_threads
 
 BIG = 10_000
@@ -32,7 +33,7 @@ async def store_with(*, messages: int = 0, threads: int = 0) -> AsyncIterator[St
         await store.open()
         await asyncio.gather(*(store.threads.create(record=record) for record in make_threads(threads)))
         await store.threads.create(record=ThreadRecord("sample", "Sample", 1.0, 1.0))
-        await store.messages.add_many(records=make_messages(messages, messages * 1_000))
+        await add_all(store.messages, make_messages(messages, messages * 1_000))
         try:
             yield store
         finally:

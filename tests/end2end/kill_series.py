@@ -20,7 +20,9 @@ from typing import Any
 from desktop.app.home.folder import open_home
 from desktop.domain.threads import MessageRecord
 from desktop.store import Store
+from desktop.store.database import verify
 from tests.end2end.kill_writer import text_of
+from tests.harness.store import calls_noted, search_faults
 
 ROOT = Path(__file__).resolve().parents[2]
 GRACE = 0.25  # seconds: what was on screen longer than this must be there
@@ -96,13 +98,13 @@ async def _compare(home: Path, killed: float, facts: list[Fact], saved: dict[str
     store = Store(home / "data" / "assent.db")
     recovery = await store.open()
     try:
-        await store.verify()
+        await asyncio.to_thread(verify, store.path)
         figures.interrupted_runs += len(recovery.runs)
         figures.interrupted_messages += recovery.messages
         messages = await _all(store)
         figures.messages = len(messages)
         figures.facts += len(facts)
-        figures.faults += _tree_faults(home, messages) + await store.search.check()
+        figures.faults += _tree_faults(home, messages) + await search_faults(store)
         figures.faults += [f"{run.run_id} still runs" for run in await store.runs.unfinished()]
         figures.faults += _lost(messages, saved) + _part_faults(messages, killed, facts, figures)
         figures.faults += await _fact_faults(store, messages, facts)
@@ -172,7 +174,7 @@ async def _fact_faults(store: Store, messages: dict[str, MessageRecord], facts: 
     """What was shown only after its commit is there without any grace."""
     faults = []
     drafts = {fact["thread"]: fact["text"] for fact in facts if fact["kind"] == "draft"}
-    decided = {entry.call_id for _, entry in await store.audit.list_entries(limit=100_000)}
+    decided = {entry.call_id for _, entry in await calls_noted(store.audit, limit=100_000)}
     for fact in facts:
         name = fact.get("id", "")
         message = messages.get(name)

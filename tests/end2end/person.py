@@ -259,7 +259,7 @@ class Person:
             said=outcomes[-1]["said"],
             note=form._note.text(),
             longest=self.longest,
-            only_here=self.startup._services.secrets.session_only(),
+            place=self.startup._services.secrets.place_of("connection/openai_compatible"),
             in_field=form.field("key").text(),
         )
         self.hooks.quit()

@@ -49,3 +49,14 @@ def test_the_agent_of_a_chat_hears_what_another_posted_after_the_kill(tmp_path: 
     heard = [text for text in asked[-1] if "From this chat's inbox" in text]
     assert [text[-1] for text in heard] == ["A", "B"]
     assert empty
+
+
+@pytest.mark.spec("R-PER-6", "R-JRN-2")
+def test_what_an_agent_posted_right_before_the_kill_is_heard_once_though_it_posts_it_again(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.end2end.poster_life", str(tmp_path)]
+    killed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert rows(tmp_path) == 1, "it was kept"
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == ["PAY 10", "THE END"]

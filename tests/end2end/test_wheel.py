@@ -15,8 +15,8 @@ import pytest
 from desktop.skills.catalogue.build_index import read_build_index
 from desktop.skills.catalogue.scan import BUILD_INDEX
 from desktop.skills.resolution.find import find_tool
-from desktop.skills.resolution.globals import empty_globals
 from desktop.skills.resolution.listing import list_tools
+from tests.harness.skills import empty_globals
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = ("desktop", "resources", "skills")

@@ -20,6 +20,7 @@ from desktop.domain.supervision import ExecutionBudget, Priority
 from desktop.domain.threads import DraftRecord, MessageRecord, QueuedRecord, RunRecord, ThreadRecord
 from desktop.settings import SettingsService
 from desktop.store import Store
+from tests.harness.store import add_all
 from tests.samples import make_messages
 
 DATA = Path(__file__).resolve().parent / "data"
@@ -29,7 +30,7 @@ async def fill(store: Store) -> None:
     """Something of everything: every kind of block, branches, an interrupted run, a deleted thread."""
     await store.threads.create(record=ThreadRecord("sample", "A long talk", 1.0, 1.0, model="demo/demo", pinned=True))
     messages = make_messages(60, 40_000)
-    await store.messages.add_many(records=messages)
+    await add_all(store.messages, messages)
     await store.messages.add(
         record=MessageRecord(
             "branch",

@@ -29,8 +29,8 @@ class ShrinkResults:
 
 
 class TurnContext:
-    """``AgentContextProtocol``: ``history`` read, then ``strategies`` in their order where not all fits, then the
-    window below what ``overlay`` gives. ``view`` is the last window with its account."""
+    """What a model is to see (R-CTX-1): ``history`` read, then ``strategies`` in their order where not all fits, then
+    the window below what ``overlay`` gives. ``view`` is the last window with its account."""
 
     def __init__(
         self,

@@ -7,12 +7,13 @@ for a message, and an error that may pass is waited out.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 from typing import Any
 
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import ToolFailure
-from desktop.domain.inboxes import InboxLog, PostedMessage
+from desktop.domain.inboxes import MAX_WAITING, InboxLog, PostedMessage
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.scopes import Interrupt
 from desktop.supervision.topics import INBOX, Topics
@@ -31,7 +32,6 @@ PERMANENT = frozenset(
     }
 )
 """Codes of errors that a repetition cannot mend (R-PER-5)."""
-MAX_WAITING = 200
 BASE_S = 1.0
 CAP_S = 30.0
 
@@ -59,7 +59,7 @@ class AgentInbox:
         self._log = log
         self._key = key
         self._run_id = run_id
-        self._seen = self._waiting = 0
+        self._seen = 0
         self._news = asyncio.Event()
         self._listener = topics.subscribe(inbox_of(context_id), meta.run_id, heard=self._news.set, keep=self._keep)
 
@@ -72,20 +72,31 @@ class AgentInbox:
         """Whoever waits looks again: a message may have come another way."""
         self._news.set()
 
-    async def _keep(self, data: Any) -> None:
-        if self._waiting >= MAX_WAITING:
-            raise ToolFailure(f"{MAX_WAITING} messages wait at {self.topic} and are not read yet.", code="denied.limit")
+    async def _keep(self, data: Any, key: str) -> None:
         text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, default=str)
-        self._waiting += 1
-        await self._log.post(inbox=self._key, thread_id=self._meta.thread_id, run_id=self._run_id, text=text)
+        kept = await self._log.post(
+            inbox=self._key,
+            thread_id=self._meta.thread_id,
+            run_id=self._run_id,
+            text=text,
+            post_id=_post_id(key, self._key, text) if key else "",
+            after=self._read,
+        )
+        if not kept:
+            raise ToolFailure(f"{MAX_WAITING} messages wait at {self.topic} and are not read yet.", code="denied.limit")
 
     async def take(self) -> PostedMessage | None:
         """The next message; None: there is none. After a restart those that were taken before come first, once more:
         what the agent made of them is gone with its process."""
-        found = await self._log.posted(inbox=self._key, after=self._seen if self._run_id else 0)
+        found = await self._log.posted(inbox=self._key, after=self._read)
         if found is not None:
-            self._seen, self._waiting = found.number, max(0, self._waiting - 1)
+            self._seen = found.number
         return found
+
+    @property
+    def _read(self) -> int:
+        """The number of the last message that was read, of those that are kept after that."""
+        return self._seen if self._run_id else 0
 
     async def news(self, token: CancellationToken) -> None:
         """Wait until something may have come since the last look. Raises CancellationError."""
@@ -96,6 +107,11 @@ class AgentInbox:
     def close(self) -> None:
         """Stop listening for messages to this agent."""
         self._topics.unsubscribe(self._listener.subscription_id, self._listener.owner)
+
+
+def _post_id(key: str, inbox: str, text: str) -> str:
+    """The id of a message that is the same when the call ``key`` posts it once more."""
+    return hashlib.sha256(f"{key}\0{inbox}\0{text}".encode("utf-8", "replace")).hexdigest()[:32]
 
 
 class Backoff:

@@ -55,7 +55,7 @@ def main(home: Path) -> int:
 
 
 def probes(home: Path) -> tuple[Probe, ...]:
-    """In the order in which they are printed."""
+    """The probes, in the order in which they are printed."""
     return (
         Probe("Qt", qt),
         Probe("Database", lambda: database_of(home)),

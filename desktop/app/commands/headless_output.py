@@ -26,11 +26,11 @@ class Output:
         self.unheard = ""
 
     def event(self, event: Mapping[str, Any]) -> None:
-        """One line of JSON."""
+        """Write an event as one line of JSON."""
         self._write(json.dumps(self._redactor.mask_data(event), ensure_ascii=False, default=str) + "\n")
 
     def text(self, text: str) -> None:
-        """A piece of an answer."""
+        """Write a piece of an answer."""
         self._line_open = not text.endswith("\n") if text else self._line_open
         self._write(text)
 

@@ -115,7 +115,7 @@ class CrashReporter(QObject):
         qInstallMessageHandler(self._from_qt)
 
     def uninstall(self) -> None:
-        """Give them back, at the end."""
+        """Put Python's own hooks back, at the end."""
         qInstallMessageHandler(None)
         self.early.hand_over()
         sys.excepthook, threading.excepthook = sys.__excepthook__, threading.__excepthook__

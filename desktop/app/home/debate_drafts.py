@@ -29,7 +29,7 @@ class DebateDrafts:
         return self._kept
 
     def read(self) -> DebateSetup | None:
-        """What was kept, if it can be one."""
+        """The set-up that was kept, or None if what is there cannot be one."""
         return draft_of(self._file().values.get(KEY))
 
     def keep(self, setup: DebateSetup) -> None:

@@ -79,7 +79,8 @@ def _take_lock(path: Path) -> int:
     """
     lock = os.open(path / "data" / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        while not _is_mine(lock):
+            pass
         os.pwrite(lock, f"{os.getpid():<{LOCK_WIDTH}}\n".encode("ascii"), 0)
     except BlockingIOError as error:
         os.close(lock)
@@ -90,17 +91,38 @@ def _take_lock(path: Path) -> int:
     return lock
 
 
+def _is_mine(lock: int) -> bool:
+    """Take the lock. False: try again, for only who asks about it has it, for an instant. Raises BlockingIOError."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        _ask(lock)
+        return False
+    return True
+
+
+def _ask(lock: int) -> None:
+    """Raises BlockingIOError when a process has the home; who else asks at the same time is in nobody's way."""
+    fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    fcntl.flock(lock, fcntl.LOCK_UN)
+
+
 def holder(path: Path) -> int:
-    """The process that has the home; 0: none that is still there, or one that has just come and has not said so."""
+    """The process that has the home; 0: none, or one that has just come and has not said so. The lock itself is asked:
+    the process that is named may have ended, and another have its number."""
     try:
         with open(path / DATA / "lock", encoding="latin-1") as file:
             found = int(file.read(LOCK_WIDTH))
-        os.kill(found, 0)
+            try:
+                _ask(file.fileno())
+            except BlockingIOError:
+                os.kill(found, 0)  # nobody's number yet, where it has just come
+                return found
     except PermissionError:
         return found
     except (OSError, ValueError, OverflowError):
         return 0
-    return found
+    return 0
 
 
 def _in_use(path: Path, holder: int) -> HomeInUse:

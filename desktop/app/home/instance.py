@@ -76,7 +76,7 @@ def send_message(address: Path, to: str, text: str, is_starting: Callable[[], bo
 
 
 def _connected(address: Path, is_starting: Callable[[], bool], until: float) -> socket.socket:
-    """Raises OSError where nobody listens."""
+    """Connect to the Assent that has the home. Raises OSError where nobody listens."""
     while True:
         peer = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
@@ -106,7 +106,7 @@ class InstanceServer:
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
-        """Without a socket the app works all the same."""
+        """Listen for other starts; the app works without a socket, too."""
         if len(os.fsencode(self._address)) > LONGEST_ADDRESS:
             logger.info("the home's path is too long for a socket")
             return

@@ -45,7 +45,7 @@ class PrivateRotatingFile(RotatingFileHandler):
         )
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002 - logging's signature
-        """There is nowhere to say it."""
+        """Drop a record that cannot be written: there is nowhere to say it."""
 
 
 class Logs:

@@ -26,7 +26,7 @@ class Closing(QObject):
         shell.on_window_close = self.closed
 
     def closed(self) -> None:
-        """The person closed the window, or quits."""
+        """Called when the person closed the window, or quits."""
         running = self._running()
         if not running:
             self._shell.close_requested()
@@ -71,7 +71,7 @@ class Closing(QObject):
         self._shell.close_requested()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The window is back, however that came."""
+        """Notice that the window is back, however that came."""
         if event.type() == QEvent.Type.Show:
             self._away = False
             self._window.notifier.tray.leave(AWAY)

@@ -28,7 +28,7 @@ from desktop.domain.lazy_dataclass import dataclass
 
 
 async def nothing() -> None:
-    """For a part that an app does without."""
+    """Does nothing, in the place of a part that an app does without."""
 
 
 async def not_yet(_to: str, _text: str) -> None:

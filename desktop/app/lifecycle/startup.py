@@ -79,7 +79,7 @@ class Startup(QObject):
         hooks.crashes.known.connect(self._failed)
 
     def app(self) -> App:
-        """The parts of the life."""
+        """The steps of the app's life, from its start to its end."""
         return App(
             start=self.start,
             join_world=self.join_world,
@@ -146,7 +146,7 @@ class Startup(QObject):
         await pages.load_chats()
 
     async def _load_pages(self) -> None:
-        """While files and the database are waited for."""
+        """Load the code of pages while files and the database are waited for."""
         for module in (view_models, page_wiring, closing):
             await self._load(module)
         await self._load(page_wiring.code_of_first(self._window, self._shell))

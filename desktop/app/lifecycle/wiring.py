@@ -43,7 +43,7 @@ def make_window(home: Home) -> QWidget:
 
 
 def _look(window_state: WindowState) -> tuple[str, float]:
-    """Theme and text size."""
+    """The theme and the text size of the last session."""
     return window_state.text("theme", "system"), window_state.number("scale", 1.0)
 
 

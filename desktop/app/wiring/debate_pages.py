@@ -49,7 +49,7 @@ class DebatePages:
         shell.handle("debate-act", lambda name: self._act("act", name))
 
     def page(self) -> QWidget:
-        """Built when it is first shown."""
+        """The Debates page, built when it is first shown."""
         m = self._models
         made = debates_page.DebatesPage(m.debates)
         dialog = LazyRequest(made.running, m, self.title, made.running.footer, made.running.conversation)
@@ -76,7 +76,7 @@ class DebatePages:
             elsewhere()
 
     def _keep_draft(self) -> None:
-        """What was set up and not started comes back."""
+        """Bring back what was set up and not started, and keep it from now on."""
         setup = self._models.debates.setup
         draft = self._drafts.read()
         if draft is not None:
@@ -97,7 +97,7 @@ class DebatePages:
         return True
 
     def is_debate(self, thread_id: str) -> bool:
-        """Whether it is one that is in the list."""
+        """Whether a thread is a debate that is in the list."""
         return thread_id in self._models.debates.debates.rows
 
     def open(self, thread_id: str, message_id: str = "") -> None:
@@ -109,7 +109,7 @@ class DebatePages:
         getattr(self._window.page("debates"), name)(*arguments)
 
     def _stop(self) -> None:
-        """What is open on the page that is shown."""
+        """Stop what is open on the page that is shown: the debate, or the chat."""
         (self._models.debates.debates.stop if self._shell.page == "debates" else self._models.chat.stop)()
 
     def _export(self, form: str) -> None:

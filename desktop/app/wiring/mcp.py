@@ -79,6 +79,6 @@ def _changed(servers: McpServers, keys: frozenset[str]) -> None:
 
 
 def _schema_problem(schema: object) -> str:
-    """By the rules of skill files (R-SK-4)."""
+    """What is wrong with a schema, by the rules of skill files, or "" (R-SK-4)."""
     problems = check(schema, arguments=True)
     return f"{problems[0].pointer or 'it'}: {problems[0].message}" if problems else ""

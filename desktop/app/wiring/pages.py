@@ -354,7 +354,7 @@ class Pages(QObject):
         self._window.set_pending(self._models.approvals.pending_count, notify=notify)
 
     def show_inbox(self, request_id: str) -> None:
-        """The whole list of requests, at this one."""
+        """Show the whole list of requests, at this one."""
         self._show("approvals", "open_request", request_id)
 
     def _show(self, page_name: str, act: str, value: str) -> None:

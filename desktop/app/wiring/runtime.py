@@ -284,7 +284,7 @@ def _pipeline(
     safety: Callable[[], SafetySettings],
     live: LiveRuns,
 ) -> Pipeline:
-    """The one way of every call."""
+    """Make the pipeline, the one way of every call."""
     limits = CallSettings(lambda name: safety().timeout_of(name), lambda: safety().output_limit)
     made = skills.runs.pipeline = Pipeline(
         skills.table,

@@ -209,7 +209,7 @@ def _saved(services: Services) -> Saved:
 
 
 def _offers(services: Services) -> dict[str, OfferSource]:
-    """By the mark that a word begins with."""
+    """What the composer offers, by the mark that a word begins with."""
     return {
         "/": lambda _: _skills(services, "/"),
         "$": lambda _: _skills(services, "$"),
@@ -230,7 +230,7 @@ async def _skills(services: Services, mark: str) -> list[Offer]:
 
 
 def _of_skill(skill: SkillDef) -> str:
-    """What may follow its name, and what it does."""
+    """What may follow a skill's name in the composer, and what the skill does."""
     return f"{skill.argument_hint} · {skill.description}" if skill.argument_hint else skill.description
 
 

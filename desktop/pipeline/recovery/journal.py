@@ -24,7 +24,7 @@ def call_journal() -> CallJournal:
 
 
 def _tool(context: FunctionContext) -> str:
-    """Only of what can be gone on with."""
+    """A digest of the tool, for a call with calls inside, which can be gone on with; else ""."""
     if not isinstance(context, CallContext) or not context.target.spec.nests:
         return ""
     return tool_digest(context.target.spec, context.category)

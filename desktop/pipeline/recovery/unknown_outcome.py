@@ -30,7 +30,7 @@ class MissingTool:
     spec: ToolSpec
 
     async def precheck(self, args: Mapping[str, Any]) -> PreCheck:
-        """What it would do is not known."""
+        """Judge a call of a tool that is not there: what it would do is not known."""
         return PreCheck(self.spec.category)
 
     async def execute(self, args: Mapping[str, Any], context: ToolCallContext) -> ToolResult:

@@ -85,7 +85,7 @@ class LevelLayer(Generic[C]):
         self._shared = shared
 
     async def process(self, context: C, call_next: CallNext) -> None:
-        """Straight on where nothing is switched on."""
+        """Run the middleware of this level that is switched on, or go straight on."""
         layers = [self._layer(entry) for entry in await self._entries()]
         await (compose(layers)(context, call_next) if layers else call_next())
 
@@ -249,7 +249,7 @@ class _LayerRun:
         self.inside = False
 
     def ran(self, refusal: str) -> MiddlewareRan:
-        """What there is to tell of it."""
+        """The event that tells what this middleware did."""
         context, meta = self._context, self._context.meta
         return MiddlewareRan(
             thread_id=meta.thread_id,

@@ -50,7 +50,7 @@ AllowedOf = Callable[[SkillDef], AllowedTools]
 
 
 def everything(_definition: SkillDef) -> AllowedTools:
-    """No list is in force."""
+    """The list of a skill without one: everything is allowed."""
     return ExactTools(None)
 
 

@@ -75,7 +75,7 @@ class SkillSide:
 
 
 def _base(call: CallContext) -> SkillDef:
-    """What the overrides come on top of."""
+    """The skill on top of which the overrides of a call come."""
     if isinstance(call.target, SkillTool):
         return call.target.definition
     spec = call.definition

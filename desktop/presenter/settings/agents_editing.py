@@ -69,6 +69,8 @@ class AgentsViewModel(YamlFileViewModel):
         self._draft: str | None = None
         """Of a new agent that was never saved: the name that its title gave it."""
         self._writing = asyncio.Lock()
+        self._coming = 0
+        """Fields that are on their way into the text."""
         self.prompts: tuple[str, ...] = ()
         self._files_changed.connect(self._take)
         self._stop_listening = service.on_change(self._files_changed.emit)
@@ -117,6 +119,11 @@ class AgentsViewModel(YamlFileViewModel):
         """The person has looked at the open file: it counts as it is shown, and no other content."""
         if self._file is not None and self.unseen:
             self._spawn(asyncio.to_thread(self._service.accept, self.path, self._file.stamp), "use an agent")
+
+    @property
+    def dirty(self) -> bool:
+        """Whether there is something that was not saved, also while it is on its way into the text."""
+        return self._coming > 0 or super().dirty
 
     @property
     def problems(self) -> tuple[SkillProblem, ...]:
@@ -175,21 +182,30 @@ class AgentsViewModel(YamlFileViewModel):
     def set_field(self, path: Sequence[str], value: Any) -> None:
         """Write one field of the form into the text; None or "" takes it out, but for a prompt yet to be written."""
         gone = value is None or (value == "" and tuple(path)[-1] != "promptText")
+        self._coming += 1
         self._spawn(self._set_field(tuple(path), REMOVE if gone else value), "change an agent")
 
     async def _set_field(self, path: tuple[str, ...], value: Any) -> None:
         async with self._writing:
-            text = before = self._text
-            titled = path == ("title",) and value is not REMOVE
-            name = await asyncio.to_thread(self._name_for, str(value)) if titled else ""
-            for where, what in ((path, value), *([(("name",), name)] if name else [])):
-                text = await asyncio.to_thread(self._service.changed_text, text, where, what)
+            before = self._text
+            try:
+                text, name = await self._with_field(before, path, value)
+            finally:
+                self._coming -= 1
             if before == self._text and text != before:
                 self._draft = name or self._draft
                 self._text = text
-                self.dirty_changed.emit(self.dirty)
                 self.replaced.emit()
                 self._check_now()
+            self.dirty_changed.emit(self.dirty)
+
+    async def _with_field(self, text: str, path: tuple[str, ...], value: Any) -> tuple[str, str]:
+        """The text with one field changed, and what its agent is called by that, or ""."""
+        titled = path == ("title",) and value is not REMOVE
+        name = await asyncio.to_thread(self._name_for, str(value)) if titled else ""
+        for where, what in ((path, value), *([(("name",), name)] if name else [])):
+            text = await asyncio.to_thread(self._service.changed_text, text, where, what)
+        return text, name
 
     def _name_for(self, title: str) -> str:
         """What a new agent is called now that its title changed; "" where a person gave it a name, or it has a file."""
@@ -199,12 +215,12 @@ class AgentsViewModel(YamlFileViewModel):
 
     async def _save(self, over: bool) -> None:
         async with self._writing:  # fields that a person has just left are written first
-            if not self.dirty:
+            if not super().dirty:
                 return
             if self._draft is not None:
                 self._files = self._service.file(await asyncio.to_thread(self._service.place_of, self.text))
             await super()._save(over)
-            if self._draft is not None and not self.dirty:
+            if self._draft is not None and not super().dirty:
                 self._draft = None
                 self._take()
                 self._check_now()
@@ -212,10 +228,14 @@ class AgentsViewModel(YamlFileViewModel):
     def revert(self) -> None:
         """Back to what is on disk; a new agent, which is not there, is let go."""
         if self._draft is None:
-            super().revert()
+            self._spawn(self._revert(), f"open {self.name}")
             return
         self.leave()
         self.dropped.emit()
+
+    async def _revert(self) -> None:
+        async with self._writing:  # a field that the person has just left would be written after all
+            super().revert()
 
     def leave(self) -> None:
         """No file is open any more; what was not saved of it is let go."""
@@ -272,6 +292,7 @@ class AgentsViewModel(YamlFileViewModel):
         if self._file is None:  # no editor is there to say it
             self.told.emit(error.advice, "")
         else:
+            self.dirty_changed.emit(self.dirty)
             super()._broke(error)
 
     def close(self) -> None:

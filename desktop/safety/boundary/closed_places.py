@@ -36,7 +36,7 @@ def judged(policy: BoundaryPolicy, entry: str) -> Opening:
 
 
 def judged_path(lists: Lists, resolved: str, entry: str = "") -> Opening:
-    """A path without links. Blocks."""
+    """Judge a path in which all links were followed. Blocks."""
     refused, closed = _refusal(lists, resolved), _closing(lists, resolved)
     if refused:
         return Opening(entry, resolved, "refused", refused)

@@ -27,7 +27,7 @@ class Consents:
         self._listeners: list[Callable[[], None]] = []
 
     async def load(self) -> None:
-        """What was kept at the end of the last session."""
+        """Read the consents that were stored."""
         rows = await self._kept.get(key=STATE, default=[])
         found = (_consent(row) for row in (rows if isinstance(rows, list) else []))
         self._agreed = {consent.tool: consent for consent in found if consent is not None}
@@ -54,7 +54,7 @@ class Consents:
         await self._change(consent.tool, consent)
 
     async def take_back(self, tool: str) -> None:
-        """From the next call on it is closed."""
+        """Take back the consents of a tool, from its next call on."""
         await self._change(tool, None)
 
     async def _change(self, tool: str, consent: Consent | None) -> None:

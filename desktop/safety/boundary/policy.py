@@ -106,7 +106,7 @@ class BoundaryRule:
 
     @classmethod
     def of_resolved(cls, path: str, moment: StatCache) -> BoundaryRule:
-        """For a path without links above its last part."""
+        """The rule for a path that has no links above its last part."""
         status = moment.status(path)
         if status is not None and stat.S_ISLNK(status.st_mode):
             return cls.of(path, os.sep) or cls(path, path, None)
@@ -148,12 +148,12 @@ class Lists:
 
     @property
     def protected(self) -> tuple[BoundaryRule, ...]:
-        """What no tool writes."""
+        """The places that no tool writes, whatever is allowed."""
         return self._own[0]
 
     @property
     def installed(self) -> tuple[BoundaryRule, ...]:
-        """The app's program."""
+        """The folders of the app's program."""
         return self._own[1]
 
 

@@ -54,7 +54,7 @@ class _Pauses:
         self._until = time.perf_counter() + _SLICE_S
 
     def turn(self) -> None:
-        """Between two pieces of work."""
+        """Called between two pieces of work: rests if the last rest is some time ago."""
         if time.perf_counter() >= self._until:
             time.sleep(_REST_S)
             self._until = time.perf_counter() + _SLICE_S
@@ -253,14 +253,14 @@ def _really(path: str) -> tuple[str, os.stat_result | str | None]:
 
 
 def _take_away(path: str) -> None:
-    """An empty file that we made."""
+    """Remove an empty file that we made."""
     with contextlib.suppress(OSError):
         if os.lstat(path).st_size == 0:
             os.unlink(path)
 
 
 def _told(output: str, ended: str) -> Attempts:
-    """What the child said."""
+    """The attempts that the child reports."""
     if ended != "exited":
         return _both("untried", "", f"There was no answer within {TIMEOUT_S:g} seconds.")
     try:

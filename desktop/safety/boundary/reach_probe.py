@@ -50,7 +50,7 @@ def made(path: str) -> tuple[str, str]:
 
 
 def attempt(access: str, path: str, identity: str, probe: str) -> tuple[str, str]:
-    """One of the two."""
+    """Try one access to a path: read it, or write there."""
     there = identity != "absent"
     try:
         if not there:
@@ -69,7 +69,7 @@ def attempt(access: str, path: str, identity: str, probe: str) -> tuple[str, str
 
 
 def main() -> int:
-    """Both, and the answer."""
+    """Try to read and to write, and print what came of it."""
     wish = json.loads(sys.argv[1])
     found = {access: attempt(access, wish["path"], wish["identity"], wish["probe"]) for access in ("read", "write")}
     sys.stdout.write(json.dumps(found))

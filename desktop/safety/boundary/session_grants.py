@@ -46,6 +46,6 @@ class SessionGrants:
         return path
 
     def close(self, folder: str) -> None:
-        """From the next call on it is closed."""
+        """Close a folder that was opened, from the next call on."""
         with self._lock:
             self._folders = tuple(one for one in self._folders if one != folder)

@@ -11,12 +11,11 @@ from types import MappingProxyType
 from desktop.domain.errors import SecretsUnavailable, ToolFailure
 from desktop.domain.keyring import KeyringEntry, referred_to
 from desktop.domain.safety import DEFAULT_ENVIRONMENT, SafetySettings, SettingsProvider
-from desktop.safety.confinement.environment_names import OF_A_PERSON, needs_admin, stays_out_of_commands, usable_path
+from desktop.safety.confinement.environment_names import needs_admin, stays_out_of_commands, usable_path
 from desktop.safety.confinement.program_cache import CACHE_NAMES
 
 WINDOWS_NAMES = ("SYSTEMROOT", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "WINDIR")
 _LAUNCHER = re.compile(r"^(_PYI|_MEI|APPIMAGE$|APPDIR$|ARGV0$|OWD$)|_ORIG$")
-_LOOKS_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _EXPANDED = re.compile(r"\$(?:\{[#!]?)?([A-Za-z_][A-Za-z0-9_]*)")
 _HOST_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -24,31 +23,13 @@ _HOST_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _PLACED = ("TMPDIR", *CACHE_NAMES)
 """Variables that are set to folders when a process gets its sandbox."""
 
-__all__ = [
-    "AllowlistEnvironment",
-    "KeyringLookup",
-    "MayRead",
-    "inherited",
-    "met_by_commands",
-    "needs_admin",
-    "warning_for",
-]
+__all__ = ["AllowlistEnvironment", "KeyringLookup", "MayRead", "inherited", "met_by_commands", "needs_admin"]
 
 KeyringLookup = Callable[[str, str], Awaitable[str | None]]
 """``(service, user)`` -> the value or None; raises SecretsUnavailable."""
 
 MayRead = Callable[[str, str, str], str]
 """``(service, user, tool)`` -> why the tool may not read that entry, as a sentence, or ""."""
-
-
-def warning_for(name: str) -> str:
-    """What the settings say when a name is added to the allowlist, or "" (R-ENV-9)."""
-    if not _NAME.fullmatch(name):
-        return f"{name!r} is no name of an environment variable."
-    if _LOOKS_SECRET.search(name):
-        return f"{name} looks like a secret: every tool and every command of the agent could read it."
-    usual = name in DEFAULT_ENVIRONMENT or name.upper() in OF_A_PERSON
-    return f"{name} can make programs run other code." if needs_admin(name) and not usual else ""
 
 
 def inherited(

@@ -120,7 +120,7 @@ def in_bubblewrap() -> FilterRules:
 
 
 def in_landlock(network: bool, frozen: bool) -> FilterRules:
-    """Everything is shared with this computer."""
+    """The rules under Landlock, where everything is shared with this computer."""
     return FilterRules((_INET, _INET6, _NETLINK) if network else (), apart=False, frozen=frozen)
 
 

@@ -16,14 +16,14 @@ MAX_LISTED = 200
 
 
 class ActivityStore(Protocol):
-    """The store's side of it."""
+    """What this room needs of the store for the activity log."""
 
     def add(self, *, entry: AuditEntry) -> Awaitable[int | None]:
         """Write a line; returns its number."""
         ...
 
     def note(self, *, entry: AuditEntry) -> None:
-        """The same without waiting."""
+        """Write a line without waiting for it."""
         ...
 
     def settle(self, *, number: int, outcome: str) -> None:

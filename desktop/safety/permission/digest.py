@@ -97,7 +97,7 @@ class RunMemory:
         return self._allowed.get(run_id, {}).get(signature, False)
 
     def deny(self, run_id: str) -> None:
-        """Everything from now on."""
+        """Deny everything that a run asks from now on."""
         self._denied[run_id] = None
         self._allowed.pop(run_id, None)
 
@@ -106,7 +106,7 @@ class RunMemory:
         return run_id in self._denied
 
     def forget(self, run_id: str) -> None:
-        """The run is over."""
+        """Forget all answers for a run that is over."""
         with contextlib.suppress(KeyError):
             del self._denied[run_id]
         self._allowed.pop(run_id, None)

@@ -395,7 +395,7 @@ class PermissionGate:
 
 
 def facts_of(call: GatedCall, check: PreCheck) -> CallFacts:
-    """What rules and memory compare."""
+    """What rules, and answers that are remembered, compare of a call."""
     arguments = with_message(call.frozen, call.request.said)
     facts = call_facts(call.target.spec, arguments, check, call.category, call.meta.thread_id)
     if call.request.said and check.constraint:  # what is called, with its arguments alone

@@ -109,7 +109,7 @@ class KeyringSecrets:
         return False
 
     async def _put(self, entry: tuple[str, str], value: str) -> bool:
-        """Whether the keyring has it."""
+        """Store an entry; whether the keyring has it now."""
         try:
             await self._call("put", PERSON_S, service=entry[0], user=entry[1], value=value)
         except SecretsUnavailable:
@@ -138,7 +138,7 @@ class KeyringSecrets:
         await self.drop(self._service, name)
 
     async def drop(self, service: str, user: str) -> None:
-        """The same for an entry of any service."""
+        """Delete an entry of any service."""
         await self._give_up((service, user))
         kept_here = self._only_here.pop((service, user), None) is not None
         self._seen.pop((service, user), None)
@@ -150,10 +150,6 @@ class KeyringSecrets:
         else:
             self._seen[service, user] = "missing"
 
-    def is_only_here(self, service: str, user: str) -> bool:
-        """Whether the value is gone when the app closes."""
-        return (service, user) in self._only_here
-
     def place(self, service: str, user: str) -> KeyPlace:
         """Where the value lies, as far as it is known without asking: the one home of what pages say of it."""
         entry = service, user
@@ -162,17 +158,13 @@ class KeyringSecrets:
         return self._seen.get(entry, "unasked")
 
     def place_of(self, name: str) -> KeyPlace:
-        """The same for an entry of our own."""
+        """Where an entry of our own lies."""
         return self.place(self._service, name)
 
     @property
     def waiting(self) -> bool:
         """Whether the system has yet to say that it keeps something: it may be asking for a password."""
         return bool(self._keeping)
-
-    def session_only(self) -> tuple[str, ...]:
-        """Names of secrets that will be gone when the app closes, for the notice."""
-        return tuple(sorted(user for _, user in self._only_here))
 
     async def backend_name(self) -> str:
         """The backend in words. Raises SecretsUnavailable."""

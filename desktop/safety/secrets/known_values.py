@@ -41,7 +41,7 @@ class _PieceIndex:
         self._beginning: dict[str, tuple[str, ...]] = {}
 
     def add(self, writing: str) -> None:
-        """Look for it, too."""
+        """Look for one more writing of a secret."""
         head = writing[: self._window]
         self._beginning[head] = (*self._beginning.get(head, ()), writing)
         for offset in range(self._stride):
@@ -142,7 +142,7 @@ class KnownValues:
 
 
 def merged(found: Iterable[Span]) -> list[Span]:
-    """In order, overlapping ones joined."""
+    """The spans in order, overlapping ones joined."""
     joined: list[Span] = []
     for start, end in sorted(found):
         if joined and start < joined[-1][1]:

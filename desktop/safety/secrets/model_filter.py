@@ -71,7 +71,7 @@ class _AnswerPieces:
             yield replace(item, tool=self._redactor.mask_known(item.tool))
 
     def rest(self) -> Iterator[StreamItem]:
-        """What was held back."""
+        """The pieces that were held back, at the end of the stream."""
         if text := self._masker.flush():
             yield self._kind(text)
 

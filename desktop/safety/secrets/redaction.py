@@ -109,7 +109,7 @@ class SecretRedactor:
         return value
 
     def masker(self) -> StreamMasker:
-        """For a text that comes in pieces."""
+        """A masker for a text that comes in pieces."""
         return StreamMasker(self._known)
 
     def redact_text(self, text: str) -> str:
@@ -151,7 +151,7 @@ class StreamMasker:
         """How much of the beginning of what is held belongs to a value that was masked already."""
 
     def feed(self, piece: str) -> str:
-        """What is certain of all that came."""
+        """Take in a piece; of all that came, masked, what no further piece can change."""
         text = self._held + piece
         spans = self._spans(text)
         held = self._known.pending(text)

@@ -59,7 +59,7 @@ class ToolSecrets:
         self._writing = asyncio.Lock()
 
     async def load(self) -> None:
-        """What was kept at the end of the last session."""
+        """Read the consents to keyring entries that were stored."""
         found = await self._kept.get(key=STATE, default={})
         found = found if isinstance(found, dict) else {}
         own = (_entry(names) for names in _rows(found.get("own"), 2))
@@ -115,10 +115,6 @@ class ToolSecrets:
     def place(self, entry: KeyringEntry) -> KeyPlace:
         """Where the value lies, as far as it is known without asking."""
         return self._secrets.place(entry.service, entry.user)
-
-    def only_here(self, entry: KeyringEntry) -> bool:
-        """Whether the value is gone when the app is closed."""
-        return self._secrets.is_only_here(entry.service, entry.user)
 
     async def learn(self) -> None:
         """Make the values that Assent keeps for tools known to redaction, before anything can repeat them."""

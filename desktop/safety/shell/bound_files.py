@@ -247,6 +247,6 @@ def _glued(text: str, short_options: ShortOptions | None) -> list[Word]:
 
 
 def _say(judged: JudgedCommand, text: str) -> None:
-    """For the request, without making it admin."""
+    """Add a sentence to the request, without making the command admin."""
     if text not in judged.notes:
         judged.notes.append(text)

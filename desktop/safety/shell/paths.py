@@ -13,7 +13,7 @@ from dataclasses import field
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.safety.boundary import paths
 from desktop.safety.boundary.autorun_places import hooks_folder, runs_later
-from desktop.safety.boundary.disk_snapshot import StatCache, status_of
+from desktop.safety.boundary.disk_snapshot import StatCache
 from desktop.safety.boundary.paths import PathProblem
 from desktop.safety.boundary.policy import BoundaryRule, Lists, SecondNames
 from desktop.safety.shell.syntax.words import Word, braces
@@ -23,6 +23,8 @@ _MAGIC = re.compile(r"[*?\[]")
 _DELIMITERS = re.compile(r"[=@:,]")
 _SHORTENED = re.compile(r"[$`{}*?\[~\\]|/\.\.")
 _SHORT_VALUE = re.compile(r"-[A-Za-z](?:[/~.]|[^/]*/)")
+_UNKNOWN_NAME = re.compile(r"/[^/]*[$`].*", re.DOTALL)
+"""From the first name on that only running shows."""
 _NO_NAME = re.compile(r"[^/]{256}")
 MAX_NAME = 255
 """Characters of the longest name that a file can have anywhere (there they are bytes or more)."""
@@ -54,6 +56,8 @@ class PathReader:
     """The paths that words mean, by word."""
     refused: dict[tuple[str, bool, bool], str] = field(default_factory=dict)
     """What the boundary said, by path and access."""
+    finds: dict[tuple[str, bool], str] = field(default_factory=dict)
+    """The same of what patterns find."""
     later: dict[str, str] = field(default_factory=dict)
     """Why what is written there runs later, by path."""
     hooks: dict[str, str] = field(default_factory=dict)
@@ -101,7 +105,7 @@ class PathReader:
         return list(dict.fromkeys(path for text in texts for base in self.folders if (path := resolve(text, base))))
 
     def expanded(self, word: Word) -> list[str]:
-        """What a pattern finds now."""
+        """The paths that a word means, with what its patterns find now."""
         found = [name for path in self.resolve(word) for name in itertools.islice(glob.iglob(path), MAX_FOUND)]
         return [path for name in found if (path := self.disk.resolve(name, self.lists.workspace))]
 
@@ -178,14 +182,36 @@ class PathReader:
     def _denied_path(self, path: str, word: Word, *, recursive: bool) -> str:
         if not word.split and not recursive and self.disk.is_open(path):
             return ""
+        if why := self._denied_place(path, split=word.split, recursive=recursive):
+            return why
+        pattern = _UNKNOWN_NAME.sub("", path)
+        if _MAGIC.search(pattern) is None:
+            return ""
+        rest = path[len(pattern) :]
+        for name in itertools.islice(glob.iglob(pattern), MAX_FOUND):
+            if why := self._denied_find(name, rest, recursive=recursive) if word.glob else self._other_name(name):
+                return why
+        return ""
+
+    def _denied_find(self, name: str, rest: str, *, recursive: bool) -> str:
+        """Why what a pattern finds at this moment is denied, or where a link leads that it finds, or ""."""
+        key = (name + rest, recursive)
+        why = self.finds.get(key)
+        if why is None:
+            path = self.disk.resolve(key[0], self.lists.workspace)
+            why = self.finds[key] = self._denied_place(path, split=rest != "", recursive=recursive) if path else ""
+        return why
+
+    def _denied_place(self, path: str, *, split: bool, recursive: bool) -> str:
+        """Why a path itself is denied, or ``split`` could mean one that is, or ""."""
         if other := self._other_name(path):
             return other
         if (rule := self.disk.covering(path)) is not None:
             return f"{rule.text} is denied"
-        if not word.split and not recursive:
+        if not split and not recursive:
             return ""
         for rule in self.disk.rules:
-            if word.split and _pattern_meets(path, rule.resolved):
+            if split and _pattern_meets(path, rule.resolved):
                 return f"{rule.text} is denied"
             above = recursive and rule.resolved.startswith(path) and paths.is_within(rule.resolved, path)
             if above and os.path.lexists(rule.resolved):
@@ -193,16 +219,10 @@ class PathReader:
         return ""
 
     def _other_name(self, path: str) -> str:
-        """Why a file, or one that a pattern finds now, is a denied one under a second name, or "" (a hard link has no
-        path of its own to be resolved to)."""
-        if _MAGIC.search(path) is None:
-            status = self.disk.status(path)
-            other = self.second_names.entry_of(status) if status is not None else ""
-            return f"{path} is another name of a file in {other}, which is denied" if other else ""
-        for name in itertools.islice(glob.iglob(path), MAX_FOUND):
-            if other := self.second_names.entry_of(status_of(name)):
-                return f"{name} is another name of a file in {other}, which is denied"
-        return ""
+        """Why a file is a denied one under a second name, or "" (a hard link has no path of its own to resolve)."""
+        status = self.disk.status(path)
+        other = self.second_names.entry_of(status) if status is not None else ""
+        return f"{path} is another name of a file in {other}, which is denied" if other else ""
 
     def outside_workspace(self, path: str) -> bool:
         """Whether writing there is outside the workspace (R-BLK-8)."""

@@ -239,6 +239,7 @@ class DebateRun:
                 budget=budget,
                 unfinished=cut.unfinished if cut is not None else None,
                 below=self._above.below if self._above is not None else None,
+                turn=str(number),
             )
             ending, over = await self._taken(turn, self._given(spec, number, cut), len(cut.messages) if cut else 0)
         self._used = self._used.plus(recorder.usage)

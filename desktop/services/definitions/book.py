@@ -221,8 +221,3 @@ def _without_doubles(files: Sequence[AgentFile]) -> list[AgentFile]:
             taken[name] = file.path
         found.append(file)
     return found
-
-
-def load_agents(folder: Path) -> AgentBook:
-    """Read the definitions in one folder. Blocks and imports PyYAML: use a thread."""
-    return AgentFiles([AgentFolder(str(folder), "library")]).reload()

@@ -54,7 +54,7 @@ class Slices:
         self._until = time.perf_counter() + SLICE_S
 
     def turn(self) -> None:
-        """Called between two pieces of work: lets others have the processor."""
+        """Called between two pieces of work: lets others have the processor. Raises Cancelled."""
         if time.perf_counter() < self._until:
             return
         if self.stopped.is_set():

@@ -193,12 +193,15 @@ class RunRecorder:
             return None
 
     async def posted(self, text: str, queue_id: str) -> ChatMessage:
-        """A message that came to the agent's inbox, from no person, becomes part of the run, once."""
-        return await self._heard((TextBlock(text),), queue_id)
+        """A message that came to the agent's inbox, from no person, becomes part of the run, once. It keeps its id,
+        by which it is known when it is posted once more."""
+        return await self._heard((TextBlock(text),), queue_id, queue_id)
 
-    async def _heard(self, blocks: tuple[Block, ...], queue_id: str = "") -> ChatMessage:
+    async def _heard(self, blocks: tuple[Block, ...], queue_id: str = "", message_id: str = "") -> ChatMessage:
         await self._close()
-        record = MessageRecord(new_id(), self._thread_id, self.leaf, "user", blocks, time.time(), run_id=self.run_id)
+        record = MessageRecord(
+            message_id or new_id(), self._thread_id, self.leaf, "user", blocks, time.time(), run_id=self.run_id
+        )
         await self._store.messages.add(record=record, from_queue=queue_id)
         self.leaf = record.message_id
         where = {"thread_id": self._thread_id, "run_id": self.run_id}

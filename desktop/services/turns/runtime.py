@@ -130,10 +130,13 @@ class StoredInboxes(MemoryInboxes):
         self._queue = queue
         self._mask = mask
 
-    async def post(self, *, inbox: str, thread_id: str, run_id: str, text: str) -> None:
-        """One more at the end; on the disk when this returns."""
+    async def post(
+        self, *, inbox: str, thread_id: str, run_id: str, text: str, post_id: str = "", after: int = 0
+    ) -> bool:
+        """Put a message at the end of an inbox; on the disk when this returns. False: too many wait."""
         keep = self._queue.post if thread_id else super().post
-        await keep(inbox=inbox, thread_id=thread_id, run_id=run_id, text=self._mask(text))
+        masked = self._mask(text)
+        return await keep(inbox=inbox, thread_id=thread_id, run_id=run_id, text=masked, post_id=post_id, after=after)
 
     async def posted(self, *, inbox: str, after: int) -> PostedMessage | None:
         """The first one with a greater number."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import field, replace
 from functools import partial
 from typing import Any
@@ -23,7 +23,9 @@ from desktop.agents.skill.settings import PROVIDER
 from desktop.agents.skill.trace import Delivery, TopicEvents, Whose
 from desktop.agents.skill.turn_events import TurnEvents
 from desktop.agents.turn import AgentTurn, Provider, TurnInput, TurnServices, TurnSpec
+from desktop.domain.call_keys import inside_key
 from desktop.domain.cancellation import CancellationToken
+from desktop.domain.effects import call_key
 from desktop.domain.errors import CancellationError, ConfigurationError, KnownError, LimitReached
 from desktop.domain.events import ContextMeasured, ContextSummarising
 from desktop.domain.ids import AgentId, new_id
@@ -63,6 +65,7 @@ LIBRARY = "library"
 """The source of skills that the app brings along."""
 
 _log = logging.getLogger(__name__)
+Opened = tuple[ResultContract, CallPort]
 Steering = Callable[[], Awaitable[Sequence[ChatMessage]]]
 
 
@@ -93,14 +96,19 @@ class SideTurn:
     (R-PRM-10)."""
     left_out: list[NoticeBlock] = field(default_factory=list)
     """Notices of skills that could not join."""
+    turn: str = ""
+    """Names the turn of a debate in the run's log, however often it is gone on with."""
     _joined: Sequence[tuple[str, str]] = ()
-    _calls: int = 0
+    _ports: list[CallPort] = field(default_factory=list)
+    _cut: bool = False
+    _handed: bool = False
 
     async def take(self, given: TurnInput) -> SideResult:
         """Raises ConfigurationError before any model call when a piece is missing (R-DEF-11), ToolFailure when the
         prompt's text cannot be made, and what the store raises; everything else is in the result."""
         runtime = self.runtime
         self.meta = replace(self.meta, environment=self.spec.environment)
+        self._cut = self.unfinished is not None and self.unfinished.cut
         side = await ready(runtime, self.spec)
         await check_stops(runtime, side)
         if self.meta.uncertain is None:  # else its caller's hold
@@ -111,9 +119,11 @@ class SideTurn:
                 f"{side.skill.name} is persistent (model.persistent), and a side of a debate has to end its turn.",
                 next_step="Take persistent out of the skill's metadata, or let it answer in a chat.",
             )
-        whose = self._whose()
+        whose = _whose(self)
         root = self._root(side, whose)
-        delivery = Delivery(partial(self._tell_listener, root), runtime.spawn) if runtime.spawn is not None else None
+        delivery = (
+            Delivery(partial(_tell_listener, runtime, root), runtime.spawn) if runtime.spawn is not None else None
+        )
         events = TurnEvents(TopicEvents(whose, runtime.skills.topics, delivery), runtime.redact)
         events.begin(side.skill.name, side.settings.provider)
         end: dict[str, Any] = {"status": "failed", "rounds": given.begun}
@@ -121,31 +131,63 @@ class SideTurn:
             result = await self._within_middleware(side, whose, root, given, events)
             end |= end_event(result)
         finally:
-            events.over(**end, calls=self._calls)
+            events.over(**end, calls=sum(port.made for port in self._ports))
         return result
 
     async def _within_middleware(
         self, side: ResolvedSide, whose: Whose, root: Invocation, given: TurnInput, events: TurnEvents
     ) -> SideResult:
         """The turn within the middleware that the prompt's keys name (D-10)."""
-        runtime, meta = self.runtime, self.meta
-        call = await served_call(runtime, side, root, given.messages)
+        runtime, meta, key = self.runtime, self.meta, _turn_key(self, side)
+        around = replace(root, meta=replace(meta, call=key))  # the calls of its layers are known again by that
+        call = await served_call(runtime, side, around, given.messages)
         text = await prompt_text(runtime, side, meta.cancellation, await runtime.skills.inherited(call))
         if not call.cascade.chain:
             return await self._attempt(side, whose, root, given, events, text)
         events.kept = []
         call.invocation.local.update({"prompt": text, AGENT: {"trace": events.kept}})
 
-        async def take(token: CancellationToken, left: TurnInput, again: bool) -> SideResult:
-            self.meta = replace(meta, cancellation=token)
-            below = Invocation(self.meta, root, root.depth, root.history, inherited=root.inherited, shared=root.shared)
-            try:
-                return await self._attempt(side, whose, below, left, events, text, again=again)
-            finally:
-                self.meta = meta
+        def below() -> Invocation:
+            above, depth = around.history, around.depth
+            return Invocation(self.meta, around, depth, above, inherited=around.inherited, shared=around.shared)
 
-        layers = TurnLayers(runtime.pipeline, side, call, contract_of(runtime, side), self.recorder)
-        return await layers.around(given, take)
+        async with AsyncExitStack() as held:
+            opened: Opened | None = None
+            if self.unfinished is not None:  # a layer may answer in the place of the turn
+                opened = await held.enter_async_context(_opened(self.runtime, side, self.budget, self._ports))
+                given = await self._settled_first(side, below(), given, events, opened, key)
+
+            async def take(token: CancellationToken, left: TurnInput, again: bool) -> SideResult:
+                self.meta = replace(meta, cancellation=token)
+                begun = None if again else opened
+                try:
+                    return await self._attempt(side, whose, below(), left, events, text, again=again, opened=begun)
+                finally:
+                    self.meta = meta
+
+            layers = TurnLayers(runtime.pipeline, side, call, contract_of(runtime, side), self.recorder)
+            return await layers.around(given, take)
+
+    async def _settled_first(
+        self, side: ResolvedSide, root: Invocation, given: TurnInput, events: TurnEvents, opened: Opened, key: str
+    ) -> TurnInput:
+        """What is known of the layers' calls, and results for the open calls before any layer runs."""
+        rounds = await self._rounds(side, given)
+        stops = self._stops(opened, root, rounds, events)
+        messages = await self._settled(stops, given, key)
+        self._handed = stops.handed
+        return replace(given, messages=messages)
+
+    async def _rounds(self, side: ResolvedSide, given: TurnInput) -> TurnRounds:
+        spec, thread = self.spec, await _left_of_thread(self.runtime, self.meta.thread_id, given.begun)
+        return TurnRounds.of(spec, f"the agent {spec.agent}", self.budget, given.begun, thread, side.rounds)
+
+    def _stops(self, opened: Opened, root: Invocation, rounds: TurnRounds, events: TurnEvents) -> SideStops:
+        (contract, port), runtime = opened, self.runtime
+        tools = Toolbox(port, runtime.pipeline.table, runtime.bus.publish, self.recorder, root)
+        return SideStops(
+            self.spec, runtime.pipeline.table, tools, port.code, rounds, contract, tools.finished, events, self._handed
+        )
 
     async def _attempt(
         self,
@@ -157,28 +199,18 @@ class SideTurn:
         text: str,
         *,
         again: bool = False,
+        opened: Opened | None = None,
     ) -> SideResult:
-        runtime, contract = self.runtime, contract_of(self.runtime, side)
-        pipeline, memory = runtime.pipeline, side.settings.memory
-        fabric = runtime.skills.fabric
-        sandbox = CodeCalls(side.mode, runtime.code, pipeline, lambda: fabric, side.caller, contract, memory)
-        async with sandbox as code:
-            port = CallPort(pipeline, side.caller, self.budget, code, side.calls)
-            tools = Toolbox(port, pipeline.table, runtime.bus.publish, self.recorder, root)
-            try:
-                with self._kept_at_work(side, whose.context_id) as persistent:
-                    return await self._worked(
-                        side, tools, code, contract, root, given, events, persistent, text, again=again
-                    )
-            finally:
-                self._calls += tools.made
+        async with AsyncExitStack() as held:
+            if opened is None:
+                opened = await held.enter_async_context(_opened(self.runtime, side, self.budget, self._ports))
+            with self._kept_at_work(side, whose.context_id) as persistent:
+                return await self._worked(side, opened, root, given, events, persistent, text, again=again)
 
     async def _worked(
         self,
         side: ResolvedSide,
-        tools: Toolbox,
-        code: CodeCalls,
-        contract: ResultContract,
+        opened: Opened,
         root: Invocation,
         given: TurnInput,
         events: TurnEvents,
@@ -188,12 +220,11 @@ class SideTurn:
         again: bool,
     ) -> SideResult:
         runtime, spec = self.runtime, self.spec
-        thread = await self._of_thread(given.begun)
-        rounds = TurnRounds.of(spec, f"the agent {spec.agent}", self.budget, given.begun, thread, side.rounds)
+        rounds, (contract, _) = await self._rounds(side, given), opened
         node = runtime.live.node_of(self.meta) if runtime.live is not None else None
         if node is not None and not side.settings.persistent:
             node.own_rounds = rounds.own
-        stops = SideStops(spec, runtime.pipeline.table, tools, code, rounds, contract, tools.finished, events)
+        stops = self._stops(opened, root, rounds, events)
         if not again:
             self._joined = await brought_in(runtime, side, self.meta.cancellation, self.asked, self.left_out)
         request = await request_of(runtime, side, text, self._joined, self.asked)
@@ -207,7 +238,7 @@ class SideTurn:
             announces_rounds=True,
         )
         services = self._services(side, stops, events, persistent, rounds)
-        unjudged = not again and (bool(given.begun) or (self.unfinished is not None and self.unfinished.cut))
+        unjudged = not again and (bool(given.begun) or self._cut)
         messages = await self._settled(stops, given)
         stops.recall(messages if unjudged else ())
         if not again:
@@ -280,47 +311,18 @@ class SideTurn:
         )
         return SkillTurn(skill, spec, services, self.meta)
 
-    async def _of_thread(self, begun: int) -> Limit:
-        """What is left of the rounds of this thread, whatever runs they are of. Raises LimitReached when nothing is."""
-        bound = self.runtime.thread_rounds()
-        left = int(bound.value) - await self.runtime.store.messages.rounds(thread_id=self.meta.thread_id)
-        if left < 1:
-            raise LimitReached(
-                f"All rounds of this chat are used up: {bound}.",
-                limit=str(bound),
-                code="limit.rounds",
-                next_step="Go on in a new chat, or raise the limit in Settings, Chats.",
-            )
-        return Limit(f"rounds left of the {bound.value:,.0f} of this chat,", left + begun, bound.where)
-
-    async def _settled(self, tools: SideStops, given: TurnInput) -> Sequence[ChatMessage]:
-        """The messages, with results for the calls that a run before this one has left open."""
+    async def _settled(self, tools: SideStops, given: TurnInput, turn: str = "") -> Sequence[ChatMessage]:
+        """The messages, with results for the calls that a run before this one has left open; from then on the calls
+        inside ``turn`` are known again, too."""
         unfinished = self.unfinished
         if unfinished is None:
             return given.messages
         if self.runtime.live is not None:
-            self.runtime.live.histories.remember(self.meta.run_id, unfinished.history, unfinished.keys)
+            self.runtime.live.histories.remember(self.meta.run_id, unfinished.history, unfinished.keys | {turn})
         settling = Settling(unfinished, tools, self.recorder, self.meta.cancellation)
         settled = await settling.settle(self.runtime.store.effects)
         self.unfinished = None
         return [*given.messages, *settled]
-
-    def _whose(self) -> Whose:
-        """Which agent this is for those who listen; its calls find the same as ``nonlocals.agent`` (R-AG-6)."""
-        meta, spec = self.meta, self.spec
-        above = self.below.inherited if self.below is not None else {}
-        agent = above.get(AGENT)
-        scope = agent if isinstance(agent, Mapping) else {}
-        return Whose(
-            thread_id=meta.thread_id,
-            run_id=meta.run_id,
-            call_id="",
-            context_id=thread_context(meta.thread_id, spec.side),
-            ancestor=str(scope.get("contextId") or ""),
-            agent=spec.agent,
-            root=str(above.get("rootContextId") or meta.run_id),
-            topic=str(scope.get("events") or ""),
-        )
 
     def _kept_at_work(self, side: ResolvedSide, context_id: str) -> AbstractContextManager[PersistentTurn | None]:
         """Within it a persistent agent's inbox is open."""
@@ -329,11 +331,6 @@ class SideTurn:
         return PersistentTurn(
             self.runtime, self.meta, self.recorder, context_id, self.spec.shown, self.steering, self.away
         )
-
-    async def _tell_listener(self, root: Invocation, one: TopicListener, event: Mapping[str, Any]) -> None:
-        """Call the skill that subscribed to what this agent does, in the name of who subscribed."""
-        block = ToolCallBlock(new_id(), one.ref, event)
-        await self.runtime.pipeline.invoke(CallRequest(block, one.caller, root, lambda _event: None, counted=False))
 
     def _root(self, side: ResolvedSide, whose: Whose) -> Invocation:
         """Where the turn's calls hang; what agents below need of it goes down with them (R-INV-7)."""
@@ -365,3 +362,63 @@ class SideTurn:
     def summarising(self) -> None:
         """Publish that older messages are summarised."""
         self.runtime.bus.publish(ContextSummarising(thread_id=self.meta.thread_id, run_id=self.meta.run_id))
+
+
+def _turn_key(turn: SideTurn, side: ResolvedSide) -> str:
+    """What stands for the turn in the run's log, and does when another run goes on with it."""
+    name = f"turn {turn.turn} {side.skill.name}"
+    if turn.below is not None and turn.below.meta.call:
+        return inside_key(turn.below.meta.call, name, 1)
+    began = turn.unfinished.began if turn.unfinished is not None else turn.recorder.run_id
+    return call_key(turn.meta.thread_id if turn.turn else began, name)
+
+
+@asynccontextmanager
+async def _opened(
+    runtime: Runtime, side: ResolvedSide, budget: BudgetTracker, ports: list[CallPort]
+) -> AsyncIterator[Opened]:
+    """What calls are made with and judged by; the port joins ``ports``, which count them."""
+    contract, fabric, pipeline = contract_of(runtime, side), runtime.skills.fabric, runtime.pipeline
+    memory = side.settings.memory
+    async with CodeCalls(side.mode, runtime.code, pipeline, lambda: fabric, side.caller, contract, memory) as code:
+        port = CallPort(pipeline, side.caller, budget, code, side.calls)
+        ports.append(port)
+        yield contract, port
+
+
+async def _left_of_thread(runtime: Runtime, thread_id: str, begun: int) -> Limit:
+    """What is left of the rounds of this thread, whatever runs they are of. Raises LimitReached when nothing is."""
+    bound = runtime.thread_rounds()
+    left = int(bound.value) - await runtime.store.messages.rounds(thread_id=thread_id)
+    if left < 1:
+        raise LimitReached(
+            f"All rounds of this chat are used up: {bound}.",
+            limit=str(bound),
+            code="limit.rounds",
+            next_step="Go on in a new chat, or raise the limit in Settings, Chats.",
+        )
+    return Limit(f"rounds left of the {bound.value:,.0f} of this chat,", left + begun, bound.where)
+
+
+def _whose(turn: SideTurn) -> Whose:
+    """Which agent this is for those who listen; its calls find the same as ``nonlocals.agent`` (R-AG-6)."""
+    meta, spec = turn.meta, turn.spec
+    above = turn.below.inherited if turn.below is not None else {}
+    agent = above.get(AGENT)
+    scope = agent if isinstance(agent, Mapping) else {}
+    return Whose(
+        thread_id=meta.thread_id,
+        run_id=meta.run_id,
+        call_id="",
+        context_id=thread_context(meta.thread_id, spec.side),
+        ancestor=str(scope.get("contextId") or ""),
+        agent=spec.agent,
+        root=str(above.get("rootContextId") or meta.run_id),
+        topic=str(scope.get("events") or ""),
+    )
+
+
+async def _tell_listener(runtime: Runtime, root: Invocation, one: TopicListener, event: Mapping[str, Any]) -> None:
+    """Call the skill that subscribed to what this agent does, in the name of who subscribed."""
+    block = ToolCallBlock(new_id(), one.ref, event)
+    await runtime.pipeline.invoke(CallRequest(block, one.caller, root, lambda _event: None, counted=False))

@@ -43,6 +43,7 @@ class SideStops:
         contract: ResultContract,
         told: Told = lambda _call, _result: None,
         events: TurnEvents | None = None,
+        handed: bool = False,
     ) -> None:
         self._spec = spec
         self._table = table
@@ -56,7 +57,7 @@ class SideStops:
         self.by: TurnEnd | None = None
         self.value: Any = None
         self.missing = False
-        self.handed = False
+        self.handed = handed
 
     async def run(self, call: ToolCallBlock, past: Past = NEVER_BEGUN) -> ToolResultBlock:
         """One call through the pipeline; a failed one stops nothing (R-SES-12). The rest: see ``CallRequest``."""

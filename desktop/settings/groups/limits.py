@@ -9,7 +9,7 @@ from desktop.settings.spec import setting
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much at once."""
+    """Settings of how much runs may use, and how many work at once."""
 
     concurrent_runs: int = setting(
         4, "Runs at the same time", "whole", "Further runs wait for their turn.", "Chats", minimum=1, maximum=32

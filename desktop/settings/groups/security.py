@@ -51,7 +51,7 @@ DENIED_HERE = {
 
 @dataclass(frozen=True, slots=True)
 class Security:
-    """What agents may touch."""
+    """Settings of what agents may touch: folders, commands, the network."""
 
     allowed_paths: tuple[str, ...] = setting(
         ("{home}/workspace", "/tmp/agent"),

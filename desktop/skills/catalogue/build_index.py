@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
 
 from desktop.domain.places import FormatError
 from desktop.skills.catalogue.scan import BUILD_INDEX, is_skill_file
@@ -51,19 +50,3 @@ def _is_inside(rel: object) -> bool:
     if not isinstance(rel, str) or "\0" in rel or "\\" in rel or not is_skill_file(rel.rpartition("/")[2]):
         return False
     return not any(part in ("", ".", "..") for part in rel.split("/"))
-
-
-def write_build_index(folder: str, names: Mapping[str, str]) -> None:
-    """Write the index file of a folder atomically; ``names`` are of a checked folder (``Snapshot.names``). Raises
-    OSError."""
-    found = {name: os.path.relpath(path, folder).replace(os.sep, "/") for name, path in sorted(names.items())}
-    files = {rel: _digest(below(folder, rel)) for rel in sorted(set(found.values()))}
-    part = os.path.join(folder, f"{BUILD_INDEX}.{os.urandom(4).hex()}.part")
-    try:
-        with open(part, "x", encoding="utf-8") as file:
-            json.dump({"version": VERSION, "names": found, "files": files}, file, indent=1)
-        os.replace(part, os.path.join(folder, BUILD_INDEX))
-    except OSError:
-        if os.path.exists(part):
-            os.unlink(part)
-        raise

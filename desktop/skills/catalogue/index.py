@@ -144,7 +144,7 @@ class SkillIndex:
 
 
 def digest_of(data: bytes) -> str:
-    """How content is known to pins."""
+    """The digest by which pins know a content."""
     return hashlib.sha256(data).hexdigest()
 
 

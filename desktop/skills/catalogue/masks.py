@@ -23,7 +23,7 @@ def mask_of_flags(flags: bytes | bytearray) -> int:
 
 
 def flags_of(mask: int, count: int) -> bytes:
-    """For each row 1 or 0."""
+    """The mask as bytes: for each row 1 or 0."""
     return format(mask, f"0{count}b").encode("ascii")[::-1].translate(_FLAGS) if count else b""
 
 

@@ -231,7 +231,7 @@ class Rows:
         return Shadowing(found[0], tuple(found[1:]), rest) if found else Shadowing(-1, (), rest)
 
     def winning(self) -> bytearray:
-        """For each row whether its name means it."""
+        """For each row, whether it is the one that its name means."""
         flags = bytearray(self.count)
         layers = self.layers()
         for name in dict.fromkeys(self.names):

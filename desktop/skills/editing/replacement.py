@@ -72,7 +72,7 @@ class Replacement:
 
     @property
     def put_aside_so_far(self) -> tuple[Deleted, ...]:
-        """What the new ones took the place of."""
+        """The files that new ones took the place of so far."""
         return tuple(self._aside)
 
     def put_aside(self, path: str, name: str) -> None:

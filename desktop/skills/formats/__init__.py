@@ -4,7 +4,6 @@ Everything here blocks and never raises for what a file says; problems carry lin
 ``jsonschema_rs`` are imported by the first file that needs them: call from a thread.
 """
 
-from desktop.skills.formats.agent_rules import agent_skills_rules
 from desktop.skills.formats.category import effective_category
 from desktop.skills.formats.folder import FolderFile, FolderFiles, folder_files
 from desktop.skills.formats.loader import load_from_bytes, load_skills_from_file, read_body, skill_kind
@@ -14,7 +13,6 @@ __all__ = [
     "FolderFile",
     "FolderFiles",
     "LoadedFile",
-    "agent_skills_rules",
     "effective_category",
     "folder_files",
     "load_from_bytes",

@@ -34,7 +34,7 @@ _NOT_IN_NAMES = frozenset('\\:*?"<>|\t\n')
 
 
 class ImportRefused(KnownError):
-    """Nothing was kept of it."""
+    """An import was refused; nothing of it was kept."""
 
     code = "skill.import_refused"
 

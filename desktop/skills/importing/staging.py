@@ -100,7 +100,7 @@ class Staging:
         return self._staged(write, stop)
 
     def discard(self, staged: Staged) -> None:
-        """Nothing of it stays."""
+        """Delete what was staged."""
         shutil.rmtree(staged.folder, ignore_errors=True)
 
     def _staged(self, fill: Callable[[StagedFiles], None], stop: threading.Event) -> Staged:

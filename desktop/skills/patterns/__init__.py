@@ -2,7 +2,7 @@
 
 from desktop.skills.patterns.globs import Glob, compile_glob, escape_glob
 from desktop.skills.patterns.grammar import Constraint, Meta, Pattern, PatternList, Selector, parse_patterns
-from desktop.skills.patterns.lists import AllowedList, Intersection, ListJudgement, match_pattern, matching
+from desktop.skills.patterns.lists import AllowedList, Intersection, ListJudgement, matching
 from desktop.skills.patterns.policies import PolicyRules
 from desktop.skills.patterns.syntax import PatternError
 
@@ -20,7 +20,6 @@ __all__ = [
     "Selector",
     "compile_glob",
     "escape_glob",
-    "match_pattern",
     "matching",
     "parse_patterns",
 ]

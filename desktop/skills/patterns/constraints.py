@@ -50,7 +50,7 @@ class ConstraintCheck:
 
     @property
     def letters(self) -> int:
-        """How many characters it says."""
+        """How many characters the constraint spells out, without its wildcards."""
         return len(_WILDCARDS.sub("", self.glob_text))
 
     def allows(self, arguments: Mapping[str, Any], params: Mapping[str, Any]) -> bool:

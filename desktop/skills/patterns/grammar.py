@@ -71,7 +71,7 @@ class Pattern(NamedTuple):
 
     @property
     def policy(self) -> Policy | None:
-        """What it says about trust, if anything."""
+        """What the pattern says about trust (allow, ask or deny), or None."""
         return self.metas[0].policy if self.metas else None
 
     @property

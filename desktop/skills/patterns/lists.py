@@ -7,15 +7,13 @@ function as the gate. ``AllowedList`` and ``Intersection`` implement the pipelin
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Literal, Protocol
 
 from desktop.domain.judgement import CommandPart
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.skills.patterns.calls import ComparedCall
-from desktop.skills.patterns.globs import compile_glob
-from desktop.skills.patterns.grammar import Pattern, PatternList, parse_pattern, parse_patterns
-from desktop.skills.patterns.index import PatternRule, RuleIndex, tag_set
+from desktop.skills.patterns.grammar import Pattern, PatternList, parse_patterns
+from desktop.skills.patterns.index import PatternRule, RuleIndex
 from desktop.skills.patterns.paths import Where
 from desktop.skills.patterns.syntax import PatternError
 
@@ -68,18 +66,6 @@ class Allows(Protocol):
     def explain(
         self, spec: Named, arguments: Mapping[str, Any] | None = None, parts: Sequence[CommandPart] = ()
     ) -> ListJudgement: ...
-
-
-def match_pattern(pattern: str | Pattern, name: str, tags: Iterable[str] = ()) -> bool:
-    """Whether a pattern selects a tool by its name or a tag (R-PAT-2).
-
-    Constraints and directives are for calls, not for names (R-PAT-4). Raises PatternError for a malformed text.
-    """
-    kind, text = (pattern if isinstance(pattern, Pattern) else _pattern(pattern)).selector
-    return text in tag_set(tuple(tags)) if kind == "tag" else compile_glob(text).matches(name)
-
-
-_pattern = lru_cache(maxsize=1024)(parse_pattern)
 
 
 class AllowedList:

@@ -88,7 +88,7 @@ class Caches:
         self.evict(change)
 
     def forget_folders(self, folders: Iterable[str], files: Iterable[str], names: Iterable[str]) -> None:
-        """The files of some folders changed, and with them what these names mean (R-RES-17, targeted)."""
+        """The files of some folders changed, and with them what these names mean (R-RES-17)."""
         known, paths, gone = frozenset(folders), frozenset(files), frozenset(names)
 
         def change() -> None:
@@ -104,20 +104,8 @@ class Caches:
 
         self.evict(change)
 
-    def forget_everything_on_disk(self, name: str) -> None:
-        """All that the name could come from: every folder, every file, every miss (R-RES-17)."""
-
-        def change() -> None:
-            _drop(self.tool, lambda key, found: found is None or name in (key[0], found.name))
-            for cache in (self.name_index, self.dir, self.file):
-                cache.clear()
-            self._forget_what_depends_on_files()
-            self._forget_cascades()
-
-        self.evict(change)
-
     def clear(self) -> None:
-        """All of them, ``promotions`` too (R-RES-15)."""
+        """Empty all caches, ``promotions`` too (R-RES-15)."""
 
         def change() -> None:
             for cache in (self.tool, self.dir, self.file, self.name_index):

@@ -164,7 +164,7 @@ class SkillFabric(Resolver):
         self.globals.watched = frozenset(root.path for root in self._roots) if watch.live else frozenset()
 
     def _on_disk(self, paths: frozenset[str] | None) -> None:
-        """What the watching thread saw."""
+        """Take in the changes that the watching thread saw on the disk."""
         if self._watch is not None and not self._watch.live:
             self.globals.watched = frozenset()
         wanted: dict[SearchRoot, Hint | None] = {}
@@ -202,7 +202,7 @@ class SkillFabric(Resolver):
         return hint_for(known.listing, rels)
 
     def _hint_at(self, root: SearchRoot, path: str) -> Hint | None:
-        """For one file, as ``owner_of`` names it."""
+        """The hint of one file, as ``owner_of`` names it."""
         return self._hint(root, _below(root, [path]))
 
     def invalidate_file(self, path: str, *, by_person: bool = False) -> SkillChanges:
@@ -285,12 +285,6 @@ class SkillFabric(Resolver):
         rel = os.path.relpath(path, root.path).replace(os.sep, "/")
         found = None if known is None else fingerprints(known).get(rel)
         return found if found is not None else fingerprint_of_file(path)
-
-    def trust_file(self, path: str) -> None:
-        """The person chose this file and agreed to load it (Q-3); until the app ends."""
-        config, path = self.globals.config, os.path.abspath(path)
-        self.globals.config = replace(config, trusted_files=config.trusted_files | {path})
-        self.globals.cache.forget_folders([], [path], ())
 
     # -- the page -----------------------------------------------------------------------------------------------------
 

@@ -163,8 +163,7 @@ def _is_late(pins: Pins, root: SearchRoot, path: str) -> bool:
 def owner_of(globals: Globals, path: str) -> tuple[SearchRoot, str]:
     """The root that a file belongs to, links resolved, and its path below that root.
 
-    A file that lies nowhere we know is nobody's: not trusted unless the person chose it (Q-3) or it lies in a project
-    that the person trusts.
+    A file that lies nowhere we know is nobody's: not trusted unless it lies in a project that the person trusts.
     """
     config = globals.config
     real = os.path.realpath(path)
@@ -173,8 +172,6 @@ def owner_of(globals: Globals, path: str) -> tuple[SearchRoot, str]:
     if inner is not None:
         root = roots[inner.path]
         return root, os.path.join(root.path, os.path.relpath(real, inner.path))
-    if path in config.trusted_files or real in config.trusted_files:
-        return SearchRoot(os.path.dirname(path), "project", True), path
     project = next(
         (
             root.project

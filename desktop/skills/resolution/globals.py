@@ -19,13 +19,12 @@ from desktop.skills.values.path_entries import PathEntry, extract_ignore, iter_p
 @dataclass(frozen=True, slots=True)
 class Config:
     """Replaced as a whole, never changed. ``paths`` is the search path, ``cwd`` what path references are against.
-    ``roots`` says of folders whose they are and whether the person trusts them; ``trusted_files`` were chosen by the
-    person one by one (Q-3); ``project`` is the folder of the project at hand, or ""."""
+    ``roots`` says of folders whose they are and whether the person trusts them; ``project`` is the folder of the
+    project at hand, or ""."""
 
     paths: tuple[PathEntry, ...] = ()
     cwd: str = ""
     roots: tuple[SearchRoot, ...] = ()
-    trusted_files: frozenset[str] = frozenset()
     project: str = ""
 
 
@@ -71,11 +70,6 @@ class Globals:
     """The configured search path, worked out once."""
 
 
-def empty_globals(paths: Iterable[PathEntry] = (), *, cwd: str = "") -> Globals:
-    """Fresh and empty, with these search folders if any."""
-    return Globals(Config(paths=tuple(paths), cwd=cwd or os.getcwd()))
-
-
 def search_path(globals: Globals, paths: Iterable[PathEntry] | None = None) -> SearchPath:
     """The search path of these entries, or of the configured ones. Folders of projects that are not trusted are not
     searched."""
@@ -93,13 +87,3 @@ def _worked_out(config: Config, entries: tuple[PathEntry, ...]) -> SearchPath:
     found = (root_of(folder, config.roots) for folder in folders)
     key = (paths_key(entries), config.cwd)
     return SearchPath(tuple(root for root in found if root.trusted), tuple(extract_ignore(entries)), key)
-
-
-def clear_tool_cache(globals: Globals, name: str) -> None:
-    """Forget all that the name may come from: afterwards a skill that was saved a moment ago is found (R-RES-17)."""
-    globals.cache.forget_everything_on_disk(name)
-
-
-def clear_all_caches(globals: Globals) -> None:
-    """Empty all of them (R-RES-15)."""
-    globals.cache.clear()

@@ -132,7 +132,7 @@ def hand_out(globals: Globals, label: str, fn: SkillFunction | None = None, tool
 
 
 def take_back(globals: Globals, ref: str) -> None:
-    """From now on it is not found (R-AG-9)."""
+    """Remove what was registered under a ref: it is not found any more (R-AG-9)."""
     with globals.tools.lock:
         globals.tools.handed.pop(ref, None)
 
@@ -144,7 +144,7 @@ def _free_name(globals: Globals, label: str) -> str:
 
 
 def lookup(globals: Globals, ref: str) -> SkillDef | None:
-    """By exact alias (C-3), by name, or by ``src``."""
+    """The registered skill of this exact alias (C-3), name or ``src``."""
     tools = globals.tools
     handed = tools.handed.get(ref)
     if handed is not None and handed.tool is not None:
@@ -153,7 +153,7 @@ def lookup(globals: Globals, ref: str) -> SkillDef | None:
 
 
 def all_programmatic(globals: Globals) -> list[SkillDef]:
-    """In order of registration."""
+    """All registered skills, in the order of registration."""
     with globals.tools.lock:
         return list(globals.tools.programmatic.values())
 

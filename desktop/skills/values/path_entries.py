@@ -39,26 +39,19 @@ _KINDS: dict[str, Callable[[str], Entry]] = {
 }
 
 
-def parse_path_entry(entry: Any, where: str = "This path entry") -> Entry:
-    """An entry as a record. Raises ConfigurationError that begins with ``where``."""
+def parse_path_entry(entry: Any) -> Entry:
+    """An entry as a record. Raises ConfigurationError."""
     if isinstance(entry, DirEntry | IgnoreEntry):
         return entry
     kind, text = "folder", entry
     if isinstance(entry, Mapping):
         if len(entry) != 1 or next(iter(entry)) not in _KINDS:
-            raise ConfigurationError(f"{where} has to have one key: external, internal or ignore.")
+            raise ConfigurationError("This path entry has to have one key: external, internal or ignore.")
         ((kind, text),) = entry.items()
     if not isinstance(text, str) or not text.strip() or "\0" in text:
         what = "a pattern" if kind == "ignore" else "a folder"
-        raise ConfigurationError(f"{where} has to name {what}, without zero characters.")
+        raise ConfigurationError(f"This path entry has to name {what}, without zero characters.")
     return _KINDS[kind](text) if kind in _KINDS else DirEntry(text)
-
-
-def parse_path_entries(entries: Any) -> tuple[Entry, ...]:
-    """A search path as records. Raises ConfigurationError, which counts the entries from 1."""
-    if isinstance(entries, str | bytes | Mapping) or not isinstance(entries, Iterable):
-        raise ConfigurationError("The search path has to be a list of folders.")
-    return tuple(parse_path_entry(entry, f"Entry {number} of the paths") for number, entry in enumerate(entries, 1))
 
 
 def path_entry_dir(entry: PathEntry) -> str:

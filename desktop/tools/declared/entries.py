@@ -53,11 +53,11 @@ class EntryProblems:
         return any(problem.severity == "error" for problem in self.found)
 
     def error(self, node: Node, at: str, message: str) -> None:
-        """The entry is skipped."""
+        """Note an error, because of which the entry is skipped."""
         self._note("error", node, at, message)
 
     def warn(self, node: Node, at: str, message: str) -> None:
-        """It works, and is perhaps not what was meant."""
+        """Note a warning: the entry works, and is perhaps not what was meant."""
         self._note("warning", node, at, message)
 
     def _note(self, severity: Severity, node: Node, at: str, message: str) -> None:
@@ -181,7 +181,7 @@ class EntryReader:
         return flag
 
     def timeout(self, most: int, inside: Node | None = None, at: str = "") -> float | None:
-        """Seconds, as ``flag``."""
+        """A time limit in seconds, read as ``flag`` reads its value."""
         found = (inside or self.node).get("timeout")
         if found is None:
             return None
@@ -194,7 +194,7 @@ class EntryReader:
 
 
 def unknown_keys(node: Node, known: tuple[str, ...], notes: EntryProblems, at: str) -> None:
-    """Each an error, with what was perhaps meant."""
+    """Note an error for each unknown key, with the key that was perhaps meant."""
     for name, (key, _) in node.entries.items():
         if name not in known:
             suggested = nearest(name, known)

@@ -21,6 +21,6 @@ class ServerCaches:
             await asyncio.to_thread(self._services.confinement.drop_caches, CACHE, needed)
 
     async def tidy_later(self) -> None:
-        """The same when the start is over."""
+        """Tidy the caches when the start is over."""
         await asyncio.sleep(self._services.idle_s)
         await self.tidy()

@@ -30,7 +30,7 @@ class MediaPieces:
         self._size = 0
 
     def add(self, item: Mapping[str, Any]) -> bool:
-        """One piece, if it is one of these."""
+        """Take in a piece of a picture or a sound; False for anything else."""
         number, data = item.get("media"), item.get("data")
         if not isinstance(number, int) or not isinstance(data, str):
             return False
@@ -67,7 +67,7 @@ def _block(data: str, name: str) -> MediaBlock | None:
 
 
 def media_type(head: bytes) -> str:
-    """By the first bytes, or ""."""
+    """The type of a file by its first bytes, or ""."""
     if head[:4] == b"RIFF":
         return _RIFF.get(head[8:12], "")
     if len(head) > 1 and head[0] == 0xFF and head[1] & 0xE6 == 0xE2:  # MPEG audio, layer 3

@@ -157,7 +157,7 @@ class McpServer:
 
     @property
     def caller(self) -> str:
-        """By which the keyring knows who wants a value."""
+        """The name by which the keyring knows that this server wants a value."""
         return f"mcp-{self.definition.name}"
 
     # -- starting -----------------------------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ class McpServer:
         await self.look_at_pins()
 
     async def look_at_pins(self) -> None:
-        """What of it the person has seen."""
+        """Read which of its tools the person has seen."""
         definition, pins = self.definition, self._services.pins
         self.standings = await asyncio.to_thread(pins.standings, definition.name, definition.identity, self.judged)
 

@@ -195,7 +195,7 @@ class McpServers(DeclaredFile[McpDefinition]):
         return known
 
     async def _start_when_free(self, server: McpServer) -> None:
-        """After one of the same name has ended."""
+        """Start a server after one of the same name has ended."""
         for other in [one for one in self._leaving if one.definition.name == server.definition.name]:
             await other.stop()
         if self._servers.get(server.definition.name) is server:

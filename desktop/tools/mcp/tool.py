@@ -225,7 +225,7 @@ class _Answer:
         return f"\nThe last it reported: {self.progress.strip()}" if self.progress else ""
 
     async def result(self, tool: str, *, is_error: bool) -> ToolResult:
-        """The whole of it."""
+        """The result of the call, from all pieces of the answer."""
         text = await asyncio.to_thread(self.clean, "".join(self.texts))
         if self.dropped:
             text += f"\n[Output cut: {self.size + self.dropped:,} characters, the first {self.size:,} are shown]"

@@ -16,7 +16,7 @@ class JobStrip(Notice):
         self.hide()
 
     def show_job(self, job: ThreadJob | None) -> None:
-        """Say it for this one."""
+        """Say which job this thread is a run of, or hide the strip."""
         self.setVisible(job is not None)
         if job is not None:
             self.say(shown_line(thread_words(job)))

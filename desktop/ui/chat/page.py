@@ -64,7 +64,7 @@ class ChatParts:
         return Composer()
 
     def made_in_turns(self) -> Iterator[QWidget]:
-        """One after the other."""
+        """Make the parts of the page one after the other, for the start to do so in turns."""
         yield self.threads
         yield self.header
         yield self.transcript
@@ -157,12 +157,12 @@ class ChatPage(QWidget):
         return self.pane.foot.composer.text
 
     def take_typed(self, text: str) -> None:
-        """What was typed before there was a page."""
+        """Take in what was typed before there was a page."""
         self.pane.foot.composer.text.insertPlainText(text)
 
     @property
     def trace(self) -> TracePanel | None:
-        """Once it was wanted."""
+        """The trace panel, once it was wanted; None before."""
         return self.side.trace
 
     # -- from the shell ---------------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ class ChatPage(QWidget):
         self.pane.await_call(call_id)
 
     def show_context(self) -> None:
-        """What the model reads of the open thread."""
+        """Show what the model reads of the open thread."""
         card = context_card.ContextCard(self.window(), self._models.context)
         card.jump_wanted.connect(self.pane.jump)
         card.open()
@@ -292,7 +292,7 @@ class ChatPage(QWidget):
         self.threads.setVisible(not self.threads.isVisible())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where it is narrow the list folds away."""
+        """Fold the list of threads away where the page is narrow."""
         super().resizeEvent(event)
         self._place()
 

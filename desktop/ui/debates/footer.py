@@ -98,7 +98,7 @@ class DebateFooter(QFrame):
             self.spoke.emit(text)
 
     def show_state(self, state: DebateState) -> None:
-        """Only what can be done now."""
+        """Offer only what can be done in this state."""
         going = state.status in ("running", "pausing")
         over = state.status == "ended" and state.end_reason != "cancelled"
         self.pause.setVisible(going)

@@ -62,7 +62,7 @@ class ForkDialog(Dialog):
 
     @property
     def side(self) -> SideName:
-        """The one that changes."""
+        """The side that is changed in the copy."""
         return "a" if self.side_box.value == "a" else "b"
 
     def _fill(self) -> None:
@@ -83,7 +83,7 @@ class ForkDialog(Dialog):
 
     @property
     def turn(self) -> int:
-        """After which it goes on."""
+        """The number of the turn after which the copy goes on."""
         return int(self.turn_box.currentData())
 
     @property

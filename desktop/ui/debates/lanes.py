@@ -237,7 +237,7 @@ class DebateView(TranscriptView):
         self._watch()
 
     def change_item(self, item: TranscriptItem) -> None:
-        """A turn grew or is over."""
+        """Show a turn anew that grew or is over."""
         super().change_item(item)
         self._watch()
 
@@ -331,5 +331,5 @@ def waits(item: TurnItem) -> bool:
 
 
 def debate_view(parent: QWidget | None = None, arrangement: Arrangement = "lanes") -> DebateView:
-    """With the app's theme."""
+    """A view of a debate, with the app's theme."""
     return DebateView(theme(), parent, arrangement=arrangement)

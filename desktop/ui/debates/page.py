@@ -240,7 +240,7 @@ class DebatesPage(QWidget):
         self.list.setVisible(not self._folded)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where it is narrow the list folds away."""
+        """Fold the list of debates away where the page is narrow."""
         super().resizeEvent(event)
         self._place()
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QStackedLayout, QWidget
 
 from desktop.domain.debates import DebateState
 from desktop.domain.definitions import SideName
-from desktop.presenter.debates.items import END, TurnItem
+from desktop.presenter.debates.items import TurnItem
 from desktop.presenter.debates.page import DebateModels
 from desktop.presenter.debates.words import label_of
 from desktop.ui.chat.composer.picker import Picker
@@ -102,7 +102,7 @@ class RunningPage(QFrame):
 
     @property
     def _searched(self) -> TranscriptView:
-        """What is looked at: of two branches, the fork."""
+        """The view that the search goes through: of two branches, the fork."""
         views = {self.comparison: self.comparison.fork.view, self.side_view: self.side_view.view}
         return views.get(self._stack.currentWidget(), self.view)  # type: ignore[call-overload,no-any-return]
 
@@ -225,7 +225,7 @@ class RunningPage(QFrame):
             approvals.answer(request_id, choice, digest=request.digest)  # type: ignore[arg-type]
 
     def show_call(self, call_id: str) -> bool:
-        """The card of a call into sight."""
+        """Scroll to the card of a call; False if there is none."""
         card = card_of(self._debates.open.items.values(), call_id)
         if card is not None:
             self.view.scroll_to_card(*card)
@@ -275,13 +275,8 @@ class RunningPage(QFrame):
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where it is narrow the pips give way."""
+        """Have the pips in the header give way where the page is narrow."""
         super().resizeEvent(event)
         self.header.show_narrow(self.width() < theme().px(NARROW))
         if self.width() >= theme().px(NARROW) and self._debates.state is not None:
             self.header.show_state(self._debates.state)
-
-    @property
-    def end_shown(self) -> bool:
-        """Whether the end's card stands below the turns."""
-        return self.view.page.place(END) is not None

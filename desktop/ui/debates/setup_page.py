@@ -159,7 +159,7 @@ class SetupPage(QFrame):
     # -- what is shown ------------------------------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Everything from the set-up."""
+        """Fill all fields from the set-up."""
         if set(self._cards) != {template.name for template in self._setup.templates}:
             self._make_templates()
         self._group.setExclusive(False)  # an agent was chosen: no card is

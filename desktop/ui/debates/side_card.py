@@ -154,7 +154,7 @@ class SideCard(QFrame):
     # -- what is shown ------------------------------------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Everything from the set-up."""
+        """Fill all fields from the set-up."""
         side = self._setup.setup.side(self.side)
         if self.label.text() != side.label:
             self.label.setText(side.label)

@@ -49,7 +49,7 @@ class FirstRunParts:
         return _key_card(self._setup)
 
     def made_in_turns(self) -> Iterator[QWidget]:
-        """One after the other."""
+        """Make the parts of the page one after the other, for the start to do so in turns."""
         yield self.scroller
         yield self.local
         yield self.keyed[0]
@@ -73,7 +73,7 @@ class FirstRunPage(QFrame):
         Column(self, spacing=0).addWidget(scroller)
         column = scroller.column
         column.addStretch(1)
-        column.addWidget(Text("Who should answer?", "display"))
+        column.addWidget(Paragraph("Who should answer?", "display"))
         column.addWidget(
             Paragraph("Choose one to start with. Add others later; you can use several at once.", "reading", "2")
         )
@@ -122,7 +122,7 @@ def _key_card(setup: ModelSetupViewModel) -> tuple[QFrame, ProviderForm]:
     form = ProviderForm(setup)
     column.addWidget(form)
     column.addStretch(1)
-    column.addLayout(form.buttons_row())
+    column.addWidget(form.buttons_row())
     return card, form
 
 
@@ -136,8 +136,8 @@ def _demo_card(start: Button, folder: str) -> QFrame:
     for icon, text in DEMO_SHOWS:
         row = Row(spacing=12)
         row.addWidget(Icon(icon, "text-2", 18))
-        row.addWidget(Text(text), 1)
-        holder = sized(QWidget(), height=24)
+        row.addWidget(Paragraph(text), 1)
+        holder = sized(QWidget(), min_height=24)
         holder.setLayout(row)
         column.addWidget(holder)
     column.addSpacing(theme().px(8))

@@ -154,7 +154,7 @@ class BudgetForm(QFrame):
             self.wrong.emit(self._rows[first])
 
     def take_back(self) -> None:
-        """What holds now stands in the fields again."""
+        """Put the limits that hold now back into the fields."""
         for line in self._lines:
             self._rows[line.name].show_line(line, anew=True)
         self._say("")

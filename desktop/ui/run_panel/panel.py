@@ -109,7 +109,7 @@ class RunPanel(QFrame):
     # -- what is shown ------------------------------------------------------------------------------------------------
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Only what is seen is followed."""
+        """Follow the run while the panel is on the screen."""
         super().showEvent(event)
         self._agents.watch(True)
 

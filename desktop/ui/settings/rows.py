@@ -34,7 +34,7 @@ class Control(QObject):
         self.put = put
 
     def tell(self, value: object) -> None:
-        """The person changed it."""
+        """Tell the value that the person chose."""
         self.edited.emit(value)
 
 

@@ -40,7 +40,7 @@ class ToolTry(QFrame):
         self.result.requests_wanted.connect(requests_wanted)
 
     def end_with_result(self) -> None:
-        """The result stands last."""
+        """Put the result at the end of the form."""
         self.inside.addWidget(self.result)
         self.inside.addStretch(1)
 

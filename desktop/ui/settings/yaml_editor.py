@@ -15,6 +15,7 @@ from desktop.ui.skills.source_text import SourceText
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.dialogs.page_shortcut import PageShortcut
+from desktop.ui.widgets.focus_place import give_keys
 from desktop.ui.widgets.layout.containers import Notice, Scroller, clear
 from desktop.ui.widgets.marks import StateLabel
 from desktop.ui.widgets.properties import pane
@@ -170,10 +171,18 @@ class YamlEditor(QFrame):
 
     def _save(self) -> None:
         if self._cli.dirty:  # the button follows the last check, which may be of an earlier text
+            self._keep_keys()
             self._cli.save()
+
+    def _keep_keys(self) -> None:
+        """Whoever pressed Save or Discard goes on where they wrote: the button is greyed or hidden next."""
+        if self.save.hasFocus() or self.revert.hasFocus():
+            view = self.stack.currentWidget() or self.source
+            give_keys(view.focusWidget() or view)
 
     def _revert(self) -> None:
         self.failure.hide()
+        self._keep_keys()
         self._cli.revert()
 
     def _answered(self, answer: str) -> None:

@@ -289,7 +289,7 @@ class MainWindow(QMainWindow):
         self._banner.setVisible(bool(sentence))
 
     def show_quitting(self, sentence: str) -> None:
-        """What is still running while the app ends."""
+        """Show what is still running while the app ends."""
         self.show_banner("info", sentence)
 
     def set_pending(self, number: int, *, notify: bool = False) -> None:

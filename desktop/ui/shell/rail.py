@@ -183,7 +183,7 @@ class Rail(QFrame):
             button.setProperty("focusPolicy", TAB_FOCUS if name == page else NO_FOCUS)
 
     def set_count(self, page: str, number: int) -> None:
-        """The count on an item."""
+        """Show a count on the item of a page."""
         self._buttons[page].set_count(number)
 
     def button(self, page: str) -> RailButton:

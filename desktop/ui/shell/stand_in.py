@@ -27,5 +27,5 @@ class StandIn(QFrame):
         QTimer.singleShot(PATIENCE_MS, self, self._words.show)
 
     def say(self, words: str) -> None:
-        """What is being done."""
+        """Say what the person waits for."""
         self._words.setText(words)

@@ -48,7 +48,7 @@ class Tray(QObject):
             self.icon.hide()
 
     def speak(self, words: str) -> None:
-        """A message at the icon."""
+        """Show a message at the icon."""
         self.made().showMessage("Assent", words, QSystemTrayIcon.MessageIcon.NoIcon)
 
     def made(self) -> QSystemTrayIcon:

@@ -71,7 +71,7 @@ def ask_name(window: QWidget, title: str, text: str, act: str, name: str, done: 
 
 
 def ask_trust(window: QWidget, folder: str, done: Callable[[], None]) -> Dialog:
-    """What trusting means, before it is done."""
+    """Ask whether to trust a folder, and say what that means."""
     words = (
         ("Skills below ", ""),
         (shown_line(folder), "mono"),

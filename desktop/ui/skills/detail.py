@@ -170,7 +170,7 @@ class SkillPane(QFrame):
         return view
 
     def flush(self) -> None:
-        """What was typed just now goes into the text."""
+        """Take what was typed just now into the skill's text."""
         if "edit" in self.__dict__:
             self.edit.flush()
 

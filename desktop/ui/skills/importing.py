@@ -108,7 +108,7 @@ class CandidateList(RowList):
         return item
 
     def show_plan(self, candidates: Sequence[Candidate], plan: Mapping[int, Planned]) -> None:
-        """What each would be called, and why."""
+        """Show what each skill would be called, and why."""
         self._rows.blockSignals(True)  # the boxes stay as they are
         for at, candidate in enumerate(candidates):
             _say_line(self._rows.item(at), *row_words(candidate, plan.get(at)))
@@ -128,7 +128,7 @@ class CandidateList(RowList):
 
 
 def _say_line(item: QStandardItem, words: str, tone: str) -> None:
-    """What stands beside the name."""
+    """Set what stands beside the name."""
     line = shown_line(words[:300])
     item.setData(line, LINE)
     item.setData(tone, TONE)

@@ -257,7 +257,7 @@ def _home(path: str) -> str:
 
 
 def _files(detail: SkillDetail) -> QWidget | None:
-    """What lies beside a ``SKILL.md``."""
+    """A list of the files beside a ``SKILL.md``, or None."""
     if not detail.files:
         return None
     rows = []

@@ -18,7 +18,7 @@ def as_choice(text: str) -> Choice:
 
 
 def mode_of(choice: Choice, *, system_dark: bool) -> Mode:
-    """What a choice comes to."""
+    """Light or dark: what a choice comes to on this system."""
     if choice != "system":
         return choice
     return "dark" if system_dark else "light"

@@ -281,7 +281,7 @@ class MessageInterface(_Virtual):
 
 
 class TextInterface(_Virtual):
-    """What a message says."""
+    """The text of a message, for screen readers."""
 
     def __init__(self, owner: MessageInterface) -> None:
         super().__init__(owner.view)

@@ -29,7 +29,7 @@ class _Tree:
             at += at & -at
 
     def sum(self, count: int) -> int:
-        """Of the first so many."""
+        """The sum of the first ``count`` heights."""
         total = 0
         while count > 0:
             total += self._tree[count]
@@ -105,6 +105,6 @@ class Heights:
         self._newer.append(height)
 
     def prepend(self, heights: Iterable[int]) -> None:
-        """Of older messages, in their order."""
+        """Add the heights of older messages, in their order."""
         for height in reversed(list(heights)):
             self._older.append(height)

@@ -202,7 +202,7 @@ class Overlays:
             self._area.viewport().update()
 
     def place(self) -> None:
-        """After scrolling, layout or a change."""
+        """Put what lies over the page in its place, after scrolling, layout or a change."""
         self._place_answers()
         self._place_bar()
         self._place_jump()

@@ -163,7 +163,7 @@ class Surface(QAbstractScrollArea):
         return float(self.column()[1])
 
     def moved(self) -> None:
-        """What lies over the page has to follow it."""
+        """Tell what lies over the page that the page has moved."""
 
     def canvas(self, painter: QPainter, clip: QRectF) -> Canvas:
         """The canvas that drawing needs."""
@@ -227,5 +227,5 @@ class Surface(QAbstractScrollArea):
         raise NotImplementedError
 
     def act(self, message_id: str, action: str) -> None:
-        """What a person chose to do with a message."""
+        """Do what a person chose for a message."""
         raise NotImplementedError

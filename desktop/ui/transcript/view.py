@@ -105,7 +105,7 @@ class TranscriptView(InputArea):
         self.moved()
 
     def add_item(self, item: TranscriptItem) -> None:
-        """One more message at the end."""
+        """Add a message at the end."""
         if self.page.place(item.message_id) is not None:
             self.change_item(item)
             return

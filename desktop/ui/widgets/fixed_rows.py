@@ -73,7 +73,7 @@ class FixedRows(RowList):
         bar.setRange(0, max(0, self.content_height - room))
 
     def verticalOffset(self) -> int:
-        """What is scrolled away."""
+        """How much of the rows is scrolled away above."""
         return self.verticalScrollBar().value()
 
     def horizontalOffset(self) -> int:

@@ -62,7 +62,7 @@ class Ordered(QWidget):
     """Keeps its children in reading order while somebody uses assistive technology."""
 
     def event(self, event: QEvent) -> bool:
-        """After something came, went or moved."""
+        """Put the children in order after something came, went or moved."""
         done = super().event(event)
         if event.type() == QEvent.Type.LayoutRequest and QAccessible.isActive():
             put_in_order(self)
@@ -70,7 +70,7 @@ class Ordered(QWidget):
 
 
 def put_in_order_if_read(root: QWidget) -> None:
-    """The same, where somebody uses assistive technology."""
+    """The children in the order in which they are read, where somebody uses assistive technology."""
     if QAccessible.isActive():
         put_in_order(root)
 

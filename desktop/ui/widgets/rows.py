@@ -42,7 +42,7 @@ class RowDelegate(QStyledItemDelegate):
         painter.restore()
 
     def draw(self, painter: QPainter, box: QRect, index: Index, *, selected: bool, hovered: bool) -> None:
-        """What stands in the row."""
+        """Draw what stands in the row."""
         raise NotImplementedError
 
 

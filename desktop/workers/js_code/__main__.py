@@ -251,7 +251,7 @@ def _powerless(ctypes: Any, libc: Any) -> None:
 
 
 def main() -> None:
-    """Shut in, then serve."""
+    """Shut this process in, then serve."""
     launcher, program, given = sys.argv[1:4]
     limits = json.loads(given)
     if hasattr(os, "nice"):  # Windows has none

@@ -236,7 +236,7 @@ class McpConnection:
         raise MCPError(code=mcp_types.METHOD_NOT_FOUND, message="Assent offers nothing to servers.")
 
     def _note(self, method: str) -> None:
-        """Told once for each kind of wish."""
+        """Tell of a refused wish of the server, once for each kind of wish."""
         known = _cut(method, 80)
         if known not in self._refused and len(self._refused) < 20:
             self._refused.add(known)

@@ -29,7 +29,7 @@ class ServerLog:
         self._come.set()
 
     async def follow(self) -> None:
-        """Until it is cancelled."""
+        """Tell the app what the server writes to stderr, at intervals, until cancelled."""
         while True:
             await self._come.wait()
             self._come.clear()

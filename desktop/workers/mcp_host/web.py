@@ -31,7 +31,7 @@ class _Capped(httpx2.AsyncByteStream):
             yield chunk
 
     async def aclose(self) -> None:
-        """The connection goes back."""
+        """Give the connection back to the pool."""
         await self._body.aclose()
 
 

@@ -150,7 +150,7 @@ class Bounded(httpx.AsyncByteStream):
             yield rest
 
     async def aclose(self) -> None:
-        """The connection goes back."""
+        """Give the connection back to the pool."""
         await self._body.aclose()
 
 

@@ -45,7 +45,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
     """Takes the place of the one that follows, and does nothing: a redirect is an error like others."""
 
     def http_error_302(self, *_: Any, **__: Any) -> Any:
-        """Before its address has been looked at."""
+        """Follow no redirect by itself: its address has to be looked at before."""
         return None
 
     http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302

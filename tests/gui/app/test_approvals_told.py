@@ -4,6 +4,7 @@ import pytest
 
 from desktop.domain.permission import AuditEntry
 from tests.gui.app.kit import Running, call, unoffered
+from tests.harness.store import calls_noted
 
 KEY = "sk-live-0123456789abcdef"
 
@@ -14,7 +15,7 @@ async def log_of(app: Running) -> list[AuditEntry]:
     entries: list[AuditEntry] = []
 
     async def read() -> bool:
-        entries[:] = [entry for _, entry in reversed(await store.audit.list_entries())]
+        entries[:] = [entry for _, entry in reversed(await calls_noted(store.audit))]
         return all(entry.outcome for entry in entries)
 
     for _ in range(1000):

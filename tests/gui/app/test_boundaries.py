@@ -11,6 +11,7 @@ import pytest
 
 from desktop.ui.settings.boundaries.page import LOOKING, BoundariesPage, ConfinementBanner
 from tests.gui.app.kit import Running, call
+from tests.harness.store import calls_noted
 
 ALLOWED, DENIED = "security.allowed_paths", "security.denied_paths"
 DONE = [{"text": "Done."}]
@@ -118,7 +119,7 @@ async def test_the_tree_follows_lists_and_rules_and_a_proof_is_on_record(start: 
     report = await app.startup._services.confinement_report()
     assert proof.worst == ("unconfined" if report.kind == "none" else "yes")
     assert panel.prove.warning.isVisible() == (report.kind == "none")
-    rows = [entry for _, entry in await app.startup._services.store.audit.list_entries() if entry.tool == "prove-reach"]
+    rows = [entry for _, entry in await calls_noted(app.startup._services.store.audit) if entry.tool == "prove-reach"]
     assert [(entry.by, entry.paths) for entry in rows] == [("user", (proof.path,))]
     assert rows[0].outcome.endswith(proof.summary)
     assert not app.models.approvals.requests, "the person who presses is not asked"

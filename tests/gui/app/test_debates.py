@@ -10,6 +10,7 @@ import pytest
 
 from desktop.app.home.debate_drafts import DebateDrafts, draft_of
 from desktop.domain.debates import DebateSetup, SideSetup
+from desktop.presenter.debates.items import END
 from desktop.ui.theme import theme
 from desktop.ui.transcript.missing_fonts import MissingFonts
 from tests.gui.app.kit import call
@@ -150,7 +151,7 @@ async def found_again(start: Any, thread: str) -> None:
     assert again.startup._shell.page == "debates"
     page = again.window.page("debates")
     await again.until_true(lambda: turns(page) == ["Written.", "It is good."], "both turns, read again")
-    assert page.running.end_shown
+    assert page.running.view.page.place(END) is not None
     await at_rest(again)
     await again.end()
 

@@ -12,6 +12,7 @@ from desktop.ui.approvals.request.allowing import AlwaysDialog
 from desktop.ui.widgets.dialogs.base import Dialog
 from tests.gui.app.kit import Running, call
 from tests.gui.approvals.rules_kit import agree
+from tests.harness.store import calls_noted
 
 PATTERN = "write-file(path=notes/?.txt)"
 DONE = [{"text": "Done."}]
@@ -125,7 +126,7 @@ async def test_a_new_rule_from_the_palette_denies_at_once_and_says_so_in_the_log
     await app.answered("Done.")
     assert not (app.home.path / "workspace" / "secret.txt").exists()
     assert not app.models.approvals.requests
-    entries = [entry for _, entry in await app.startup._services.store.audit.list_entries()]
+    entries = [entry for _, entry in await calls_noted(app.startup._services.store.audit)]
     assert [(entry.decision, entry.by, entry.extra["rule"]["pattern"]) for entry in entries] == [
         ("deny", "rule", "write-file(path=secret*)")
     ]

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from tests.gui.app.kit import Running, call
+from tests.harness.store import calls_noted
 from tests.harness.windows import activated
 
 Key = Qt.Key
@@ -159,7 +160,7 @@ async def test_the_activity_says_who_decided_what_in_which_thread(both):
     await app.until(lambda: dialog(app).isVisible() and dialog(app).view.request.thread_id == first, "its own request")
     dialog(app).view.answers.deny.click()
     await app.answered("Done.")
-    entries = [entry for _, entry in await app.startup._services.store.audit.list_entries(limit=10)]
+    entries = [entry for _, entry in await calls_noted(app.startup._services.store.audit, limit=10)]
     assert {(e.thread_id, e.tool, e.decision, e.by) for e in entries} == {
         (second, "write-file", "allow_once", "user"),
         (first, "write-file", "deny", "user"),

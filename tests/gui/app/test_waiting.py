@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 
 from desktop.domain.permission import AuditEntry
 from tests.gui.app.kit import Running, call
+from tests.harness.store import calls_noted
 
 LIMIT = 2
 """Seconds a tool may take; the person takes longer."""
@@ -21,7 +22,7 @@ async def run(ctx, args):
 
 
 async def entries(app: Running) -> list[AuditEntry]:
-    return [entry for _, entry in await app.startup._services.store.audit.list_entries(limit=10)]
+    return [entry for _, entry in await calls_noted(app.startup._services.store.audit, limit=10)]
 
 
 @pytest.mark.spec("R-PRM-10", "R-TMO-1")

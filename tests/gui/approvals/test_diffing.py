@@ -9,10 +9,16 @@ from hypothesis import strategies as st
 
 from desktop.domain.permission import PermissionRequest
 from desktop.ui.approvals.request.body import DiffCard
-from desktop.ui.approvals.request.diffing import diff, is_small, new_file, plain_rows, word_marks
+from desktop.ui.approvals.request.diffing import Mark, diff, is_small, new_file, plain_rows
 from desktop.ui.widgets.folded import lines_of
 from desktop.ui.widgets.shown import arguments_text, shown
 from tests.gui.approvals.conftest import DialogBench, settled
+
+
+def marks(old: str, new: str) -> tuple[tuple[Mark, ...], ...]:
+    """The parts in which the only line of a text differs, before and after."""
+    return tuple(row.marks for row in diff(old, new).rows if row.kind in ("del", "add"))
+
 
 LINES = st.lists(st.sampled_from(["a", "b", "", "  indented", "a longer line of text"]), max_size=30)
 
@@ -52,7 +58,7 @@ def test_applying_the_rows_to_the_old_text_gives_the_new_one(old: list[str], new
 
 
 def test_the_words_that_differ_are_marked() -> None:
-    left, right = word_marks("starts at 02:00 daily", "starts at 02:10 daily")
+    left, right = marks("starts at 02:00 daily", "starts at 02:10 daily")
     assert (left, right) == (((10, 5),), ((10, 5),))
 
 
@@ -115,9 +121,9 @@ async def test_a_large_difference_is_found_beside_the_window_and_allow_waits_for
 
 def test_words_and_lines_that_stand_there_often_are_not_compared_pair_by_pair() -> None:
     often, other = "a b " * 100, "a c " * 100
-    assert word_marks(often, other) == ((), ())
-    assert word_marks(":" * 400, ":" * 399 + "x") == (((396, 4),), ((396, 4),))
-    assert word_marks(often[:360] + "z", often[:360] + "y") == (((360, 1),), ((360, 1),))
+    assert marks(often, other) == ((), ())
+    assert marks(":" * 400, ":" * 399 + "x") == (((396, 4),), ((396, 4),))
+    assert marks(often[:360] + "z", often[:360] + "y") == (((360, 1),), ((360, 1),))
     before, after = "a\nsame\n" * 700, "c\nsame\n" * 700
     found = diff(before, after)
     assert (found.added, found.removed) == (1_399, 1_399)  # the last line is common

@@ -22,7 +22,7 @@ from desktop.ui.approvals.request.lines_view import ROW, LinesView
 from desktop.ui.approvals.request.view import RequestView
 from desktop.ui.widgets.layout.containers import Notice, Scroller
 from tests.gui.approvals.conftest import DEAF_OVER, DialogBench, same_thread, settled
-from tests.harness.timeouts import WAIT_S
+from tests.harness.timeouts import WAIT_S, until
 
 Key = Qt.Key
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -469,7 +469,7 @@ async def test_a_small_difference_is_shown_whole_where_there_is_room(
         preview = {"kind": "diff", "path": "a", "before": "", "after": after, "new": True}
         await bench.ask(replace(write, request_id=after, digest=after, preview=preview))
         view = next(v for v in bench.dialog.findChildren(LinesView) if v.accessibleName() == "Changes")
-        assert view.verticalScrollBar().maximum() == 0, after
+        await until(lambda: view.verticalScrollBar().maximum() == 0, after)  # noqa: B023 - waited for within the loop
         bench.approvals.answer(after, "deny", digest=after)
         await settled()
 

@@ -108,7 +108,7 @@ async def test_space_pauses_after_the_turn_and_resumes_and_step_takes_one(theme:
         QTest.keyClick(w.running.view, Qt.Key.Key_Space)
         await w.status("ended")
         await w.until(lambda: [said(t) for t in w.turns] == ["t1", "t2", "t3", "t4"], "all turns")
-        assert w.running.end_shown
+        assert w.running.view.page.place(END) is not None
 
 
 @pytest.mark.spec("R-SES-23")
@@ -327,7 +327,7 @@ async def test_a_server_that_dies_in_the_turn_of_b_pauses_it_with_the_error_and_
         await w.open(thread)
         w.running.footer.resume.click()
         await w.status("paused")
-        await w.until(lambda: w.running.end_shown, "the card that says why")
+        await w.until(lambda: w.running.view.page.place(END) is not None, "the card that says why")
         assert (w.state.end_reason, [t.number for t in w.debates.open.turns]) == ("error", [1])
         assert "The server has gone away. Is it switched on?" in w.notices
         assert "broke off" in w.notices, "what had come is kept"

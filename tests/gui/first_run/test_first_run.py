@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import os
 import re
 from types import ModuleType
 
@@ -19,6 +20,9 @@ from desktop.tools.builtin import process_result, shell
 from desktop.ui.first_run.page import FirstRunPage
 from desktop.ui.settings.models.local_card import context_words, port_of, size_words
 from desktop.ui.theme import Theme
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.layout.containers import Scroller
+from desktop.ui.widgets.text import Paragraph, Text
 from tests.gui.shell.test_window import spin
 
 
@@ -192,3 +196,23 @@ def test_sizes_and_ports_in_words() -> None:
     assert [size_words(None), size_words(18_000_000_000), size_words(350_000_000)] == ["", "18 GB", "350 MB"]
     odd = LocalServer("vllm", "vLLM", "http://host:notaport", True)
     assert [port_of(OLLAMA), port_of(odd)] == ["11434", "http://host:notaport"]
+
+
+def test_with_text_at_200_percent_no_word_of_the_narrowest_page_is_cut(qtbot: QtBot, theme: Theme) -> None:
+    theme.set_scale(2.0)
+    shown = Shown(SampleSetup())
+    qtbot.addWidget(shown.page)
+    shown.setup.set(servers=ABSENT)
+    shown.page.resize(832, 640)
+    spin()
+    spin()
+    held = [one for kind in (Text, Button) for one in shown.page.findChildren(kind) if one.isVisible()]
+    cut = [one.text() for one in held if one.width() < one.sizeHint().width()]
+    paragraphs = [one for one in shown.page.findChildren(Paragraph) if one.isVisible()]
+    assert len(paragraphs) > 5
+    cut += [one.text() for one in paragraphs if one.height() < one.heightForWidth(one.width())]
+    assert cut == []
+    page = shown.page.findChild(Scroller)
+    assert page.widget().width() <= page.viewport().width(), "nothing stands beyond the edge"
+    if folder := os.environ.get("ASSENT_SHOTS"):
+        page.widget().grab().save(f"{folder}/first-run-200.png")

@@ -16,12 +16,12 @@ from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.transcript.items import TranscriptItem
 from desktop.presenter.transcript.live_threads import LiveThreads
 from desktop.services.chats.service import ConversationService
-from desktop.services.definitions.book import load_agents
 from desktop.services.turns.runtime import Runtime
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.store import Store
 from desktop.supervision.bus import Bus
 from desktop.supervision.tasks import TaskOwner
+from tests.harness.definitions import load_agents
 from tests.harness.timeouts import WAIT_S
 from tests.unit.services.kit import skill_world
 

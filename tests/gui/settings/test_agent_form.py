@@ -115,3 +115,60 @@ async def test_a_pattern_that_matches_no_tool_is_doubted_beside_its_field(shown:
             await until(lambda: "no tool that is here" not in shown.words, "nothing to doubt")
         assert not tools.wrong
         assert editor.save.isEnabled()
+
+
+@pytest.mark.spec("R-DEF-16")
+@pytest.mark.parametrize("field", ["title", "icon", "label", "description", "promptText"])
+async def test_save_takes_what_was_typed_however_short_the_click(shown: Shown, field: str) -> None:
+    await shown.choose("night_watch_agent.yaml")
+    await activated(shown.page)
+    editor, side = shown.page.editor, shown.page.editor.form.sides[0]
+    if field == "promptText":
+        side.choice.way._group.button(1).click()
+        await shown.rest()
+        shown.press("Save")
+        await shown.rest()
+    named = {**editor.form.lines, **side.lines, "description": editor.form.description, "promptText": side.choice.area}
+    typed = "/icons/search.svg" if field == "icon" else "Owls"
+    named[field].setFocus()
+    named[field].selectAll()
+    QTest.keyClicks(named[field], typed)
+    shown.press("Save")
+    await shown.rest()
+    assert typed in (shown.mine / "night_watch_agent.yaml").read_text()
+    assert "Saved as night_watch_agent.yaml" in shown.words
+    assert named[field].hasFocus(), "what is typed next goes where the person was"
+
+
+@pytest.mark.spec("R-DEF-16")
+async def test_save_stays_pressed_while_what_was_typed_is_on_its_way_into_the_text(shown: Shown) -> None:
+    await shown.choose("night_watch_agent.yaml")
+    await activated(shown.page)
+    editor = shown.page.editor
+    title = editor.form.lines["title"]
+    title.setFocus()
+    QTest.keyClicks(title, "Owls")
+    QTest.mousePress(editor.save, Qt.MouseButton.LeftButton)
+    assert not title.hasFocus()
+    shown.agents.checked.emit()  # an earlier check ends between press and release
+    QTest.mouseRelease(editor.save, Qt.MouseButton.LeftButton)
+    await shown.rest()
+    assert "title: Owls" in (shown.mine / "night_watch_agent.yaml").read_text()
+
+
+@pytest.mark.spec("R-DEF-16")
+@pytest.mark.parametrize("field", ["title", "icon", "maxSteps", "description"])
+async def test_discard_brings_the_file_back_and_leaves_the_keys_in_their_field(shown: Shown, field: str) -> None:
+    await shown.choose("night_watch_agent.yaml")
+    await activated(shown.page)
+    editor = shown.page.editor
+    lines = {**editor.form.lines, **editor.form.sides[0].lines, "description": editor.form.description}
+    lines[field].setFocus()
+    lines[field].selectAll()
+    QTest.keyClicks(lines[field], "7")
+    shown.press("Discard changes")
+    await shown.rest()
+    assert lines[field].hasFocus()
+    assert shown.agents.shown == MINE
+    assert not editor.dirty
+    assert not editor.revert.isVisible()

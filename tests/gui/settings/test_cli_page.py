@@ -24,7 +24,6 @@ from desktop.safety.confinement.environment import AllowlistEnvironment, needs_a
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import SystemConfinement
 from desktop.safety.permission.gate import PermissionGate
-from desktop.services.definitions.book import load_agents
 from desktop.services.rules.trust import TrustRules
 from desktop.services.skills.editing import SkillService
 from desktop.services.skills.world import SkillWorld
@@ -38,6 +37,7 @@ from desktop.ui.settings.cli_tools.page import CliPage
 from desktop.ui.theme import Theme
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Field, TextArea
+from tests.harness.definitions import load_agents
 from tests.harness.skills import open_fabric
 from tests.harness.timeouts import WAIT_S
 from tests.unit.safety.boundary.test_closed_places import State

@@ -17,12 +17,12 @@ from desktop.presenter.skills.models import SkillsModels
 from desktop.presenter.skills.page import SkillsViewModel
 from desktop.presenter.skills.projects import SkillProjects
 from desktop.presenter.skills.trying import SkillTrials
-from desktop.services.definitions.book import load_agents
 from desktop.services.skills.editing import SkillService
 from desktop.services.skills.world import SkillWorld
 from desktop.settings import SettingsService
 from desktop.skills.catalogue.roots import Project, conventional_roots
 from desktop.supervision.tasks import TaskOwner
+from tests.harness.definitions import load_agents
 from tests.harness.skills import open_fabric
 from tests.harness.timeouts import WAIT_S
 from tests.unit.pipeline.kit import FakeTool, Person, Table

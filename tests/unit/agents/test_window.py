@@ -9,7 +9,7 @@ import pytest
 from desktop.agents.loop.context import ShrinkResults, TurnContext
 from desktop.agents.loop.shrink import NO_RESULT, shrink_results
 from desktop.agents.loop.window import NOTHING, PromptWindow
-from desktop.domain.agent import AgentContextProtocol, CompactionStrategy
+from desktop.domain.agent import CompactionStrategy
 from desktop.domain.context import Overlay
 from desktop.domain.errors import ModelContextTooLong, ToolFailure
 from desktop.domain.estimates import estimate
@@ -183,7 +183,7 @@ class Fails:
 
 @pytest.mark.spec("R-CTX-1", "R-CTX-2")
 async def test_the_window_of_a_thread_is_its_history_then_compaction() -> None:
-    context: AgentContextProtocol = context_of(PromptWindow(ME, last=10), Shout())
+    context = context_of(PromptWindow(ME, last=10), Shout())
     messages = await context.get_prompt_window("thread-1")
     assert context.agent_id is ME
     assert [m.text for m in messages] == [f"IN THREAD-1 {n}" for n in range(290, 300)]

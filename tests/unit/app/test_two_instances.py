@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -131,3 +132,25 @@ def test_a_message_waits_for_an_app_that_still_starts_and_not_for_one_that_was_k
         assert sender.wait(WAIT_S) == 2
         assert sender.stderr is not None
         assert "does not run with this home" in sender.stderr.read()
+
+
+def test_a_process_that_got_the_number_of_one_that_was_killed_is_not_said_to_have_the_home(tmp_path: Path) -> None:
+    with started(WANTS, tmp_path) as other:
+        (tmp_path / "data").mkdir()
+        (tmp_path / "data" / "lock").write_text(f"{other.pid:<19}\n")
+        assert holder(tmp_path) == 0
+        tell(other, "0")
+        assert line(other) == "mine"
+        assert holder(tmp_path) == other.pid
+        other.kill()
+
+
+def test_who_asks_which_process_has_the_home_keeps_none_from_having_it(tmp_path: Path) -> None:
+    open_home(tmp_path).release()
+    with started(WANTS, tmp_path) as comes, open(tmp_path / "data" / "lock") as asked:
+        fcntl.flock(asked, fcntl.LOCK_SH)  # as who asks has it, for an instant
+        tell(comes, "0")
+        time.sleep(0.5)
+        fcntl.flock(asked, fcntl.LOCK_UN)
+        assert line(comes) == "mine"
+        comes.kill()

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from desktop.files.private import (
     close_to_others,
     make_folder,
     mode_of,
+    remove_tree,
     remove_unfinished,
     unfinished,
     write_new,
@@ -132,3 +134,42 @@ def test_only_what_was_not_finished_before_is_taken_away(tmp_path: Path) -> None
     assert not any(os.path.exists(path) for path in gone)
     assert not half.exists()
     assert all(os.path.exists(path) for path in stays)
+
+
+def test_a_file_may_have_as_long_a_name_as_the_disk_takes(tmp_path: Path) -> None:
+    elsewhere, home = tmp_path / "elsewhere", tmp_path / "home"
+    elsewhere.mkdir()
+    home.mkdir()
+    for name in ("议" * 84 + ".md", "x" * 255, "x" + "é" * 127):
+        for path in (tmp_path / name, elsewhere / name):
+            write_new(path, b"new")
+            write_whole(path, b"again")
+            assert path.read_bytes() == b"again"
+            half = Path(unfinished(path))
+            assert half.name.encode(), "no character is cut apart"
+            half.write_bytes(b"half")
+        (home / "link").symlink_to(elsewhere / name)
+        remove_unfinished(tmp_path, time.time() + 1)
+        remove_unfinished(home, time.time() + 1)
+        assert os.listdir(elsewhere) == [name], "also beside what a link leads to"
+        (elsewhere / name).unlink()
+        (home / "link").unlink()
+    assert len(os.listdir(tmp_path)) == 5
+
+
+def test_what_was_not_finished_is_found_below_as_many_folders_as_there_are(tmp_path: Path) -> None:
+    deepest = tmp_path
+    for _ in range(1_300):
+        deepest /= "a"
+        deepest.mkdir()
+    half = Path(unfinished(deepest / "file"))
+    half.write_bytes(b"half")
+    (deepest / "out").symlink_to(tmp_path / "mine")
+    (tmp_path / "mine").mkdir()
+    try:
+        remove_unfinished(tmp_path, time.time() + 1, below=True)
+        assert not half.exists()
+        remove_tree(str(tmp_path / "a"))
+        assert os.listdir(tmp_path) == ["mine"]
+    finally:
+        subprocess.run(["rm", "-rf", str(tmp_path / "a")], check=True)  # what pytest cannot remove either

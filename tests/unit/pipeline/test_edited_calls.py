@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from desktop.domain.errors import BoundaryViolation, Denied
+from desktop.domain.errors import BoundaryViolation, ConfigurationError, Denied, KnownError, LimitReached
 from desktop.domain.judgement import Category, CommandPart
 from desktop.domain.permission import Decision
 from desktop.domain.tools import PreCheck, ToolResult, ToolSpec
@@ -91,6 +91,24 @@ async def test_an_edit_that_a_gate_refuses_runs_whatever_is_answered_never(answe
         note, problem = refused.result.text.split("\n", 1)
         assert note == '[The person changed the arguments before allowing this call to: {"path": 5}]'
         assert problem.startswith("Invalid arguments for write_file: ")
+
+
+@pytest.mark.spec("R-PRM-5", "R-PRM-2")
+@pytest.mark.parametrize(
+    "error", [LimitReached("Too many files.", limit="files"), ConfigurationError("The server's entry has no command.")]
+)
+@pytest.mark.parametrize("raised", [True, False])
+async def test_an_edit_comes_back_whatever_kind_of_refusal_it_meets(error: KnownError, raised: bool) -> None:
+    def checks(arguments: Mapping[str, Any]) -> PreCheck:
+        if arguments["path"] == "bad" and raised:
+            raise error
+        return PreCheck(Category.WRITE, denied=error if arguments["path"] == "bad" else None)
+
+    tool, person = writer(checks=checks), Person(edited(path="bad"), edited(path="good"), "allow_once")
+    outcome = await Bench(tool, person=person).call("write_file")
+    assert [request.refused for request in person.asked] == ["", str(error), ""]
+    assert person.asked[1].choices == ("deny", "allow_edited", "deny_run")
+    assert (outcome.state, tool.calls) == ("done", [{"path": "good"}])
 
 
 @pytest.mark.spec("R-PRM-5")

@@ -18,7 +18,7 @@ from desktop.pipeline.pipeline import CallSettings, Pipeline
 from desktop.pipeline.recovery.journal import call_journal, logged
 from desktop.pipeline.table import Registered
 from desktop.services.chats.service import ConversationService
-from desktop.services.definitions.book import AgentBook, load_agents
+from desktop.services.definitions.book import AgentBook
 from desktop.services.skills.world import SkillWorld
 from desktop.services.turns.runtime import Runtime
 from desktop.settings.groups.middleware import MiddlewareSettings
@@ -27,6 +27,7 @@ from desktop.store import Store
 from desktop.supervision.bus import Bus
 from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.tasks import RunSlots, TaskOwner
+from tests.harness.definitions import load_agents
 from tests.harness.skills import open_fabric
 from tests.harness.timeouts import WAIT_S
 from tests.unit.pipeline.kit import FakeTool, Person, Table

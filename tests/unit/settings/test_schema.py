@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.settings import defaults, pages, render_docs, schema
+from desktop.settings import defaults, pages, schema
 from desktop.settings.checks import Unfit, check, plain
 from desktop.settings.schema import default_values, snapshot
 from desktop.settings.spec import flat
@@ -78,16 +78,6 @@ def test_a_snapshot_and_its_values_are_the_same_thing():
     values = default_values(Path("/x"))
     assert flat(snapshot(values)) == values
     assert snapshot(values) == defaults(Path("/x"))
-
-
-def test_the_docs_tell_every_setting_with_its_default():
-    text = render_docs(Path("/srv/home"))
-    for key, setting in schema().items():
-        assert f"### `{key}`" in text
-        assert setting.title in text
-        assert setting.help in text
-    assert "`/srv/home/workspace`" in text
-    assert "from 1 000 to 20 000 000" in text
 
 
 @pytest.mark.spec("R-TMO-1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -11,6 +12,8 @@ from desktop.domain.errors import BugError, NotFound
 from desktop.domain.messages import Usage
 from desktop.domain.threads import RunRecord, ThreadRecord
 from desktop.store import Store
+from desktop.store.database import verify
+from tests.harness.store import search_faults
 from tests.unit.store.conftest import say
 
 
@@ -123,8 +126,8 @@ async def test_forgetting_an_origin_never_takes_what_a_fork_needs(store: Store, 
         for thread_id, path in paths.items():
             assert await shown(store, thread_id) == path
             assert [t.last_message_id for t in await store.debates.turns(thread_id=thread_id)] == path[1:]
-        await store.verify()
-        assert await store.search.check() == []
+        await asyncio.to_thread(verify, store.path)
+        assert await search_faults(store) == []
     rows = await store._thread.read(lambda c: c.execute("SELECT count(*) FROM messages").fetchone())
     assert rows == (0,)
 

@@ -1,5 +1,6 @@
 """Databases that are damaged, newer, foreign, locked, or have no room: real files, each told in words and kept."""
 
+import asyncio
 import contextlib
 import hashlib
 import os
@@ -16,6 +17,8 @@ from desktop.domain.errors import HomeNotWritable, StoreCorrupt, StoreError, Sto
 from desktop.domain.messages import TextBlock
 from desktop.domain.threads import MessageRecord, ThreadRecord
 from desktop.store import Store
+from desktop.store.database import verify
+from tests.harness.store import search_faults
 from tests.harness.timeouts import WAIT_S
 from tests.unit.store.conftest import say
 
@@ -76,14 +79,14 @@ async def test_a_damaged_database_is_named_and_kept_and_a_copy_and_a_fresh_start
 async def test_damage_inside_is_found_by_the_check_of_the_whole_file(tmp_path):
     path = tmp_path / "assent.db"
     store = await filled(path)
-    await store.verify()
+    await asyncio.to_thread(verify, store.path)
     await store.close()
     with path.open("r+b") as file:
         file.seek(path.stat().st_size - 4096 * 20)
         file.write(b"\xff" * 4096 * 15)
     await store.open()
     with pytest.raises(StoreCorrupt, match=r"assent\.db"):
-        await store.verify()
+        await asyncio.to_thread(verify, store.path)
     await store.close()
 
 
@@ -222,7 +225,7 @@ async def test_a_full_disk_leaves_nothing_half_written_and_a_retry_works_when_th
         await store.messages.add(record=big)
     assert "space" in caught.value.next_step
     assert [m.message_id for m in await store.messages.path(thread_id="t")] == ["m1"]
-    assert await store.search.check() == []
+    assert await search_faults(store) == []
     await limit_pages(store, 1_000_000)
     await store.messages.add(record=big)
     assert (await store.messages.path(thread_id="t"))[-1] == big
@@ -244,7 +247,7 @@ async def test_an_answer_that_streams_while_the_disk_is_full_is_kept_and_saved_l
     stored = await writer.close(stop_reason="end")
     assert stored.blocks == (TextBlock("long " * 100_000),)
     assert await store.messages.get(message_id="m2") == stored
-    assert await store.search.check() == []
+    assert await search_faults(store) == []
     await store.close()
 
 
@@ -277,7 +280,7 @@ async def test_a_disk_that_is_really_full_is_told_in_words_and_works_again(small
     ballast.unlink()
     await store.messages.add(record=say("m2", "m1", "more " * 10_000))
     assert len(await store.messages.path(thread_id="t")) == 2
-    assert await store.search.check() == []
+    assert await search_faults(store) == []
     await store.close()
 
 

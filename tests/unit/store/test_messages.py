@@ -20,6 +20,7 @@ from desktop.domain.messages import (
 )
 from desktop.domain.threads import MessageRecord, QueuedRecord, ThreadRecord
 from desktop.store.rows import block_from, block_row, blocks_from_json, blocks_json
+from tests.harness.store import add_all, search_faults
 from tests.samples import make_messages
 from tests.unit.store.conftest import say
 
@@ -87,7 +88,7 @@ def test_text_with_halves_of_surrogate_pairs_is_stored_with_replacement_signs():
 
 async def test_the_path_is_oldest_first_and_is_paged_upwards(store, thread):
     messages = make_messages(500, 300_000, thread_id="t")
-    await store.messages.add_many(records=messages)
+    await add_all(store.messages, messages)
     assert await store.messages.path(thread_id="t") == messages
     assert await store.messages.path(thread_id="t", limit=30) == messages[-30:]
     seen = messages[-30:]
@@ -98,7 +99,7 @@ async def test_the_path_is_oldest_first_and_is_paged_upwards(store, thread):
 
 async def test_reading_a_long_thread_lets_writes_pass(store, thread):
     messages = make_messages(3_000, 300_000, thread_id="t")
-    await store.messages.add_many(records=messages)
+    await add_all(store.messages, messages)
     ended = []
 
     async def read() -> None:
@@ -189,7 +190,7 @@ async def test_messages_do_not_cross_threads(store, thread):
         await store.messages.add(record=say("m9", "nowhere"))
     with pytest.raises(BugError):
         await store.messages.add(record=say("m8", "m1"))
-    assert await store.search.check() == []
+    assert await search_faults(store) == []
 
 
 async def test_many_writers_at_once_lose_nothing(store, thread):

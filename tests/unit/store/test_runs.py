@@ -7,6 +7,7 @@ from desktop.domain.errors import NotFound
 from desktop.domain.messages import Usage
 from desktop.domain.threads import MessageRecord, RunRecord, ThreadRecord
 from desktop.store import Store
+from tests.harness.store import search_faults
 from tests.unit.store.conftest import say
 
 
@@ -79,7 +80,7 @@ async def test_what_a_crash_left_open_is_closed_as_interrupted_at_the_next_start
 
     store = Store(path)
     assert not (await store.open()).runs
-    assert await store.search.check() == []
+    assert await search_faults(store) == []
     await store.close()
 
 

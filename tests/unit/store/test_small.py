@@ -8,6 +8,7 @@ from desktop.domain.messages import ImageBlock
 from desktop.domain.permission import AuditEntry, RuleRecord
 from desktop.domain.threads import DraftRecord, ThreadRecord
 from desktop.store import Store
+from tests.harness.store import calls_noted
 
 
 def entry(number: int, **more) -> AuditEntry:
@@ -34,15 +35,15 @@ async def test_every_decision_is_kept_newest_first_and_outlives_its_thread(store
     for number in range(1, 6):
         await store.audit.add(entry=entry(number))
     denied = await store.audit.add(entry=entry(9, decision="deny", tool="write-file", by="rule"))
-    found = await store.audit.list_entries()
+    found = await calls_noted(store.audit)
     assert found[0] == (denied, entry(9, decision="deny", tool="write-file", by="rule"))
-    assert [e.call_id for _, e in await store.audit.list_entries(tool="bash", limit=2)] == ["c5", "c4"]
-    assert [e.call_id for _, e in await store.audit.list_entries(before=found[2][0], limit=2)] == ["c3", "c2"]
+    assert [e.call_id for _, e in await calls_noted(store.audit, tool="bash", limit=2)] == ["c5", "c4"]
+    assert [e.call_id for _, e in await calls_noted(store.audit, before=found[2][0], limit=2)] == ["c3", "c2"]
     rows = (await store.audit.page(AuditFilter(decision="denied", thread_id="t"))).rows
     assert [row.entry.tool for row in rows] == ["write-file"]
     await store.threads.delete(thread_id="t", at=1.0)
     await store.threads.purge(thread_id="t")
-    assert len(await store.audit.list_entries()) == 6
+    assert len(await calls_noted(store.audit)) == 6
 
 
 @pytest.mark.spec("R-PRM-13")
@@ -51,7 +52,7 @@ async def test_an_outcome_is_filled_in_once_and_lines_are_noted_without_waiting(
     store.audit.settle(number=number, outcome="done")
     store.audit.settle(number=number, outcome="failed")
     store.audit.note(entry=entry(2, decision="refused", by="boundary", outcome="denied"))
-    later, first = [e for _, e in await store.audit.list_entries()]
+    later, first = [e for _, e in await calls_noted(store.audit)]
     assert first.outcome == "done"
     assert (later.decision, later.by, later.outcome) == ("refused", "boundary", "denied")
 
@@ -60,7 +61,7 @@ async def test_a_line_of_the_activity_log_is_found_by_what_a_person_reads_of_it(
     for number, more in enumerate(({"paths": ("/tmp/100%_mine/A",)}, {"summary": "ls -la"}, {"outcome": "failed"})):
         await store.audit.add(entry=entry(number, **more))
     for text, found in (("100%_MINE", ["c0"]), ("-la", ["c1"]), ("failed", ["c2"]), ("100x", []), ("bash", 3)):
-        calls = [e.call_id for _, e in await store.audit.list_entries(text=text)]
+        calls = [e.call_id for _, e in await calls_noted(store.audit, text=text)]
         assert (len(calls) if isinstance(found, int) else calls) == found, text
 
 
@@ -112,11 +113,3 @@ async def test_the_state_of_windows_comes_back(store):
     assert await store.state.everything() == {"window": {"geometry": [1, 2]}, "thread": None}
     await store.state.delete(key="window")
     assert await store.state.get(key="window", default="none") == "none"
-
-
-async def test_a_copy_of_the_open_database_opens(store, thread, tmp_path):
-    await store.back_up(tmp_path / "copy.db")
-    copy = Store(tmp_path / "copy.db")
-    await copy.open()
-    assert [t.thread_id for t in await copy.threads.list_all()] == ["t"]
-    await copy.close()

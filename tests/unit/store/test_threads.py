@@ -10,6 +10,7 @@ from desktop.domain.jobs import Job, JobRun
 from desktop.domain.messages import Usage
 from desktop.domain.threads import DraftRecord, QueuedRecord, ThreadJob, ThreadRecord
 from desktop.services.schedules.retention import clear_away
+from tests.harness.store import add_all, search_faults
 from tests.samples import make_threads
 from tests.unit.store.conftest import say
 
@@ -82,7 +83,7 @@ async def test_a_deleted_thread_is_gone_until_it_is_restored(store, thread):
 
 async def test_purging_forgets_a_deleted_thread_and_everything_of_it(store, thread):
     records = [say("m0", None)] + [say(f"m{n}", f"m{n - 1}") for n in range(1, 1_200)]
-    await store.messages.add_many(records=records)
+    await add_all(store.messages, records)
     await store.drafts.put(draft=DraftRecord("t", "half a thought"))
     await store.queue.add(record=QueuedRecord("q", "t", "later"))
     await store.threads.purge(thread_id="t")
@@ -98,7 +99,7 @@ async def test_purging_forgets_a_deleted_thread_and_everything_of_it(store, thre
         await store.threads.get(thread_id="t")
     assert await store.drafts.get(thread_id="t") is None
     assert await store.queue.waiting(thread_id="t") == []
-    assert await store.search.check() == []
+    assert await search_faults(store) == []
     counts = await store._thread.read(
         lambda c: [c.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("messages", "blocks")]
     )

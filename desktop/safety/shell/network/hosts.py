@@ -133,7 +133,7 @@ def may_need_network(words: Sequence[Word], kind: str) -> bool:
 
 
 def _glued_address(text: str) -> list[str]:
-    """Behind the name of an option or a variable."""
+    """The address behind the name of an option or a variable, as in ``--proxy=HOST``."""
     before, mark, rest = text.partition("://")
     return _address(rest) if mark and _BEFORE_ADDRESS.fullmatch(before) else []
 

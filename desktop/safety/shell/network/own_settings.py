@@ -72,7 +72,7 @@ def _lines(harmless: str) -> Leading:
 
 
 def _without(part: str) -> Leading:
-    """Nowhere in the text this."""
+    """Objects to texts that hold ``part``, wherever it stands in them."""
     return lambda text: part if part in text.casefold() else ""
 
 

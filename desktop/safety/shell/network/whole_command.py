@@ -17,7 +17,7 @@ _MAX_SAID = 3
 
 
 class NetworkReading(TypedDict):
-    """What a ``ShellReading`` says of it."""
+    """What a ``ShellReading`` says about the network."""
 
     uses_network: bool
     may_need_network: bool
@@ -64,7 +64,7 @@ class Talk:
 
     @property
     def reading(self) -> NetworkReading:
-        """Once all are read."""
+        """The reading of the whole command, once all of its parts are read."""
         known = self.hosts.complete and not self.unclear
         return NetworkReading(
             uses_network=self.network,

@@ -216,7 +216,7 @@ def ansi_c(raw: str) -> str:
 
 
 def node_text(node: Any) -> str:
-    """What stands there in the command."""
+    """The text of the command that a node of the parser stands for."""
     raw: bytes = node.text
     return raw.decode("utf-8", "replace")
 

@@ -103,7 +103,7 @@ class Activity(QWidget):
         detail.rule_wanted.connect(self.rule_wanted)
 
     def say(self, sentence: str) -> None:
-        """A toast over the list."""
+        """Show a toast over the list."""
         self.toast.say(shown_line(sentence[:300]))
 
     def showEvent(self, event: QShowEvent) -> None:

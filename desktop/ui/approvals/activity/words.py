@@ -136,7 +136,7 @@ def about_chain(report: ChainReport) -> list[EntryFact]:
 
 
 def as_text(found: list[EntryFact]) -> str:
-    """All of it, for the clipboard."""
+    """All facts as text, for the clipboard."""
     return "\n".join(f"{fact.name}: {fact.text}" if fact.name else fact.text for fact in found)
 
 

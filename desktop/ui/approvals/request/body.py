@@ -114,6 +114,8 @@ class DiffCard(Card):
         self._arguments = arguments_view(request.arguments)
         for view in (self.diff_view, self._result, self._arguments):
             self.add_view(view)
+            if isinstance(view, LinesView):
+                view.wrapped.connect(self.fit)
         self._result.set_rows(plain_rows(self._after))
         self._plus, self._minus = Text("", "small", "diff-add"), Text("", "small", "diff-del")
         self.facts.addWidget(self._plus)

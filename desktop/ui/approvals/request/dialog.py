@@ -116,11 +116,6 @@ class RequestDialog(RaisedBox):
         """What the person is asked."""
         return self._asks.text()
 
-    @property
-    def denies_all(self) -> bool:
-        """Whether everything that the run asks can be denied here."""
-        return not self._deny_all.isHidden()
-
     def show_for(self, thread_id: str) -> None:
         """Show only the requests of this thread, which is open now."""
         self._thread_id = thread_id

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import zip_longest
@@ -207,9 +207,34 @@ def _rows(kind: RowKind, number: int, line: str, marks: tuple[Mark, ...], column
     return [DiffRow(kind, number if not at else 0, piece) for at, piece in enumerate(pieces)]
 
 
-def word_marks(old: str, new: str) -> tuple[tuple[Mark, ...], tuple[Mark, ...]]:
-    """Which parts of two lines differ; nothing when they have little in common or are long."""
-    return _marks_of([old], [new])[0]
+def cells(text: str) -> int:
+    """At most so many columns of a digit's width a row takes: a letter of another script may take two."""
+    return len(text) if text.isascii() and "\t" not in text else 2 * len(text) + 6 * text.count("\t")
+
+
+def wrapped_rows(rows: Sequence[DiffRow], columns: int) -> list[DiffRow]:
+    """The rows, those that are wider than so many columns going on in the next, so that nothing stands out of sight."""
+    found: list[DiffRow] = []
+    for row in rows:
+        if row.kind == "fold" or cells(row.text) <= columns:
+            found.append(row)
+        else:
+            found += _parts(row, columns)
+    return found
+
+
+def _parts(row: DiffRow, columns: int) -> Iterator[DiffRow]:
+    start = 0
+    while start < len(row.text):
+        end = start + columns
+        piece = row.text[start:end]
+        while cells(piece) > columns and len(piece) > 1:
+            piece = piece[: max(1, len(piece) - max(1, (cells(piece) - columns) // 8))]
+        end = start + len(piece)
+        marks = ((max(at, start), min(at + length, end)) for at, length in row.marks)
+        inside = tuple((at - start, to - at) for at, to in marks if to > at)
+        yield replace(row, number=0 if start else row.number, text=piece, marks=inside)
+        start = end
 
 
 class _Words:

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QSizePolicy
 
-from desktop.ui.approvals.request.diffing import DiffRow, folded_rows, plain_rows
+from desktop.ui.approvals.request.diffing import DiffRow, cells, folded_rows, plain_rows, wrapped_rows
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import focus_ring, glyph
 
@@ -37,23 +37,27 @@ _SIGNS = {"add": "+", "del": "-"}
 class LinesView(QAbstractScrollArea):
     """Read-only rows with numbers and signs. Keys scroll; Ctrl+C copies all of the text.
 
-    ``read`` is emitted once when every row has been on the screen, from the first on, none of them passed over (of more
-    than 2,000 rows: when the end has). A click on a fold, or Return, shows what is folded.
+    ``read`` is emitted once when every row has been on the screen to its end, from the first on, none of them passed
+    over (of more than 2,000 rows: when the end has). Long rows go on in the next; only those of very long texts, and
+    letters wider than any, scroll sideways. ``wrapped``: there is another number of rows. A click on a fold, or Return,
+    shows what is folded.
     """
 
     read = Signal()
+    wrapped = Signal()
 
     def __init__(self, name: str, *, max_rows: int = 0) -> None:
         super().__init__()
         self._rows: Sequence[DiffRow] = ()
         self._max_rows = max_rows
-        self._longest = 0
+        self._given: Sequence[DiffRow] = ()
+        self._longest = self._columns = 0
         self._ring = False
         self._indent = NUMBER + SIGN
-        self._wrapped: tuple[str, bool, int] | None = None
+        self._text: tuple[str, bool] | None = None
         self._folds = True
         self._on_screen = 0
-        self._start = 0
+        self._start = self._passed = 0
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
@@ -71,43 +75,49 @@ class LinesView(QAbstractScrollArea):
             self.set_rows(plain_rows(text, numbered=numbered))
             return
         self.set_rows(folded_rows(text, numbered=numbered))
-        self._wrapped = (text, numbered, 0)
-        self._wrap()
+        self._text = (text, numbered)
+        self._wrap(again=True)
 
     def unfold(self) -> None:
         """Show what is folded, for as long as this text is shown."""
-        if self._folds and self._wrapped is not None and any(row.kind == "fold" for row in self._rows):
+        if self._folds and self._text is not None and any(row.kind == "fold" for row in self._rows):
             self._folds = False
             self._on_screen = ALL if self.is_read else 0
-            self._wrapped = (*self._wrapped[:2], 0)
-            self._wrap()
+            self._wrap(again=True)
             self._measure()
 
-    def _wrap(self) -> None:
+    def _wrap(self, *, again: bool = False) -> None:
         """Cut the rows anew when the view's width holds another number of characters."""
-        if self._wrapped is None:
-            return
-        text, numbered, before = self._wrapped
         advance = QFontMetricsF(theme().font("code")).horizontalAdvance("0")
         room = self.viewport().width() - theme().px(self._indent + 2 * PAD)
         columns = max(20, int(room / advance) - 1)
-        if columns != before:
-            self._wrapped = (text, numbered, columns)
-            shown = sum(len(row.text) for row in self._rows[: self._on_screen])
+        if columns == self._columns and not again:
+            return
+        self._columns = columns
+        before = len(self._rows)
+        seen = sum(len(row.text) for row in self._rows[: self._on_screen])
+        if self._text is not None:
+            text, numbered = self._text
             make = folded_rows if self._folds else plain_rows
-            self._rows = make(text, numbered=numbered, columns=columns)
-            if not self.is_read:
-                self._on_screen = _rows_of(self._rows, shown)
-            self._longest = max((len(row.text) for row in self._rows), default=0)
-            self.updateGeometry()
+            self._rows = wrapped_rows(make(text, numbered=numbered, columns=columns), columns)
+        elif sum(len(row.text) for row in self._given) <= WRAP_LIMIT:
+            self._rows = wrapped_rows(self._given, columns)
+            if self._start:
+                self._start = len(wrapped_rows(self._given[: self._passed], columns))
+        if not self.is_read:
+            self._on_screen = max(self._start, _rows_of(self._rows, seen))
+        self._longest = max((cells(row.text) for row in self._rows), default=0)
+        self.updateGeometry()
+        if len(self._rows) != before:
+            self.wrapped.emit()
 
     def set_rows(self, rows: Sequence[DiffRow], *, start: int = 0) -> None:
         """Replace what is shown and go to its top, or where it does not all fit to the row ``start``; what stands over
         that need not be read."""
-        self._rows = rows
-        self._start = self._on_screen = start
-        self._wrapped = None
-        self._longest = max((len(row.text) for row in rows), default=0)
+        self._rows = self._given = rows
+        self._start = self._passed = self._on_screen = start
+        self._text = None
+        self._wrap(again=True)
         self.setAccessibleDescription("\n".join(_spoken(row) for row in rows[:200]))
         self.verticalScrollBar().setValue(0)
         self.horizontalScrollBar().setValue(0)
@@ -127,7 +137,7 @@ class LinesView(QAbstractScrollArea):
     @property
     def is_long(self) -> bool:
         """Whether it has more rows than a person goes through."""
-        return len(self._rows) > GONE_THROUGH
+        return len(self._given if self._text is None else self._rows) > GONE_THROUGH
 
     @property
     def unread(self) -> int:
@@ -142,6 +152,9 @@ class LinesView(QAbstractScrollArea):
         if self.is_long and self._on_screen:
             top = theme().px(ROW) * max(0, len(self._rows) - 1)
         self.verticalScrollBar().setValue(top)
+        row = min(self._on_screen, len(self._rows) - 1)
+        if row >= 0 and self._reach() < self._width(row):
+            self.horizontalScrollBar().setValue(self.horizontalScrollBar().maximum())
         return top - self.verticalScrollBar().value()
 
     def _note_seen(self) -> None:
@@ -154,10 +167,27 @@ class LinesView(QAbstractScrollArea):
         after = (top + seen.bottom() + 2) // height
         begun = first <= self._on_screen or (self.is_long and self._on_screen > 0 and after >= len(self._rows))
         if not seen.isEmpty() and begun and self._on_screen < after:
-            self._on_screen = after
+            rows = range(self._on_screen, min(after, len(self._rows)))
+            self._on_screen = next((at for at in rows if self._width(at) > self._reach()), after)
         if self._on_screen >= len(self._rows):
             self._on_screen = ALL
             QTimer.singleShot(0, self, self.read.emit)  # nothing is laid out anew while this is being painted
+
+    def _width(self, at: int) -> int:
+        """Pixels that a row takes; what fits for sure is not measured."""
+        row = self._rows[at]
+        if row.kind == "fold" or (row.text.isascii() and cells(row.text) <= self._columns):
+            return 0
+        flags = int(Qt.TextFlag.TextSingleLine) | int(Qt.TextFlag.TextExpandTabs)
+        wide = theme().px(self._indent) + round(QFontMetricsF(theme().font("code")).size(flags, row.text).width())
+        if wide > self._content_width():
+            self._longest = 2 * max(self._longest, cells(row.text))
+            QTimer.singleShot(0, self, self._measure)
+        return wide
+
+    def _reach(self) -> int:
+        """How far to the right rows are in sight now."""
+        return self.viewport().width() + self.horizontalScrollBar().value()
 
     @property
     def rows(self) -> Sequence[DiffRow]:
@@ -209,7 +239,7 @@ class LinesView(QAbstractScrollArea):
         self.viewport().update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The rows in sight."""
+        """Paint the rows in sight."""
         t = theme()
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -267,7 +297,7 @@ class LinesView(QAbstractScrollArea):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Scroll, show what is folded, or copy all."""
         if event.matches(QKeySequence.StandardKey.Copy):
-            QGuiApplication.clipboard().setText(self._wrapped[0] if self._wrapped is not None else self.text())
+            QGuiApplication.clipboard().setText(self._text[0] if self._text is not None else self.text())
             return
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers():
             self.unfold()

@@ -224,7 +224,7 @@ class RequestView(QWidget):
             self._answers.fold(True)
 
     def _read(self) -> None:
-        """All of it has been on the screen."""
+        """Note that all of the request has been on the screen."""
         if self._unread is not None and self._answers is not None:
             self._unread.give_keys_to(self._answers.deny)
             self._unread.hide()

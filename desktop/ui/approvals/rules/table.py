@@ -46,7 +46,7 @@ class RuleColumns(NamedTuple):
 
 
 def columns(box: QRect) -> RuleColumns:
-    """The same for the heads and for each row."""
+    """Where the columns stand, for the heads as for each row."""
     px = theme().px
     room = box.width() - px(EDGE + DECISION + USED + MENU)
     origin = px(FROM) if room - px(FROM) >= px(MINIMUM) else 0

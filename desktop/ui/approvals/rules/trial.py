@@ -106,7 +106,7 @@ class CallRow(QWidget):
 
     @property
     def marked(self) -> tuple[str, ...]:
-        """What of its line is marked."""
+        """The parts of the call's line that are marked."""
         return tuple(self.line[at : at + length] for at, length in self._marked)
 
     def sizeHint(self) -> QSize:

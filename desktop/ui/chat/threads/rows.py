@@ -125,7 +125,7 @@ class ThreadRows(RowList):
         self._marked = str(current.data(ThreadRole.ID) or "") or self._marked
 
     def rearranged(self) -> None:
-        """After rows came, went or changed places."""
+        """Called after rows came, went or changed places."""
         chosen, self._before = self._before or self.chosen, ()
         self._mark(self._marked if self._threads.place(self._marked) >= 0 else self._wanted)
         self._choose_again(chosen)

@@ -41,6 +41,7 @@ class AgentEditor(YamlEditor):
         self.form.begun.connect(agents.fields.begin)
         self.form.left.connect(agents.leave_field)
         agents.replaced.connect(self._replaced)
+        agents.chosen.connect(self._chosen)
         agents.changed.connect(lambda: self.accept.setVisible(agents.unseen))
         self.show_view("form")
 
@@ -68,12 +69,14 @@ class AgentEditor(YamlEditor):
 
     def _opened(self) -> None:
         self._said_last = ""
-        self._fresh = True
         self.form.begin()
         self.title.setText("")
         super()._opened()
         self.source.setReadOnly(not self._agents.writable)
         self.show_view("text" if self._agents.unseen else self.choice.value)  # all of it is to be seen
+
+    def _chosen(self, _path: str) -> None:
+        self._fresh = True
 
     def _checked(self) -> None:
         super()._checked()
@@ -107,6 +110,7 @@ class AgentEditor(YamlEditor):
 
     def _save(self) -> None:
         if self._agents.writable and self.dirty:
+            self._keep_keys()
             self.form.commit()
             self._agents.save()
 
@@ -139,6 +143,7 @@ class AgentEditor(YamlEditor):
         self.show_view(self.choice.value)
 
     def _revert(self) -> None:
+        self._keep_keys()
         self.form.drop()
         super()._revert()
 

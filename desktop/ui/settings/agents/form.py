@@ -130,7 +130,7 @@ class _SideFields(QWidget):
         column.addWidget(self.reply)
 
     def show_alone(self, alone: bool) -> None:
-        """With nobody on the other side, it is no side."""
+        """Set the heading: that of a side, or of an agent with nobody on the other side."""
         title = ALONE if alone else self._title
         self._heading.setText(title)
         self.setAccessibleName(title)
@@ -276,8 +276,12 @@ class AgentForm(Scroller):
     @property
     def pending(self) -> bool:
         """Whether a field has something that is not in the text yet."""
-        typed = self.description.toPlainText().strip() != self._described.strip()
-        return typed or any(line.pending for line in self._all_lines()) or any(side.pending for side in self.sides)
+        lines = any(line.pending for line in self._all_lines())
+        return self._describing or lines or any(side.pending for side in self.sides)
+
+    @property
+    def _describing(self) -> bool:
+        return self.description.toPlainText().strip() != self._described.strip()
 
     def commit(self) -> None:
         """Take over the field that is being typed in."""
@@ -310,10 +314,9 @@ class AgentForm(Scroller):
         return super().eventFilter(watched, event)
 
     def _take_description(self) -> None:
-        text = self.description.toPlainText().strip()
-        if text != self._described.strip():
-            self._described = text
-            self.changed.emit(("description",), text)
+        if self._describing:
+            self._described = self.description.toPlainText().strip()
+            self.changed.emit(("description",), self._described)
 
     def _type_chosen(self, value: str) -> None:
         self.changed.emit(("type",), value)
@@ -331,9 +334,10 @@ class AgentForm(Scroller):
         for name, line in self.lines.items():
             line.show_value(values.get(name))
         described = str(values.get("description") or "")
-        if described != self._described and not self.description.hasFocus():
+        typing = self.description.hasFocus() and self._describing
+        was, self._described = self._described, described
+        if described != was and not typing:
             self.description.setPlainText(described)
-        self._described = described
         dual = values.get("type") == "dual_ai"
         self.kind.set_value("dual_ai" if dual else "ai_human")
         self.labels["maxSessionTurns"].setVisible(dual)

@@ -39,7 +39,7 @@ NAMES = {"bubblewrap": "bubblewrap", "landlock": "Landlock", "sandbox-exec": "sa
 
 
 def about_commands(report: ConfinementReport) -> str:
-    """What the colours of the tree do not say."""
+    """A sentence on what commands can reach, which the tree's colours do not say."""
     if report.kind == "none":
         return "Colours are about file tools. Commands are not confined on this computer: they can do what you can."
     return f"Colours are about file tools. Commands write only in the allowed folders, and read {READ_BY_COMMANDS}."

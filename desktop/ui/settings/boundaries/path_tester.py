@@ -99,7 +99,7 @@ def _rule(verdict: PathVerdict) -> str:
 
 
 def _really(read: PathVerdict, link: str) -> list[Piece]:
-    """Where it leads, and why there."""
+    """Where a path really leads, and because of which link."""
     pieces: list[Piece] = [("Really is ", ""), (shown_line(read.resolved), "mono")]
     pieces += [(", because ", ""), (shown_line(link), "mono"), (" is a link.", "")] if link else [(".", "")]
     return pieces

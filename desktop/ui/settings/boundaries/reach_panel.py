@@ -205,17 +205,17 @@ class ReachPanel(QFrame):
         reach.tree.modelReset.connect(lambda: self.prove.set_path(""))
 
     def say_about_commands(self, words: str) -> None:
-        """What the colours do not say."""
+        """Show what commands can reach, which the colours do not say."""
         self.about_commands.set_pieces(words)
         self.about_commands.show()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Nothing is read before it is looked at."""
+        """Read the tree only when it is first looked at."""
         super().showEvent(event)
         self._reach.begin()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nothing is in sight."""
+        """Judge no rows while the tree is out of sight."""
         super().hideEvent(event)
         self._reach.look(0, -1)
 

@@ -25,7 +25,7 @@ PREVIEW_AFTER = 60
 
 
 class CliTry(ToolTry):
-    """The vector follows the form."""
+    """Tries a declared tool: the command that would run follows what is filled in."""
 
     def __init__(self, cli: CliToolsViewModel) -> None:
         super().__init__(cli.trials, cli.requests_wanted, all_of_them="All tools")

@@ -31,8 +31,7 @@ class CardHead(Row):
     def __init__(self, icon: str, title: str, mark: QWidget) -> None:
         super().__init__(spacing=12)
         self.addWidget(Icon(icon, "text", 20))
-        self.addWidget(Text(title, "title"))
-        self.addStretch(1)
+        self.addWidget(Paragraph(title, "title"), 1)
         self.addWidget(mark)
 
 

@@ -38,7 +38,7 @@ CANCEL = DialogAnswer("cancel", "Cancel", key="Esc")
 
 
 class ModelsPage(Scroller):
-    """Everything about who answers."""
+    """The page of models, servers on this machine, and keys."""
 
     def __init__(self, setup: ModelSetupViewModel) -> None:
         super().__init__(margins=(24, 20, 24, 24), spacing=12)
@@ -94,7 +94,7 @@ class ModelsPage(Scroller):
         self.form = ProviderForm(self._setup, servers=True)
         self.form.test.set_kind("primary")
         column.addWidget(self.form)
-        column.addLayout(self.form.buttons_row())
+        column.addWidget(self.form.buttons_row())
         return card
 
     def refresh(self) -> None:

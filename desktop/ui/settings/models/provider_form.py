@@ -18,10 +18,13 @@ from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Combo, Field, Labelled
 from desktop.ui.widgets.controls.secret_field import SecretField
 from desktop.ui.widgets.layout.containers import Notice, clear
+from desktop.ui.widgets.layout.turning import Turning
 from desktop.ui.widgets.marks import Icon, StateLabel
 from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.text import Paragraph, Selectable
 
+BESIDE = 300
+"""Width from which on the buttons stand in one line."""
 LABELS = {
     "name": ("Name in lists of models", "", False),
     "key": ("Key", "", True),
@@ -108,14 +111,17 @@ class ProviderForm(QWidget):
         setup.tested.connect(self._tested)
         self.refresh()
 
-    def buttons_row(self) -> Row:
-        """Help at the left; what happens meanwhile, Cancel and Test at the right."""
-        row = Row(spacing=8)
+    def buttons_row(self) -> QWidget:
+        """Help at the left; what happens meanwhile, Cancel and Test at the right, or below it where it is narrow."""
+        left, right = QWidget(), QWidget()
+        row = Row(left)
         row.addWidget(self.help)
+        row.addStretch(1)
+        row = Row(right, spacing=8)
         row.addStretch(1)
         for widget in (self.busy, self.cancel, self.test):
             row.addWidget(widget)
-        return row
+        return Turning(left, right, minimum=BESIDE, shares=(1, 0))
 
     @property
     def provider(self) -> ProviderInfo | None:
@@ -150,7 +156,7 @@ class ProviderForm(QWidget):
         self._say_note()
 
     def _say_note(self) -> None:
-        """Where the key goes, or that there is none."""
+        """Say where the key goes, or that none is needed."""
         if self.provider is not None and not self._secret_fields():
             other = next((p.title for p in self._setup.providers if p.provider == "openai_compatible"), "")
             self._note.set_pieces(NO_KEY.format(other=other))

@@ -105,11 +105,6 @@ class Search(QObject):
         self._counting = QTimer(self, interval=0)
         self._counting.timeout.connect(self._count_on)
 
-    @property
-    def counting(self) -> bool:
-        """Whether more matches may be found."""
-        return self._counting.isActive()
-
     def go(self, text: str, forward: bool) -> tuple[int, int]:
         """Search; see ``Surface.find``."""
         fresh = self.matches.start(text)

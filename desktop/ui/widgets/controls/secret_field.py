@@ -59,11 +59,6 @@ class SecretField(Field):
         self._cover.timeout.connect(lambda: self._eye.setChecked(False))
         self._show(False)
 
-    @property
-    def eye(self) -> IconButton:
-        """Shows what was typed for ten seconds."""
-        return self._eye
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The eye at the right end, in the middle. (An action of the field's own has 16 pixels at every text size.)"""
         super().resizeEvent(event)

@@ -29,7 +29,7 @@ class Switch(Ringed, NeverCut, QCheckBox):
         return QSize(theme().metric("switch-width"), theme().metric("switch-height"))
 
     def hitButton(self, pos: object) -> bool:
-        """All of it can be clicked."""
+        """The whole switch can be clicked, not its mark alone."""
         return True
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -107,7 +107,7 @@ class RadioRow(QRadioButton):
         return QSize(theme().px(200), theme().px(36))
 
     def hitButton(self, pos: object) -> bool:
-        """All of the row."""
+        """The whole row can be clicked, not its mark alone."""
         return True
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -223,7 +223,7 @@ class Segmented(QFrame):
         return self._values[max(0, self._group.checkedId())]
 
     def set_tips(self, tips: Mapping[str, str]) -> None:
-        """What each choice means, by its value."""
+        """Set what each choice means, by its value."""
         for index, value in enumerate(self._values):
             self._group.button(index).setToolTip(plain_tip(tips.get(value, "")))
             self._group.button(index).setAccessibleDescription(tips.get(value, ""))

@@ -36,7 +36,7 @@ class DropZone(QWidget):
         host.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """What is dragged over the host."""
+        """Follow what is dragged over the host."""
         if event.type() == QEvent.Type.DragLeave:
             self.hide()
         elif isinstance(event, QDropEvent) and self._wants(event.mimeData()):

@@ -49,7 +49,7 @@ class ScrolledDialog(Dialog):
         super().resized()
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """What has the keys is in sight."""
+        """Move the keys on, and scroll to what has them then."""
         moved = super().focusNextPrevChild(forward)
         focus = self.window().focusWidget()
         if focus is not None and self.scroller.isAncestorOf(focus):

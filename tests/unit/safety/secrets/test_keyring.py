@@ -81,7 +81,7 @@ async def test_a_key_survives_in_a_real_keyring(real: KeyringSecrets) -> None:
     assert await real.get("openai") is None
     assert await real.put("openai", "sk-grüße-1") is True
     assert await real.get("openai") == "sk-grüße-1"
-    assert real.session_only() == ()
+    assert real.place_of("openai") == "kept"
     other = KeyringSecrets(keyring_host(), service=f"assent-test-{os.getpid()}", timeout_s=30)
     assert await other.get("openai") == "sk-grüße-1"
     await other.close()
@@ -146,7 +146,7 @@ async def test_backends_that_do_not_keep_secrets_safely_are_refused(odd: Odd, tm
     assert await secrets.put("x", "secret-value") is False
     assert [path.name for path in tmp_path.iterdir()] == ["odd.py"]
     assert await secrets.get("x") == "secret-value"
-    assert secrets.session_only() == ("x",)
+    assert secrets.place_of("x") == "session"
     report = await secrets.probe()
     assert (report.usable, report.backend) == (False, "")
     await secrets.delete("x")

@@ -165,7 +165,7 @@ async def test_what_is_kept_for_tools_is_known_to_redaction_from_the_start(world
 async def test_without_a_keyring_a_tools_secret_lasts_until_the_app_is_closed() -> None:
     world = World()  # no bus in tests without the daemon
     assert await world.secrets.keep(OWN, "value-of-mine") is False
-    assert world.secrets.only_here(OWN)
+    assert world.secrets.place(OWN) == "session"
     assert await world.environment(OWN.reference) == "value-of-mine"
     with pytest.raises(ToolFailure, match="TOKEN refers to the keyring entry assent/none: Assent found no"):
         await world.environment("${keyring:assent/none}")
@@ -173,7 +173,7 @@ async def test_without_a_keyring_a_tools_secret_lasts_until_the_app_is_closed() 
         await world.secrets.length(KeyringEntry("assent", "none"))
     await world.secrets.learn()
     await world.secrets.delete(OWN)
-    assert not world.secrets.only_here(OWN)
+    assert world.secrets.place(OWN) != "session"
     await world.keyring.close()
 
 

@@ -28,6 +28,7 @@ from desktop.domain.messages import FileBlock, ImageBlock, NoticeBlock, TextBloc
 from desktop.domain.models import TextDelta
 from desktop.models.scripted import ScriptedModel, calls, fails, says
 from desktop.supervision.tasks import RunSlots
+from tests.harness.store import copy_database
 from tests.harness.timeouts import FOREVER_S, WAIT_S, until
 from tests.unit.agents.script import Hang, Script, call
 from tests.unit.agents.script import calls as many_calls
@@ -296,7 +297,7 @@ async def test_a_run_that_died_with_its_process_is_closed_at_the_next_start(tmp_
         await asyncio.sleep(0.25)
         copy = tmp_path / "crash"
         copy.mkdir()
-        await w.store.back_up(copy / "assent.db")  # what the disk holds while the run is under way
+        await copy_database(w.store, copy / "assent.db")  # what the disk holds while the run is under way
     async with world(copy, ScriptedModel([])) as w:
         assert [run.run_id for run in w.recovery.runs] == [sent.run_id]
         messages = await w.service.path(thread)

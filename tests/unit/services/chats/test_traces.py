@@ -20,8 +20,8 @@ from desktop.domain.messages import NoticeBlock, TextBlock, ToolCallBlock, ToolR
 from desktop.domain.supervision import ExecutionBudget
 from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.services.chats.traces import BATCH, KEPT_OF_A_RUN, TraceKeeper, TraceService, assembled
-from desktop.services.definitions.book import load_agents
 from desktop.supervision.budgets import BudgetTracker
+from tests.harness.definitions import load_agents
 from tests.harness.timeouts import WAIT_S
 from tests.unit.services.kit import ROOT
 

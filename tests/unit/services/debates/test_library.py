@@ -17,8 +17,9 @@ from desktop.domain.models import TextDelta
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.debates.service import DebateService
 from desktop.services.debates.setup import from_plain, setup_of, to_plain
-from desktop.services.definitions.book import AgentBook, load_agents
+from desktop.services.definitions.book import AgentBook
 from desktop.services.definitions.saving import saver
+from tests.harness.definitions import load_agents
 from tests.unit.agents.script import Hang, Script, call
 from tests.unit.agents.script import calls as many
 from tests.unit.agents.script import says as speaks

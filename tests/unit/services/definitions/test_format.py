@@ -14,11 +14,12 @@ import pytest
 from desktop.domain.definitions import AgentDefinition, SideDefinition
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.supervision import Priority
-from desktop.services.definitions.book import AgentFiles, AgentFolder, load_agents
+from desktop.services.definitions.book import AgentFiles, AgentFolder
 from desktop.services.definitions.saving import definition_text
 from desktop.services.definitions.text import MAX_BYTES, read_raw, read_text, text_of
 from desktop.services.definitions.values import cleaned_icon
 from desktop.skills.catalogue.pins import Pins
+from tests.harness.definitions import load_agents
 
 ROOT = Path(__file__).resolve().parents[4]
 MINIMUM = {"name": "some_agent", "sideA": {"prompt": "assistant"}}

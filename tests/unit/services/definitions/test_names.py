@@ -7,11 +7,11 @@ import pytest
 
 from desktop.domain.agent_names import alias_of, file_stem_of, tool_name_of
 from desktop.models.scripted import ScriptedModel, calls, says
-from desktop.services.definitions.book import load_agents
 from desktop.services.definitions.format import read_definition
 from desktop.services.definitions.saving import saver
 from desktop.services.definitions.values import TOOL
 from desktop.skills.names import is_bare_name
+from tests.harness.definitions import load_agents
 from tests.unit.services.delegation.test_tools import BOSS, house, one
 
 MINIMUM = {"sideA": {"prompt": "assistant"}}

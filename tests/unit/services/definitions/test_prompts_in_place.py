@@ -17,11 +17,12 @@ from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.agents.editing import AgentService
 from desktop.services.debates.service import DebateService
 from desktop.services.debates.setup import from_plain, setup_of, to_plain
-from desktop.services.definitions.book import AgentBook, AgentFiles, AgentFolder, load_agents
+from desktop.services.definitions.book import AgentBook, AgentFiles, AgentFolder
 from desktop.services.definitions.saving import definition_text, saver
 from desktop.services.definitions.text import read_text
 from desktop.services.definitions.values import MAX_PROMPT_TEXT
 from desktop.skills.catalogue.pins import Pins
+from tests.harness.definitions import load_agents
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.debates.kit import answering, debate_world, setup
 from tests.unit.services.delegation.test_tools import HELPER, house, one

@@ -14,12 +14,12 @@ from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.services.debates.calls import CalledDebates
 from desktop.services.debates.service import DebateService
 from desktop.services.debates.setup import setup_of
-from desktop.services.definitions.book import load_agents
 from desktop.services.delegation.calls import AgentCalls
 from desktop.services.delegation.retention import CLOSING, forget_children
 from desktop.services.delegation.tools import AgentTools
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.tools.registry import ToolRegistry
+from tests.harness.definitions import load_agents
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.delegation.test_tools import Chains, House
 from tests.unit.services.kit import MODEL, ROOT, world

@@ -26,6 +26,7 @@ from desktop.services.delegation.calls import AgentCalls
 from desktop.services.delegation.retention import CLOSING, forget_children
 from desktop.services.delegation.tools import AgentTools
 from desktop.tools.registry import ToolRegistry
+from tests.harness.store import copy_database
 from tests.unit.pipeline.kit import FakeTool, Person
 from tests.unit.services.debates.kit import DebateWorld, debate_world, prompt
 from tests.unit.services.debates.test_calls import options
@@ -154,7 +155,7 @@ async def test_an_answer_that_its_caller_had_not_heard_yet_is_not_asked_for_agai
 
         def ended(event: Any) -> None:
             if isinstance(event, RunEnded) and event.thread_id != thread:
-                copies.append(asyncio.ensure_future(h.world.store.back_up(tmp_path / "cut" / "assent.db")))
+                copies.append(asyncio.ensure_future(copy_database(h.world.store, tmp_path / "cut" / "assent.db")))
 
         h.world.bus.listen(ended)
         await h.world.ask(thread, "Please.")

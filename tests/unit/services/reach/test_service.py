@@ -36,6 +36,7 @@ from desktop.skills.patterns.lists import AllowedList
 from desktop.store import Store
 from desktop.supervision.tasks import TaskOwner
 from desktop.tools.builtin.files import ListDirectory, ReadFile, WriteFile
+from tests.harness.store import calls_noted
 from tests.unit.pipeline.kit import Bench, Table
 from tests.unit.safety.world import World
 from tests.unit.services.kit import skill_world
@@ -410,7 +411,7 @@ async def test_a_proof_is_written_to_the_activity_log_and_found_there_again(offi
     assert {line.outcome for line in proof.lines} == {"refused"}
     if office.confinement.probe().kind != "none":
         assert proof.worst == "yes"
-    ((_, entry),) = await office.store.audit.list_entries()
+    ((_, entry),) = await calls_noted(office.store.audit)
     assert (entry.tool, entry.by, entry.decision, entry.paths) == (PROOF, "user", "allow_once", (path,))
     assert json.loads(entry.summary) == {"path": path}
     assert entry.outcome == proof.summary
@@ -424,7 +425,7 @@ async def test_a_proof_of_a_name_that_is_no_text_can_be_written_down(office: Off
     Path(path).write_text("x")
     proof = await office.service.prove("", path)
     assert {line.outcome for line in proof.lines} == {"opened"}
-    ((_, entry),) = await office.store.audit.list_entries()
+    ((_, entry),) = await calls_noted(office.store.audit)
     assert "caf" in entry.summary
 
 

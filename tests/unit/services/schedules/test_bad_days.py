@@ -18,10 +18,11 @@ from desktop.domain.jobs import JobPolicy, JobRun
 from desktop.domain.judgement import Category
 from desktop.domain.supervision import ExecutionBudget
 from desktop.models.scripted import calls, fails, says
-from desktop.services.definitions.book import AgentBook, load_agents
+from desktop.services.definitions.book import AgentBook
 from desktop.services.schedules.service import MAX_JOBS
 from desktop.store.jobs import INTERRUPTED, KEPT_RUNS, UNREADABLE
 from desktop.supervision.tasks import RunSlots
+from tests.harness.definitions import load_agents
 from tests.harness.timeouts import WAIT_S
 from tests.unit.agents.script import Hang, Script
 from tests.unit.pipeline.kit import FakeTool

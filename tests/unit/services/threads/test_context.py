@@ -21,6 +21,7 @@ from desktop.domain.threads import MessageRecord
 from desktop.services.chats.service import ConversationService
 from desktop.services.threads.context import ContextService
 from desktop.services.threads.history import RECENT
+from tests.harness.store import add_all
 from tests.unit.agents.script import Script, call, calls, says
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.kit import World, world
@@ -236,7 +237,7 @@ async def test_of_a_chat_longer_than_what_is_read_the_pinned_are_sent_and_everyt
             if n % 20 == 5:
                 done = tuple(ToolResultBlock(f"c{n}.{at}", "read-file", f"result {n}.{at}") for at in range(2))
                 records.append(MessageRecord(f"r{n}", thread_id, f"m{n}", "tool", done, 1.5 + n))
-        await store.messages.add_many(records=records)
+        await add_all(store.messages, records)
         for pinned in ("m0", "m5", "m16"):
             await c.context.pin(thread_id, pinned, True)
         await c.talk(thread_id, "now")

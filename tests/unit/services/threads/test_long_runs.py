@@ -20,6 +20,7 @@ from desktop.domain.supervision import ExecutionBudget
 from desktop.domain.threads import MessageRecord, RunRecord
 from desktop.services.threads.context import ContextService
 from desktop.services.threads.history import RECENT
+from tests.harness.store import add_all
 from tests.unit.agents.script import Hang, Script, call, calls, says
 from tests.unit.agents.test_rounds import valid
 from tests.unit.pipeline.kit import FakeTool
@@ -324,7 +325,7 @@ async def test_an_answer_longer_than_what_is_read_of_a_thread_goes_on_with_the_t
             if n == 100:
                 steered = (TextBlock("Leave out the dinghies."),)
                 records.append(MessageRecord("more", thread_id, f"r{n}", "user", steered, 2.6 + n, run_id="run"))
-        await store.messages.add_many(records=records)
+        await add_all(store.messages, records)
         await store.runs.end(run_id="run", reason="interrupted", at=900.0)
         await c.service.continue_answer(thread_id)
         path = await c.world.settled(thread_id)

@@ -21,10 +21,10 @@ from desktop.domain.messages import (
 from desktop.domain.safety import SafetySettings
 from desktop.domain.threads import MessageRecord, ThreadRecord
 from desktop.models.scripted import ScriptedModel, says
-from desktop.services.definitions.book import load_agents
 from desktop.services.threads.export import fence, render
 from desktop.services.threads.titles import title_from, topic_title
 from desktop.services.turns.prompts import system_text
+from tests.harness.definitions import load_agents
 from tests.unit.pipeline.kit import FakeTool
 from tests.unit.services.kit import ROOT, world
 

@@ -77,3 +77,26 @@ async def test_an_inbox_that_nobody_has_is_nobodys_to_hear() -> None:
     with pytest.raises(Denied, match=REFUSED):
         await topics.wait_for("inbox.later", "run", 0)
     assert (await topics.wait_for("news", "run", 0)) is None
+
+
+@pytest.mark.spec("R-PER-6")
+async def test_whoever_posts_to_an_agent_that_is_not_at_work_hears_that_nothing_was_kept(tmp_path: Path) -> None:
+    async def poster(ctx: Any, _args: Any) -> Any:
+        return await ctx.manager.invoke("event-emit", {"topic": f"inbox.{kept}", "data": "important"})
+
+    found = roots(tmp_path / "mine", PERSISTENT, "poster event-emit")
+    options: dict[str, Any] = {"agents": agent(prompt="keeper"), "supervised": True, "roots": found}
+    async with world(tmp_path, ScriptedModel([says("I wait.")]), **options) as w:
+        kept = await w.thread()
+        await w.service.send(kept, "go")
+        await idle(w)
+    async with world(tmp_path, ScriptedModel([calls("poster", {}), says("Later, then.")]), **options) as w:
+        register(w, "poster", poster)
+        other = await w.thread()
+        await w.service.send(other, "tell it")
+        await idle(w)
+        path = await w.service.path(other)
+        (result,) = [block for message in path for block in message.blocks if isinstance(block, ToolResultBlock)]
+        assert result.is_error
+        assert f"No persistent agent is at work at inbox.{kept}" in result.text
+        assert await w.store.queue.posted(inbox=kept, after=0) is None

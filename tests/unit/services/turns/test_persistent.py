@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from desktop.agents.skill.persistence import MAX_WAITING
 from desktop.domain.errors import ToolFailure
 from desktop.domain.events import AgentListening, RunWaiting
+from desktop.domain.inboxes import MAX_WAITING
 from desktop.domain.run_tree import NodeState
 from desktop.domain.supervision import ExecutionBudget
 from desktop.models.scripted import ScriptedModel, calls, fails, says

@@ -414,3 +414,112 @@ async def test_nonlocals_that_a_layer_sets_go_down_into_the_calls_of_the_turn(tm
         register(w, "probe", probe)
         await w.ask(await w.thread(), "go")
     assert seen == ["M"]
+
+
+class CutOff:
+    """A chat whose process ends in the middle of a turn, and is gone on with in the next: a layer writes first."""
+
+    def __init__(self, tmp_path: Path, keys: str = "watch: true") -> None:
+        self.path, self.keys, self.thread = tmp_path, keys, ""
+        self.person = Person(*["allow_once"] * 9)
+        self.written: list[dict[str, Any]] = []
+
+    @asynccontextmanager
+    async def life(self, *answers: Any, look: Any = None, write: Any = None, layer: Any = None) -> AsyncIterator[World]:
+        async def writes(args: Any, _context: Any) -> str:
+            self.written.append(dict(args))
+            if write is not None:
+                await write()
+            return "written"
+
+        async def mid(ctx: Any) -> Any:
+            await ctx.manager.invoke("other", {"path": "diary"})
+            return await ctx.manager.next()
+
+        other = FakeTool("other", Category.WRITE, body=writes)
+        slow = FakeTool("slow", Category.WRITE, body=look or (lambda *_: "seen"))
+        async with chat(self.path, ScriptedModel(list(answers)), self.keys, other, slow, person=self.person) as w:
+            watched(w, layer or mid)
+            self.thread = self.thread or await w.thread()
+            yield w
+
+    async def cut(self, w: World, begun: asyncio.Event, *, first: bool = False) -> None:
+        """Start or go on, and close the app once the work has begun."""
+        await (w.service.send(self.thread, "go") if first else w.service.continue_answer(self.thread))
+        async with asyncio.timeout(WAIT_S):
+            await begun.wait()
+        await w.service.close()
+
+
+def endless() -> tuple[asyncio.Event, Any]:
+    begun = asyncio.Event()
+
+    async def hangs(*_: Any) -> str:
+        begun.set()
+        await asyncio.Event().wait()
+        return ""
+
+    return begun, hangs
+
+
+@pytest.mark.spec("D-10", "R-JRN-2")
+async def test_what_a_layer_had_written_is_not_written_again_however_often_a_turn_goes_on(tmp_path: Path) -> None:
+    cut = CutOff(tmp_path)
+    for number in range(3):
+        begun, hangs = endless()
+        settled = [calls("slow", {"path": str(number)})]
+        async with cut.life(*settled, look=_after(number, hangs)) as w:
+            await cut.cut(w, begun, first=number == 0)
+    async with cut.life(says("Done."), calls("slow", {"path": "x"}), says("Again.")) as w:
+        await w.service.continue_answer(cut.thread)
+        assert said(await w.settled(cut.thread))[-1] == "assistant: Done."
+        assert cut.written == [{"path": "diary"}]
+        await w.ask(cut.thread, "once more")
+        assert len(cut.written) == 2, "the layers of another turn write for themselves"
+
+
+def _after(number: int, hangs: Any) -> Any:
+    """Work that is gone on with in this life first, and then hangs."""
+    left = [None] * (1 if number else 0)
+
+    async def works(*args: Any) -> str:
+        if left:
+            left.pop()
+            return "seen"
+        return str(await hangs(*args))
+
+    return works
+
+
+@pytest.mark.spec("D-10", "R-JRN-2")
+async def test_a_write_of_a_layer_that_may_have_been_done_is_asked_about(tmp_path: Path) -> None:
+    cut, (begun, hangs), (again, hangs_again) = CutOff(tmp_path), endless(), endless()
+    async with cut.life(calls("slow", {"path": "a"}), look=hangs) as w:
+        await cut.cut(w, begun, first=True)
+
+    async def late(ctx: Any) -> Any:
+        await ctx.manager.invoke("other", {"path": "late"})
+        return await ctx.manager.next()
+
+    async with cut.life(write=hangs_again, layer=late) as w:
+        await cut.cut(w, again)
+    cut.person.asked.clear()
+    async with cut.life(says("Done."), layer=late) as w:
+        await w.service.continue_answer(cut.thread)
+        await w.settled(cut.thread)
+        assert [bool(one.unknown) for one in cut.person.asked if one.tool == "other"] == [True]
+
+
+@pytest.mark.spec("D-10", "R-JRN-2", "R-INV-4")
+async def test_a_layer_that_answers_in_place_of_a_turn_leaves_no_call_of_it_open(tmp_path: Path) -> None:
+    async def instead(_ctx: Any) -> str:
+        return "Closed today."
+
+    cut, (begun, hangs) = CutOff(tmp_path), endless()
+    async with cut.life(calls("slow", {"path": "a"}), look=hangs) as w:
+        await cut.cut(w, begun, first=True)
+    async with cut.life(layer=instead) as w:
+        await w.service.continue_answer(cut.thread)
+        records = await w.settled(cut.thread)
+        assert said(records) == ["user: go", "calls slow", "result seen", "assistant: Closed today."]
+        assert [one.tool for one in cut.person.asked if one.unknown] == ["slow"]

@@ -8,15 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from wheel_index import write_index
 
 from desktop.domain.skills import SkillSource
 from desktop.skills.catalogue import index_file
-from desktop.skills.catalogue.build_index import read_build_index, write_build_index
+from desktop.skills.catalogue.build_index import read_build_index
 from desktop.skills.catalogue.index import SkillIndex
 from desktop.skills.catalogue.index_file import load_index, save_index
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.catalogue.snapshot import Snapshot, SnapshotRow
 from desktop.skills.formats import LoadedFile, load_skills_from_file
+from desktop.skills.resolution.find import find_tool
+from tests.harness.skills import empty_globals
 from tests.unit.skills.resolution.kit import folder_skill, skill, text, write
 
 
@@ -195,11 +198,12 @@ def replace_folder(snapshot: Snapshot, folder: str) -> Snapshot:
 
 
 @pytest.mark.spec("R-RES-6")
-def test_the_build_time_index_holds_each_name_of_the_folder(root: Path) -> None:
-    snapshot = checked(root)
-    write_build_index(str(root), snapshot.names)
-    assert read_build_index(str(root)) == snapshot.names
-    assert set(snapshot.names) == {"one", "two", "three", "four", "five", "six"}
+def test_the_build_time_index_holds_the_first_name_of_each_file_and_the_disk_has_the_others(root: Path) -> None:
+    names = dict(checked(root).names)
+    assert set(names) == {"one", "two", "three", "four", "five", "six"}
+    write_index(root)
+    assert find_tool("four", empty_globals([str(root)])).path == names.pop("four")
+    assert read_build_index(str(root)) == names
 
 
 def test_metadata_that_contains_itself_breaks_its_skill_only(root: Path) -> None:

@@ -102,12 +102,10 @@ def test_a_project_s_skills_are_listed_and_not_found_until_the_person_trusts_it(
 
 
 @pytest.mark.spec("R-SK-15")
-def test_a_file_that_belongs_nowhere_is_not_trusted_until_the_person_chooses_it(tmp_path: Path) -> None:
+def test_a_file_that_belongs_nowhere_is_not_trusted(tmp_path: Path) -> None:
     path = skill(tmp_path / "downloads", "loose")
     fabric = SkillFabric.open(conventional(tmp_path))
     assert fabric.find_tool(str(path)).state == "untrusted"
-    fabric.trust_file(str(path))
-    assert fabric.find_tool(str(path)).state == "ready"
 
 
 @pytest.mark.spec("R-SK-10")

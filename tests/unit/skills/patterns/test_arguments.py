@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.skills.patterns import AllowedList, match_pattern
+from desktop.skills.patterns import AllowedList
 from tests.unit.skills.patterns.tools import patient, tool
 
 CWD, HOME = "/work/project", "/home/ada"
@@ -126,8 +126,8 @@ def test_an_argument_that_is_a_pattern_list_is_judged_token_by_token(constraint:
 )
 def test_a_child_list_never_stands_for_more_than_its_constraint(constraint: str, token: str, name: str) -> None:
     """Whatever the token, as a list of the child, allows, the constraint fits too."""
-    if permits(f"agent(allowedTools={constraint})", "agent", allowedTools=token) and match_pattern(token, name):
-        assert match_pattern(constraint, name)
+    if permits(f"agent(allowedTools={constraint})", "agent", allowedTools=token) and permits(token, name):
+        assert permits(constraint, name)
 
 
 # -- paths ------------------------------------------------------------------------------------------------------------

@@ -7,15 +7,17 @@ from pathlib import Path
 import pytest
 
 from desktop.skills.cascade.effective import Cascades, promotions
+from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.resolution import folders
 from desktop.skills.resolution.authority import find_authority
 from desktop.skills.resolution.caches import MAX_KEPT, Caches
 from desktop.skills.resolution.find import find_cached, find_tool
-from desktop.skills.resolution.globals import Globals, clear_all_caches, clear_tool_cache, empty_globals, search_path
+from desktop.skills.resolution.globals import Globals, search_path
 from desktop.skills.resolution.listing import list_tools
 from desktop.skills.resolution.peers import cyclic_peers
 from desktop.skills.resolution.resolver import Resolver
-from tests.unit.skills.resolution.kit import skill, write
+from tests.harness.skills import empty_globals, look_again
+from tests.unit.skills.resolution.kit import opened, skill, write
 
 CACHES = {
     "tool",
@@ -86,7 +88,7 @@ def test_there_are_these_caches_with_the_keys_of_the_table(root: Path) -> None:
 def test_values_that_read_alike_have_cascades_of_their_own(root: Path) -> None:
     globals = used(root)
     skill(root, "both", note='"${args.a} ${args.b}"')
-    clear_tool_cache(globals, "both")
+    look_again(globals)
     both = find_tool("both", globals)
     cascades = Cascades(Resolver(globals), globals.cache)
     for args in ({"a": "x y", "b": "z"}, {"a": "x", "b": "y z"}, {"a": "1", "b": 2}, {"a": 1, "b": "2"}, {"a": "1 2"}):
@@ -107,34 +109,38 @@ def test_other_search_paths_have_other_entries(root: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.spec("R-RES-15")
-def test_clearing_everything_leaves_nothing_promotions_included(root: Path) -> None:
-    globals = used(root)
-    clear_all_caches(globals)
-    assert not any(getattr(globals.cache, name) for name in CACHES)
-    assert find_tool("tool", globals).name == "tool"
+def test_other_search_folders_leave_nothing_of_what_was_known_promotions_included(root: Path, tmp_path: Path) -> None:
+    chief = write(root / "main.skill.md", "chief", role="main")
+    fabric = opened(SearchRoot(str(root), "mine"))
+    caches = fabric.globals.cache
+    caches.promotions = promotions(fabric.find_tool("chief"))
+    assert fabric.find_tool("missing") is None
+    assert fabric.list_tools()
+    cyclic_peers(fabric.globals)
+    fabric.set_roots([SearchRoot(str(tmp_path / "none"), "mine")])
+    known = {name for name in CACHES if getattr(caches, name)}
+    assert (known, set(caches.name_index)) == ({"dir", "name_index"}, {str(tmp_path / "none")}), "just looked into"
+    assert (caches.promotions, fabric.find_tool("chief")) == (None, None)
+    fabric.set_roots([SearchRoot(str(root), "mine")])
+    assert fabric.find_tool("chief").path == str(chief)
 
 
 @pytest.mark.spec("R-RES-15", "R-RES-17")
-def test_clearing_a_tool_evicts_all_that_it_could_come_from_and_no_promotions(root: Path) -> None:
+def test_a_changed_file_evicts_all_that_its_names_could_come_from_and_no_promotions(root: Path) -> None:
     globals = used(root)
     find_tool("chief", globals)
-    clear_tool_cache(globals, "tool")
+    names, paths = globals.cache.name_index[str(root)], globals.cache.dir[(str(root), ("dist",))]
+    skill(root, "tool", "Changed.")
+    skill(root, "added")
+    look_again(globals)
     caches, key = globals.cache, search_path(globals).key
     assert ("tool", key) not in caches.tool
     assert ("missing", key) not in caches.tool
     assert caches.tool[("chief", key)].name == "chief"
-    assert not any(
-        (
-            caches.name_index,
-            caches.dir,
-            caches.file,
-            caches.list,
-            caches.main_in_dir,
-            caches.authority,
-            caches.cascade,
-            caches.cascade_deps,
-        )
-    )
+    assert str(root / "tool.skill.md") not in caches.file
+    assert set(caches.name_index[str(root)].names) == {*names.names, "added"}
+    assert set(caches.dir[(str(root), ("dist",))]) == {*paths, str(root / "added.skill.md")}
+    assert not any((caches.list, caches.main_in_dir, caches.authority, caches.cascade, caches.cascade_deps))
     assert caches.cyclic_peers is None
     assert caches.promotions is not None
 
@@ -152,7 +158,7 @@ def test_a_name_that_moved_to_another_file_is_found_there(root: Path) -> None:
     globals = used(root)
     (root / "tool.skill.md").unlink()
     write(root / "deep" / "er" / "x.skill.md", "tool", "Moved.")
-    clear_tool_cache(globals, "tool")
+    look_again(globals)
     assert find_tool("tool", globals).description == "Moved."
     assert [definition.name for definition in list_tools(globals)] == ["tool", "chief", "note"]
 
@@ -164,14 +170,14 @@ def test_an_edit_of_the_same_size_in_the_same_moment_is_seen(root: Path) -> None
     for number in range(2, 8):
         assert find_tool("tool", globals).description == f"Text number {number - 1}."
         write(path, "tool", f"Text number {number}.")
-        clear_tool_cache(globals, "tool")
+        look_again(globals)
 
 
 @pytest.mark.spec("R-RES-17")
 def test_what_was_worked_out_before_an_invalidation_is_not_kept_after_it() -> None:
     caches = Caches()
     began = caches.generation
-    caches.forget_everything_on_disk("x")
+    caches.forget_folders((), (), ["x"])
     assert caches.keep(began, caches.tool, ("x", ()), None) is None
     assert not caches.tool
     caches.keep(caches.generation, caches.tool, ("x", ()), None)

@@ -8,10 +8,10 @@ import threading
 from pathlib import Path
 
 import pytest
+from wheel_index import write_index
 
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.skills import SkillFinder
-from desktop.skills.catalogue.build_index import write_build_index
 from desktop.skills.catalogue.roots import SearchRoot
 from desktop.skills.resolution.fabric import SkillChanges, SkillFabric
 from desktop.skills.resolution.programmatic import RegisterToolOptions
@@ -254,8 +254,8 @@ def test_a_save_counts_at_once_however_many_threads_are_looking(root: Path) -> N
 
 @pytest.mark.spec("R-RES-6", "R-RES-17")
 def test_what_the_build_time_index_led_to_is_forgotten_when_the_folder_turns_out_different(root: Path) -> None:
-    path = skill(root, "hinted", "Packed.")
-    write_build_index(str(root), {"hinted": str(path)})
+    skill(root, "hinted", "Packed.")
+    write_index(root)
     fabric = opened(root)
     assert fabric.find_tool("hinted").description == "Packed."
     skill(root, "hinted", "Newer.")

@@ -6,15 +6,15 @@ import threading
 from pathlib import Path
 
 import pytest
+from wheel_index import write_index
 
 from desktop.domain.errors import ConfigurationError
-from desktop.skills.catalogue.build_index import write_build_index
 from desktop.skills.catalogue.scan import BUILD_INDEX
 from desktop.skills.resolution.find import find_cached, find_tool
-from desktop.skills.resolution.globals import clear_tool_cache, empty_globals
 from desktop.skills.resolution.listing import list_tools
 from desktop.skills.resolution.programmatic import RegisterToolOptions, register_tool, unregister_tool
 from desktop.skills.resolution.suggestions import suggest_names
+from tests.harness.skills import empty_globals, look_again
 from tests.unit.skills.resolution.kit import folder_skill, skill, text, write
 
 
@@ -50,7 +50,7 @@ def test_a_missing_name_is_none_and_known_to_be_missing_until_it_is_invalidated(
     assert find_cached("new", globals) == (True, None)
     skill(one, "new")
     assert find_tool("new", globals) is None
-    clear_tool_cache(globals, "new")
+    look_again(globals)
     assert find_cached("new", globals) == (False, None)
     assert find_tool("new", globals).name == "new"
     assert find_cached("new", globals)[1].name == "new"
@@ -70,14 +70,9 @@ def test_a_name_that_the_index_lacks_is_looked_for_on_the_disk_once(one: Path, t
 def test_the_build_time_index_is_asked_first_and_believed_only_as_far_as_the_files_agree(one: Path) -> None:
     skill(one, "listed")
     skill(one, "renamed")
-    write_build_index(
-        str(one),
-        {
-            "listed": str(one / "listed.skill.md"),
-            "renamed": str(one / "renamed.skill.md"),
-            "gone": str(one / "gone.skill.md"),
-        },
-    )
+    gone = skill(one, "gone")
+    write_index(one)
+    gone.unlink()
     write(one / "renamed.skill.md", "other-name")
     globals = empty_globals([str(one)])
     assert find_tool("listed", globals).name == "listed"
@@ -150,7 +145,7 @@ def test_a_fragment_selects_in_a_file_of_several_skills(one: Path) -> None:
         find_tool(str(path), globals)
     assert "#first" in caught.value.next_step
     path.write_text(text("first") + text("second", role="main"))
-    clear_tool_cache(globals, "second")
+    look_again(globals)
     assert find_tool(str(path), globals).name == "second"
 
 
@@ -228,7 +223,7 @@ def test_a_file_that_goes_between_listing_and_loading_is_simply_not_there(one: P
     path = skill(one, "going")
     skill(one, "staying")
     globals = empty_globals([str(one)])
-    write_build_index(str(one), {"going": str(path), "staying": str(one / "staying.skill.md")})
+    write_index(one)
     path.unlink()
     assert find_tool("going", globals) is None
     assert [definition.name for definition in list_tools(globals)] == ["staying"]

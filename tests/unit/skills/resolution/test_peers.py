@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from desktop.skills.catalogue.roots import SearchRoot
-from desktop.skills.resolution.globals import clear_tool_cache, empty_globals
 from desktop.skills.resolution.peers import components, cyclic_peers
+from tests.harness.skills import empty_globals, look_again
 from tests.unit.skills.resolution.kit import opened, skill
 
 NAMES = "abcdef"
@@ -45,7 +45,7 @@ def test_they_are_worked_out_again_after_a_change(tmp_path: Path) -> None:
     globals = empty_globals([str(tmp_path)])
     assert set(cyclic_peers(globals)) == {"one", "two"}
     skill(tmp_path, "two", "Other.", allowed="read-file")
-    clear_tool_cache(globals, "two")
+    look_again(globals)
     assert cyclic_peers(globals) == {}
 
 

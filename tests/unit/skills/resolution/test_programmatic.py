@@ -10,7 +10,7 @@ import pytest
 
 from desktop.domain.errors import ConfigurationError
 from desktop.skills.resolution.find import find_cached, find_tool
-from desktop.skills.resolution.globals import Globals, empty_globals
+from desktop.skills.resolution.globals import Globals
 from desktop.skills.resolution.listing import list_tools
 from desktop.skills.resolution.programmatic import (
     RegisterToolOptions,
@@ -18,6 +18,7 @@ from desktop.skills.resolution.programmatic import (
     register_tool,
     unregister_tool,
 )
+from tests.harness.skills import empty_globals
 
 
 @pytest.fixture

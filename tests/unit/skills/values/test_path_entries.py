@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from desktop.skills.values.path_entries import (
     filter_paths,
     iter_paths,
     map_paths,
-    parse_path_entries,
+    parse_path_entry,
     path_entry_dir,
     paths_key,
 )
@@ -32,8 +33,12 @@ PATHS: list[PathEntry] = [
 ]
 
 
+def records(entries: Iterable[Any]) -> tuple[DirEntry | IgnoreEntry, ...]:
+    return tuple(map(parse_path_entry, entries))
+
+
 def test_the_four_forms_become_records() -> None:
-    assert parse_path_entries(PATHS) == (
+    assert records(PATHS) == (
         DirEntry("/project"),
         IgnoreEntry("dist"),
         DirEntry("/library", external=True),
@@ -41,30 +46,25 @@ def test_the_four_forms_become_records() -> None:
         IgnoreEntry("*.tmp"),
         DirEntry("/x"),
     )
-    assert parse_path_entries(()) == ()
 
 
 @pytest.mark.parametrize(
-    ("entries", "said"),
+    ("entry", "said"),
     [
-        (["/a", 5], "Entry 2 of the paths"),
-        ([{}], "one key"),
-        ([{"external": "/a", "ignore": "b"}], "one key"),
-        ([{"extern": "/a"}], "external, internal or ignore"),
-        ([{"external": 5}], "a folder"),
-        ([""], "a folder"),
-        ([{"ignore": " "}], "a pattern"),
-        (["a\0b"], "zero"),
-        ([None], "Entry 1"),
-        ("/a", "a list"),
-        (None, "a list"),
-        ({"external": "/a"}, "a list"),
-        (5, "a list"),
+        (5, "a folder"),
+        ({}, "one key"),
+        ({"external": "/a", "ignore": "b"}, "one key"),
+        ({"extern": "/a"}, "external, internal or ignore"),
+        ({"external": 5}, "a folder"),
+        ("", "a folder"),
+        ({"ignore": " "}, "a pattern"),
+        ("a\0b", "zero"),
+        (None, "a folder"),
     ],
 )
-def test_a_wrong_entry_is_named_by_its_number(entries: Any, said: str) -> None:
-    with pytest.raises(ConfigurationError, match=said):
-        parse_path_entries(entries)
+def test_a_wrong_entry_says_what_it_has_to_be(entry: Any, said: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"This path entry.*{said}"):
+        parse_path_entry(entry)
 
 
 def test_an_entry_has_a_folder_unless_it_ignores() -> None:
@@ -102,7 +102,7 @@ def test_mapping_replaces_folders_and_keeps_ignores_in_place() -> None:
 
 @pytest.mark.spec("R-RES-14")
 def test_a_key_is_the_same_for_the_same_path_however_it_is_written() -> None:
-    assert paths_key(PATHS) == paths_key(parse_path_entries(PATHS))
+    assert paths_key(PATHS) == paths_key(records(PATHS))
     assert {paths_key(PATHS): 1}[paths_key(list(PATHS))] == 1
 
 
@@ -115,4 +115,4 @@ entry = st.one_of(
 @pytest.mark.spec("R-RES-14")
 @given(st.lists(entry, max_size=4), st.lists(entry, max_size=4))
 def test_different_paths_never_share_a_key(one: list[Any], other: list[Any]) -> None:
-    assert (paths_key(one) == paths_key(other)) is (parse_path_entries(one) == parse_path_entries(other))
+    assert (paths_key(one) == paths_key(other)) is (records(one) == records(other))
