@@ -152,7 +152,10 @@ def test_a_run_that_a_signal_ends_leaves_nothing_running(tmp_path: Path, how: st
         until(lambda: (tmp_path / "told").exists() or run.poll() is not None)
         started = [int(one) for one in (tmp_path / "told").read_text().split()]
         run.send_signal(number)
-        assert run.wait(WAIT_S) == (-number if number == signal.SIGKILL else 128 + number)
+        try:
+            assert run.wait(WAIT_S) == (-number if number == signal.SIGKILL else 128 + number)
+        finally:
+            run.kill()
     try:
         until(lambda: not any(map(runs, started[:2] if number == signal.SIGKILL else started)))
     finally:
