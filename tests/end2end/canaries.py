@@ -111,15 +111,20 @@ class Search:
 
     def shared(self, folder: Path, since: float, without: tuple[str, ...]) -> None:
         """What is new in a folder that others use, too, such as /tmp; ``without`` begins names that are not ours."""
-        for place, folders, names in os.walk(folder):  # what vanishes meanwhile belongs to others
-            if place == str(folder):
-                folders[:] = [name for name in folders if not name.startswith(without)]
-                names = [name for name in names if not name.startswith(without)]
-            for path in (Path(place, name) for name in names):
-                with contextlib.suppress(OSError):
-                    found = path.lstat()
+        waiting = [folder]  # others may have folders so deep in there that os.walk gives up
+        while waiting:
+            place = waiting.pop()
+            with contextlib.suppress(OSError), os.scandir(place) as entries:  # what vanishes meanwhile is others', too
+                for entry in entries:
+                    if place == folder and entry.name.startswith(without):
+                        continue
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(Path(entry.path))
+                        continue
+                    found = entry.stat(follow_symlinks=False)
                     if stat.S_ISREG(found.st_mode) and found.st_mtime >= since and found.st_size < 5_000_000:
-                        self.text(path.read_bytes(), str(path), "new files in /tmp")
+                        with contextlib.suppress(OSError):
+                            self.text(Path(entry.path).read_bytes(), entry.path, "new files in /tmp")
 
     def figures(self) -> str:
         """places x canaries x writings."""

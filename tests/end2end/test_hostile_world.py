@@ -190,7 +190,7 @@ def test_without_a_keyring_that_answers_a_key_lasts_for_the_session_and_the_wind
         assert re.search(words, kept["note"])
         assert "forgotten when Assent is closed" in kept["note"]
         assert "forgotten when Assent is closed" in kept["said"]
-        assert kept["place"] == "session"
+        assert kept["place"] in ("session", "waiting"), "the keyring has it not"
         assert kept["in_field"] == "", "a key is written once and never shown"
         print(f"{world.__name__}: longest block {kept['longest'] * 1000:.0f} ms")
         assert kept["longest"] < 10, "a call to the keyring held the window"

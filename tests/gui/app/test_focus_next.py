@@ -77,7 +77,7 @@ async def test_after_a_connection_was_tested_or_deleted_one_goes_on_beside_it(st
     QTest.keyClick(button, Qt.Key.Key_Return)
     visible(app.window, "Delete connection").click()
     await app.until(lambda: len(setup.connections) == 1, "the connection gone")
-    await app.until(lambda: app.window.focusWidget() is visible(card("Lab 2"), "Test"), "the keys on the next card")
+    await app.until(lambda: place() == ("Lab 2", "Test"), "the keys on the next card")
 
 
 async def test_after_mcp_yaml_was_saved_one_types_on(start: Callable[..., Any]) -> None:

@@ -149,7 +149,7 @@ async def test_the_page_says_what_it_takes_where_it_is_from_and_who_may_call_it(
     assert spoken[0] == "Agents: 1 of 10 may"
     assert spoken[1].startswith("Assistant may call it. *")
     await window.show("drift")
-    assert "scripts/run.py" in words(window.skill.overview)
+    await until(lambda: "scripts/run.py" in words(window.skill.overview), "the files beside it")
 
 
 async def test_a_skill_that_can_come_to_call_itself_says_by_way_of_which(open_page: Any, filled: SkillsBench) -> None:
