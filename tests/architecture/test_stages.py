@@ -145,7 +145,12 @@ def test_a_run_that_a_signal_ends_leaves_nothing_running(tmp_path: Path, how: st
         "    time.sleep(600)",
     )
     (tmp_path / "test_long.py").write_text("\n".join(lines))
-    code = "import sys; from devlib import ending, testing; PATH = sys.argv[1]; sys.exit(ending.until_told(lambda: {}))"
+    code = (
+        "import signal, sys; from devlib import ending, testing; PATH = sys.argv[1]\n"
+        "for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):\n"
+        "    signal.signal(one, signal.SIG_DFL)  # whoever started the tests may ignore it, as nohup does\n"
+        "sys.exit(ending.until_told(lambda: {}))"
+    )
     environment = {**os.environ, "PYTHONPATH": str(testing.ROOT / "packaging")}
     command = [sys.executable, "-c", code.format(f"testing.{how}"), str(tmp_path / "test_long.py")]
     with subprocess.Popen(command, env=environment) as run:
