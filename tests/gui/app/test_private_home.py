@@ -26,7 +26,6 @@ def open_to_others(home: Path) -> list[str]:
     return [str(path.relative_to(home)) for path in found if stat.S_IMODE(path.lstat().st_mode) & 0o077]
 
 
-@pytest.mark.spec("R-SEC-7")
 @pytest.mark.usefixtures("usual_rights")
 async def test_nothing_in_a_home_that_was_used_can_be_read_by_others(start):
     app = await start(call("write_file", path="a.txt", content="x"), [{"text": "Written."}])

@@ -20,8 +20,6 @@ from desktop.files.private import (
     write_whole,
 )
 
-pytestmark = pytest.mark.spec("R-SEC-7")
-
 
 @pytest.fixture(autouse=True)
 def usual_rights() -> Iterator[None]:

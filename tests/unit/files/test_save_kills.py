@@ -13,7 +13,6 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize("kind", SAVES)
-@pytest.mark.spec("R-SEC-7")
 def test_a_save_that_is_killed_anywhere_leaves_one_of_the_two_with_its_rights_behind_its_link(
     tmp_path: Path, kind: str
 ) -> None:
