@@ -206,6 +206,17 @@ class ToolCallOutput(RunEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallProgress(RunEvent):
+    """How far a running call says it is, for display only; ``total`` None: it does not say of how much."""
+
+    message_id: str
+    call_id: str
+    done: float
+    total: float | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallFinished(RunEvent):
     """A call is over."""
 
@@ -375,6 +386,7 @@ Event = (
     | ToolCallWaiting
     | ToolCallAnswered
     | ToolCallOutput
+    | ToolCallProgress
     | ToolCallFinished
     | RetryScheduled
     | MiddlewareRan

@@ -67,6 +67,8 @@ class ToolCallContext:
     """Who asks: agent, skill, tool."""
     progress: Callable[[str], None] | None = None
     """Shows a line while the call runs."""
+    advance: Callable[[float, float | None, str], None] | None = None
+    """Shows how far the call is: so much of so much (None: nobody knows), and a few words."""
     identity: Mapping[str, str] = field(default_factory=dict)
     """The approved ``PreCheck.identity``: a tool verifies it once more at the handle (R-PRM-5)."""
     scope: Any = None

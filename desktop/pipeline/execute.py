@@ -9,7 +9,7 @@ from typing import Any
 
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError, Denied, KnownError, ToolAborted, ToolFailure, ToolTimeout
-from desktop.domain.events import ToolCallOutput
+from desktop.domain.events import ToolCallOutput, ToolCallProgress
 from desktop.domain.judgement import Category
 from desktop.domain.safety import Redactor
 from desktop.domain.scopes import Interrupt
@@ -108,6 +108,24 @@ class Executor:
 
         return report
 
+    def _advance(self, call: CallContext) -> Callable[[float, float | None, str], None]:
+        request, meta, redactor = call.request, call.meta, self._redactor
+
+        def report(done: float, total: float | None, text: str) -> None:
+            request.sink(
+                ToolCallProgress(
+                    thread_id=meta.thread_id,
+                    run_id=meta.run_id,
+                    message_id=request.message_id,
+                    call_id=request.block.call_id,
+                    done=done,
+                    total=total,
+                    text=redactor.redact_text(text) if redactor is not None else text,
+                )
+            )
+
+        return report
+
     def _time_of(self, call: CallContext) -> tuple[float, str]:
         """Seconds, and who set them (R-LIM-5)."""
         spec, within, served = call.target.spec, call.request.default_timeout_s, call.request.serves
@@ -132,6 +150,7 @@ class Executor:
             network=call.check is not None
             and call.decision is not None
             and call.decision.gives_network(call.check.preview),
+            advance=self._advance(call),
         )
         task = self._spawn(_body(call, context), f"tool {spec.name}")
         scope = Interrupt(call.meta.cancellation, seconds=seconds)

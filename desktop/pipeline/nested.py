@@ -13,6 +13,7 @@ from desktop.domain.events import (
     Event,
     EventSink,
     ToolCallOutput,
+    ToolCallProgress,
     ToolCallStarted,
     ToolCallWaiting,
 )
@@ -54,7 +55,7 @@ class NestedSink:
                 self._sink(self._held)
                 self._held = None
             self._shown = True
-        if self._shown and not isinstance(event, ToolCallOutput):
+        if self._shown and not isinstance(event, ToolCallOutput | ToolCallProgress):
             self._sink(event)
 
 

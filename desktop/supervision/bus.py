@@ -15,12 +15,13 @@ from desktop.domain.events import (
     RunStarted,
     TextArrived,
     ToolCallOutput,
+    ToolCallProgress,
     ToolCallWriting,
 )
 
 _log = logging.getLogger(__name__)
 
-DELTAS = (TextArrived, ReasoningArrived, ToolCallWriting, ToolCallOutput)
+DELTAS = (TextArrived, ReasoningArrived, ToolCallWriting, ToolCallOutput, ToolCallProgress)
 """Only these are dropped for a slow subscriber."""
 
 

@@ -10,7 +10,15 @@ from collections import deque
 from dataclasses import replace
 from io import StringIO
 
-from desktop.domain.events import AgentTraced, Event, ReasoningArrived, TextArrived, ToolCallOutput, ToolCallWriting
+from desktop.domain.events import (
+    AgentTraced,
+    Event,
+    ReasoningArrived,
+    TextArrived,
+    ToolCallOutput,
+    ToolCallProgress,
+    ToolCallWriting,
+)
 
 BATCH_EVENTS = 64
 BATCH_CHARACTERS = 16_384
@@ -60,7 +68,7 @@ class EventBacklog:
         self._entries: deque[Event | _Growing] = deque()
         self._open: dict[_Key, _Growing] = {}
         self._latest: dict[str, _Key] = {}
-        self._writing: dict[tuple[str, int], ToolCallWriting] = {}
+        self._writing: dict[tuple[str, int | str], ToolCallWriting | ToolCallProgress] = {}
         self._urgent = False
 
     def __len__(self) -> int:
@@ -78,6 +86,8 @@ class EventBacklog:
                 self._grow(event)
             elif isinstance(event, ToolCallWriting):
                 self._writing[event.message_id, event.index] = event
+            elif isinstance(event, ToolCallProgress):
+                self._writing[event.message_id, event.call_id] = event  # only the newest counts
             elif isinstance(event, AgentTraced) and event.data.get("delta"):
                 self._put_piece(event)
             else:

@@ -18,6 +18,7 @@ from desktop.domain.events import (
     TextArrived,
     ToolCallFinished,
     ToolCallOutput,
+    ToolCallProgress,
     ToolCallWriting,
 )
 from desktop.presenter.events.backlog import BATCH_CHARACTERS, BATCH_EVENTS, OUTPUT_LIMIT, EventBacklog
@@ -75,6 +76,17 @@ def test_two_sides_that_stream_at_once_each_become_one() -> None:
 def test_thinking_and_text_of_one_message_keep_their_order() -> None:
     backlog = put(thought("hm"), thought("m"), text("So"), thought("wait"), text(" then"))
     assert drained(backlog) == [thought("hmm"), text("So"), thought("wait"), text(" then")]
+
+
+def progress(done: float, call: str = "c") -> ToolCallProgress:
+    return ToolCallProgress(**AT, message_id="m", call_id=call, done=done, total=9)
+
+
+def test_of_the_progress_of_a_call_only_the_newest_is_shown_and_before_its_end() -> None:
+    end = closed()
+    backlog = put(progress(1), progress(2, "other"), progress(3), progress(4), end)
+    assert drained(backlog) == [progress(4), progress(2, "other"), end]
+    assert not put(progress(1)).urgent
 
 
 @pytest.mark.spec("R-TRC-7")

@@ -204,3 +204,19 @@ async def test_a_known_secret_in_the_output_of_a_running_call_is_masked_also_whe
     await bench.call("read_file")
     shown = [event.text for event in bench.events if type(event).__name__ == "ToolCallOutput"]
     assert "".join(shown) == "begin [REDACTED] end\n"
+
+
+@pytest.mark.spec("R-MCP-5", "R-SEC-5")
+async def test_how_far_a_running_call_is_is_told_as_numbers_with_its_words_masked() -> None:
+    def body(_args: Any, context: Any) -> str:
+        context.advance(1, 4, "found known-secret-1")
+        context.advance(2, None, "")
+        return "done"
+
+    bench, _ = bench_and_log(FakeTool(body=body))
+    await bench.call("read_file")
+    shown = [event for event in bench.events if type(event).__name__ == "ToolCallProgress"]
+    assert [(one.call_id, one.done, one.total, one.text) for one in shown] == [
+        ("c1", 1, 4, "found [REDACTED]"),
+        ("c1", 2, None, ""),
+    ]
