@@ -206,7 +206,7 @@ class ToolCallOutput(RunEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCallProgress(RunEvent):
+class ToolCallAdvanced(RunEvent):
     """How far a running call says it is, for display only; ``total`` None: it does not say of how much."""
 
     message_id: str
@@ -386,7 +386,7 @@ Event = (
     | ToolCallWaiting
     | ToolCallAnswered
     | ToolCallOutput
-    | ToolCallProgress
+    | ToolCallAdvanced
     | ToolCallFinished
     | RetryScheduled
     | MiddlewareRan

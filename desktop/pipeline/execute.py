@@ -9,7 +9,7 @@ from typing import Any
 
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import CancellationError, Denied, KnownError, ToolAborted, ToolFailure, ToolTimeout
-from desktop.domain.events import ToolCallOutput, ToolCallProgress
+from desktop.domain.events import ToolCallAdvanced, ToolCallOutput
 from desktop.domain.judgement import Category
 from desktop.domain.safety import Redactor
 from desktop.domain.scopes import Interrupt
@@ -113,7 +113,7 @@ class Executor:
 
         def report(done: float, total: float | None, text: str) -> None:
             request.sink(
-                ToolCallProgress(
+                ToolCallAdvanced(
                     thread_id=meta.thread_id,
                     run_id=meta.run_id,
                     message_id=request.message_id,

@@ -12,8 +12,8 @@ from desktop.domain.events import (
     AgentTraced,
     Event,
     EventSink,
+    ToolCallAdvanced,
     ToolCallOutput,
-    ToolCallProgress,
     ToolCallStarted,
     ToolCallWaiting,
 )
@@ -55,7 +55,7 @@ class NestedSink:
                 self._sink(self._held)
                 self._held = None
             self._shown = True
-        if self._shown and not isinstance(event, ToolCallOutput | ToolCallProgress):
+        if self._shown and not isinstance(event, ToolCallOutput | ToolCallAdvanced):
             self._sink(event)
 
 

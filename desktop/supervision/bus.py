@@ -14,14 +14,14 @@ from desktop.domain.events import (
     RunEnded,
     RunStarted,
     TextArrived,
+    ToolCallAdvanced,
     ToolCallOutput,
-    ToolCallProgress,
     ToolCallWriting,
 )
 
 _log = logging.getLogger(__name__)
 
-DELTAS = (TextArrived, ReasoningArrived, ToolCallWriting, ToolCallOutput, ToolCallProgress)
+DELTAS = (TextArrived, ReasoningArrived, ToolCallWriting, ToolCallOutput, ToolCallAdvanced)
 """Only these are dropped for a slow subscriber."""
 
 

@@ -15,8 +15,8 @@ from desktop.domain.events import (
     Event,
     ReasoningArrived,
     TextArrived,
+    ToolCallAdvanced,
     ToolCallOutput,
-    ToolCallProgress,
     ToolCallWriting,
 )
 
@@ -68,7 +68,7 @@ class EventBacklog:
         self._entries: deque[Event | _Growing] = deque()
         self._open: dict[_Key, _Growing] = {}
         self._latest: dict[str, _Key] = {}
-        self._writing: dict[tuple[str, int | str], ToolCallWriting | ToolCallProgress] = {}
+        self._writing: dict[tuple[str, int | str], ToolCallWriting | ToolCallAdvanced] = {}
         self._urgent = False
 
     def __len__(self) -> int:
@@ -86,7 +86,7 @@ class EventBacklog:
                 self._grow(event)
             elif isinstance(event, ToolCallWriting):
                 self._writing[event.message_id, event.index] = event
-            elif isinstance(event, ToolCallProgress):
+            elif isinstance(event, ToolCallAdvanced):
                 self._writing[event.message_id, event.call_id] = event  # only the newest counts
             elif isinstance(event, AgentTraced) and event.data.get("delta"):
                 self._put_piece(event)

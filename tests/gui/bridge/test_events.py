@@ -16,9 +16,9 @@ from desktop.domain.events import (
     RunEnded,
     RunStarted,
     TextArrived,
+    ToolCallAdvanced,
     ToolCallFinished,
     ToolCallOutput,
-    ToolCallProgress,
     ToolCallWriting,
 )
 from desktop.presenter.events.backlog import BATCH_CHARACTERS, BATCH_EVENTS, OUTPUT_LIMIT, EventBacklog
@@ -78,8 +78,8 @@ def test_thinking_and_text_of_one_message_keep_their_order() -> None:
     assert drained(backlog) == [thought("hmm"), text("So"), thought("wait"), text(" then")]
 
 
-def progress(done: float, call: str = "c") -> ToolCallProgress:
-    return ToolCallProgress(**AT, message_id="m", call_id=call, done=done, total=9)
+def progress(done: float, call: str = "c") -> ToolCallAdvanced:
+    return ToolCallAdvanced(**AT, message_id="m", call_id=call, done=done, total=9)
 
 
 def test_of_the_progress_of_a_call_only_the_newest_is_shown_and_before_its_end() -> None:

@@ -215,7 +215,7 @@ async def test_how_far_a_running_call_is_is_told_as_numbers_with_its_words_maske
 
     bench, _ = bench_and_log(FakeTool(body=body))
     await bench.call("read_file")
-    shown = [event for event in bench.events if type(event).__name__ == "ToolCallProgress"]
+    shown = [event for event in bench.events if type(event).__name__ == "ToolCallAdvanced"]
     assert [(one.call_id, one.done, one.total, one.text) for one in shown] == [
         ("c1", 1, 4, "found [REDACTED]"),
         ("c1", 2, None, ""),
