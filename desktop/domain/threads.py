@@ -135,14 +135,26 @@ class RunRecord:
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Further facts, as JSON values."""
 
+    @property
+    def below(self) -> str:
+        """The message that what it says stands below; "" where that was not kept."""
+        return str(self.extra.get("below", ""))
+
+    @property
+    def goes_on(self) -> bool:
+        """It was to go on with what runs before it had begun there."""
+        return self.extra.get("goes_on") is True
+
 
 @dataclass(frozen=True, slots=True)
 class ThreadEnd:
     """What a thread's last run has left at its end. ``begun`` are calls without a result of which nobody knows whether
-    they were done; the others were not made. ``stopped``: by the person, and not by the end of Assent."""
+    they were done; the others were not made. ``stopped``: by the person, and not by the end of Assent. ``unanswered``:
+    the end of Assent came before the model had said anything to the person's last message."""
 
     begun: frozenset[str] = frozenset()
     stopped: bool = False
+    unanswered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ class Unfinished:
     """The calls at the end of an interrupted answer that have no result."""
 
     message: MessageRecord
-    """The last message of the model."""
+    """The last message of the model, or the person's where the model has said nothing."""
     calls: tuple[ToolCallBlock, ...]
     """Those of its calls that have no result."""
     pasts: Mapping[str, Past]
@@ -61,20 +61,51 @@ class Unfinished:
 
 
 async def unfinished_above(store: Store, thread_id: str, leaf: str) -> Unfinished | None:
-    """What the answer that ends in ``leaf`` has left open; None where it ends with a person."""
+    """What the answer that ends in ``leaf`` has left open; None where it ends with a person, and no run was cut off
+    that was to answer them."""
     answered: set[str] = set()
     last: MessageRecord | None = None
     async for message in _upwards(store, thread_id, leaf):
         if only_tells(message):
             continue  # an attempt to go on that failed before it came to the calls
+        if message.role == "user" and message.run_id:
+            continue  # said while the agent was at work: a part of its answer
         last = last or message
         if message.role == "assistant":
             calls = [b for b in message.blocks if isinstance(b, ToolCallBlock) and b.call_id not in answered]
             return await _left_open(store, thread_id, message, calls, last)
         if message.role == "user":
-            return None
+            return await _before_first_word(store, thread_id, message)
         answered.update(block.call_id for block in message.blocks if isinstance(block, ToolResultBlock))
     return None
+
+
+async def _before_first_word(store: Store, thread_id: str, asked: MessageRecord) -> Unfinished | None:
+    """What was left open by runs that were cut off before the model had said anything to ``asked``: the middleware
+    around its turn is at work before it."""
+    below = await store.messages.children(thread_id=thread_id, message_id=asked.message_id)
+    spoke = {message.run_id for message in below if message.role == "assistant" and not only_tells(message)}
+    runs = (await store.runs.of_thread(thread_id=thread_id))[::-1]
+    silent = [run for run in runs if run.below == asked.message_id and run.run_id not in spoke]
+    began = _first_cut(silent)
+    if not began:
+        return None
+    since = runs[[run.run_id for run in runs].index(began) :]
+    trees = await store.called.trees([run.run_id for run in since])
+    history = await _history(store, dict.fromkeys(trees.get(run.run_id, run.run_id) for run in since), asked, began)
+    own = tuple(run.run_id for run in silent if run in since and run.run_id not in trees)
+    return Unfinished(asked, (), {}, own, began, history=history)
+
+
+def _first_cut(attempts: Sequence[RunRecord]) -> str:
+    """Of runs below one message, the oldest first, the one that began what the last of them went on with; "" where none
+    of these was cut off."""
+    together: list[RunRecord] = []
+    for run in reversed(attempts):
+        together.append(run)
+        if not run.goes_on:
+            break
+    return next((run.run_id for run in reversed(together) if run.end_reason == "interrupted"), "")
 
 
 async def _left_open(
@@ -96,7 +127,18 @@ async def _left_open(
 
 
 async def _began(store: Store, message: MessageRecord) -> str:
-    """The run that began the answer of which this is a message: what a person said while it was made has a run, too."""
+    """The run that began the answer of which this is a message: what a person said while it was made has a run, too,
+    and runs before it may have been cut off without a word."""
+    first = await _spoke_first(store, message)
+    runs = (await store.runs.of_thread(thread_id=message.thread_id))[::-1]
+    own = next((run for run in runs if run.run_id == first), None)
+    if own is None or not own.goes_on:
+        return first
+    return _first_cut([run for run in runs[: runs.index(own) + 1] if run.below == own.below]) or first
+
+
+async def _spoke_first(store: Store, message: MessageRecord) -> str:
+    """The run with the first message of this answer."""
     began = first = message
     while True:
         above = await store.messages.path(thread_id=message.thread_id, before=first.message_id, limit=STEP)
@@ -201,4 +243,5 @@ async def _is_cut(store: Store, thread_id: str, run_id: str) -> bool:
     found = await unfinished_above(store, thread_id, leaf)
     if found is None or run_id not in found.runs:
         return False
-    return bool(found.calls) or end.role == "tool" or end.status == "interrupted" or bool(turn)
+    silent = found.message.role == "user" or end.role in ("tool", "user")
+    return bool(found.calls) or silent or end.status == "interrupted" or bool(turn)

@@ -55,7 +55,7 @@ async def pages(
         ready, held = held[cut:], held[:cut]
         if ready or (first and reached_start):
             siblings = await read_siblings([m.message_id for m in ready])
-            left = await read_left() if first and read_left is not None and _calls(ready) else None
+            left = await read_left() if first and read_left is not None and _ends_open(ready) else None
             yield tuple(await asyncio.to_thread(build_items, ready, siblings, titles, at_end=first, left=left))
             first = False
         if reached_start:
@@ -73,10 +73,11 @@ def with_live(items: tuple[TranscriptItem, ...], live: TranscriptItem, parent_id
     return (*kept, live)
 
 
-def _calls(messages: Sequence[MessageRecord]) -> bool:
-    """Whether the last of them ends with calls, answered or not."""
+def _ends_open(messages: Sequence[MessageRecord]) -> bool:
+    """Whether the last of them ends with calls, answered or not, or is a person's."""
     last = messages[-1] if messages else None
-    return last is not None and (last.role == "tool" or any(isinstance(b, ToolCallBlock) for b in last.blocks))
+    calls = last is not None and any(isinstance(block, ToolCallBlock) for block in last.blocks)
+    return last is not None and (calls or last.role in ("tool", "user"))
 
 
 def _characters(message: MessageRecord) -> int:

@@ -318,6 +318,8 @@ INTERRUPTED = NoticeBlock(
     "This answer was interrupted. Everything that had arrived is kept.", code="interrupted", severity="warning"
 )
 
+NOT_ANSWERED = NoticeBlock("Assent ended before this was answered.", code="interrupted", severity="warning")
+
 
 def _question(message: MessageRecord, siblings: Siblings) -> TranscriptItem:
     place, count = siblings.get(message.message_id, (1, 1))
@@ -363,4 +365,7 @@ def build_items(
                 close()
             group.append(message)
     close(final=at_end)
+    if at_end and left is not None and left.unanswered and items and items[-1].side == "human":
+        asked = items[-1]
+        items[-1] = replace(asked, parts=(*asked.parts, notice_part(f"{asked.message_id}:cut", NOT_ANSWERED)))
     return items

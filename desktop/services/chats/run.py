@@ -111,7 +111,12 @@ class RunExecution:
         order, frame = self._order, self.frame
         thread = order.thread
         await frame.begin(
-            agent=thread.agent, model=thread.model, user_message_id=order.user_message_id, continues=order.continues
+            agent=thread.agent,
+            model=thread.model,
+            user_message_id=order.user_message_id,
+            continues=order.continues,
+            below=order.parent_id,
+            goes_on=order.nudge,
         )
         try:
             ending = await self._ended()

@@ -131,7 +131,8 @@ class ConversationService(ThreadService):
         beside = leaf.role == "assistant" and (only_tells(leaf) or not cut_off)
         parent = leaf.parent_id if beside and leaf.parent_id else leaf.message_id
         question = await self._question_of(leaf)
-        return await self._answer(thread_id, parent, question.message_id, nudge=cut_off or only_tells(leaf))
+        goes_on = cut_off or only_tells(leaf) or (left is not None and leaf.role == "user")
+        return await self._answer(thread_id, parent, question.message_id, nudge=goes_on)
 
     async def continue_answer(self, ref: str) -> str:
         """Go on with an answer that was interrupted, cut or stopped: below it, in a new message; the run's id.

@@ -121,7 +121,7 @@ class DebateRun:
         await store.debates.set_status(thread_id=thread.thread_id, status="running")
         debate.status, debate.end_reason, debate.end_detail = "running", "", ""
         agent = debate.setup.agent or DEBATE
-        await self._frame.begin(agent=agent, model=model)
+        await self._frame.begin(agent=agent, model=model, below=thread.thread_id, goes_on=False)
         self._budget = bounds(self._runtime, debate, self._above, await self._place.open())
         self.changed()
         path = await store.messages.path(thread_id=thread.thread_id)

@@ -237,10 +237,13 @@ class ThreadService:
         if not leaf:
             return ThreadEnd()
         left = await unfinished_above(self._store, thread_id, leaf)
-        run_id = (await self.message(leaf)).run_id
+        end = await self.message(leaf)
+        asked = left is not None and left.message.message_id == leaf and end.role == "user"
+        run_id = left.runs[-1] if left is not None and left.runs and asked else end.run_id
         run = await self._store.runs.get(run_id=run_id) if run_id else None
         begun = left.begun if left is not None else frozenset()
-        return ThreadEnd(begun, stopped=run is not None and run.end_reason == "cancelled")
+        cut = asked and run is not None and run.end_reason == "interrupted"
+        return ThreadEnd(begun, stopped=run is not None and run.end_reason == "cancelled", unanswered=cut)
 
     async def _show(self, thread_id: str, leaf: str) -> None:
         await self._store.threads.set_leaf(thread_id=thread_id, message_id=leaf)

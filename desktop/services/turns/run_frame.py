@@ -61,10 +61,14 @@ class RunFrame:
         self._thread_id = thread_id
         self._run_id = run_id
         self._above = called_by
+        self._place: Mapping[str, Any] = {}
         self.tree: RunTree | None = None
 
-    async def begin(self, *, agent: str, model: str, user_message_id: str = "", continues: str = "") -> None:
-        """Tell and store that it has begun. Raises what the store raises."""
+    async def begin(
+        self, *, agent: str, model: str, user_message_id: str = "", continues: str = "", below: str, goes_on: bool
+    ) -> None:
+        """Tell and store that it has begun, ``below`` and ``goes_on`` as in ``RunRecord``. Raises what the store
+        raises."""
         store, above, run_id = self._runtime.store, self._above, self._run_id
         self._runtime.bus.publish(
             RunStarted(
@@ -77,7 +81,9 @@ class RunFrame:
                 continues=continues,
             )
         )
-        await store.runs.start(record=RunRecord(run_id, self._thread_id, time.time(), agent, model))
+        self._place = {"below": below, "goes_on": goes_on}
+        begun = RunRecord(run_id, self._thread_id, time.time(), agent, model, extra=self._place)
+        await store.runs.start(record=begun)
         if above is not None and above.call_key:
             await store.called.add(run_id=run_id, tree_run_id=above.meta.run_id, call_key=above.call_key)
 
@@ -122,6 +128,7 @@ class RunFrame:
 
     async def store_end(self, ending: Ending, usage: Usage, extra: Mapping[str, Any] | None = None) -> None:
         """Keep how it ended. Raises what the store raises."""
+        extra = None if extra is None else {**self._place, **extra}
         await self._runtime.store.runs.end(
             run_id=self._run_id, reason=ending.reason, at=time.time(), detail=ending.detail, usage=usage, extra=extra
         )

@@ -4,7 +4,8 @@ The app ended in the middle of a round. A person chooses Continue, and the same 
 the tools here, so whatever is asked is asked because of the past alone.
 
     past      what the journals of earlier runs say of the call
-    place     whether the model of the chat makes it, or code that the chat had called, or code inside that code
+    place     whether the model of the chat makes it, or code that the chat had called, or code inside that code, or
+              middleware around the turn, before the model has said anything
     call      what it does: read, write, admin; "code" only makes calls, "writing code" does so and is declared as a
               write, "agent" works in a thread of its own, "batch" writes by itself and makes calls, too
     decision  made      it is made, as any new call is
@@ -26,7 +27,7 @@ import pytest
 
 from desktop.domain.call_keys import inside_key, likeness
 from desktop.domain.effects import EffectRecord, call_key, digest_value
-from desktop.domain.errors import Denied
+from desktop.domain.errors import Denied, KnownError
 from desktop.domain.events import ToolCallFinished
 from desktop.domain.judgement import Category
 from desktop.domain.messages import ToolCallBlock
@@ -42,10 +43,11 @@ from desktop.safety.permission.gate import PermissionGate
 from desktop.safety.permission.trust_rules import rule_from
 from desktop.services.rules.trust import TrustRules
 from tests.unit.pipeline.kit import FakeTool
-from tests.unit.services.cut_off import ANSWER, RUN, cut_off
-from tests.unit.services.kit import MODEL, World, world
+from tests.unit.services.cut_off import ANSWER, RUN, cut_off, cut_off_before_a_word
+from tests.unit.services.kit import MODEL, World, agent, world
+from tests.unit.services.turns.test_prompt_middleware import WATCH, prompt, watched
 
-CHAT, CODE, DEEPER = "chat", "in code", "in code in code"
+CHAT, CODE, DEEPER, AROUND = "chat", "in code", "in code in code", "around the turn"
 MADE, GIVEN, ASKED, NEVER_MADE, REFUSED = "made", "given", "asked", "asked, never made", "refused"
 STORED = "as it was stored"
 MASKED = json.dumps({"masked": True, "arguments": {"path": "***"}})
@@ -159,6 +161,15 @@ TABLE = [
     ("unknown", DEEPER, "write", ASKED),
     ("unknown", DEEPER, "write, its tool is gone", NEVER_MADE),
     ("another way: a write unknown, not come to again", DEEPER, "write", ASKED),
+    ("never begun", AROUND, "write", MADE),
+    ("done", AROUND, "write", GIVEN),
+    ("done, its result forgotten", AROUND, "write", GIVEN),
+    ("failed", AROUND, "write", GIVEN),
+    ("unknown", AROUND, "read", MADE),
+    ("unknown", AROUND, "write", ASKED),
+    ("unknown", AROUND, "admin", ASKED),
+    ("unknown, a secret of it not kept", AROUND, "write", NEVER_MADE),
+    ("another way: a write unknown, not come to again", AROUND, "write", ASKED),
 ]
 
 ANSWERS = [
@@ -305,6 +316,7 @@ class Case:
         self.inner = Code("middle-code", (self.kind.name, X))
         self.code = Code("code", (self.kind.name, X) if place != DEEPER else ("middle-code", Y))
         self.person = Answerer(answer)
+        self.around: list[str] = []
         self.lines: list[EffectRecord] = []
         self.key = ""
 
@@ -312,9 +324,13 @@ class Case:
         tools = [self.code.tool, self.inner.tool, *([] if self.gone else [self.subject])]
         names = [kind.name for kind in KINDS.values()]
         rules = TrustRules([rule_from({"tool": name, "policy": "allow"}) for name in names])
+        options: dict[str, Any] = {}
+        if self.place == AROUND:
+            options = {"roots": prompt(path / "mine", f"{WATCH}: true", tools=" ".join(names))}
+            options["agents"] = agent(prompt="helper")
         asker = None if self.person.answer == "nobody is here" else self.person
         gate = PermissionGate(asker, rules, _log, lambda: SafetySettings(workspace="/w"))
-        return world(path, model, *tools, person=gate, supervised=True)
+        return world(path, model, *tools, person=gate, supervised=True, **options)
 
     async def goes_on(self, w: World) -> str:
         """The process ended, and a person chooses Continue."""
@@ -327,7 +343,11 @@ class Case:
         self.code.world = self.inner.world = w
         asked = name if self.place == CHAT else "code"
         key = root = call_key(ANSWER, "c1")
-        if self.place != CHAT:
+        if self.place == AROUND:
+            root = inside_key(call_key(RUN, "turn  helper"), likeness(WATCH, None), 1)
+            self._begun(root, WATCH, writes=False)
+            key = inside_key(root, likeness(name, X), 1)
+        elif self.place != CHAT:
             self._begun(root, "code", writes=False)
             if self.place == DEEPER:
                 root = inside_key(root, likeness("middle-code", Y), 1)
@@ -335,12 +355,24 @@ class Case:
             key = inside_key(root, likeness(name, X), 1)
         self.key = key
         self._tell(root, key, name)
+        if self.place == AROUND:
+            watched(w, self._layer)
+            return await cut_off_before_a_word(w, self.lines)
         thread = await cut_off(w, [("c1", asked)], self.lines, arguments=X)
         if self.past.endswith(("agent's write unknown", "its thread there")):
             await w.store.runs.start(record=RunRecord("below", thread, 2.0, "assistant", MODEL))
             await w.store.runs.end(run_id="below", reason="interrupted", at=3.0)
             await w.store.called.add(run_id="below", tree_run_id=RUN, call_key=key)
         return thread
+
+    async def _layer(self, ctx: Any) -> Any:
+        """Middleware that makes the call, whatever comes of it, and then has the turn taken."""
+        try:
+            gave = await ctx.manager.invoke(self.kind.name, X)
+        except KnownError as error:
+            gave = str(error)
+        self.around.append(str(gave or ""))
+        return await ctx.manager.next()
 
     def _tell(self, root: str, key: str, name: str) -> None:
         """The lines of the journal that the past is."""
@@ -394,7 +426,7 @@ class Case:
 
     def gave(self, w: World) -> Sequence[str]:
         """The texts that came of the call."""
-        inner = {CHAT: [], CODE: self.code.gave, DEEPER: self.inner.gave}[self.place]
+        inner = {CHAT: [], CODE: self.code.gave, DEEPER: self.inner.gave, AROUND: self.around}[self.place]
         finished = [one for one in w.events if isinstance(one, ToolCallFinished)]
         return [*inner, *(one.text for one in finished if self.place == CHAT)]
 

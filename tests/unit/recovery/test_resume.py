@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from desktop.domain.effects import EffectRecord
-from desktop.domain.messages import Block, Role, TextBlock, ToolCallBlock, ToolResultBlock
+from desktop.domain.messages import Block, TextBlock, ToolCallBlock, ToolResultBlock
 from desktop.domain.threads import MessageRecord, MessageStatus, RunRecord, ThreadRecord
 from desktop.recovery.resume import conclude_settled, unfinished_above
 from desktop.store import Store
@@ -75,17 +75,19 @@ TEXT = TextBlock("so it is")
         ([("tool", RESULT), ("assistant", TEXT)], "interrupted", ["run"]),
         ([("tool", RESULT), ("assistant", TEXT)], "complete", []),
         ([("tool", RESULT), ("user", TEXT)], "complete", []),
+        ([("tool", RESULT), ("user while it worked", TEXT)], "complete", ["run"]),
     ],
-    ids=["open call", "result nobody answered", "text cut off", "text to its end", "person went on"],
+    ids=["open call", "result nobody answered", "text cut off", "text to its end", "person went on", "person joined"],
 )
 async def test_at_the_start_the_journal_of_a_run_is_kept_while_there_is_something_to_go_on_with(
-    store: Store, below: list[tuple[Role, Block]], status: MessageStatus, left: list[str]
+    store: Store, below: list[tuple[str, Block]], status: MessageStatus, left: list[str]
 ) -> None:
     await answer(store, 1)
     above = "m"
     for number, (role, block) in enumerate(below):
         last = "complete" if block is RESULT else status
-        record = MessageRecord(f"b{number}", "t", above, role, (block,), 3.0, status=last, run_id="run")
+        run_id, said = "" if role == "user" else "run", role.partition(" ")[0]
+        record = MessageRecord(f"b{number}", "t", above, said, (block,), 3.0, status=last, run_id=run_id)  # type: ignore[arg-type]
         await store.messages.add(record=record)
         above = record.message_id
     await store.effects.append([EffectRecord("run", 1, "m:c0", 1, "tool", "look", "d", "begun", 2.0, "", "looks")])

@@ -53,5 +53,16 @@ async def cut_off(
     return thread
 
 
+async def cut_off_before_a_word(w: World, lines: Sequence[EffectRecord]) -> str:
+    """The same of a run whose model had said nothing yet."""
+    thread = await w.thread()
+    await w.store.messages.add(record=MessageRecord("asked", thread, None, "user", (TextBlock("go"),), 1.0))
+    place = {"below": "asked", "goes_on": False}
+    await w.store.runs.start(record=RunRecord(RUN, thread, 1.0, "assistant", MODEL, extra=place))
+    await w.store.effects.append(lines)
+    await w.store.runs.end(run_id=RUN, reason="interrupted", at=4.0)
+    return thread
+
+
 def results(path: Sequence[MessageRecord]) -> dict[str, str]:
     return {b.call_id: b.text for m in path for b in m.blocks if isinstance(b, ToolResultBlock)}

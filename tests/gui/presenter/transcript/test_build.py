@@ -14,7 +14,16 @@ from desktop.domain.messages import (
 )
 from desktop.domain.threads import MessageRecord, ThreadEnd
 from desktop.presenter.common.words import human_cost, human_count
-from desktop.presenter.transcript.build import INTERRUPTED, STOPPED, build_items, passed_by, summarise, tool_part
+from desktop.presenter.transcript.build import (
+    INTERRUPTED,
+    NOT_ANSWERED,
+    STOPPED,
+    build_items,
+    continued,
+    passed_by,
+    summarise,
+    tool_part,
+)
 from desktop.presenter.transcript.items import AttachmentPart, NoticePart, ReasoningPart, TextPart, ToolPart
 
 
@@ -77,6 +86,14 @@ def test_an_answer_that_a_person_stopped_at_a_call_is_called_stopped_by_who_read
         (item,) = build_items(path, left=ThreadEnd(stopped=stopped))
         assert [part.text for part in item.parts if isinstance(part, NoticePart)] == [said.text]
         assert item.can_continue
+
+
+def test_a_question_that_the_end_of_the_app_left_unanswered_offers_to_go_on_until_an_answer_comes():
+    asked = record("q", "user", TextBlock("go"))
+    (item,) = build_items([asked], left=ThreadEnd(unanswered=True))
+    assert [part.text for part in item.parts if isinstance(part, NoticePart)] == [NOT_ANSWERED.text]
+    assert item.parts[-1].actions[0].action == "continue"
+    assert continued(item).parts == build_items([asked])[0].parts
 
 
 @pytest.mark.parametrize(
