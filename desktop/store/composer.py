@@ -14,6 +14,8 @@ from desktop.store.rows import blocks_from_json, blocks_json, clean, to_json
 from desktop.store.worker import StoreThread
 
 _QUEUE = "queue_id, thread_id, text, attachments_json, created_at"
+_POSTED = "SELECT 1 FROM queue WHERE queue_id = :id UNION ALL SELECT 1 FROM messages WHERE message_id = :id"
+"""A message that a thread took out of an inbox stands there by its id."""
 
 
 class DraftRepository:
@@ -90,15 +92,13 @@ class QueueRepository:
     async def post(
         self, *, inbox: str, thread_id: str, run_id: str, text: str, post_id: str = "", after: int = 0
     ) -> bool:
-        """Put a message into an agent's inbox (``domain.inboxes.InboxLog``); on the disk when this returns. One that a
-        thread took is a message there by its id, and is known by that."""
+        """Put a message into an agent's inbox (``domain.inboxes.InboxLog``); on the disk when this returns."""
         values = (post_id or new_id(), thread_id, clean(text), "[]", time.time(), inbox, run_id)
-        known = "SELECT 1 FROM queue WHERE queue_id = :id UNION ALL SELECT 1 FROM messages WHERE message_id = :id"
         count = "SELECT count(*) FROM queue WHERE inbox = ? AND inbox <> '' AND seq > ?"
         query = f"INSERT INTO queue ({_QUEUE}, inbox, run_id) VALUES (?,?,?,?,?,?,?)"
 
         def work(connection: sqlite3.Connection) -> bool:
-            if post_id and connection.execute(known, {"id": post_id}).fetchone() is not None:
+            if post_id and connection.execute(_POSTED, {"id": post_id}).fetchone() is not None:
                 return True
             if connection.execute(count, (inbox, after)).fetchone()[0] >= MAX_WAITING:
                 return False
@@ -106,6 +106,11 @@ class QueueRepository:
             return True
 
         return await self._thread.write(work, durable=True)
+
+    async def was_posted(self, *, post_id: str) -> bool:
+        """Whether the message with this id was put into an inbox."""
+        query = {"id": post_id}
+        return await self._thread.read(lambda connection: connection.execute(_POSTED, query).fetchone() is not None)
 
     async def posted(self, *, inbox: str, after: int) -> PostedMessage | None:
         """The first message of an inbox with a greater number."""

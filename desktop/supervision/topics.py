@@ -27,6 +27,8 @@ MAX_NAME = 128
 
 Keep = Callable[[Any, str], Awaitable[None]]
 """Keeps what is posted; of posts with the same key, which may be "", the first."""
+Recall = Callable[[str, Any, str], Awaitable[bool]]
+"""Whether this was posted to the topic by a call of this key before, and kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,7 @@ class Topics:
         self._subscriptions: dict[str, TopicListener] = {}
         self._numbers = itertools.count(1)
         self._last = 0
+        self.recall: Recall | None = None
 
     def emit(self, topic: str, data: Any) -> TopicEvent:
         """Publish an event and wake every skill that waits for it. Raises ToolFailure for a topic without a usable
@@ -98,9 +101,10 @@ class Topics:
 
     async def post(self, topic: str, data: Any, key: str = "") -> TopicEvent:
         """``emit``, once the inbox of an agent has kept it; ``key`` names the call that posts, also where it is made
-        again. Raises ToolFailure for an inbox that is full or that no agent at work has, and what the store raises."""
+        again: what is kept since the first time is taken, also while its agent is not at work yet. Raises ToolFailure
+        for an inbox that is full or that no agent at work has, and what the store raises."""
         keeping = [(one.keep, one.heard) for one in self._subscriptions.values() if one.topic == topic and one.keep]
-        if topic.startswith(INBOX) and not keeping:
+        if topic.startswith(INBOX) and not keeping and not await self._was_kept(topic, data, key):
             raise ToolFailure(
                 f"No persistent agent is at work at {topic[:MAX_NAME]}, so this was not kept.", code="inbox.nobody"
             )
@@ -111,6 +115,9 @@ class Topics:
                 if heard is not None:
                     heard()
         return self.emit(topic, data)
+
+    async def _was_kept(self, topic: str, data: Any, key: str) -> bool:
+        return bool(key) and self.recall is not None and await self.recall(topic, data, key)
 
     def is_heard(self, topic: str) -> bool:
         """Whether anybody listens to it now; an event of one that is not reaches nobody."""

@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from desktop.domain.messages import ToolResultBlock
 from desktop.models.scripted import ScriptedModel, calls, says
+from desktop.services.chats.inboxes import Inboxes
 from tests.unit.services.kit import World, agent, world
 from tests.unit.services.turns.test_chat_topics import register
 from tests.unit.services.turns.test_own_provider import said
@@ -19,9 +21,9 @@ from tests.unit.services.turns.test_persistent import PERSISTENT, idle, roots
 OWNER = "whoever pulls the plug"
 
 
-async def live(folder: Path) -> list[str]:
+async def live(folder: Path, first_on: str) -> list[str]:
     """Two chats, one of which posts to the other; the first life is killed when the message is on the disk, the second
-    goes on with both and tells what the other one heard."""
+    goes on with both, first with the one that ``first_on`` says, and tells what the other one heard."""
     first = not (folder / "assent.db").exists()
     answers = [says("I wait."), calls("poster", {})] if first else [says(f"Answer {number}.") for number in range(8)]
     found = roots(folder / "mine", PERSISTENT, "poster event-emit")
@@ -31,7 +33,8 @@ async def live(folder: Path) -> list[str]:
         (folder / "chats").write_text(json.dumps(chats))
         keeper, poster = chats
         register(w, "poster", post_to(keeper))
-        for number, chat in enumerate((keeper, poster), 1):
+        Inboxes(w.service, w.runtime)
+        for number, chat in enumerate((keeper, poster) if first or first_on == "keeper" else (poster, keeper), 1):
             if not first:
                 await w.service.continue_answer(chat)
             else:
@@ -46,6 +49,8 @@ async def live(folder: Path) -> list[str]:
         for chat in chats:
             await w.service.stop(chat)
             await w.settled(chat)
+        path = await w.service.path(poster)
+        assert not [b for one in path for b in one.blocks if isinstance(b, ToolResultBlock) and b.is_error]
         return [line.rpartition("\n")[2] for line in heard]
 
 
@@ -68,4 +73,4 @@ def kill_at_the_post(w: World, keeper: str) -> None:
 
 
 if __name__ == "__main__":
-    print(json.dumps(asyncio.run(live(Path(sys.argv[1])))))
+    print(json.dumps(asyncio.run(live(Path(sys.argv[1]), sys.argv[2]))))

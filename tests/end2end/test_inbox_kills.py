@@ -51,9 +51,12 @@ def test_the_agent_of_a_chat_hears_what_another_posted_after_the_kill(tmp_path: 
     assert empty
 
 
+@pytest.mark.parametrize("first_on", ["keeper", "poster"])
 @pytest.mark.spec("R-PER-6", "R-JRN-2")
-def test_what_an_agent_posted_right_before_the_kill_is_heard_once_though_it_posts_it_again(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tests.end2end.poster_life", str(tmp_path)]
+def test_what_an_agent_posted_right_before_the_kill_is_heard_once_though_it_posts_it_again(
+    tmp_path: Path, first_on: str
+) -> None:
+    command = [sys.executable, "-m", "tests.end2end.poster_life", str(tmp_path), first_on]
     killed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert rows(tmp_path) == 1, "it was kept"

@@ -73,13 +73,13 @@ class AgentInbox:
         self._news.set()
 
     async def _keep(self, data: Any, key: str) -> None:
-        text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, default=str)
+        text = _text_of(data)
         kept = await self._log.post(
             inbox=self._key,
             thread_id=self._meta.thread_id,
             run_id=self._run_id,
             text=text,
-            post_id=_post_id(key, self._key, text) if key else "",
+            post_id=post_id_of(key, self._key, data) if key else "",
             after=self._read,
         )
         if not kept:
@@ -109,9 +109,13 @@ class AgentInbox:
         self._topics.unsubscribe(self._listener.subscription_id, self._listener.owner)
 
 
-def _post_id(key: str, inbox: str, text: str) -> str:
+def _text_of(data: Any) -> str:
+    return data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, default=str)
+
+
+def post_id_of(key: str, inbox: str, data: Any) -> str:
     """The id of a message that is the same when the call ``key`` posts it once more."""
-    return hashlib.sha256(f"{key}\0{inbox}\0{text}".encode("utf-8", "replace")).hexdigest()[:32]
+    return hashlib.sha256(f"{key}\0{inbox}\0{_text_of(data)}".encode("utf-8", "replace")).hexdigest()[:32]
 
 
 class Backoff:

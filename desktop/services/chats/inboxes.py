@@ -6,7 +6,9 @@ events name (``context_id``).
 
 from __future__ import annotations
 
-from desktop.agents.skill.persistence import inbox_of
+from typing import Any
+
+from desktop.agents.skill.persistence import inbox_of, post_id_of
 from desktop.domain.errors import KnownError, NotFound
 from desktop.domain.threads import ThreadRecord
 from desktop.services.chats.service import ConversationService
@@ -26,6 +28,7 @@ class Inboxes:
     def __init__(self, service: ConversationService, runtime: Runtime) -> None:
         self._service = service
         self._runtime = runtime
+        runtime.skills.topics.recall = self._was_posted
 
     async def post(self, address: str, text: str) -> None:
         """Say this to the agent: into its chat, where it is the agent of one, which begins to work if it does not.
@@ -48,6 +51,11 @@ class Inboxes:
                 f"No persistent agent has the address {address[:64]!r}.",
                 next_step="Its chat shows the address while the agent waits.",
             )
+
+    async def _was_posted(self, topic: str, data: Any, key: str) -> bool:
+        """Whether the call ``key`` has posted this to the agent of a chat before: it hears it once it goes on."""
+        post_id = post_id_of(key, topic.removeprefix(inbox_of("")), data)
+        return await self._runtime.store.queue.was_posted(post_id=post_id)
 
     def _at_work(self, address: str) -> str:
         """The whole address of the one agent at work that begins like that; "" for none or several."""
