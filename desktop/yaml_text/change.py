@@ -110,6 +110,39 @@ def with_item(text: str, key: str, entry: Mapping[str, object]) -> str:
     return "\n".join([*lines[:end], *block, *lines[end:]]) + "\n"
 
 
+def change_item(text: str, key: str, name: str, path: Sequence[str], value: Any, *, what: str) -> str:
+    """``change_key`` inside the entry that is called ``name`` of the list below the top-level ``key``. Raises
+    NotEditable where there is no such entry with a line for each of its keys."""
+    lines = text.splitlines(keepends=True)
+    first, column, end = _place_of_item(lines, _root(text, what), key, name)
+    block = lines[first:end]
+    mark, block[0] = block[0][:column], " " * column + block[0][column:]
+    changed = change_key("".join(block), path, value, what=what)
+    made = "".join([*lines[:first], mark + changed[column:], *lines[end:]])
+    _root(made, what)
+    return made
+
+
+def _place_of_item(lines: list[str], root: yaml.MappingNode | None, key: str, name: str) -> tuple[int, int, int]:
+    """(first line, column of its keys, line after it) of a named entry."""
+    listed = next((value for at, value in (root.value if root else ()) if at.value == key), None)
+    items = listed.value if isinstance(listed, yaml.SequenceNode) and not listed.flow_style else []
+    for item in items:
+        if _is_mapping(item) and any(at.value == "name" and _is_name(value, name) for at, value in item.value):
+            first, column = item.start_mark.line, item.start_mark.column
+            if not item.flow_style and lines[first][:column].strip() == "-":
+                return first, column, _reach(lines, item)
+            break
+    raise NotEditable(
+        f"{name} cannot be changed here: it has no line for each of its keys.", next_step="Edit it as text."
+    )
+
+
+def _is_name(node: yaml.Node, name: str) -> bool:
+    """Whether a name is written there, with hyphens or with underscores."""
+    return isinstance(node, yaml.ScalarNode) and str(node.value).replace("_", "-") == name.replace("_", "-")
+
+
 @dataclass(frozen=True, slots=True)
 class _TextChange:
     """One change of a text."""

@@ -239,6 +239,15 @@ def _mcp(stage: Stage, view: str = "") -> QWidget:
         shown.try_tool("files-list-directory")
     elif view == "text":
         shown.show_view("text")
+    elif view.startswith("server"):
+        shown.show_server("files")
+        settle(DEAF)
+        if tab := view.removeprefix("server").removeprefix("-"):
+            shown.server.show_tab(tab)
+        else:
+            row = next(row for _, row in shown.server.tools._rows if row.name == "search_files")
+            row.more.click()
+        settle(DEAF)
     return stage.window
 
 
@@ -393,6 +402,8 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "07-mcp": _mcp,
     "07-mcp-960": _mcp,
     **{f"07-mcp-{view}": partial(_mcp, view=view) for view in ("look", "add", "try", "text", "request")},
+    **{f"07-mcp-server{size}": partial(_mcp, view="server") for size in ("", "-960", "-1440")},
+    **{f"07-mcp-server-{tab}": partial(_mcp, view=f"server-{tab}") for tab in ("log", "started")},
     "07-keys": _keys,
     "07-keys-960": _keys,
     "07-keys-add": lambda s: _keys(s, "add"),
@@ -427,6 +438,7 @@ ALSO_AT_200 = (
     "07-keys",
     "07-keys-agree",
     "07-mcp",
+    "07-mcp-server",
     "settings-middleware",
     "02-approval-unknown-over",
 )

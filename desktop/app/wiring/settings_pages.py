@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from desktop.ui.settings.cli_tools import page as cli_tools_page
     from desktop.ui.settings.keys import page as keys_page
     from desktop.ui.settings.mcp import page as mcp_page
+    from desktop.ui.settings.mcp.page import McpPage
     from desktop.ui.settings.middleware import page as middleware_page
     from desktop.ui.settings.models import page as models_page
 else:
@@ -68,6 +69,12 @@ def _boundaries(m: SettingsModels, frame: SettingsFrame) -> BoundariesPage:
     views = m.views
     views.reach.told.connect(frame.toast.say)
     return boundaries_page.BoundariesPage(frame.settings, views.boundaries, m.confinement, frame.offer, views.reach)
+
+
+def _servers(m: SettingsModels, frame: SettingsFrame) -> McpPage:
+    page = mcp_page.McpPage(_with_requests(m.views.mcp, frame))
+    page.own_head.connect(frame.give_head)
+    return page
 
 
 SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
@@ -139,7 +146,7 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         "MCP servers",
         "server",
         words=("mcp.yaml", "model context protocol", "plugin", "extension"),
-        build=lambda m, frame: mcp_page.McpPage(_with_requests(m.views.mcp, frame)),
+        build=_servers,
     ),
     PageRow(
         "Skills",

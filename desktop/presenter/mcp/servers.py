@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,113 +10,24 @@ from PySide6.QtCore import Signal
 
 from desktop.domain.errors import KnownError
 from desktop.domain.keyring import KeyringEntry
-from desktop.domain.lazy_dataclass import dataclass
 from desktop.presenter.mcp.example import EXAMPLE
 from desktop.presenter.mcp.keeping import keep_pasted
+from desktop.presenter.mcp.rows import READS, McpInstructions, McpRow, McpToolRow, row_of
 from desktop.presenter.mcp.secrets import PastedSecret
 from desktop.presenter.settings.declared import DeclaredViewModel
 from desktop.presenter.skills.forms import FormField, fields_of
-from desktop.presenter.skills.words import table_of
 from desktop.skills.catalogue.pins import Difference, FileDifference
-from desktop.yaml_text.change import with_item
+from desktop.tools.person_file import CannotSaveTools
+from desktop.yaml_text.change import change_item, with_item
 
 if TYPE_CHECKING:
     from desktop.presenter.events.bridge import Bridge
     from desktop.presenter.skills.trying import SkillTrials
     from desktop.safety.secrets.tool_secrets import ToolSecrets
-    from desktop.tools.mcp.servers import McpServers, McpState, ServerFacts, ToolFacts
+    from desktop.tools.mcp.servers import McpServers, McpState, ToolFacts
 
 MAX_AT_ONCE = 40
 """Tools that are looked at, and so agreed to, in one go: as many as are shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class McpToolRow:
-    """One tool a server offers."""
-
-    name: str
-    """Our name for it."""
-    server_name: str
-    """The server's name for it."""
-    category: str
-    """Who has to agree to its calls."""
-    description: str
-    """What it does, in the server's words."""
-    off: str
-    """Why it cannot be called, or ""."""
-    unseen: bool
-    """Whether it waits to be looked at."""
-    claims: tuple[str, ...]
-    """The server's words about it, which decide nothing."""
-    switchable: bool = True
-    """Whether the person can put it on or off here."""
-    digest: str = ""
-    """Stands for what was looked at."""
-    params: tuple[tuple[str, str, str], ...] = ()
-    """What it takes, in words."""
-    schema: str = ""
-    """What it takes, as JSON."""
-
-
-@dataclass(frozen=True, slots=True)
-class McpInstructions:
-    """How a server wants to be used, in its own words. ``off`` why models are not told, or ""; ``unseen`` as of a
-    tool."""
-
-    text: str
-    off: str
-    unseen: bool
-    server_name: str = ""
-    digest: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class McpRow:
-    """The row of one server."""
-
-    name: str
-    """Its name."""
-    state: str
-    """off | starting | running | waiting | failed."""
-    reason: str
-    """Why, in a sentence."""
-    where: str
-    """What it runs, or its address."""
-    is_web: bool
-    """Whether it is at an address."""
-    enabled: bool
-    """Whether it may start."""
-    confinement: str
-    """What confines it, in a sentence."""
-    weak: str
-    """Why its calls are admin whatever was configured, or ""."""
-    says: str
-    """What it says about itself."""
-    note: str
-    """What else a person should know."""
-    tools: tuple[McpToolRow, ...]
-    """What it offers."""
-    log: tuple[str, ...]
-    """The last lines of its log."""
-    line: int
-    """Where it stands in mcp.yaml."""
-    instructions: McpInstructions | None = None
-    """What it tells models; None: nothing."""
-
-    @property
-    def unseen(self) -> int:
-        """How many of its tools wait to be looked at."""
-        return sum(tool.unseen for tool in self.tools)
-
-    @property
-    def unseen_instructions(self) -> bool:
-        """Whether its instructions wait to be looked at."""
-        return self.instructions is not None and self.instructions.unseen
-
-    @property
-    def on(self) -> int:
-        """How many of its tools can be called."""
-        return sum(not tool.off for tool in self.tools)
 
 
 class McpServersViewModel(DeclaredViewModel):
@@ -133,13 +44,21 @@ class McpServersViewModel(DeclaredViewModel):
         self._keyring = keyring
         self._looked_at: tuple[str, dict[str, str]] = ("", {})
         self._difference: Difference | None = None
+        self._rows: tuple[McpRow, ...] | None = None
+        self._saving = asyncio.Lock()
 
     # -- what there is ------------------------------------------------------------------------------------------------
 
     @property
     def rows(self) -> tuple[McpRow, ...]:
         """The servers in force, in the order of the file."""
-        return tuple(_row(server) for server in self._state.servers)
+        if self._rows is None:
+            self._rows = tuple(row_of(server) for server in self._state.servers)
+        return self._rows
+
+    def _take(self) -> None:
+        self._rows = None
+        super()._take()
 
     # -- what a person does -------------------------------------------------------------------------------------------
 
@@ -160,24 +79,47 @@ class McpServersViewModel(DeclaredViewModel):
         """Show what is new or changed in its tools: ``difference_ready`` follows."""
         self._look_at(name, [tool for tool in self._state.server(name).judged if tool.standing in ("new", "changed")])
 
-    def look_at_all(self, name: str) -> None:
-        """The same for every tool that could be on and is not."""
-        self._look_at(name, [tool for tool in self._state.server(name).judged if tool.off and not tool.barred])
+    def look_at_all(self, name: str, *, reading: bool = False) -> None:
+        """The same for every tool that could be on and is not; ``reading``: of those that say that they only read."""
+        could = [tool for tool in self._state.server(name).judged if tool.off and not tool.barred]
+        self._look_at(name, [tool for tool in could if not reading or READS in tool.offered.claims])
 
     def switch(self, name: str, shown: McpToolRow | McpInstructions, on: bool) -> None:
-        """The person put one on or off. What is shown of a tool on the page counts as looked at; what changed since it
-        was on is shown beside what it was, first, and so are instructions, of which the page shows the beginning."""
+        """The person put one on or off. All that a page shows of a tool counts as looked at: it asks for no tool whose
+        words, or what changed in them, are not in sight. Of instructions it shows the beginning, so they are shown
+        first."""
         if not on:
             self.switch_off(name, (shown.server_name,))
             return
         tool = next((t for t in self._state.server(name).judged if t.offered.raw == shown.server_name), None)
         if tool is None:
             return
-        other = tool.standing == "changed" or (tool.standing == "off" and tool.seen_text != tool.offered.text)
-        if other or isinstance(shown, McpInstructions):
+        if isinstance(shown, McpInstructions):
             self._look_at(name, [tool])
         else:
             self._spawn(self._service.accept(name, {shown.server_name: shown.digest}), f"switch on a tool of {name}")
+
+    def set_category(self, name: str, tool: McpToolRow, category: str) -> None:
+        """Write into mcp.yaml who has to agree to the calls of one tool, and put it in force."""
+        self._spawn(self._set_category(name, tool.server_name, category), f"category of a tool of {name}")
+
+    async def _set_category(self, name: str, tool: str, category: str) -> None:
+        definition = self._state.server(name).definition
+        rule = definition.rule(tool)
+        nested = rule.timeout_s is not None or not rule.enabled
+        path = ("tools", tool, "category") if nested else ("tools", tool)
+
+        def write() -> None:
+            file = self._service.read()
+            text = change_item(file.text, "servers", name, path, category, what=self.name)
+            before = {problem.message for problem in self._service.check(file.text).problems}
+            wrong = [one for one in self._service.check(text).problems if one.message not in before]
+            if wrong:
+                raise CannotSaveTools(f"{tool} stays as it is: {wrong[0].message}.", next_step="Nothing was changed.")
+            self._service.save(text, file.stamp)
+
+        async with self._saving:  # two at once would each write over the other's
+            await asyncio.to_thread(write)
 
     def switch_off(self, name: str, tools: Sequence[str] = ()) -> None:
         """Switch off tools, by the server's names for them, or all of the server."""
@@ -235,49 +177,3 @@ class McpServersViewModel(DeclaredViewModel):
 def compared(server: str, tools: Sequence[tuple[str, str | None, str]]) -> Difference:
     """Tools of a server as they were seen (None: never) and as they are."""
     return Difference(server, "", tuple(FileDifference(*tool) for tool in tools))
-
-
-def _row(server: ServerFacts) -> McpRow:
-    definition, about = server.definition, server.about
-    called = " ".join(part for part in (about.name, about.version) if part)
-    says = f"It calls itself {called}." if called else ""
-    return McpRow(
-        definition.name,
-        server.condition,
-        server.reason,
-        definition.where,
-        bool(definition.url),
-        definition.enabled,
-        server.confinement,
-        server.weak,
-        says,
-        about.note,
-        tuple(map(_tool_row, server.tools)),
-        server.log,
-        definition.line,
-        _instructions(server.instructions),
-    )
-
-
-def _instructions(said: ToolFacts | None) -> McpInstructions | None:
-    if said is None:
-        return None
-    offered = said.offered
-    return McpInstructions(offered.text, said.off, said.standing in ("new", "changed"), offered.raw, offered.digest)
-
-
-def _tool_row(tool: ToolFacts) -> McpToolRow:
-    offered = tool.offered
-    return McpToolRow(
-        offered.name or offered.raw,
-        offered.raw,
-        tool.category.value,
-        offered.description,
-        tool.off,
-        tool.standing in ("new", "changed") and not offered.problem,
-        offered.claims,
-        not tool.barred,
-        offered.digest,
-        table_of(offered.schema),
-        json.dumps(offered.schema, indent=2, ensure_ascii=False),
-    )

@@ -102,6 +102,10 @@ class SettingsPage(QFrame):
         if page in names:
             self.nav.setCurrentIndex(self.nav.model().index(names.index(page), 0))
 
+    def give_head(self, is_own: bool) -> None:
+        """A page has a head of its own now, or no longer."""
+        self._header.setVisible(not is_own)
+
     def open_settings(self, page: str) -> None:
         """Open a page and go on in it: keys go to its first control."""
         self.show_settings(page)

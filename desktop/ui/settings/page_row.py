@@ -27,6 +27,10 @@ class SettingsFrame(Protocol):
     approvals_wanted: Any
     """A signal: the person wants to see the requests."""
 
+    def give_head(self, is_own: bool) -> None:
+        """A page has a head of its own now, or no longer."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRow(SettingsPlace, Generic[Models]):

@@ -7,14 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QWidget
 
+from desktop.presenter.mcp.rows import McpToolRow
+from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.settings.mcp.instructions import InstructionsRow
 from desktop.ui.settings.mcp.page import McpPage
+from desktop.ui.settings.mcp.tool_list import PAGE
 from desktop.ui.settings.mcp.tool_row import ToolRow
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.dialogs.files import FileDialog
+from desktop.ui.widgets.layout.containers import Notice
 from tests.gui.app.kit import Heartbeat, call
 from tests.servers.mcp import honest, hostile
 
@@ -31,7 +37,7 @@ def entry(name: str, command: list[str], **more: Any) -> dict[str, Any]:
     return {"name": name, "command": command[0], "args": command[1:], "enabled": True, **more}
 
 
-def button(page: McpPage, label: str) -> Button:
+def button(page: QWidget, label: str) -> Button:
     return next(b for b in page.findChildren(Button) if b.label == label and b.isVisible())
 
 
@@ -196,25 +202,50 @@ def middle_of(widget: QWidget, row: ToolRow) -> int:
     return widget.mapTo(row, widget.rect().center()).y()
 
 
+def opened(page: McpPage, name: str) -> ToolRow | None:
+    row = row_of(page, name)
+    return row if row.is_open else None
+
+
+async def open_row(app: Any, page: McpPage, name: str) -> ToolRow:
+    if opened(page, name) is None:
+        row_of(page, name).more.click()
+        await app.until(lambda: opened(page, name), f"{name} open")
+    return row_of(page, name)
+
+
+async def open_server(app: Any, name: str, tool: str) -> McpPage:
+    page = await open_page(app)
+    page.window().resize(1280, 800)
+    page.show_server(name)
+    await app.until(
+        lambda: [r for r in page.findChildren(ToolRow) if r.isVisible() and r.accessibleName().startswith(f"{tool},")],
+        "its tools",
+    )
+    return page
+
+
 @pytest.mark.spec("R-FS-10")
 async def test_each_tool_has_a_switch_its_words_and_what_it_takes_in_words_and_as_json(start, tmp_path):
     home_with(tmp_path, entry("files", honest()))
     app = await start([{"text": "Hello."}], joined=True)
     mcp = app.models.mcp
     await app.until(lambda: mcp.rows and mcp.rows[0].state == "running", "the server")
-    page = await open_page(app)
-    page.window().resize(1280, 800)
-    await app.until(lambda: [r for r in page.findChildren(ToolRow) if r.isVisible()], "the tools")
+    page = await open_server(app, "files", "files-add")
+    assert (page.head.isVisible(), page.server.isVisible()) == (False, True)
     row = row_of(page, "files-add")
     await app.until(lambda: abs(middle_of(row.switch, row) - middle_of(row.more, row)) <= 1, "the switch on its line")
+    row.switch.click()
+    await app.until(lambda: opened(page, "files-add"), "its words first")
+    assert mcp.tool("files-add") is None, "a tool is not switched on unseen"
+    row = row_of(page, "files-add")
     words = [label.text() for label in row.findChildren(QLabel)]
-    assert {"a", "b", "number, required"} <= set(words), words
-    assert not row.json.isVisible()
+    assert {"a", "b", "number, required", "Models call it files-add."} <= set(words), words
+    assert row.json is None
     row.how.chosen.emit("json")
-    assert row.json.isVisible()
     assert json.loads(row.json.toPlainText())["properties"].keys() == {"a", "b"}
     shoot(page, "new")
-    row.switch.click()
+    row.take.click()
     await app.until(lambda: mcp.tool("files-add"), "it on")
     assert mcp.tool("files-say") is None, "only the one"
     await app.until(lambda: row_of(page, "files-add").switch.isChecked() is True, "its switch")
@@ -227,11 +258,12 @@ async def test_each_tool_has_a_switch_its_words_and_what_it_takes_in_words_and_a
     assert [file.after for file in mcp.difference.files] == ["Always call say first."]
     button(page, "I have read this, switch on").click()
     await app.until(lambda: not mcp.rows[0].instructions.off, "models are told them")
-    page.show_view("servers")
+    assert page.stack.currentWidget() is page.server, "back where one was"
     button(page, "All on").click()
     await app.until(button(page, "I have read this, switch on").isEnabled, "all that is off")
     button(page, "I have read this, switch on").click()
     await app.until(lambda: not any(tool.off for tool in mcp.rows[0].tools), "all on")
+    await app.until(lambda: row_of(page, "files-say").switch.isChecked() is True, "its switch")
     row_of(page, "files-say").switch.click()
     await app.until(lambda: mcp.tool("files-say") is None, "off")
     assert mcp.rows[0].unseen == 0, "what a person switched off does not wait for them"
@@ -245,6 +277,82 @@ async def test_each_tool_has_a_switch_its_words_and_what_it_takes_in_words_and_a
     button(page, "All off").click()
     await app.until(lambda: all(tool.off == "you switched it off" for tool in mcp.rows[0].tools), "all off")
     shoot(page, "off")
+    QTest.keyClick(page.server, Qt.Key.Key_Escape)
+    assert (page.head.isVisible(), page.stack.currentWidget()) == (True, page.list)
+
+
+@pytest.mark.spec("R-FS-10")
+async def test_what_a_tool_has_become_stands_beside_what_it_was_and_is_off_until_it_is_read(start, tmp_path):
+    changed = tmp_path / "home" / "workspace" / "changed"
+    home_with(tmp_path, entry("rug", hostile("rug", str(changed))))
+    app = await start([{"text": "Hello."}], joined=True)
+    mcp = app.models.mcp
+    await app.until(lambda: mcp.rows and mcp.rows[0].state == "running", "the server")
+    mcp.look_at("rug")
+    mcp.accept()
+    await app.until(lambda: mcp.tool("rug-echo"), "it on")
+    changed.write_text("changed")
+    mcp.restart("rug")
+    await app.until(lambda: mcp.rows[0].state != "running", "it ends")
+    await app.until(lambda: mcp.rows[0].state == "running" and mcp.rows[0].unseen, "it is another")
+    page = await open_server(app, "rug", "rug-echo")
+    await app.until(lambda: opened(page, "rug-echo") and row_of(page, "rug-echo").take.isEnabled(), "the difference")
+    view = next(v for v in row_of(page, "rug-echo").findChildren(LinesView) if v.isVisible())
+    assert view.text() == "-Echoes.\n+Echoes, and sends everything to me."
+    row_of(page, "rug-echo").switch.click()
+    assert row_of(page, "rug-echo").take.hasFocus()
+    assert mcp.tool("rug-echo") is None, "the switch alone does not take it"
+    button(row_of(page, "rug-echo"), "Keep it off").click()
+    await app.until(lambda: mcp.rows[0].tools[0].off == "you switched it off", "off for good")
+    row = await open_row(app, page, "rug-echo")
+    await app.until(row.take.isEnabled, "the difference, still")
+    row.take.click()
+    await app.until(lambda: mcp.tool("rug-echo"), "on, once it was read")
+
+
+@pytest.mark.spec("R-CLI-14", "S-RES-4")
+async def test_the_category_that_a_person_chooses_for_a_tool_is_written_into_the_file_and_holds(start, tmp_path):
+    home = home_with(tmp_path)
+    text = (
+        "# mine\nservers:\n  - name: files  # the one\n    command: 'true'\n    category: admin\n"
+        "  - name: other\n    command: 'true'\n    env: {LD_PRELOAD: /opt/x.so}\n"
+    )
+    (home / "mcp.yaml").write_text(text)
+    app = await start([{"text": "Hello."}], joined=True)
+    mcp = app.models.mcp
+    await app.until(lambda: len(mcp.rows) == 2, "the servers")
+    page = await open_page(app)
+    tool = McpToolRow("files-add", "add", "admin", "", "", False, ())
+    mcp.set_category("files", tool, "write")
+    await app.until(lambda: "add: write" in (home / "mcp.yaml").read_text(), "written")
+    after = text.replace("    category: admin\n", "    category: admin\n    tools:\n      add: write\n")
+    assert (home / "mcp.yaml").read_text() == after
+    page.show_server("other")
+    mcp.set_category("other", tool, "read")
+    told = page.server.findChildren(Notice)
+    await app.until(lambda: [one for one in told if one.isVisible() and "only an admin tool" in one.words], "why not")
+    assert (home / "mcp.yaml").read_text() == after
+
+
+@pytest.mark.spec("R-PRM-7")
+async def test_a_server_of_200_tools_does_not_hold_the_window_up_and_any_of_them_is_found(start, tmp_path):
+    home_with(tmp_path, entry("many", hostile("many")))
+    app = await start([{"text": "Hello."}], joined=True)
+    mcp = app.models.mcp
+    await app.until(lambda: mcp.rows and mcp.rows[0].state == "running", "the server")
+    page = await open_page(app)
+    with Heartbeat() as beat:
+        page.show_server("many")
+        await app.until(lambda: len(shown_rows(page)) == PAGE, "the first of them")
+        page.server.tools.next.click()
+        await app.until(lambda: shown_rows(page)[0].name == f"t{PAGE}", "the next of them")
+        page.server.tools.field.setText("t199")
+        await app.until(lambda: [row.name for row in shown_rows(page)] == ["t199"], "the one")
+    beat.says("a server with 200 tools opens, is paged and searched")
+
+
+def shown_rows(page: McpPage) -> list[ToolRow]:
+    return [row for _, row in page.server.tools._rows]
 
 
 def shoot(page: QWidget, name: str) -> None:

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.yaml_text.change import REMOVE, NotEditable, change_key, in_lines
+from desktop.yaml_text.change import REMOVE, NotEditable, change_item, change_key, in_lines
 
 HEAD = """\
 # what it is
@@ -208,6 +208,39 @@ def test_where_lists_have_a_line_for_each_item_a_short_one_has_it_too() -> None:
 def test_a_mapping_in_braces_becomes_lines_that_can_be_changed() -> None:
     assert in_lines('{\n "a": {"b": ["c"]},\n "d": 1\n}\n') == "a:\n  b:\n    - c\nd: 1\n"
     assert (in_lines("~\n"), in_lines("a: {b: 1}\n")) == ("", "a: {b: 1}\n")
+
+
+LISTED = """\
+# mine
+servers:
+# the first
+- name: a_b   # kept
+  command: x
+
+# the second
+-   command: y
+    name: c
+    tools:
+      one: read  # why
+# end
+other: 1
+"""
+
+
+@pytest.mark.spec("R-SK-11")
+@pytest.mark.parametrize(
+    ("name", "after", "added"),
+    [("a-b", "  command: x\n", "  tools:\n    two: write\n"), ("c", "      one: read  # why\n", "      two: write\n")],
+)
+def test_a_key_of_one_entry_of_a_list_changes_and_nothing_else(name: str, after: str, added: str) -> None:
+    made = change_item(LISTED, "servers", name, ["tools", "two"], "write", what="it")
+    assert made == LISTED.replace(after, after + added)
+
+
+@pytest.mark.parametrize("text", ["", "servers: []\n", "servers: [{name: c}]\n", "servers:\n- {name: c}\n", "a: {\n"])
+def test_an_entry_that_has_no_lines_of_its_own_is_left_to_the_editor(text: str) -> None:
+    with pytest.raises(NotEditable):
+        change_item(text, "servers", "c", ["tools", "two"], "write", what="it")
 
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=30)

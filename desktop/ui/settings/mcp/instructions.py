@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame
 
-from desktop.presenter.mcp.servers import McpInstructions
+from desktop.presenter.mcp.rows import McpInstructions
 from desktop.ui.settings.mcp.tool_row import BESIDE_SWITCH
 from desktop.ui.widgets.controls.buttons import IconButton
 from desktop.ui.widgets.controls.toggles import Switch

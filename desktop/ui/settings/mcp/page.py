@@ -5,12 +5,15 @@ Whatever a server says (names, descriptions, hints, instructions) is shown as it
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from desktop.presenter.mcp.servers import McpRow, McpServersViewModel
+from desktop.presenter.mcp.rows import McpRow
+from desktop.presenter.mcp.servers import McpServersViewModel
 from desktop.ui.settings.declared_page import DeclaredPage
 from desktop.ui.settings.mcp.card import ServerCard
 from desktop.ui.settings.mcp.form import ServerForm
+from desktop.ui.settings.mcp.server_page import ServerPage
 from desktop.ui.settings.mcp.trial import McpTry
 from desktop.ui.skills.difference import DifferenceView
 from desktop.ui.widgets.controls.buttons import Button
@@ -28,12 +31,16 @@ SEEN_WORDS = "This is what the server says about itself and its tools. Models re
 
 
 class McpPage(DeclaredPage):
-    """The servers, the text, a form for one more, one tool that is tried, and what changed since it was seen."""
+    """The servers, one of them, the text, a form for one more, one tool that is tried, and what changed since it was
+    seen. ``own_head``: a server has the head of the page for itself, or no longer."""
+
+    own_head = Signal(bool)
 
     def __init__(self, mcp: McpServersViewModel) -> None:
         super().__init__(mcp)
         self._mcp = mcp
         self._cards: dict[str, ServerCard] = {}
+        self._from_server = False
         self.trying, self.form = McpTry(mcp), ServerForm(mcp)
         self.difference = DifferenceView(mcp, title=SEEN_TITLE, words=SEEN_WORDS, done="I have read this, switch on")
         self._top, self._middle = Column(spacing=12), Column(spacing=12)
@@ -41,7 +48,8 @@ class McpPage(DeclaredPage):
         self.list.column.addLayout(self._middle)
         self.list.column.addWidget(Selectable(f"Saved in {mcp.path}", "small", "3"))
         self.list.column.addStretch(1)
-        for view in (self.form, self.trying, self.difference):
+        self.server = ServerPage()
+        for view in (self.form, self.trying, self.difference, self.server):
             self.stack.addWidget(view)
         self._connect()
         self._begin()
@@ -53,9 +61,56 @@ class McpPage(DeclaredPage):
 
     def _connect(self) -> None:
         self.form.written.connect(lambda: self.show_view("text"))
-        for view in (self.form.back, self.trying.back, self.difference.closed):
-            view.connect(lambda: self.show_view("servers"))
+        self.form.back.connect(lambda: self.show_view("servers"))
+        for view in (self.trying.back, self.difference.closed):
+            view.connect(self._back_to_server)
         self._mcp.difference_ready.connect(self._look)
+        self._mcp.failed.connect(self._failed)
+        page, mcp = self.server, self._mcp
+        page.back.connect(self._leave_server)
+        page.edit.connect(self._edit)
+        page.attempt.connect(self.try_tool)
+        page.look.connect(lambda: mcp.look_at(page.name))
+        page.look_all.connect(lambda reading: mcp.look_at_all(page.name, reading=reading))
+        page.all_off.connect(lambda: mcp.switch_off(page.name))
+        page.switched.connect(lambda tool, on: mcp.switch(page.name, tool, on))
+        page.category.connect(lambda tool, category: mcp.set_category(page.name, tool, category))
+        page.restart.connect(lambda: mcp.restart(page.name))
+        page.stop.connect(lambda: mcp.stop(page.name))
+        page.in_sight.connect(self._server_in_sight)
+
+    # -- one server ---------------------------------------------------------------------------------------------------
+
+    def show_server(self, name: str) -> None:
+        """Open the page of a server; an unknown name is ignored."""
+        row = next((row for row in self._mcp.rows if row.name == name), None)
+        if row is not None:
+            self.server.show_row(row)
+            self.choice.set_value("servers")
+            self.stack.setCurrentWidget(self.server)
+            self.server.leave.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _leave_server(self) -> None:
+        name = self.server.name
+        self.show_view("servers")
+        if (card := self._cards.get(name)) is not None:
+            card.take_keys()
+
+    def _back_to_server(self) -> None:
+        """From what was opened out of its page, or out of the list."""
+        if self._from_server:
+            self.stack.setCurrentWidget(self.server)
+            self.server.leave.setFocus(Qt.FocusReason.OtherFocusReason)
+        else:
+            self.show_view("servers")
+
+    def _server_in_sight(self, is_shown: bool) -> None:
+        self.head.setVisible(not is_shown)
+        self.own_head.emit(is_shown)
+
+    def _failed(self, why: str) -> None:
+        if self.stack.currentWidget() is self.server:
+            self.server.say(why)
 
     def add_server(self) -> None:
         """Show the form of a new one; what was written in it before and not added is still there."""
@@ -66,10 +121,12 @@ class McpPage(DeclaredPage):
         """Show the form of a tool's arguments."""
         tool = self._mcp.tool(name)
         if tool is not None:
+            self._from_server = self.stack.currentWidget() is self.server
             self.trying.show_tool(tool)
             self.stack.setCurrentWidget(self.trying)
 
     def _look(self, found: object) -> None:
+        self._from_server = self.stack.currentWidget() is self.server
         self.difference.show_difference(found)  # type: ignore[arg-type]  # a signal's argument
         self.stack.setCurrentWidget(self.difference)
 
@@ -85,8 +142,16 @@ class McpPage(DeclaredPage):
         if not rows:
             self._top.addWidget(self._nothing())
         self._show_cards(rows)
+        self._follow_server(rows)
         names = {tool.name for row in rows for tool in row.tools if not tool.off}
         if self.stack.currentWidget() is self.trying and self.trying.name not in names:
+            self.show_view("servers")
+
+    def _follow_server(self, rows: tuple[McpRow, ...]) -> None:
+        row = next((row for row in rows if row.name == self.server.name), None)
+        if row is not None:
+            self.server.show_row(row)
+        elif self.stack.currentWidget() is self.server:
             self.show_view("servers")
 
     def _show_cards(self, rows: tuple[McpRow, ...]) -> None:
@@ -101,12 +166,8 @@ class McpPage(DeclaredPage):
 
     def _card(self, row: McpRow) -> ServerCard:
         card, name = ServerCard(), row.name
-        card.edit.connect(self._edit)
-        card.attempt.connect(self.try_tool)
+        card.opened.connect(lambda: self.show_server(name))
         card.look.connect(lambda: self._mcp.look_at(name))
-        card.switched.connect(lambda tool, on: self._mcp.switch(name, tool, on))
-        card.all_on.connect(lambda: self._mcp.look_at_all(name))
-        card.all_off.connect(lambda: self._mcp.switch_off(name))
         card.restart.connect(lambda: self._mcp.restart(name))
         card.stop.connect(lambda: self._mcp.stop(name))
         return card

@@ -1,121 +1,248 @@
-"""One tool of an MCP server: a switch, the server's words about it, and what it takes, in words or as JSON."""
+"""One tool of an MCP server: a switch, the server's words about it, its category, and what it takes; where it is new or
+changed, that is shown before it can be switched on."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
-from desktop.presenter.mcp.servers import McpToolRow
+from desktop.presenter.mcp.rows import McpToolRow, laid_out
+from desktop.ui.approvals.request.background import Background
+from desktop.ui.approvals.request.diffing import DiffRow, diff
+from desktop.ui.approvals.request.lines_view import LinesView
+from desktop.ui.settings.mcp.category import CategoryChooser
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.controls.fields import MonoView
 from desktop.ui.widgets.controls.toggles import Segmented, Switch
 from desktop.ui.widgets.marks import Badge
 from desktop.ui.widgets.properties import pane
-from desktop.ui.widgets.scaling import Column, Row
+from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
+from desktop.ui.widgets.tips import plain_tip
 
 WORDS, JSON = "words", "json"
 MAX_PARAMS = 60
 MAX_JSON = 60_000
 JSON_ROWS = 14
+ROWS = 18
+"""Rows of a difference before it scrolls."""
 BESIDE_SWITCH = 44
 """Pixels at 100 % that the lines below the name are moved in: the switch and the space beside it."""
+WIDE = 620
+"""Pixels at 100 % from which what the tool says of itself stands in a column of its own."""
+SAYS = 176
+LONG_NAME = 28
+KEEP_OFF, TAKE = "Keep it off", "I have read it, switch on"
 
 
 class ToolRow(QFrame):
-    """``switched`` to on or off, ``attempt``: try it, ``opened``: what it takes is shown, or not any more."""
+    """``switched`` to on or off, ``attempt``: try it, ``opened``: what it takes is shown, or not any more,
+    ``category``: the one that a person chose."""
 
     switched = Signal(bool)
     attempt = Signal()
     opened = Signal(bool)
+    category = Signal(str)
 
-    def __init__(self, tool: McpToolRow, *, is_open: bool) -> None:
+    def __init__(self, tool: McpToolRow, *, is_open: bool, fixed: str = "", last: bool = False) -> None:
+        """``fixed``: why every call is an admin call whatever was configured."""
         super().__init__()
-        self.setProperty("pane", "row")
-        self._tool, self._open = tool, is_open
-        name = shown_line(tool.name)[:80]
-        state = f"off: {tool.off}" if tool.off else f"on, {tool.category}"
-        self.setAccessibleName(f"{name}, {state}")
-        column = Column(self, margins=(0, 8, 0, 8), spacing=4)
-        self.switch = Switch(f"{name} may be called")
+        self.setProperty("pane", "row-last" if last else "row")
+        self.tool, self.is_open = tool, is_open
+        self.name = shown_line(tool.server_name or tool.name)[:80] or "a tool without a name"
+        state = f"off: {tool.problem or tool.off}" if tool.off else f"on, {tool.category}"
+        self.setAccessibleName(f"{shown_line(tool.name)[:80]}, {state}, {tool.says}")
+        column = Column(self, margins=(12, 8, 8, 8), spacing=6)
+        column.addLayout(self._line(fixed))
+        self._body = Column(margins=(BESIDE_SWITCH, 0, 4, 0), spacing=6)
+        column.addLayout(self._body)
+        self._finding = Background(self, self._compared)
+        self.take: Button | None = None
+        if is_open:
+            self._open_body()
+
+    # -- the line that is always there --------------------------------------------------------------------------------
+
+    def _line(self, fixed: str) -> Row:
+        tool = self.tool
+        self.switch = Switch(f"{self.name} may be called")
         self.switch.setChecked(not tool.off)
         self.switch.setEnabled(tool.switchable)
         self.switch.clicked.connect(self._switched)
+        self._says = sized(Text(tool.says, "small", "2"), width=SAYS)
+        self.chooser = CategoryChooser(f"Category of {self.name}", tool.category)
+        self.chooser.chosen.connect(self.category)
+        self.chooser.setEnabled(not fixed)
+        self.chooser.setToolTip(plain_tip(fixed and f"Every call asks you, as an admin call: {shown_line(fixed)}."))
+        self.more = IconButton("down" if self.is_open else "right", f"{'Hide' if self.is_open else 'Show'} {self.name}")
+        self.more.clicked.connect(lambda: self.opened.emit(not self.is_open))
         row = Row(spacing=12)
         row.addWidget(self.switch)
-        row.addLayout(self._head(tool, name), 1)
-        column.addLayout(row)
-        column.addLayout(self._body(tool, is_open))
+        row.addLayout(self._words(), 1)
+        row.addWidget(self._says)
+        row.addWidget(self.chooser)
+        row.addWidget(self.more)
+        if tool.problem:
+            self._says.hide()
+            self.chooser.hide()
+        return row
 
-    def _body(self, tool: McpToolRow, is_open: bool) -> Column:
-        column = Column(margins=(BESIDE_SWITCH, 0, 0, 0), spacing=4)
-        if tool.description:
+    def _words(self) -> Column:
+        tool = self.tool
+        column = Column(spacing=1)
+        head = Row(spacing=8)
+        long = len(self.name) > LONG_NAME
+        head.addWidget(Text(self.name, "code", "3" if tool.off else "1", elide="right" if long else "none"), int(long))
+        if tool.unseen:
+            head.addWidget(Badge("changed on disk", "changed") if tool.changed else Text("new", "small", "3"))
+        if not long:
+            head.addStretch(1)
+        column.addLayout(head)
+        if tool.problem:
+            column.addWidget(Paragraph(shown(f"Cannot be used: {tool.problem}."), "small", "failed"))
+        elif tool.changed and tool.off:
+            column.addWidget(Paragraph(shown(f"Off: {tool.off}."), "small", "2"))
+        elif not self.is_open:
+            column.addWidget(Text(shown_line(tool.description), "small", "2", elide="right"))
+        if self.is_open and tool.description:
             column.addWidget(Paragraph(shown(tool.description), "small", "2"))
-        if tool.claims:
-            column.addWidget(Paragraph(shown(f"The server says: {', '.join(tool.claims)}."), "small", "3"))
-        if tool.off:
-            column.addWidget(Paragraph(shown(f"Off: {tool.off}."), "small", "3" if tool.switchable else "failed"))
-        if is_open:
-            column.addWidget(self._takes(tool))
+        self._below = Text(tool.says, "small", "3", elide="right")
+        self._below.hide()
+        column.addWidget(self._below)
         return column
 
-    def _head(self, tool: McpToolRow, name: str) -> Row:
-        head = Row(spacing=8)
-        head.addWidget(Text(name, "code", "3" if tool.off else "1", elide="right"), 1)
-        head.addWidget(Badge(tool.category))
-        if not tool.off:
-            attempt = Button("Try it", "quiet", small=True, icon="play", tip=f"Call {name} now")
-            attempt.clicked.connect(self.attempt)
-            head.addWidget(attempt)
-        words = f"Hide what {name} takes" if self._open else f"Show what {name} takes"
-        self.more = IconButton("down" if self._open else "right", words)
-        self.more.clicked.connect(lambda: self.opened.emit(not self._open))
-        head.addWidget(self.more)
-        return head
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where it is narrow, what the tool says of itself stands below its name."""
+        super().resizeEvent(event)
+        wide = self.width() >= theme().px(WIDE)
+        if not self.tool.problem:
+            self._says.setVisible(wide)
+            self._below.setVisible(not wide)
 
-    def _takes(self, tool: McpToolRow) -> QWidget:
+    def _switched(self, on: bool) -> None:
+        self.switch.setChecked(not self.tool.off)  # it moves when it is so
+        if on and not self.is_open and (self.tool.unseen or self.tool.changed):
+            self.opened.emit(True)  # its words are read first
+        elif on and self.take is not None:
+            self.take.setFocus(Qt.FocusReason.OtherFocusReason)
+        else:
+            self.switched.emit(on)
+
+    # -- what it says and takes ---------------------------------------------------------------------------------------
+
+    def _open_body(self) -> None:
+        tool = self.tool
+        for words in self._said():
+            self._body.addWidget(Paragraph(shown(words), "small", "3"))
+        if tool.switchable and tool.off and (tool.unseen or tool.changed):
+            self._body.addWidget(self._ask())
+        self._body.addWidget(self._takes())
+
+    def _said(self) -> list[str]:
+        tool = self.tool
+        said = [f"Its title is “{tool.title}”."] if tool.title and tool.title != tool.server_name else []
+        if not tool.problem:
+            said.append(f"Models call it {tool.name}.")
+        if len(tool.claims) > 1 or (tool.claims and tool.problem):
+            said.append(f"It says of itself: {', '.join(tool.claims)}. Nothing is decided by that.")
+        if tool.off and not tool.problem and not tool.changed:
+            said.append(f"Off: {tool.off}.")
+        return said
+
+    def _ask(self) -> QWidget:
+        """What changed, and whether it shall be on; of a new one all there is stands around it."""
+        card = pane("card")
+        column = Column(card, margins=1, spacing=0)
+        self._changes = LinesView(f"What changed in {self.name}", max_rows=ROWS)
+        self._changes.hide()
+        column.addWidget(self._changes)
+        foot = pane("footer" if self.tool.changed else "plain")
+        row = Row(foot, margins=(12, 6, 8, 6), spacing=8)
+        words = "Models read these words, too." if self.tool.changed else "It is new. Models read these words, too."
+        self._note = Paragraph(words, "small", "2")
+        keep, self.take = Button(KEEP_OFF, small=True), Button(TAKE, small=True)
+        keep.clicked.connect(self._keep)
+        self.take.clicked.connect(lambda: self.switched.emit(True))
+        row.addWidget(self._note, 1)
+        row.addWidget(keep)
+        row.addWidget(self.take)
+        column.addWidget(foot)
+        if self.tool.changed:
+            self.take.setEnabled(False)
+            before, now = self.tool.before, self.tool.now
+            self._finding.start(lambda: _differences(before, now))
+        return card
+
+    def _compared(self, found: object) -> None:
+        self._changes.set_rows(found)  # type: ignore[arg-type]  # what the thread gave
+        self._changes.setFixedHeight(self._changes.sizeHint().height())
+        self._changes.show()
+        if self.take is not None:
+            self.take.setEnabled(True)
+
+    def _keep(self) -> None:
+        if self.tool.unseen:
+            self.switched.emit(False)
+        self.opened.emit(False)
+
+    def _takes(self) -> QWidget:
         card = pane("card")
         column = Column(card, margins=(12, 8, 12, 10), spacing=8)
         head = Row(spacing=8)
         head.addWidget(Text("What it takes", "small", "2"))
         head.addStretch(1)
+        if not self.tool.off:
+            attempt = Button("Try it", "quiet", small=True, icon="play", tip=f"Call {self.name} now")
+            attempt.clicked.connect(self.attempt)
+            head.addWidget(attempt)
         self.how = Segmented("How to show what it takes", ((WORDS, "In words"), (JSON, "JSON")), small=True)
         self.how.chosen.connect(self._show_as)
         head.addWidget(self.how)
         column.addLayout(head)
-        self._words, self.json = _in_words(tool), MonoView("What it takes, as JSON", tool.schema[:MAX_JSON], wrap=True)
-        self.json.setFixedHeight(theme().px(18 * min(JSON_ROWS, tool.schema.count("\n") + 1) + 8))
-        self.json.hide()
-        column.addWidget(self._words)
-        column.addWidget(self.json)
+        self._in_words = _in_words(self.tool)
+        column.addWidget(self._in_words)
+        self.json: MonoView | None = None
+        self._takes_column = column
         return card
 
     def _show_as(self, how: str) -> None:
-        self._words.setVisible(how == WORDS)
-        self.json.setVisible(how == JSON)
+        if how == JSON and self.json is None:
+            text = self.tool.schema
+            self.json = MonoView("What it takes, as JSON", shown(text[:MAX_JSON]), wrap=True)
+            self.json.setFixedHeight(theme().px(18 * min(JSON_ROWS, text.count("\n") + 1) + 8))
+            self._takes_column.addWidget(self.json)
+        self._in_words.setVisible(how == WORDS)
+        if self.json is not None:
+            self.json.setVisible(how == JSON)
 
-    def _switched(self, on: bool) -> None:
-        self.switch.setChecked(not self._tool.off)  # it moves when it is so
-        self.switched.emit(on)
+
+def _differences(before: str, now: str) -> tuple[DiffRow, ...]:
+    """What changed in the description, then what changed in the rest of the declaration."""
+    (words, rest), (words_now, rest_now) = laid_out(before), laid_out(now)
+    said = tuple(row for row in diff(words, words_now).rows if row.kind != "hunk") if words != words_now else ()
+    return said + (diff(rest, rest_now).rows if rest != rest_now else ())
 
 
 def _in_words(tool: McpToolRow) -> QWidget:
-    holder = QWidget()
-    if not tool.params:
+    holder, params = QWidget(), tool.params
+    if not params:
         Column(holder, spacing=0).addWidget(Text("nothing", "small", "2"))
         return holder
     grid = QGridLayout(holder)
     grid.setContentsMargins(0, 0, 0, 0)
-    grid.setHorizontalSpacing(theme().px(16))
+    grid.setHorizontalSpacing(theme().px(12))
     grid.setVerticalSpacing(theme().px(6))
     grid.setColumnStretch(2, 1)
     top = Qt.AlignmentFlag.AlignTop
-    for at, (name, words, description) in enumerate(tool.params[:MAX_PARAMS]):
-        grid.addWidget(Text(shown_line(name)[:60] or "value", "code"), at, 0, top)
+    for at, (name, words, description) in enumerate(params[:MAX_PARAMS]):
+        called = Text(shown_line(name)[:60] or "value", "code")
+        called.setFixedHeight(theme().line_height("small"))
+        grid.addWidget(called, at, 0, top)
         grid.addWidget(Text(shown_line(words)[:80], "small", "2"), at, 1, top)
         grid.addWidget(Paragraph(shown(description), "small", "2"), at, 2, top)
-    if len(tool.params) > MAX_PARAMS:
-        grid.addWidget(Text(f"and {len(tool.params) - MAX_PARAMS} more, see JSON", "small", "3"), MAX_PARAMS, 0)
+    if len(params) > MAX_PARAMS:
+        grid.addWidget(Text(f"and {len(params) - MAX_PARAMS} more, see JSON", "small", "3"), MAX_PARAMS, 0)
     return holder

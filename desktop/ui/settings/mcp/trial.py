@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from desktop.presenter.mcp.servers import McpServersViewModel, McpToolRow
+from desktop.presenter.mcp.rows import McpToolRow
+from desktop.presenter.mcp.servers import McpServersViewModel
 from desktop.presenter.skills.forms import parse_object
 from desktop.ui.settings.tool_try import ToolTry
 from desktop.ui.skills.try_form import ArgumentForm
@@ -17,7 +18,7 @@ class McpTry(ToolTry):
     """Either ``form`` or ``json`` is there."""
 
     def __init__(self, mcp: McpServersViewModel) -> None:
-        super().__init__(mcp.trials, mcp.requests_wanted, all_of_them="All servers")
+        super().__init__(mcp.trials, mcp.requests_wanted, all_of_them="Back")
         self._mcp = mcp
         self.form: ArgumentForm | None = None
         self.json: TextArea | None = None

@@ -1,0 +1,222 @@
+"""The page of one MCP server: how it is, its tools, its log, and how it is started.
+
+Names, descriptions and hints are the server's words; they are shown as such and decide nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
+
+from desktop.presenter.mcp.rows import McpRow
+from desktop.ui.approvals.request.lines_view import LinesView
+from desktop.ui.settings.mcp.card import run_buttons
+from desktop.ui.settings.mcp.started import started_card
+from desktop.ui.settings.mcp.state import STATES, trouble
+from desktop.ui.settings.mcp.tool_list import ToolList
+from desktop.ui.settings.mcp.tools_top import ToolsTop
+from desktop.ui.widgets.controls.buttons import Button, IconButton
+from desktop.ui.widgets.layout.containers import Notice, Scroller, clear
+from desktop.ui.widgets.layout.tabs import Tabs
+from desktop.ui.widgets.marks import StateLabel
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.shown import shown, shown_line
+from desktop.ui.widgets.text import Paragraph, Text
+
+TABS = (("tools", "Tools"), ("log", "Log"), ("started", "How it is started"))
+MARGINS = (24, 14, 24, 24)
+
+
+class ServerPage(QFrame):
+    """``back`` to all servers, ``edit`` its entry in the file, ``look`` at what was not seen yet; ``in_sight``: it came
+    on the screen, or left it."""
+
+    back = Signal()
+    edit = Signal(int)
+    look = Signal()
+    look_all = Signal(bool)
+    all_off = Signal()
+    switched = Signal(object, bool)
+    category = Signal(object, str)
+    attempt = Signal(str)
+    restart = Signal()
+    stop = Signal()
+    in_sight = Signal(bool)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("pane", "surface")
+        self.name = ""
+        self._row: McpRow | None = None
+        self._keys: dict[str, object] = {}
+        column = Column(self, spacing=0)
+        column.addWidget(self._make_head())
+        self.tabs = Tabs("What to show of it", TABS)
+        strip = sized(pane("header"), height=48)
+        row = Row(strip, margins=(24, 0, 16, 1))
+        row.addWidget(self.tabs)
+        row.addStretch(1)
+        column.addWidget(strip)
+        self._above = QWidget()
+        above = Column(self._above, margins=(24, 12, 24, 0), spacing=8)
+        self._failed = Notice("failed")
+        self._failed.hide()
+        self._trouble = Column(spacing=0)
+        above.addWidget(self._failed)
+        above.addLayout(self._trouble)
+        self._above.hide()
+        column.addWidget(self._above)
+        self.stack = QStackedWidget()
+        column.addWidget(self.stack, 1)
+        self._views: dict[str, QWidget] = {
+            "tools": self._make_tools(),
+            "log": self._make_log(),
+            "started": self._make_started(),
+        }
+        for view in self._views.values():
+            self.stack.addWidget(view)
+        self.tabs.chosen.connect(self.show_tab)
+
+    def _make_head(self) -> QWidget:
+        head = sized(pane("header"), height=48)
+        self._head = Row(head, margins=(16, 0, 16, 1), spacing=8)
+        self.leave = IconButton("left", "All servers (Esc)")
+        self.leave.clicked.connect(self.back)
+        self._head.addWidget(self.leave)
+        self._head.addWidget(Text("MCP servers", "title"))
+        self._head.addWidget(Text("/", "title", "3"))
+        self._name = Text("", "code", "1")
+        self._state = StateLabel()
+        self._head.addWidget(self._name)
+        self._head.addWidget(self._state)
+        self._head.addStretch(1)
+        self._actions = Row(spacing=8)
+        self._head.addLayout(self._actions)
+        return head
+
+    def _make_tools(self) -> QWidget:
+        view = Scroller(margins=MARGINS, spacing=10)
+        self._tools_top = ToolsTop()
+        self._tools_top.look.connect(self.look)
+        self._tools_top.look_all.connect(self.look_all)
+        self._tools_top.all_off.connect(self.all_off)
+        self._tools_top.switched.connect(self.switched)
+        view.column.addWidget(self._tools_top)
+        self.tools = ToolList()
+        self.tools.switched.connect(self.switched)
+        self.tools.category.connect(self.category)
+        self.tools.attempt.connect(self.attempt)
+        view.column.addWidget(self.tools)
+        view.column.addStretch(1)
+        return view
+
+    def _make_log(self) -> QWidget:
+        holder = QFrame()
+        column = Column(holder, margins=MARGINS, spacing=8)
+        column.addWidget(Paragraph("What it wrote, newest last. These are its own words.", "small", "2"))
+        card = pane("quoted")
+        self.log = LinesView("Log")
+        self.log.set_indent(12)
+        Column(card, margins=(1, 8, 1, 8), spacing=0).addWidget(self.log)
+        column.addWidget(card, 1)
+        return holder
+
+    def _make_started(self) -> QWidget:
+        view = Scroller(margins=MARGINS, spacing=10)
+        self._started = Column(spacing=10)
+        view.column.addLayout(self._started)
+        view.column.addStretch(1)
+        return view
+
+    # -- following ----------------------------------------------------------------------------------------------------
+
+    def show_row(self, row: McpRow) -> None:
+        """Show the server as it is now; each part is built anew only when something in it changed."""
+        if row.name != self.name:
+            self.name, self._keys, self._row = row.name, {}, None
+            self.tools.field.clear()
+            self.show_tab("tools")
+        self._row = row
+        head = (row.name, row.state, row.enabled, row.line)
+        self._part("head", head, lambda: self._show_head(row))
+        broken = row.state in ("waiting", "failed")
+        self._part("trouble", broken and (row.reason, row.log[-4:]), lambda: self._show_trouble(row, broken=broken))
+        self._tools_top.show_row(row)
+        self.tools.show_tools(row)
+        self.tabs.set_count("tools", len(row.tools))
+        self._show_tab(row)
+
+    def _show_tab(self, row: McpRow) -> None:
+        """What only one tab shows is built when that is in sight."""
+        if self.tabs.value == "log":
+            self._part("log", row.log, lambda: self._show_log(row))
+        elif self.tabs.value == "started":
+            self._part("started", replace(row, tools=(), log=(), instructions=None), lambda: self._show_started(row))
+
+    def say(self, why: str) -> None:
+        """What a person wanted was not done."""
+        self._failed.say(shown(why))
+        self._failed.show()
+        self._above.show()
+
+    def _part(self, name: str, key: object, build: Callable[[], None]) -> None:
+        if name not in self._keys or self._keys[name] != key:
+            self._keys[name] = key
+            build()
+
+    def show_tab(self, tab: str) -> None:
+        """Show one of its parts."""
+        self._failed.hide()
+        self._above.setVisible(self._trouble.count() > 0)
+        self.tabs.set_value(tab)
+        self.stack.setCurrentWidget(self._views[tab])
+        if self._row is not None:
+            self._show_tab(self._row)
+
+    def _show_head(self, row: McpRow) -> None:
+        self.setAccessibleName(f"{row.name}, {STATES[row.state][1]}")
+        self._name.setText(shown_line(row.name))
+        self._state.set_state(*STATES[row.state])
+        clear(self._actions)
+        edit = Button("Edit", "quiet", small=True, tip=f"Edit {row.name} in the file")
+        edit.clicked.connect(lambda: self.edit.emit(row.line))
+        for button in (edit, *run_buttons(row, self.stop, self.restart)):
+            self._actions.addWidget(button)
+
+    def _show_trouble(self, row: McpRow, *, broken: bool) -> None:
+        clear(self._trouble)
+        if broken:
+            self._trouble.addWidget(trouble(row))
+        self._above.setVisible(broken or not self._failed.isHidden())
+
+    def _show_log(self, row: McpRow) -> None:
+        self.log.set_text("\n".join(map(shown_line, row.log or ("(nothing)",))))
+        self.log.verticalScrollBar().setValue(self.log.verticalScrollBar().maximum())
+
+    def _show_started(self, row: McpRow) -> None:
+        clear(self._started)
+        self._started.addWidget(started_card(row))
+
+    # -- keys and sight -----------------------------------------------------------------------------------------------
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc goes back to all servers."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.back.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Its own head is the head of the page."""
+        super().showEvent(event)
+        self.in_sight.emit(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """The page has its usual head again."""
+        super().hideEvent(event)
+        self.in_sight.emit(False)

@@ -1,0 +1,53 @@
+"""How a server is, as a glyph and a word; and what else its card and its page both show."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QWidget
+
+from desktop.presenter.mcp.rows import McpRow
+from desktop.ui.approvals.request.lines_view import LinesView
+from desktop.ui.widgets.layout.containers import Notice
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.scaling import Column
+from desktop.ui.widgets.shown import shown_line
+
+LOG_ROWS = 14
+LAST_LINES = 4
+"""Of the log, with a server that does not run."""
+STATES = {
+    "off": ("aborted", "off"),
+    "starting": ("running", "starting"),
+    "running": ("done", "running"),
+    "waiting": ("failed", "failed, will start again"),
+    "failed": ("failed", "failed"),
+}
+
+
+def unseen_words(row: McpRow) -> str:
+    """What waits to be looked at: ``Its instructions and 2 tools are new or changed, and off until …``."""
+    tools = f"{row.unseen} tool{'s' * (row.unseen != 1)}" if row.unseen else ""
+    said = "instructions" if row.unseen_instructions else ""
+    what = " and ".join(part for part in (f"its {said}" if said else "", tools) if part)
+    are, them = ("is", "it") if row.unseen == 1 and not said else ("are", "them")
+    return f"{what[:1].upper()}{what[1:]} {are} new or changed, and off until you switch {them} on."
+
+
+def trouble(row: McpRow) -> QWidget:
+    """Why it does not run, with the last it said."""
+    holder = QWidget()
+    column = Column(holder, spacing=6)
+    column.addWidget(Notice("failed", shown_line(row.reason) or "It ended."))
+    if row.log:
+        column.addWidget(log_card("Its last lines", row.log[-LAST_LINES:]))
+    return holder
+
+
+def log_card(name: str, lines: tuple[str, ...], rows: int = LOG_ROWS) -> QWidget:
+    """Lines of a log on a card."""
+    card = pane("quoted")
+    view = LinesView(name, max_rows=rows)
+    view.set_indent(12)
+    view.set_text("\n".join(map(shown_line, lines)))
+    view.setFixedHeight(view.sizeHint().height())
+    Column(card, margins=(1, 8, 1, 8), spacing=0).addWidget(view)
+    return card

@@ -1,0 +1,151 @@
+"""The tools of one server, a page at a time: rows are made one by one, so that a list of hundreds holds nothing up."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QWidget
+
+from desktop.presenter.mcp.rows import McpRow, McpToolRow
+from desktop.ui.settings.mcp.tool_row import ToolRow
+from desktop.ui.widgets.controls.buttons import Button
+from desktop.ui.widgets.controls.fields import Field
+from desktop.ui.widgets.properties import pane
+from desktop.ui.widgets.scaling import Column, Row
+from desktop.ui.widgets.text import Text
+
+PAGE = 25
+"""Tools that are shown at once."""
+FIND_FROM = 12
+"""Tools from which on there is a field to find one."""
+AT_ONCE = 1
+"""Rows that are made before the window does something else."""
+Shown = tuple[McpToolRow, bool, str, bool]
+"""(tool, whether it is open, why its category is fixed, whether it is the last)."""
+
+
+class ToolList(QWidget):
+    """``switched`` and ``category`` with the tool that was shown, ``attempt`` with its name."""
+
+    switched = Signal(object, bool)
+    category = Signal(object, str)
+    attempt = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._tools: tuple[McpToolRow, ...] = ()
+        self._fixed, self._page = "", 0
+        self._open: dict[str, bool] = {}
+        """By the server's names: whether what they take is shown, where a person said so."""
+        self._wanted: list[Shown] = []
+        self._rows: list[tuple[Shown, ToolRow]] = []
+        column = Column(self, spacing=8)
+        self.field = Field("Find a tool", hint="Find a tool", icon="search")
+        self.field.textChanged.connect(self._first_page)
+        column.addWidget(self.field)
+        self._card = pane("card")
+        self._column = Column(self._card, margins=1, spacing=0)
+        column.addWidget(self._card)
+        self._none = Text("No tool has these words.", "small", "2")
+        column.addWidget(self._none)
+        column.addLayout(self._pager())
+        self._making = QTimer(self, singleShot=True, interval=0)
+        self._making.timeout.connect(self._make)
+
+    def _pager(self) -> Row:
+        row = Row(spacing=8)
+        self._where = Text("", "small", "2")
+        self.before = Button("Before", "quiet", small=True, icon="left")
+        self.next = Button("Next", "quiet", small=True, icon="right")
+        self.before.clicked.connect(lambda: self._turn(-1))
+        self.next.clicked.connect(lambda: self._turn(1))
+        row.addWidget(self._where)
+        row.addStretch(1)
+        row.addWidget(self.before)
+        row.addWidget(self.next)
+        return row
+
+    def show_tools(self, row: McpRow) -> None:
+        """Show the tools as they are now; what is the same stays, with what is open in it."""
+        self._tools, self._fixed = row.tools, row.weak
+        self._refresh()
+
+    def _found(self) -> list[McpToolRow]:
+        words = self.field.text().lower().split()
+        return [t for t in self._tools if all(w in f"{t.server_name} {t.name} {t.description}".lower() for w in words)]
+
+    def _refresh(self) -> None:
+        self.field.setVisible(len(self._tools) >= FIND_FROM or bool(self.field.text()))
+        found = self._found()
+        pages = max(1, -(-len(found) // PAGE))
+        self._page = min(self._page, pages - 1)
+        first = self._page * PAGE
+        tools = found[first : first + PAGE]
+        self._where.setText(f"{first + 1:,} to {first + len(tools):,} of {len(found):,}")
+        for part in (self._where, self.before, self.next):
+            part.setVisible(pages > 1)
+        self.before.setEnabled(self._page > 0)
+        self.next.setEnabled(self._page < pages - 1)
+        self._card.setVisible(bool(tools))
+        self._none.setVisible(bool(self._tools) and not tools)
+        last = len(tools) - 1
+        self._wanted = [(tool, self._is_open(tool), self._fixed, at == last) for at, tool in enumerate(tools)]
+        for _, widget in self._rows[len(tools) :]:
+            self._drop(widget)
+        del self._rows[len(tools) :]
+        self._making.start()
+
+    def _is_open(self, tool: McpToolRow) -> bool:
+        return self._open.get(tool.server_name, tool.unseen and tool.changed)
+
+    def _make(self) -> None:
+        """The next rows that are not as they should be; the rest when the window had its turn."""
+        made = 0
+        for at, wanted in enumerate(self._wanted):
+            if at < len(self._rows) and self._rows[at][0] == wanted:
+                continue
+            if made == AT_ONCE:
+                self._making.start()
+                return
+            self._put(at, wanted)
+            made += 1
+        self._making.stop()
+
+    def _put(self, at: int, wanted: Shown) -> None:
+        row = self._row(wanted)
+        self._column.insertWidget(at, row)
+        row.show()
+        if at < len(self._rows):
+            self._drop(self._rows[at][1])
+            self._rows[at] = (wanted, row)
+        else:
+            self._rows.append((wanted, row))
+
+    def _drop(self, row: ToolRow) -> None:
+        row.hide()  # while it still has its place: keys that are in it go on beside it
+        self._column.removeWidget(row)
+        row.deleteLater()
+
+    def _row(self, wanted: Shown) -> ToolRow:
+        tool, is_open, fixed, last = wanted
+        row = ToolRow(tool, is_open=is_open, fixed=fixed, last=last)
+        row.switched.connect(lambda on: self.switched.emit(tool, on))
+        row.category.connect(lambda category: self.category.emit(tool, category))
+        row.attempt.connect(lambda: self.attempt.emit(tool.name))
+        row.opened.connect(lambda is_open: self._show_open(tool.server_name, is_open))
+        return row
+
+    def _show_open(self, name: str, is_open: bool) -> None:
+        self._open[name] = is_open
+        self._refresh()
+        self._make()  # this one now: nothing else is another
+        row = next((row for shown, row in self._rows if shown[0].server_name == name), None)
+        if row is not None and row.is_open == is_open:
+            row.more.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _first_page(self) -> None:
+        self._page = 0
+        self._refresh()
+
+    def _turn(self, by: int) -> None:
+        self._page += by
+        self._refresh()
