@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from desktop.app.home.unsaved_texts import UnsavedTextFiles
 from desktop.app.wiring.boundary import safety_of
 from desktop.app.wiring.services import Services
 from desktop.domain.keyring import referred_to
@@ -140,7 +141,8 @@ class LazyModels:
     def skills(self) -> SkillsModels:
         """The view-models of the Skills page."""
         skills = skills_page.SkillsViewModel(self.services.skill_service, self.bridge)
-        editor = skills_editing.SkillEditor(self.services.skill_service, self.bridge, skills.wrote)
+        texts = UnsavedTextFiles(self.services.home / "data", self.services.redactor.mask_known)
+        editor = skills_editing.SkillEditor(self.services.skill_service, self.bridge, skills.wrote, texts)
         projects = skills_projects.SkillProjects(self.services.settings, self.bridge)
         imports = skills_importing.SkillImport(self.services.skill_service, self.bridge, skills)
         return skills_models.SkillsModels(skills, editor, self._trials(self._model), projects, imports)

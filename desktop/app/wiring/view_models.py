@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 
+from desktop.app.home.unsaved_texts import UnsavedTextFiles
 from desktop.app.wiring.agent_looks import follow_agents
 from desktop.app.wiring.lazy_view_models import LazyModels
 from desktop.app.wiring.services import Services
@@ -140,7 +141,8 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel) 
 
 
 def _agents(services: Services, bridge: Bridge, board: LiveThreads, models: ModelSetupViewModel) -> AgentsViewModel:
-    made = AgentsViewModel(services.agent_services.service, bridge, lambda: models.default_model)
+    texts = UnsavedTextFiles(services.home / "data", services.redactor.mask_known)
+    made = AgentsViewModel(services.agent_services.service, bridge, lambda: models.default_model, texts)
     made.changed.connect(lambda: board.titles.update(ChatAgents(services.agents)))
     follow_agents(made, theme(), bridge)
     return made

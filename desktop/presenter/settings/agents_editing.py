@@ -16,6 +16,7 @@ from desktop.domain.definitions import MAX_AGENTS_DEEP, AgentRow
 from desktop.domain.errors import AssentError
 from desktop.domain.skills import SkillProblem
 from desktop.presenter.common.line_ends import LineEnds
+from desktop.presenter.common.unsaved import RESTORED, UnsavedText, UnsavedTexts
 from desktop.presenter.settings.agent_fields import AgentFields
 from desktop.presenter.settings.yaml_file import YamlFileViewModel
 from desktop.presenter.skills.words import calls_itself
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from desktop.presenter.events.bridge import Bridge
     from desktop.services.agents.editing import AgentService
     from desktop.services.definitions.book import AgentBook
+
+Field = tuple[tuple[str, ...], Any]
+"""A field's path in the text, and what stands in it."""
 
 
 class ChatAgents(Sequence[tuple[str, str]]):
@@ -59,8 +63,10 @@ class AgentsViewModel(YamlFileViewModel):
     """A person wants to begin a debate with this agent of two sides."""
     _files_changed = Signal()
 
-    def __init__(self, service: AgentService, bridge: Bridge, model: Callable[[], str]) -> None:
-        super().__init__(service.file(""), bridge, example="", holds="agents")
+    def __init__(
+        self, service: AgentService, bridge: Bridge, model: Callable[[], str], texts: UnsavedTexts | None = None
+    ) -> None:
+        super().__init__(service.file(""), bridge, example="", holds="agents", texts=texts)
         self._service = service
         self._model = model
         self._agents: tuple[AgentRow, ...] = service.rows()
@@ -69,6 +75,8 @@ class AgentsViewModel(YamlFileViewModel):
         self._draft: str | None = None
         """Of a new agent that was never saved: the name that its title gave it."""
         self._writing = asyncio.Lock()
+        self._typed: tuple[Field, ...] = ()
+        """What stands in fields that are still typed in."""
         self._coming = 0
         """Fields that are on their way into the text."""
         self.prompts: tuple[str, ...] = ()
@@ -152,6 +160,8 @@ class AgentsViewModel(YamlFileViewModel):
         self._spawn(self._choose(path), "open an agent")
 
     def _begin(self, path: str) -> None:
+        self._keeper.keep_now()
+        self._typed = ()
         self._files = self._service.file(path)
         self._text, self._was, self._ends = "", "", LineEnds("")
         self._file, self._found, self._draft = None, (), None
@@ -179,6 +189,23 @@ class AgentsViewModel(YamlFileViewModel):
         self._found = (*found.problems, *later)
         self.checked.emit()
 
+    def type_on(self, fields: Sequence[Field]) -> None:
+        """Keep what stands in fields that are still typed in, beside all else that is not saved."""
+        self._typed = tuple(fields)
+        if fields and self._file is not None:
+            self._spawn(self._keep_typed(self.path, self._typed), "keep an unsaved agent")
+
+    async def _keep_typed(self, path: str, fields: Sequence[Field]) -> None:
+        text = self._text
+        for where, value in fields:
+            text = await asyncio.to_thread(self._service.changed_text, text, where, value if value != "" else REMOVE)
+        file = self._file
+        if file is not None and path == self.path and fields is self._typed:
+            self._keeper.keep(UnsavedText(path, self._ends.restore(text), file.stamp))
+
+    def _unsaved(self) -> UnsavedText | None:
+        return None if self._typed else super()._unsaved()
+
     def set_field(self, path: Sequence[str], value: Any) -> None:
         """Write one field of the form into the text; None or "" takes it out, but for a prompt yet to be written."""
         gone = value is None or (value == "" and tuple(path)[-1] != "promptText")
@@ -195,6 +222,8 @@ class AgentsViewModel(YamlFileViewModel):
             if before == self._text and text != before:
                 self._draft = name or self._draft
                 self._text = text
+                self.type_on([field for field in self._typed if field[0] != path])
+                self._kept_or_dropped()
                 self.replaced.emit()
                 self._check_now()
             self.dirty_changed.emit(self.dirty)
@@ -217,10 +246,12 @@ class AgentsViewModel(YamlFileViewModel):
         async with self._writing:  # fields that a person has just left are written first
             if not super().dirty:
                 return
+            before = self.path
             if self._draft is not None:
                 self._files = self._service.file(await asyncio.to_thread(self._service.place_of, self.text))
             await super()._save(over)
             if self._draft is not None and not super().dirty:
+                self._keeper.drop(before)
                 self._draft = None
                 self._take()
                 self._check_now()
@@ -235,11 +266,14 @@ class AgentsViewModel(YamlFileViewModel):
 
     async def _revert(self) -> None:
         async with self._writing:  # a field that the person has just left would be written after all
+            self._typed = ()
             super().revert()
 
     def leave(self) -> None:
-        """No file is open any more; what was not saved of it is let go."""
+        """No file is open any more; what was not saved of it is let go, because the person says so."""
+        path = self.current
         self._begin("")
+        self._keeper.drop(path)
         self.dirty_changed.emit(False)
 
     # -- files --------------------------------------------------------------------------------------------------------
@@ -251,11 +285,13 @@ class AgentsViewModel(YamlFileViewModel):
     async def _create(self) -> None:
         path, text = await asyncio.to_thread(self._service.draft)
         prompts = tuple(await self._service.prompts())
+        kept = await self._keeper.kept(path)
         self._begin(path)
         self.prompts, self._draft = prompts, path.rpartition("/")[2].removesuffix(".yaml")
         self._file = ToolsFile("", ABSENT)
-        self._text = text
+        self._text = text if kept is None else kept.text
         self.dirty_changed.emit(True)
+        self.outside.emit("" if kept is None else RESTORED)
         self.opened.emit()
         self.chosen.emit(path)
         self._check_now()
@@ -276,6 +312,7 @@ class AgentsViewModel(YamlFileViewModel):
     async def _delete(self, path: str) -> None:
         row = self.row(path)
         kept = await asyncio.to_thread(self._service.delete, path)
+        self._keeper.drop(path)
         self._gone[kept] = (kept, path)
         if path == self.path:
             self.leave()

@@ -6,6 +6,7 @@ The runtime writes it, and never over a change of another program unasked. Savin
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,6 +15,7 @@ from PySide6.QtCore import QObject, Signal
 from desktop.domain.errors import AssentError
 from desktop.domain.skills import SkillProblem
 from desktop.presenter.common.line_ends import Conflict, LineEnds
+from desktop.presenter.common.unsaved import RESTORED, TextKeeper, UnsavedText, UnsavedTexts
 from desktop.tools.person_file import ABSENT, ToolsFile, ToolsFileConflict
 
 if TYPE_CHECKING:
@@ -42,7 +44,8 @@ class FileService(Protocol):
 class YamlFileViewModel(QObject):
     """``opened`` when the text is there (again), ``checked`` after its problems fit it, ``conflict`` when saving met
     another program's change. ``outside`` tells of one that would cost what was typed: ``changed``, ``deleted``, or ""
-    when there is none any more."""
+    when there is none any more; ``restored``: a text that was not saved is here again. ``texts`` keeps such a text over
+    the end of the app."""
 
     opened = Signal()
     checked = Signal()
@@ -52,7 +55,9 @@ class YamlFileViewModel(QObject):
     outside = Signal(str)
     failed = Signal(str)
 
-    def __init__(self, service: FileService, bridge: Bridge, *, example: str, holds: str) -> None:
+    def __init__(
+        self, service: FileService, bridge: Bridge, *, example: str, holds: str, texts: UnsavedTexts | None = None
+    ) -> None:
         super().__init__()
         self._files, self._bridge = service, bridge
         self.example, self.holds = example, holds
@@ -61,6 +66,7 @@ class YamlFileViewModel(QObject):
         self._text = self._was = ""
         self._found: tuple[SkillProblem, ...] = ()
         self._later = bridge.later(self, self._check_now, CHECK_AFTER)
+        self._keeper = TextKeeper(texts, bridge, self, self._unsaved)
 
     @property
     def path(self) -> str:
@@ -130,28 +136,54 @@ class YamlFileViewModel(QObject):
         self._spawn(self._open(), f"open {self.name}")
 
     async def _open(self) -> None:
-        found = await asyncio.to_thread(self._files.read)
-        if self._file is None or found != self._file or self.dirty:
-            self._show(found)
+        files = self._files
+        found = await asyncio.to_thread(files.read)
+        kept = await self._keeper.kept(str(files.path))
+        if files is self._files and (self._file is None or found != self._file or self.dirty):
+            self._show(found, kept)
 
-    def _show(self, found: ToolsFile) -> None:
+    def _show(self, found: ToolsFile, kept: UnsavedText | None = None) -> None:
         self._file = found
         self._ends = LineEnds(found.text)
         self._text = self._was = self._ends.shown
-        self.dirty_changed.emit(False)
-        self.outside.emit("")
+        restored = self._restore(found, kept)
+        self.dirty_changed.emit(self.dirty)
+        self.outside.emit(restored)
         self.opened.emit()
         self._check_now()
+
+    def _restore(self, found: ToolsFile, kept: UnsavedText | None) -> str:
+        """Bring back what was not saved; what became of the file since, as ``outside`` tells it."""
+        if kept is None or kept.text == found.text:
+            return ""
+        self._file = replace(found, stamp=kept.stamp)  # saving meets what another program wrote since
+        self._ends = LineEnds(kept.text)
+        self._text = self._ends.shown
+        if kept.stamp == found.stamp:
+            return RESTORED
+        return "deleted" if found.stamp == ABSENT else "changed"
+
+    def _unsaved(self) -> UnsavedText | None:
+        file, stands = self._file, self._text != self._was
+        return UnsavedText(self.path, self.text, file.stamp) if file is not None and stands else None
+
+    def _kept_or_dropped(self) -> None:
+        if self.dirty:
+            self._keeper.touched()
+        else:  # it is as it was
+            self._keeper.drop(self.path)
 
     def edited(self, text: str) -> None:
         """Take the text that a person typed."""
         if text != self._text:
             self._text = text
+            self._kept_or_dropped()
             self.dirty_changed.emit(self.dirty)
             self._later.start()
 
     def revert(self) -> None:
         """Back to what is on disk, dropping what was not saved."""
+        self._keeper.drop(self.path)
         self._text = self._was
         self._file = None
         self.open()
@@ -180,6 +212,8 @@ class YamlFileViewModel(QObject):
             return
         self._file, self._was = done, shown
         self._ends = LineEnds(done.text)
+        self._keeper.drop(self.path)
+        self._kept_or_dropped()
         self.dirty_changed.emit(self.dirty)
         self.outside.emit("")
         self.saved.emit()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
@@ -16,6 +17,7 @@ from desktop.domain.errors import AssentError, KnownError
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.skills import SkillDef, SkillProblem
 from desktop.presenter.common.line_ends import Conflict, LineEnds
+from desktop.presenter.common.unsaved import RESTORED, TextKeeper, UnsavedText, UnsavedTexts
 from desktop.skills.editing.files import EditConflict
 from desktop.yaml_text.change import REMOVE, NotEditable, change_key
 
@@ -43,7 +45,8 @@ class FormState:
 class SkillEditor(QObject):
     """``opened`` after another file is here, ``replaced`` after its text was changed by the form or read anew,
     ``dirty_changed``, ``checked`` after problems and form fit the text, ``outside`` (changed | deleted | "") when the
-    file on disk is another one, ``conflict`` when saving met that."""
+    file on disk is another one, or ``restored`` when a text that was not saved is here again, ``conflict`` when saving
+    met a change. ``texts`` keeps what is not saved over the end of the app."""
 
     opened = Signal()
     replaced = Signal(str)
@@ -54,7 +57,9 @@ class SkillEditor(QObject):
     conflict = Signal(object)
     failed = Signal(str)
 
-    def __init__(self, service: SkillService, bridge: Bridge, wrote: Callable[[str], None]) -> None:
+    def __init__(
+        self, service: SkillService, bridge: Bridge, wrote: Callable[[str], None], texts: UnsavedTexts | None = None
+    ) -> None:
         super().__init__()
         self._service, self._bridge, self._wrote = service, bridge, wrote
         self._file: OpenFile | None = None
@@ -70,6 +75,7 @@ class SkillEditor(QObject):
         self.form = FormState({})
         self.definition: SkillDef | None = None
         self._later = bridge.later(self, self._check_now, CHECK_AFTER)
+        self._keeper = TextKeeper(texts, bridge, self, self._unsaved)
 
     # -- opening ------------------------------------------------------------------------------------------------------
 
@@ -107,15 +113,25 @@ class SkillEditor(QObject):
 
         async def work() -> None:
             found = await self._service.open(path)
+            kept = await self._keeper.kept(path) if found.writable else None
             if number == self._number:
                 self._adopt(found)
+                restored = self._restore(kept)
                 self.opened.emit()
+                self.outside.emit(restored)
                 self._check_now()
 
         self._bridge.spawn(work(), name="open skill file", on_error=self._told)
 
+    def discard(self) -> None:
+        """Let go of the file and, because the person says so, of what was not saved."""
+        path = self.path
+        self.close()
+        self._keeper.drop(path)
+
     def close(self) -> None:
-        """Let go of the file and of what was not saved."""
+        """Let go of the file; what was not saved is kept for the next time."""
+        self._keeper.keep_now()
         self._number += 1
         self._later.stop()
         self._changes.clear()
@@ -128,6 +144,21 @@ class SkillEditor(QObject):
         self._ends = LineEnds(found.text)
         self._text = self._was = self._ends.shown
         self._set_dirty(False)
+
+    def _restore(self, kept: UnsavedText | None) -> str:
+        """Bring back what was not saved; what became of the file since, as ``outside`` tells it."""
+        file = self._file
+        if kept is None or file is None or kept.text == file.text:
+            return ""
+        self._file = replace(file, digest=kept.stamp)  # saving meets what another program wrote since
+        self._ends = LineEnds(kept.text)
+        self._text = self._ends.shown
+        self._set_dirty(True)
+        return RESTORED if kept.stamp == file.digest else "changed"
+
+    def _unsaved(self) -> UnsavedText | None:
+        file = self._file
+        return UnsavedText(file.path, self.text, file.digest) if file is not None and self._dirty else None
 
     def _set_dirty(self, dirty: bool) -> None:
         if dirty != self._dirty:
@@ -142,7 +173,14 @@ class SkillEditor(QObject):
             return
         self._text = text
         self._set_dirty(text != self._was)
+        self._kept_or_dropped()
         self._later.start()
+
+    def _kept_or_dropped(self) -> None:
+        if self._dirty:
+            self._keeper.touched()
+        else:  # it is as it was
+            self._keeper.drop(self.path)
 
     def set_key(self, key: str, value: Any) -> None:
         """Set one of ``FORM_KEYS`` from the form; None removes it. Changes are applied in order, each in a thread."""
@@ -182,6 +220,7 @@ class SkillEditor(QObject):
         self._ends = LineEnds(text)
         self._text = self._ends.shown
         self._set_dirty(self._text != self._was)
+        self._kept_or_dropped()
         self.replaced.emit(self._text)
         self._later.start()
 
@@ -232,6 +271,8 @@ class SkillEditor(QObject):
             self._file, self._was = done, shown
             self._ends = LineEnds(done.text)
             self._set_dirty(self._text != shown)
+            self._keeper.drop(file.path)
+            self._kept_or_dropped()
             self.outside.emit("")
         self.saved.emit()
 
@@ -239,6 +280,7 @@ class SkillEditor(QObject):
         """Back to what is on disk, dropping what was not saved."""
         if self._file is not None:
             self._changes.clear()
+            self._keeper.drop(self.path)
             self._bridge.spawn(self._revert(self._number, self.path), name="reload skill", on_error=self._told)
 
     async def _revert(self, number: int, path: str) -> None:

@@ -6,6 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame
 
 from desktop.presenter.common.line_ends import Conflict
+from desktop.presenter.common.unsaved import RESTORED
 from desktop.ui.approvals.request.background import Background
 from desktop.ui.approvals.request.diffing import Diff, diff
 from desktop.ui.approvals.request.lines_view import LinesView
@@ -22,11 +23,13 @@ GONE = "Another program has deleted this file. Your text is safe here: saving cr
 OUTSIDE = {
     "changed": "Another program has changed this file. Your text is safe here.",
     "deleted": "Another program has deleted this file. Your text is safe here: saving creates it again.",
+    RESTORED: "What you had not saved when Assent ended is here again. Discard changes brings back the file.",
 }
 
 
 class OutsideStrip(Notice):
-    """Over a text that is being written: its file is another one by now. ``compare`` leads to both."""
+    """Over a text that is being written: its file is another one by now, or the text is here again from before the app
+    ended. ``compare`` leads to both."""
 
     def __init__(self) -> None:
         super().__init__("info", "", banner=True)
@@ -35,7 +38,7 @@ class OutsideStrip(Notice):
         self.hide()
 
     def show_outside(self, what: str) -> None:
-        """``changed``, ``deleted``, or "" for neither."""
+        """A key of ``OUTSIDE``, or "" for nothing to say."""
         self.setVisible(what in OUTSIDE)
         if what in OUTSIDE:
             self.say(OUTSIDE[what], "info")

@@ -165,7 +165,7 @@ class SkillsPage(QFrame):
 
         def answered(answer: str) -> None:
             if answer == "discard":
-                self._editor.close()
+                self._editor.discard()
                 go_on()
             elif answer == "save":
                 self._after_save = go_on

@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
+from desktop.app.home.unsaved_texts import UnsavedTextFiles
 from desktop.app.wiring.skills import PinFile
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.settings.agents_editing import AgentsViewModel
@@ -48,13 +49,14 @@ class Shown:
         self.files = AgentFiles(folders, pins=Pins(PinFile(home / "data" / "agent-pins.json")))
         self.service = AgentService(self.files, lambda: made.runtime, mine=self.mine, trash=home / "trash")
         self.bridge = Bridge()
+        self.unsaved = UnsavedTextFiles(home / "data", str)
         self.agents: Any = None
         self.page: Any = None
         self.toast: Any = None
 
     async def open(self, qtbot: QtBot) -> "Shown":
         await asyncio.to_thread(self.files.reload)
-        self.agents = AgentsViewModel(self.service, self.bridge, lambda: "demo/demo")
+        self.agents = AgentsViewModel(self.service, self.bridge, lambda: "demo/demo", self.unsaved)
         self.page = AgentsPage(self.agents)
         qtbot.addWidget(self.page)
         self.toast = Toast(self.page)

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
 
 from tests.gui.settings.agents_kit import MINE, Shown
 from tests.gui.settings.test_cli_page import until
@@ -172,3 +173,65 @@ async def test_discard_brings_the_file_back_and_leaves_the_keys_in_their_field(s
     assert shown.agents.shown == MINE
     assert not editor.dirty
     assert not editor.revert.isVisible()
+
+
+async def killed(shown: Shown, qtbot: QtBot) -> None:
+    """Wait until all is kept that will be; then the app is gone, and another one has the same home."""
+    editor = shown.page.editor
+    still = (lambda: not editor._typing.isActive(), lambda: not shown.agents._keeper._timer.isActive())
+    await until(lambda: all(one() for one in still) and not shown.bridge.task_names, "kept")
+    shown.agents.close()
+    shown.agents._keeper._texts = None  # its process is gone
+    await shown.open(qtbot)
+
+
+@pytest.mark.parametrize("left", [False, True])
+@pytest.mark.spec("R-DEF-16")
+async def test_what_is_typed_into_a_prompt_is_here_again_after_the_end_of_the_app(
+    shown: Shown, qtbot: QtBot, left: bool
+) -> None:
+    await shown.choose("night_watch_agent.yaml")
+    await activated(shown.page)
+    shown.page.editor.form.sides[0].choice.way._group.button(1).click()
+    await shown.rest()
+    area = shown.page.editor.form.sides[0].choice.area
+    QTest.keyClicks(area, "You watch the harbour")
+    if left:
+        shown.page.editor.form.lines["title"].setFocus()
+        await shown.rest()
+    await killed(shown, qtbot)
+    await shown.choose("night_watch_agent.yaml")
+    assert shown.page.editor.form.sides[0].choice.text == "You watch the harbour"
+    assert shown.page.editor.outside.isVisible()
+    assert (shown.mine / "night_watch_agent.yaml").read_text() == MINE, "it is still not saved"
+    shown.shoot("restored")
+    shown.press("Discard changes")
+    await shown.rest()
+    await killed(shown, qtbot)
+    await shown.choose("night_watch_agent.yaml")
+    assert not shown.page.editor.dirty
+
+
+@pytest.mark.spec("R-DEF-16")
+async def test_a_new_agent_that_was_never_saved_is_here_again_and_gone_once_it_is_saved(
+    shown: Shown, qtbot: QtBot
+) -> None:
+    for again in (False, True):
+        shown.press("New agent")
+        await shown.rest()
+        title = shown.page.editor.form.lines["title"]
+        if again:
+            assert title.text() == "Tide tables"
+            break
+        await activated(shown.page)
+        title.setFocus()
+        title.selectAll()
+        QTest.keyClicks(title, "Tide tables")
+        await killed(shown, qtbot)
+    shown.page.editor.save_all()
+    await shown.rest()
+    assert (shown.mine / "tide_tables_agent.yaml").exists() or (shown.mine / "new_agent.yaml").exists()
+    await killed(shown, qtbot)
+    shown.press("New agent")
+    await shown.rest()
+    assert shown.page.editor.form.lines["title"].text() != "Tide tables"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from desktop.agents.skill.host import Host
+from desktop.app.home.unsaved_texts import UnsavedTextFiles
 from desktop.app.wiring.skills import PinFile
 from desktop.pipeline.pipeline import CallSettings, Pipeline
 from desktop.presenter.events.bridge import Bridge
@@ -106,7 +107,8 @@ class SkillsBench:
         self.bridge = Bridge()
         self.bridge.failed.connect(self.broken.append)
         self.skills = SkillsViewModel(self.bench, self.bridge)
-        self.editor = SkillEditor(self.bench, self.bridge, self.skills.wrote)
+        self.unsaved = UnsavedTextFiles(self.home / "data", lambda text: text.replace("hunter2", "***"))
+        self.editor = SkillEditor(self.bench, self.bridge, self.skills.wrote, self.unsaved)
         self.trials = SkillTrials(self.bench, self.bridge, lambda: self.model)
         self.projects = SkillProjects(self.settings, self.bridge)
         self.skills.said.connect(lambda text, token: self.said.append((text, token)))

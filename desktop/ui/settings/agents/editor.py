@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
+from desktop.presenter.common.unsaved import KEEP_AFTER
 from desktop.presenter.settings.agents_editing import AgentsViewModel
 from desktop.ui.settings.agents.form import AgentForm
 from desktop.ui.settings.agents.trial import AgentTrial
@@ -38,6 +39,9 @@ class AgentEditor(YamlEditor):
         column.insertWidget(0, self._make_head())  # type: ignore[union-attr]  # a column
         self.form.changed.connect(agents.set_field)
         self.form.typing.connect(self._say)
+        self._typing = QTimer(self, singleShot=True, interval=KEEP_AFTER)
+        self._typing.timeout.connect(lambda: agents.type_on(self.form.typed()))
+        self.form.typing.connect(self._type_on)
         self.form.begun.connect(agents.fields.begin)
         self.form.left.connect(agents.leave_field)
         agents.replaced.connect(self._replaced)
@@ -98,6 +102,11 @@ class AgentEditor(YamlEditor):
             first.setFocus(Qt.FocusReason.OtherFocusReason)
             if self._agents.is_new:  # its name is only a proposal: typing replaces it
                 first.selectAll()
+
+    def _type_on(self) -> None:
+        """A field that is typed in is kept a moment later, as the text is."""
+        if not self._typing.isActive():
+            self._typing.start()
 
     @property
     def dirty(self) -> bool:

@@ -74,7 +74,13 @@ class _Line(Field):
         if text != self._was:
             self._was = text
             self.setModified(False)
-            self.done.emit(int(text) if self._number and text.isdecimal() and len(text) < 10 else text)
+            self.done.emit(self.value)
+
+    @property
+    def value(self) -> Any:
+        """What stands in it, a number where it is one."""
+        text = self.text().strip()
+        return int(text) if self._number and text.isdecimal() and len(text) < 10 else text
 
 
 class _SideFields(QWidget):
@@ -161,6 +167,13 @@ class _SideFields(QWidget):
     def pending(self) -> bool:
         """Whether the text of the prompt has something that is not in the file's text yet."""
         return self.choice.here and self.choice.text != self._written.strip()
+
+    def typed(self) -> list[tuple[tuple[str, ...], Any]]:
+        """What stands in fields that ``changed`` has not told yet, by their paths."""
+        found: list[tuple[tuple[str, ...], Any]] = []
+        if self.pending:
+            found.append(((self.key, "promptText"), _block(self.choice.text)))
+        return found + [((self.key, name), line.value) for name, line in self.lines.items() if line.pending]
 
     def _take_text(self) -> None:
         if self.pending:
@@ -282,6 +295,15 @@ class AgentForm(Scroller):
     @property
     def _describing(self) -> bool:
         return self.description.toPlainText().strip() != self._described.strip()
+
+    def typed(self) -> list[tuple[tuple[str, ...], Any]]:
+        """What stands in fields that are still ``pending``, by their paths."""
+        found: list[tuple[tuple[str, ...], Any]] = [
+            ((name,), line.value) for name, line in self.lines.items() if line.pending
+        ]
+        if self._describing:
+            found.append((("description",), self.description.toPlainText().strip()))
+        return found + [one for side in self.sides for one in side.typed()]
 
     def commit(self) -> None:
         """Take over the field that is being typed in."""

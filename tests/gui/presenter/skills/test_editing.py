@@ -208,3 +208,75 @@ async def test_a_file_that_is_no_text_is_refused_in_words(bench: SkillsBench) ->
     await until(lambda: bench.failed, "the refusal")
     assert "not UTF-8" in bench.failed[-1]
     assert not bench.editor.path
+
+
+def kept_files(bench: SkillsBench) -> list[Path]:
+    return sorted((bench.home / "data" / "unsaved").glob("*"))
+
+
+async def killed(bench: SkillsBench) -> None:
+    """Wait until all is kept that will be; then the app is gone, and another one has the same home."""
+    await until(lambda: not bench.editor._keeper._timer.isActive() and not bench.bridge.task_names, "kept")
+    await bench.open()
+    await bench.listed()
+
+
+@pytest.mark.spec("R-SK-11")
+async def test_what_was_not_saved_is_here_again_after_the_end_of_the_app(bench: SkillsBench) -> None:
+    await bench.edit("plot")
+    bench.editor.edited(KEPT + "And a line with hunter2.\n")
+    await killed(bench)
+    assert [file.stat().st_mode & 0o777 for file in kept_files(bench)] == [0o600]
+    assert b"hunter2" not in kept_files(bench)[0].read_bytes()
+    told: list[str] = []
+    bench.editor.outside.connect(told.append)
+    await bench.edit("plot")
+    assert bench.editor.shown == KEPT + "And a line with ***.\n"
+    assert (bench.editor.dirty, told) == (True, ["restored"])
+    assert (bench.mine / "plot.skill.md").read_text() == KEPT, "it is still not saved"
+    await save(bench)
+    await bench.rest()
+    assert kept_files(bench) == []
+    assert (bench.mine / "plot.skill.md").read_text() == KEPT + "And a line with ***.\n"
+
+
+@pytest.mark.parametrize("how", ["discard", "revert", "typed back"])
+async def test_what_a_person_let_go_does_not_come_back(bench: SkillsBench, how: str) -> None:
+    await bench.edit("plot")
+    bench.editor.edited(KEPT + "More.\n")
+    await until(lambda: kept_files(bench), "kept")
+    {"discard": bench.editor.discard, "revert": bench.editor.revert}.get(how, lambda: bench.editor.edited(KEPT))()
+    await killed(bench)
+    assert kept_files(bench) == []
+    await bench.edit("plot")
+    assert (bench.editor.shown, bench.editor.dirty) == (KEPT, False)
+
+
+async def test_what_was_not_saved_overwrites_no_change_of_another_program_unasked(bench: SkillsBench) -> None:
+    await bench.edit("plot")
+    bench.editor.edited(KEPT + "Mine.\n")
+    await killed(bench)
+    (bench.mine / "plot.skill.md").write_text(KEPT + "Theirs.\n")
+    await bench.on_disk()
+    told: list[str] = []
+    bench.editor.outside.connect(told.append)
+    await bench.edit("plot")
+    assert (bench.editor.shown, told[0]) == (KEPT + "Mine.\n", "changed")
+    met: list[Conflict] = []
+    bench.editor.conflict.connect(met.append)
+    bench.editor.save()
+    await until(lambda: met, "a conflict")
+    assert met[0].theirs == KEPT + "Theirs.\n"
+
+
+OTHER = b'{"path": "/x", "text": "t", "stamp": "s"}'
+
+
+@pytest.mark.parametrize("bad", [b"", b"[", b'{"path": 1}', b"[" * 100_000, OTHER])
+async def test_what_is_no_kept_text_is_passed_over(bench: SkillsBench, bad: bytes) -> None:
+    await bench.edit("plot")
+    bench.editor.edited(KEPT + "More.\n")
+    await killed(bench)
+    kept_files(bench)[0].write_bytes(bad)
+    await bench.edit("plot")
+    assert (bench.editor.shown, bench.editor.dirty) == (KEPT, False)
