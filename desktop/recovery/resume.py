@@ -87,14 +87,31 @@ async def _before_first_word(store: Store, thread_id: str, asked: MessageRecord)
     spoke = {message.run_id for message in below if message.role == "assistant" and not only_tells(message)}
     runs = (await store.runs.of_thread(thread_id=thread_id))[::-1]
     silent = [run for run in runs if run.below == asked.message_id and run.run_id not in spoke]
-    began = _first_cut(silent)
+    return await _open_since(store, asked, runs, silent)
+
+
+async def cut_turn(store: Store, thread_id: str, above: str) -> Unfinished | None:
+    """The same of a debate's turn, of which nothing stands below the message ``above``: the runs of a debate go on with
+    each other."""
+    runs = (await store.runs.of_thread(thread_id=thread_id))[::-1]
+    turns = [run for run in runs if run.below == thread_id]
+    if not turns or turns[-1].end_reason != "interrupted":
+        return None
+    return await _open_since(store, await store.messages.get(message_id=above), runs, turns)
+
+
+async def _open_since(
+    store: Store, above: MessageRecord, runs: Sequence[RunRecord], attempts: Sequence[RunRecord]
+) -> Unfinished | None:
+    """What ``attempts``, some of these ``runs``, left open without a word below the message ``above``."""
+    began = _first_cut(attempts)
     if not began:
         return None
     since = runs[[run.run_id for run in runs].index(began) :]
     trees = await store.called.trees([run.run_id for run in since])
-    history = await _history(store, dict.fromkeys(trees.get(run.run_id, run.run_id) for run in since), asked, began)
-    own = tuple(run.run_id for run in silent if run in since and run.run_id not in trees)
-    return Unfinished(asked, (), {}, own, began, history=history)
+    history = await _history(store, dict.fromkeys(trees.get(run.run_id, run.run_id) for run in since), above, began)
+    own = tuple(run.run_id for run in attempts if run in since and run.run_id not in trees)
+    return Unfinished(above, (), {}, own, began, history=history)
 
 
 def _first_cut(attempts: Sequence[RunRecord]) -> str:
@@ -239,6 +256,9 @@ async def _is_cut(store: Store, thread_id: str, run_id: str) -> bool:
     leaf = turn[-1].message_id if turn else (await store.threads.get(thread_id=thread_id)).active_leaf
     if leaf is None:
         return False
+    silent_turn = await cut_turn(store, thread_id, leaf)
+    if silent_turn is not None and run_id in silent_turn.runs:
+        return True
     end = await store.messages.get(message_id=leaf)
     found = await unfinished_above(store, thread_id, leaf)
     if found is None or run_id not in found.runs:

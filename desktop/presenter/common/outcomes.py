@@ -84,7 +84,9 @@ ENDINGS: Mapping[str, EndingWords] = {
     "budget": EndingWords("the budget is used up", "It used up its budget."),
     "cancelled": EndingWords("stopped by you", "You stopped it."),
     "interrupted": EndingWords(
-        "interrupted", "Assent was closed in the middle of a turn. Nothing is lost: Resume continues from there."
+        "interrupted",
+        "Assent ended in the middle of a turn. Resume goes on there: what was done is not done again, "
+        "and an answer that was cut off is asked for anew.",
     ),
     "error": EndingWords("failed", "It could not continue."),
     "terminated": EndingWords("ended by middleware", "Something outside the debate ended it."),

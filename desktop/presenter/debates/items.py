@@ -30,6 +30,8 @@ FINISHED = ("done", "failed", "denied", "aborted", "unknown")
 END, VERDICT, COMMON = "debate:end", "debate:verdict", "debate:common"
 """Ids of items that are no messages."""
 AGAIN = "Resume begins the turn anew."
+CUT = "Assent ended here. Resume goes on."
+CUT_ANSWER = "Assent ended in the middle of this answer. Resume asks for it anew."
 """What can be done about an answer that broke off; a chat's answer would be continued."""
 BROKEN = "This turn broke off. What had arrived is kept here; no side reads it."
 
@@ -110,6 +112,23 @@ def broken_item(messages: Sequence[MessageRecord], labels: Mapping[SideName, str
         started_at=first.created_at,
         accessible=f"{labels[side]}, turn {number}, broken off",
     )
+
+
+def interrupted_item(messages: Sequence[MessageRecord], labels: Mapping[SideName, str], number: int) -> TurnItem:
+    """The turn that the end of the app cut off, with what Resume does about it."""
+    item, last = broken_item(messages, labels, number), messages[-1]
+    words = CUT_ANSWER if last.role == "assistant" and last.status == "interrupted" else CUT
+    notice = NoticePart(f"{item.message_id}:cut", words, "warning")
+    where = f"turn {number}, interrupted"
+    return replace(item, time=where, parts=(*item.parts[:-1], notice), accessible=f"{item.author}, {where}")
+
+
+def resumed_item(item: TurnItem, messages: Sequence[MessageRecord]) -> TurnItem:
+    """The same once the turn goes on: what stands of it is a part of that, and what does not broke off."""
+    stands = any(message.status != "interrupted" for message in messages if message.role == "assistant")
+    notices = () if stands else (NoticePart(f"{item.message_id}:cut", BROKEN, "warning"),)
+    where = f"turn {item.number}" + ("" if stands else ", broken off")
+    return replace(item, time=where, parts=(*item.parts[:-1], *notices), accessible=f"{item.author}, {where}")
 
 
 def _here(message: MessageRecord) -> MessageRecord:
@@ -198,7 +217,7 @@ def end_item(state: DebateState) -> TranscriptItem:
     elif state.end_reason == "budget":
         actions.insert(0, NoticeAction("Continue with twice as much", "more-turns"))
     elif state.status == "paused" or state.end_reason == "cancelled":
-        actions.insert(0, NoticeAction("Continue", "continue"))
+        actions.insert(0, NoticeAction("Resume", "continue"))
     severity = "error" if state.end_reason == "error" else "info"
     word = "The end" if state.status == "ended" else "Paused"
     part = NoticePart("end", end_words(state), severity, tuple(actions))  # type: ignore[arg-type]

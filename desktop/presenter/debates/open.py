@@ -12,7 +12,18 @@ from desktop.domain.debates import DebateState, TurnRecord
 from desktop.domain.definitions import SIDES, SideName
 from desktop.domain.events import DebateChanged, Event, RunEnded, SideTurnEnded, SideTurnStarted, UserMessageDelivered
 from desktop.domain.threads import MessageRecord
-from desktop.presenter.debates.items import END, VERDICT, debate_items, end_item, message_item, owners, verdict_item
+from desktop.presenter.debates.items import (
+    END,
+    VERDICT,
+    TurnItem,
+    debate_items,
+    end_item,
+    interrupted_item,
+    message_item,
+    owners,
+    resumed_item,
+    verdict_item,
+)
 from desktop.presenter.debates.live import LiveTurns
 from desktop.presenter.debates.words import label_of
 from desktop.presenter.transcript.items import TranscriptItem
@@ -49,6 +60,8 @@ class OpenDebate(QObject):
         self.items: dict[str, TranscriptItem] = {}
         self._owners: dict[str, str] = {}
         self._lives: dict[str, LiveTurns] = {}
+        self._cut: Sequence[MessageRecord] = ()
+        """The turn that the end of the app cut off, until it goes on."""
         self._opening = 0
         self._early: list[Event] | None = None
         bridge.events.connect(self.take)
@@ -58,7 +71,7 @@ class OpenDebate(QObject):
     def open(self, thread_id: str) -> None:
         """Show a debate: its last screen first."""
         self._opening += 1
-        self.thread_id, self.state, self.turns = thread_id, None, []
+        self.thread_id, self.state, self.turns, self._cut = thread_id, None, [], ()
         self.items, self._owners = {}, {}
         self._early = [] if thread_id else None
         if thread_id:
@@ -67,13 +80,16 @@ class OpenDebate(QObject):
     async def _open(self, thread_id: str, opening: int) -> None:
         state, turns = await self._service.state(thread_id), await self._service.turns(thread_id)
         last = list(await self._path(thread_id, None, FIRST))
+        cut = await self._service.interrupted_turn(thread_id)
         if opening != self._opening:
             return
-        self.state, self.turns = state, list(turns)
+        self.state, self.turns, self._cut = state, list(turns), cut
         whole = len(last) < FIRST
         held, ready = ([], last) if whole else _cut(last, self.turns)
         labels = self._labels()
         shown = debate_items(ready, self.turns, labels, first=whole)
+        if self._cut:
+            shown.append(interrupted_item(self._cut, labels, len(turns) + 1))
         self.items = {item.message_id: item for item in (*shown, *self._live.items())}
         self._owners = owners(ready, self.turns)
         self._put_ends()
@@ -117,6 +133,7 @@ class OpenDebate(QObject):
                 self._changed(event.state)
             elif isinstance(event, SideTurnStarted):
                 self._begin(event)
+                self._resumed(anew)
             elif isinstance(event, SideTurnEnded):
                 self._turn_over(event.record, anew)
             elif isinstance(event, UserMessageDelivered):
@@ -136,6 +153,12 @@ class OpenDebate(QObject):
         setup = self.state.setup if self.state and self.state.thread_id == event.thread_id else None
         limit = setup.side(event.side).max_rounds or 0 if setup else 0
         self._lives.setdefault(event.thread_id, LiveTurns()).begin(event, limit)
+
+    def _resumed(self, anew: dict[str, TranscriptItem]) -> None:
+        cut, self._cut = self._cut, ()
+        item = self.items.get(cut[0].message_id) if cut else None
+        if isinstance(item, TurnItem):
+            anew[item.message_id] = resumed_item(item, cut)
 
     def _aside(self, event: Event) -> None:
         """Take an event of a debate that is not shown, so that its turn is complete when it is opened in the middle."""

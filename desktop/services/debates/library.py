@@ -136,6 +136,17 @@ class DebateLibrary:
         run = self._active.get(thread_id)
         return tuple(run.debate.turns) if run is not None else await self._store.debates.turns(thread_id=thread_id)
 
+    async def interrupted_turn(self, thread_id: str) -> Sequence[MessageRecord]:
+        """What stands of the turn that the end of the app cut off, also a half-written answer; nothing for most."""
+        debate = await self._newest(thread_id)
+        if debate.status != "paused" or debate.end_reason != "interrupted":
+            return ()
+        left = await self._store.debates.left(thread_id=thread_id)
+        if not any(message.role == "assistant" for message in left) or not left[-1].run_id:
+            return ()
+        run = await self._store.runs.get(run_id=left[-1].run_id)
+        return tuple(left) if run.end_reason == "interrupted" else ()
+
     async def as_side(self, thread_id: str, side: SideName) -> tuple[str, Sequence[ChatMessage]]:
         """What the side's next request would hold."""
         debate = await load(self._store, thread_id)

@@ -11,7 +11,7 @@ from desktop.domain.errors import NotFound
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import ChatMessage, ToolCallBlock, Usage
 from desktop.domain.threads import MessageRecord
-from desktop.recovery.resume import Unfinished, conclude, unfinished_above
+from desktop.recovery.resume import Unfinished, conclude, cut_turn, unfinished_above
 from desktop.services.debates.perspectives import as_written
 from desktop.services.debates.state import Debate
 from desktop.services.threads.history import chat_messages
@@ -22,7 +22,8 @@ INTERRUPTED = "interrupted"
 
 @dataclass(frozen=True, slots=True)
 class InterruptedTurn:
-    """``records`` are what stands of it, oldest first; ``messages`` the same as its side wrote them."""
+    """``records`` are what stands of it, oldest first, or nothing where only middleware around it was at work;
+    ``messages`` the same as its side wrote them."""
 
     records: tuple[MessageRecord, ...]
     messages: tuple[ChatMessage, ...]
@@ -30,13 +31,17 @@ class InterruptedTurn:
 
     @property
     def first(self) -> str:
-        """The id of the turn's first message."""
-        return self.records[0].message_id
+        """The id of the turn's first message; "" where it has none."""
+        return self.records[0].message_id if self.records else ""
 
     @property
     def leaf(self) -> str:
         """The id of the message after which the turn goes on."""
-        return self.records[-1].message_id
+        return self.records[-1].message_id if self.records else self.unfinished.message.message_id
+
+    def started(self, now: float) -> float:
+        """When the turn began."""
+        return self.records[0].created_at if self.records else now
 
     @property
     def meter(self) -> SideMeter:
@@ -55,6 +60,8 @@ async def interrupted_turn(store: Store, debate: Debate) -> InterruptedTurn | No
     thread_id = debate.thread.thread_id
     found = await _standing(store, debate)
     left = await unfinished_above(store, thread_id, found[-1].message_id) if found else None
+    if left is None and debate.head:
+        left = await cut_turn(store, thread_id, debate.head)
     if left is None:
         for run_id in await store.effects.unfinished(thread_id):
             if (await store.runs.get(run_id=run_id)).ended_at is not None:

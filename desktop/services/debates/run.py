@@ -121,12 +121,13 @@ class DebateRun:
         await store.debates.set_status(thread_id=thread.thread_id, status="running")
         debate.status, debate.end_reason, debate.end_detail = "running", "", ""
         agent = debate.setup.agent or DEBATE
-        await self._frame.begin(agent=agent, model=model, below=thread.thread_id, goes_on=False)
+        self._cut = await interrupted_turn(store, debate)
+        goes_on = self._cut is not None
+        await self._frame.begin(agent=agent, model=model, below=thread.thread_id, goes_on=goes_on)
         self._budget = bounds(self._runtime, debate, self._above, await self._place.open())
         self.changed()
         path = await store.messages.path(thread_id=thread.thread_id)
         self._seen.add(path, debate.turns)
-        self._cut = await interrupted_turn(store, debate)
         if self._cut is not None:
             await store.debates.show(thread_id=thread.thread_id, message_id=self._cut.leaf)
         await self._contexts.load(thread.thread_id, path)
@@ -180,7 +181,7 @@ class DebateRun:
             if self.pausing:
                 return paused(len(debate.turns))
             cut, self._cut = self._cut, None
-            if cut is None:
+            if cut is None or not cut.records:
                 await self._take_waiting()
             broken = await self._turn(cut)
             if broken is not None:
@@ -208,7 +209,7 @@ class DebateRun:
     async def _turn(self, cut: InterruptedTurn | None = None) -> Ending | None:
         """One side turn, or the rest of one; None when it counts, else why it broke off."""
         debate, side = self.debate, self.debate.side
-        number, started = len(debate.turns) + 1, cut.records[0].created_at if cut is not None else time.time()
+        number, started = len(debate.turns) + 1, cut.started(time.time()) if cut is not None else time.time()
         spec = spec_below(debate.setup, side, self._above)
         label = label_of(debate.setup, side)
         recorder = RunRecorder(
@@ -216,7 +217,7 @@ class DebateRun:
             self._heard,
             thread_id=debate.thread.thread_id,
             run_id=self.run_id,
-            parent_id=cut.leaf if cut is not None else debate.head,
+            parent_id=cut.leaf if cut is not None and cut.records else debate.head,
             author=label,
             model=str(spec.model),
             side=side,

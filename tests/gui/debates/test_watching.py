@@ -1,5 +1,6 @@
 """A person watches and steers a debate: the page over the real runtime."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,16 @@ from PySide6.QtTest import QTest
 
 from desktop.domain.errors import ModelUnreachable
 from desktop.domain.messages import TextBlock, ToolCallBlock, ToolResultBlock
+from desktop.domain.threads import MessageRecord
 from desktop.models.scripted import ScriptedModel, calls, says
 from desktop.presenter.chat.threads import ThreadRole
 from desktop.presenter.debates.items import END, VERDICT
-from tests.gui.debates.kit import said, watched
+from desktop.presenter.transcript.items import NoticeAction
+from tests.gui.debates.kit import Watched, said, watched
 from tests.unit.agents.script import Hang, Script
 from tests.unit.agents.script import says as speaks
 from tests.unit.services.debates.kit import answering, setup
-from tests.unit.services.debates.test_resuming import cut_off
+from tests.unit.services.debates.test_resuming import RUN, cut_off
 from tests.unit.services.kit import MODEL
 
 MARKS = {"argument": 7, "answer": 6, "honesty": 9, "clarity": 8}
@@ -74,12 +77,41 @@ async def test_a_turn_that_goes_on_after_a_crash_stands_there_as_a_whole_when_it
     async with watched(tmp_path, model, answering("look-up"), allowed="look-up") as w:
         begun = [TextBlock("I look it up."), ToolCallBlock("c1", "look-up", {})]
         thread = await cut_off(w.world, begun, [ToolResultBlock("c1", "look-up", "found")])
+        half = MessageRecord("half", thread, "said-2", "assistant", (TextBlock("Half an"),), 5.0, status="interrupted")
+        await w.world.store.messages.add(record=replace(half, side="a", run_id=RUN, author="Pro"))
+        await w.world.store.debates.rewind(thread_id=thread)
         await w.open(thread)
-        assert "Resume continues from there" in w.notices
+        assert [said(turn) for turn in w.turns] == ["I look it up.Half an"], "what had arrived is there"
+        assert "an answer that was cut off is asked for anew" in w.notices
+        assert "Nothing is lost" not in w.notices
+        assert [action.label for action in offered(w)] == ["Resume", "Ask a judge", "Fork…"]
         w.running.footer.resume.click()
         await w.status("ended")
         await w.until(lambda: [said(turn) for turn in w.turns] == ["I look it up.a1", "b1"], "both turns, whole")
         assert (w.turns[0].message_id, w.turns[0].number) == ("said-1", 1)
+
+
+@pytest.mark.spec("R-SES-18", "R-SES-22")
+async def test_an_answer_that_was_cut_off_stays_to_be_read_while_it_is_asked_for_anew(
+    theme: Any, tmp_path: Path
+) -> None:
+    async with watched(tmp_path, Script(speaks("a1"), [*speaks("b")[:1], Hang()])) as w:
+        thread = await cut_off(w.world)
+        half = MessageRecord("half", thread, "asked", "assistant", (TextBlock("Half an"),), 5.0, status="interrupted")
+        topic = (await w.world.store.messages.path(thread_id=thread))[-1].message_id
+        await w.world.store.messages.add(record=replace(half, parent_id=topic, side="a", run_id=RUN, author="Pro"))
+        await w.world.store.debates.rewind(thread_id=thread)
+        await w.open(thread)
+        assert [said(turn) for turn in w.turns] == ["Half an"]
+        w.running.footer.resume.click()
+        await w.until(lambda: [said(turn) for turn in w.turns][:2] == ["Half an", "a1"], "the turn anew")
+        assert "broke off" in w.notices
+        assert "interrupted" not in w.turns[0].time
+
+
+def offered(w: Watched) -> list[NoticeAction]:
+    """What can be done at the end."""
+    return [action for item in w.shown for part in item.parts for action in getattr(part, "actions", ())]
 
 
 @pytest.mark.spec("R-SES-22")

@@ -9,12 +9,17 @@ from typing import Any
 
 import pytest
 
+from desktop.domain.judgement import Category
 from desktop.models.scripted import calls, fails, says
 from desktop.recovery.resume import conclude_settled
 from tests.harness.timeouts import WAIT_S
+from tests.unit.agents.script import Hang, Script
+from tests.unit.agents.script import says as speaks
+from tests.unit.pipeline.kit import FakeTool, Person
+from tests.unit.services.debates.kit import DebateWorld, setup, until
 from tests.unit.services.kit import World
 from tests.unit.services.turns.test_own_provider import said
-from tests.unit.services.turns.test_prompt_middleware import CutOff, endless
+from tests.unit.services.turns.test_prompt_middleware import HEAD, CutOff, endless, watched
 
 DIARY = {"path": "diary"}
 
@@ -150,3 +155,66 @@ async def test_a_chat_that_ends_with_an_unanswered_question_says_so_until_it_is_
         assert (await w.service.thread_end(cut.thread)).unanswered
         await cut.gone_on(w)
         assert not (await w.service.thread_end(cut.thread)).unanswered
+
+
+@pytest.mark.parametrize("spoke", [False, True])
+@pytest.mark.spec("D-10", "R-JRN-2")
+async def test_what_a_layer_around_a_debates_turn_wrote_is_not_written_again(tmp_path: Path, spoke: bool) -> None:
+    written: list[str] = []
+    path, began = tmp_path / "life", asyncio.Event()
+    path.mkdir()
+
+    async def writes(args: Any, _context: Any) -> str:
+        written.append(args["path"])
+        return "written"
+
+    async def first(ctx: Any) -> Any:
+        await ctx.manager.invoke("other", {"path": "diary"})
+        if spoke:
+            return await ctx.manager.next()
+        began.set()
+        return await asyncio.Event().wait()
+
+    async def again(ctx: Any) -> Any:
+        await ctx.manager.invoke("other", {"path": "diary"})
+        return await ctx.manager.next()
+
+    thread, other = "", FakeTool("other", Category.WRITE, body=writes)
+    words = [*speaks("half an answer")[:-1], Hang()]
+    for number, layer in enumerate((first, again, again)):
+        answers = {0: Script(words), 1: Script(words)}.get(number, Script(speaks("a1"), speaks("b1")))
+        made = DebateWorld(path, answers, (other,), {"person": Person(*["allow_once"] * 9)}, "other")
+        keys = HEAD.format(tools="other", keys="  watch: true", body="x").replace("helper", "pro")
+        (made.prompts / "pro.skill.md").write_text(keys)
+        await made.store.open()
+        watched(made, layer)
+        thread = thread or await made.debates.create(setup(max_turns=2))
+        if number == 1:
+            assert len(await conclude_settled(made.store)) == 1, "there is something to go on with"
+        await made.debates.start(thread)
+        if number < 2:
+            await _until_it_hangs(made, thread, number, began, spoke)
+            path = Path(shutil.copytree(path, f"{path}+", ignore=shutil.ignore_patterns("*-shm")))
+        else:
+            state = await made.rest(thread)
+            assert (state.end_reason, await made.outcomes(thread)) == ("max_session_turns", ["a1", "b1"])
+        await made.debates.close()
+        await made.service.close()
+        await made.store.close()
+    assert written == ["diary"]
+
+
+async def _until_it_hangs(made: DebateWorld, thread: str, number: int, began: asyncio.Event, spoke: bool) -> None:
+    """The layer has written and stands still, or the model has said something and does."""
+
+    async def hangs() -> bool:
+        left = await made.store.debates.left(thread_id=thread)
+        return bool(left and left[-1].text) if spoke or number else began.is_set()
+
+    async def on_disk() -> bool:
+        runs = await made.store.runs.of_thread(thread_id=thread)
+        lines = [line for run in runs for line in await made.store.effects.load(run.run_id) if line.name == "other"]
+        return {"begun", "completed"} <= {line.phase for line in lines}
+
+    await until(hangs)
+    await until(on_disk)
