@@ -13,12 +13,13 @@ import importlib
 import linecache
 import os
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from desktop import __version__
-from desktop.app.home.folder import DATA, SOCKET, home_path, open_home
+from desktop.app.home.folder import DATA, SOCKET, Home, home_path, open_home
 from desktop.domain.errors import HomeInUse, KnownError
 from desktop.domain.lazy import lazy_module, load
 
@@ -41,6 +42,8 @@ else:
 WIRING = "desktop.app.lifecycle.wiring"
 REFUSED, FAILED, STOPPED = 2, 1, 130
 """Exit codes: the world stands in the way; we do; a person stopped it."""
+HANDOVER_S, HANDOVER_RETRY_S = 15.0, 0.05
+"""Seconds for another process to end in order what it does with the home, and between two looks."""
 
 
 def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int:
@@ -64,7 +67,7 @@ def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int
     if options.check:
         return check.main(path)
     try:
-        home = open_home(path)
+        home = _opened(path)
     except KnownError as error:
         return _refuse(error, path)
     gc.disable()  # importing makes no garbage, but collecting while importing takes a tenth of the start
@@ -79,6 +82,19 @@ def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int
         return _refuse(_no_qt(error), path)
     finally:
         home.release()
+
+
+def _opened(path: Path) -> Home:
+    """The home; one that another program uses Assent in, without a window, is given to us. Raises KnownError."""
+    until, given = time.monotonic() + HANDOVER_S, False
+    while True:
+        try:
+            return open_home(path)
+        except HomeInUse:
+            given = instance.ask_for_home(path / DATA / SOCKET) or given
+            if not given or time.monotonic() > until:
+                raise
+        time.sleep(HANDOVER_RETRY_S)
 
 
 def _small_command(word: str) -> Callable[[Sequence[str]], int] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Mapping
 from itertools import takewhile
 from typing import Any
@@ -28,6 +29,15 @@ def size_words(size: int) -> str:
 def count_words(count: int, noun: str) -> str:
     """``1 line``, ``2 lines``, ``1,200 lines``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def plain_line(text: str, maximum: int) -> str:
+    """What somebody else wrote, as one line that shows as it is: no control characters, no marks that turn or hide
+    text, and not longer than ``maximum``."""
+    seen = text[: 4 * maximum]
+    shown = "".join(one if unicodedata.category(one)[0] not in "CZ" else " " for one in seen)
+    line = " ".join(shown.split())
+    return line if len(line) <= maximum and len(text) <= len(seen) else line[: maximum - 1] + "…"
 
 
 def size_of(text: str) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication, QWidget
 
+from desktop.app.door.host import Door
 from desktop.app.home.crash import CrashReporter
 from desktop.app.home.folder import open_home
 from desktop.app.lifecycle import wiring
@@ -54,7 +55,8 @@ async def _started(folder: Path, rounds: list[Any]) -> Running:
     for _ in wiring.furnish(window):
         pass
     bridge, crashes, quits = Bridge(), CrashReporter(held.logs), list[bool]()
-    made = wiring.build(held, window, bridge, Hooks(crashes, lambda: quits.append(True), window.show))
+    hooks = Hooks(crashes, lambda: quits.append(True), window.show, Door(lambda: None, window=True))
+    made = wiring.build(held, window, bridge, hooks)
     running = Running(held, bridge, window, made, crashes, quits)
     bridge.spawn(running.start(joined=True), name="start")
     await running.opened()

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from desktop.app.door.host import Door
 from desktop.app.home.crash import CrashReporter
 from desktop.app.home.folder import open_home
 from desktop.app.lifecycle import wiring
@@ -71,7 +72,8 @@ async def _running(folder: Path) -> Running:
     for _ in wiring.furnish(window):
         pass
     bridge, crashes = Bridge(), CrashReporter(held.logs)
-    made = wiring.build(held, window, bridge, Hooks(crashes, lambda: None, window.show))
+    hooks = Hooks(crashes, lambda: None, window.show, Door(lambda: None, window=True))
+    made = wiring.build(held, window, bridge, hooks)
     running = Running(held, bridge, window, made, crashes, [])
     bridge.spawn(running.start(joined=True), name="start")
     await running.opened()

@@ -24,10 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from desktop.app.commands.headless_output import Output, say_error
+from desktop.app.commands.windowless import windowless
+from desktop.app.door.host import Door
 from desktop.app.home.folder import Home, home_path, open_home
-from desktop.app.home.instance import InstanceServer
-from desktop.app.home.logs import Logs
-from desktop.app.wiring.runtime import build_services
 from desktop.app.wiring.services import Services
 from desktop.domain.cancellation import STOPPED as BY_PERSON
 from desktop.domain.errors import ConfigurationError, KnownError, NotFound, ToolAborted, ValidationFailure
@@ -48,7 +47,6 @@ from desktop.pipeline.skills.code_mode import result_in
 from desktop.presenter.approvals.activity_words import BROKEN
 from desktop.services.rules.text import problem_of, read_rule
 from desktop.services.turns.endings import EMPTY
-from desktop.settings import SettingsService
 from desktop.skills.patterns.grammar import Pattern
 from desktop.skills.resolution.refs import classify, path_target
 
@@ -106,36 +104,18 @@ def _parser() -> argparse.ArgumentParser:
 
 async def _run(held: Home, options: argparse.Namespace) -> int:
     """Raises KnownError for what keeps it from beginning."""
-    home, logs = held.path, held.logs
     allowed = [_rule(text) for text in options.allow]
-    settings = SettingsService(home)
-    await settings.load()
-    for problem in settings.problems:
-        say_error(f"assent: {problem}")
-    services = await build_services(
-        home, settings, None, windows=lambda _ref: None, script=options.script, allowed=allowed, model=options.model
-    )
-    written = Logs(logs, services.redactor.redact_text)
-    server = InstanceServer(held.socket, None, services.inboxes.post)
-    try:
-        for current in (
-            services.skills.fabric.refresh,
-            services.agent_services.refresh,
-        ):  # what a window does meanwhile
-            await asyncio.to_thread(current)
+    async with windowless(held, _nobody, script=options.script, allowed=allowed, model=options.model) as (services, _):
         _look_at(allowed, services)
         followed = services.owner.spawn(_follow_log(services), "headless: follow the activity log")
-        await server.start()
         code = await _Headless(services, options).go()
         await followed
         return code
-    finally:
-        await server.stop()
-        await services.debates.close()
-        await services.chats.close()
-        await services.stop_children()
-        await services.close()
-        written.stop()
+
+
+def _nobody(_services: Services) -> Door:
+    """Its rules are for this run alone, so no other program works with them."""
+    return Door(dict, window=False, closed="`assent run` works with this home and lets nobody in.")
 
 
 async def _follow_log(services: Services) -> None:

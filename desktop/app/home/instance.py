@@ -1,5 +1,6 @@
 """What another process asks of the one that has the home, through a socket in the home's private folder: a second start
-to show the window, ``assent send`` to hand a message to a persistent agent. Nothing confined can open such a socket."""
+to show the window or, where there is none, for the home itself; ``assent send`` to hand a message to a persistent
+agent; a program that wants to stay is passed on to the door. Nothing confined can open such a socket."""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ from pathlib import Path
 from desktop.domain.errors import KnownError
 
 ASK, ANSWER = b"raise\n", b"ok\n"
+YIELD = b"yield\n"
 SEND = b"send "
+DOOR = b"door\n"
 LONGEST = 2_000_000
 """Bytes of one line: a message of as many characters as an inbox takes, whatever these are, and its address."""
 SEND_TIMEOUT = 30.0
@@ -34,11 +37,21 @@ logger = logging.getLogger(__name__)
 
 def ask_to_raise(address: Path) -> bool:
     """Ask whoever has the home to show its window; True when it said it would. Blocks for ``TIMEOUT`` at most."""
+    return _asked(address, ASK)
+
+
+def ask_for_home(address: Path) -> bool:
+    """Ask whoever has the home to let us have it; True when it said it will, in a moment. One that has a window, or
+    works at what a person started, does not. Blocks for ``TIMEOUT`` at most."""
+    return _asked(address, YIELD)
+
+
+def _asked(address: Path, word: bytes) -> bool:
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
             line.settimeout(TIMEOUT)
             line.connect(os.fspath(address))
-            line.sendall(ASK)
+            line.sendall(word)
             return line.recv(len(ANSWER)) == ANSWER
     except OSError:  # nobody listens, or the path is too long: the message on the terminal has to do
         return False
@@ -93,16 +106,28 @@ def _connected(address: Path, is_starting: Callable[[], bool], until: float) -> 
 
 Post = Callable[[str, str], Awaitable[None]]
 """Takes a message: to whom, and what. Raises KnownError."""
+Receive = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+"""Has a program that stays, until it leaves."""
 
 
 class InstanceServer:
     """Listens for that, while we hold the home's lock (so a socket that is already there is a dead one). ``show`` None:
-    there is no window."""
+    there is no window; ``give_up`` None: the home is not given away; ``receive`` None: nobody can stay."""
 
-    def __init__(self, address: Path, show: Callable[[], None] | None, post: Post) -> None:
+    def __init__(
+        self,
+        address: Path,
+        show: Callable[[], None] | None,
+        post: Post,
+        *,
+        receive: Receive | None = None,
+        give_up: Callable[[], None] | None = None,
+    ) -> None:
         self._address = address
         self._show = show
         self._post = post
+        self._receive = receive
+        self._give_up = give_up
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
@@ -128,8 +153,12 @@ class InstanceServer:
         try:
             async with asyncio.timeout(TIMEOUT):
                 line = await reader.readline()
-            if line == ASK and self._show is not None:
-                self._show()
+            if line == DOOR and self._receive is not None:
+                await self._receive(reader, writer)
+                return
+            act = {ASK: self._show, YIELD: self._give_up}.get(line)
+            if act is not None:
+                act()
                 writer.write(ANSWER)
             elif line.startswith(SEND) and line.endswith(b"\n"):
                 async with asyncio.timeout(SEND_TIMEOUT):

@@ -21,10 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from desktop.app.home.crash import CrashReporter
 from desktop.domain.errors import KnownError
 from desktop.domain.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from desktop.app.door.host import Door, Rooms
 
 
 async def nothing() -> None:
@@ -38,17 +42,19 @@ async def not_yet(_to: str, _text: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """What the start offers the wiring: the crash reporter (set its ``redact``), and how to quit or show the window."""
+    """What the start offers the wiring: the crash reporter (set its ``redact``), how to quit or show the window, and
+    the door, to see who has come in."""
 
     crashes: CrashReporter
     quit: Callable[[], None]
     show: Callable[[], None]
+    door: Door
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class App:
-    """The services, wired. Each part but ``post`` is awaited or called once, on the loop; those of the end in their
-    order (R-UI-8). One of them that fails or is late does not stop the others."""
+    """The services, wired. Each part but ``post`` and ``rooms`` is awaited or called once, on the loop; those of the
+    end in their order (R-UI-8). One of them that fails or is late does not stop the others."""
 
     start: Callable[[], Awaitable[None]] = field(default=nothing)
     """Over when the pages stand."""
@@ -56,6 +62,8 @@ class App:
     """A little later: begins what the pages stand without, such as child processes, servers and jobs."""
     post: Callable[[str, str], Awaitable[None]] = field(default=not_yet)
     """Takes what ``assent send`` says to an agent."""
+    rooms: Callable[[], Rooms | None] = field(default=lambda: None)
+    """What there is for programs that come in by the door; None: not yet."""
     quitting: Callable[[], None] = field(default=lambda: None)
     """Says in the window, at once, that the app ends."""
     cancel_runs: Callable[[], Awaitable[object]] = field(default=nothing)

@@ -15,6 +15,7 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QApplication, QWidget
 
 from desktop import __version__
+from desktop.app.door.host import Door, Rooms
 from desktop.app.home.crash import CrashReporter
 from desktop.app.home.folder import Home
 from desktop.app.home.instance import InstanceServer
@@ -92,9 +93,14 @@ class Session:
         async def post(to: str, text: str) -> None:
             await app.post(to, text)
 
-        server = InstanceServer(self._home.socket, self.show, post)
+        def rooms() -> Rooms | None:
+            return app.rooms()
+
+        door = Door(rooms, window=True)
+        server = InstanceServer(self._home.socket, self.show, post, receive=door.receive)
+        hooks = Hooks(self._crashes, self.quit, self.show, door)
         try:
-            app = self._wiring.build(self._home, self._window, self.bridge, Hooks(self._crashes, self.quit, self.show))
+            app = self._wiring.build(self._home, self._window, self.bridge, hooks)
             logger.info("Assent %s, process %d", __version__, os.getpid())
             starting = self.bridge.spawn(self._start(app), name="start")
             starting.add_done_callback(lambda _: settle())
@@ -104,6 +110,7 @@ class Session:
             await self._wish.wait()
         finally:
             await server.stop()
+            await door.close("Assent was closed.")
             await shutdown.end(app, self.bridge, self._crashes)
         return 0
 

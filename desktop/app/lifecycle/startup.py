@@ -27,8 +27,10 @@ from desktop.ui.theme import Theme
 if TYPE_CHECKING:
     from desktop import settings as settings_room
     from desktop.app.desktop import reduced_motion
+    from desktop.app.door.host import Rooms
     from desktop.app.home.crash import CrashReport
     from desktop.app.lifecycle import closing, database_recovery
+    from desktop.app.wiring import door as door_wiring
     from desktop.app.wiring import pages as page_wiring
     from desktop.app.wiring import runtime, view_models
     from desktop.app.wiring.pages import Pages
@@ -41,6 +43,7 @@ else:
     reduced_motion = lazy_module("desktop.app.desktop.reduced_motion")
     closing = lazy_module("desktop.app.lifecycle.closing")
     database_recovery = lazy_module("desktop.app.lifecycle.database_recovery")
+    door_wiring = lazy_module("desktop.app.wiring.door")
     page_wiring = lazy_module("desktop.app.wiring.pages")
     runtime = lazy_module("desktop.app.wiring.runtime")
     view_models = lazy_module("desktop.app.wiring.view_models")
@@ -84,6 +87,7 @@ class Startup(QObject):
             start=self.start,
             join_world=self.join_world,
             post=self.post,
+            rooms=self.rooms,
             quitting=self.quitting,
             cancel_runs=self.cancel_runs,
             end_children=self.end_children,
@@ -98,6 +102,10 @@ class Startup(QObject):
             await not_yet(to, text)
         else:
             await self._services.inboxes.post(to, text)
+
+    def rooms(self) -> Rooms | None:
+        """What there is for programs that come in by the door, once the pages stand."""
+        return door_wiring.rooms(self._services) if self._services is not None and self._pages is not None else None
 
     async def start(self) -> None:
         """Everything, step by step; each step leaves the loop free."""

@@ -56,6 +56,7 @@ from desktop.settings import SettingsService
 from desktop.skills.catalogue.watch import FolderWatch
 from desktop.skills.patterns.grammar import Pattern
 from desktop.store import Store
+from desktop.supervision.askers import Askers
 from desktop.supervision.bus import Bus
 from desktop.supervision.live_runs import LiveRuns
 from desktop.supervision.tasks import RunSlots, TaskOwner
@@ -126,7 +127,10 @@ async def _services(
     boundary = await open_boundary(home, safety, keys, store.state)
     rules = await open_rules(store, redactor, boundary.tools, safety, boundary.policy, allowed)
     log = RedactedLog(store.audit, redactor)
-    gate = PermissionGate(asker, rules.book, log.add, safety, redactor=redactor, consents=boundary.consents)
+    askers = Askers()
+    gate = PermissionGate(
+        asker, rules.book, log.add, safety, redactor=redactor, consents=boundary.consents, instead=askers.of
+    )
 
     # Skills, the runs at work, and the one way of every call.
     skills = await asyncio.to_thread(_open_skills, home, settings, boundary, safety, keys)
@@ -208,6 +212,7 @@ async def _services(
         models=models,
         skills=skills,
         gate=gate,
+        askers=askers,
         grants=grants,
         rules=rules,
         chats=chats,

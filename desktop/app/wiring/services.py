@@ -37,6 +37,7 @@ from desktop.services.turns.tool_modes import ToolModes
 from desktop.settings import SettingsService
 from desktop.skills.catalogue.watch import FolderWatch
 from desktop.store import Store
+from desktop.supervision.askers import Askers
 from desktop.supervision.bus import Bus
 from desktop.supervision.tasks import TaskOwner
 from desktop.tools.cli.tools import CliTools
@@ -99,6 +100,8 @@ class Services:
     """The skills."""
     gate: PermissionGate
     """Decides on calls, or asks a person."""
+    askers: Askers
+    """Threads whose questions a program outside answers."""
     grants: SessionGrants
     """Folders opened for this session."""
     rules: RuleServices

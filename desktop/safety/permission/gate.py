@@ -144,8 +144,10 @@ class PermissionGate:
         redactor: Redactor | None = None,
         clock: Callable[[], float] = time.time,
         consents: ClosedPlaces | None = None,
+        instead: Callable[[PermissionRequest], Asker | None] = lambda _request: None,
     ) -> None:
         self._asker = asker
+        self._instead = instead
         self._rules = rules
         self._audit = audit
         self._settings = settings
@@ -254,7 +256,10 @@ class PermissionGate:
         """A denial where there is nobody to ask (R-PRM-6)."""
         if self._closed:
             return _deny(request, "closed", "Assent is closing")
-        return _deny(request, "no_handler", _unconsented(request)) if self._asker is None else None
+        return _deny(request, "no_handler", _unconsented(request)) if self._asker_of(request) is None else None
+
+    def _asker_of(self, request: PermissionRequest) -> Asker | None:
+        return self._instead(request) or self._asker
 
     # -- asking ---------------------------------------------------------------------------------
 
@@ -314,9 +319,11 @@ class PermissionGate:
         return answer
 
     async def _asked(self, request: PermissionRequest) -> Decision | Exception:
-        assert self._asker is not None
+        asker = self._asker_of(request)
+        if asker is None:  # it has gone meanwhile
+            return _deny(request, "no_handler", "")
         try:
-            return await self._asker.ask(request)
+            return await asker.ask(request)
         except Exception as error:  # noqa: BLE001 - the boundary to the window; raised again outside the task group
             return error
 

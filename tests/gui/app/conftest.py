@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from PySide6.QtTest import QTest
 
+from desktop.app.door.host import Door
 from desktop.app.home.crash import CrashReporter
 from desktop.app.home.folder import open_home
 from desktop.app.lifecycle import wiring
@@ -47,7 +48,8 @@ async def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theme: Any) -> 
         bridge = Bridge()
         crashes = CrashReporter(held.logs)
         quits: list[bool] = []
-        app = wiring.build(held, window, bridge, Hooks(crashes, lambda: quits.append(True), window.show))
+        hooks = Hooks(crashes, lambda: quits.append(True), window.show, Door(lambda: None, window=True))
+        app = wiring.build(held, window, bridge, hooks)
         made = Running(held, bridge, window, app, crashes, quits)
         running.append(made)
         bridge.spawn(made.start(joined=joined), name="start")
