@@ -27,12 +27,14 @@ if TYPE_CHECKING:
     import signal
 
     from desktop.app.commands import audit_check, check, headless, send
+    from desktop.app.commands.mcp_server import command as mcp_server
     from desktop.app.home import instance
     from desktop.app.lifecycle import start, startup_error
 else:
     audit_check = lazy_module("desktop.app.commands.audit_check")
     check = lazy_module("desktop.app.commands.check")
     headless = lazy_module("desktop.app.commands.headless")
+    mcp_server = lazy_module("desktop.app.commands.mcp_server.command")
     instance = lazy_module("desktop.app.home.instance")
     send = lazy_module("desktop.app.commands.send")
     signal = lazy_module("signal")
@@ -52,11 +54,13 @@ def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int
     small = _small_command(given[0]) if given else None
     if small is not None:
         return small(given[1:])
-    if list(given[:1]) == ["run"]:
+    windowless = {"run": headless, "mcp": mcp_server}.get(given[0]) if given else None
+    if windowless is not None:
         signal.signal(signal.SIGINT, _not_begun)
-        load(headless)
+        load(windowless)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        return headless.main(given[1:])
+        code: int = windowless.main(given[1:])
+        return code
     options = _ordinary(given) or _parser().parse_args(given)
     if options.version:
         sys.stdout.write(f"assent {__version__}\n")
@@ -105,7 +109,7 @@ def _small_command(word: str) -> Callable[[Sequence[str]], int] | None:
 
 
 def _not_begun(*_: object) -> None:
-    """Ctrl+C while ``assent run`` still loads its code: there is nothing yet to be stopped in order."""
+    """Ctrl+C while a command still loads its code: there is nothing yet to be stopped in order."""
     _tell("assent: stopped")
     raise SystemExit(STOPPED)
 
@@ -144,6 +148,7 @@ def _parser() -> argparse.ArgumentParser:
         description="People and AI at work, with every effect approved.",
         epilog="assent run AGENT-OR-SKILL MESSAGE works without a window; assent run --help says how. "
         "assent send ADDRESS MESSAGE says something to a persistent agent at work. "
+        "assent mcp offers chosen skills and agents to other programs; assent mcp --help says how. "
         "assent audit-check FILE follows the chain of an exported activity log.",
     )
     parser.add_argument("--version", action="store_true", help="print the version and end")

@@ -19,6 +19,7 @@ from desktop.settings.groups.limits import Limits
 from desktop.settings.groups.middleware import MiddlewareSettings
 from desktop.settings.groups.models import ModelSettings
 from desktop.settings.groups.notifications import Notifications
+from desktop.settings.groups.other_apps import OtherApps
 from desktop.settings.groups.security import DENIED_HERE, Security
 from desktop.settings.groups.skills import Skills
 from desktop.settings.groups.tools import ENVIRONMENT_WINDOWS, ToolSettings
@@ -47,6 +48,8 @@ class Settings:
     """Settings of the library's middleware."""
     notifications: Notifications = field(default_factory=Notifications)
     """How Assent calls a person who looks elsewhere."""
+    other_apps: OtherApps = field(default_factory=OtherApps)
+    """What other programs may use."""
 
     def value(self, key: str) -> Any:
         """By full key, for pages made from the schema. Raises KeyError."""

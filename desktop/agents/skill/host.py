@@ -43,6 +43,8 @@ class ChildTerms:
     """Tighter limits for the child and all below it."""
     priority: Priority | None = None
     """None: its parent's, or what its own definition says."""
+    kept: str = ""
+    """How long the threads of agents that it calls are kept, where that is not as the settings say."""
 
 
 class Together(Protocol):

@@ -15,8 +15,8 @@ from desktop.app.commands.windowless import windowless
 from desktop.app.door.client import NO_ANSWER, NOBODY, connect, greet
 from desktop.app.door.host import CLOSED, STARTING, Door
 from desktop.app.door.peer import Answer, Hear, Peer
+from desktop.app.guests.rooms import rooms
 from desktop.app.home.folder import DATA, SOCKET, open_home
-from desktop.app.wiring.door import rooms
 from desktop.app.wiring.services import Services
 from desktop.domain.errors import HomeInUse, KnownError
 from desktop.supervision.tasks import TaskOwner
@@ -33,12 +33,12 @@ logger = logging.getLogger(__name__)
 
 class HomeReach:
     """``peer`` connects when it is first wanted and whenever the connection was lost; ``close`` at the end. ``hello``
-    has ``kind`` and ``name``; ``answer`` and ``hear`` serve what the app says; ``gone`` is told why it left."""
+    gives ``kind`` and ``name``; ``answer`` and ``hear`` serve what the app says; ``gone`` is told why it left."""
 
     def __init__(
         self,
         home: Path,
-        hello: Mapping[str, Any],
+        hello: Callable[[], Mapping[str, Any]],
         answer: Answer,
         hear: Hear,
         *,
@@ -93,7 +93,7 @@ class HomeReach:
 
     async def _tried(self) -> tuple[Peer, Mapping[str, Any]]:
         try:
-            return await connect(self._home / DATA / SOCKET, self._hello)
+            return await connect(self._home / DATA / SOCKET, self._hello())
         except KnownError as error:
             if error.code != NOBODY:
                 raise
@@ -109,7 +109,8 @@ class HomeReach:
         try:
             await peer.serve(self._answer, self._hear)
         finally:
-            self._gone(peer.gone)
+            if not self._closed:
+                self._gone(peer.gone)
 
     # -- a runtime of our own -----------------------------------------------------------------------------------------
 
@@ -125,7 +126,7 @@ class HomeReach:
         door = await ready
         ours, theirs = socket.socketpair(socket.AF_UNIX)
         self._tasks.spawn(self._let_in(door, theirs), "door: ourselves")
-        return await greet(ours, self._hello)
+        return await greet(ours, self._hello())
 
     async def _have_home(self, ready: asyncio.Future[Door]) -> None:
         """Hold the home until it is given up."""

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from desktop import settings as settings_room
     from desktop.app.desktop import reduced_motion
     from desktop.app.door.host import Rooms
+    from desktop.app.guests import rooms as guest_rooms
     from desktop.app.home.crash import CrashReport
     from desktop.app.lifecycle import closing, database_recovery
-    from desktop.app.wiring import door as door_wiring
     from desktop.app.wiring import pages as page_wiring
     from desktop.app.wiring import runtime, view_models
     from desktop.app.wiring.pages import Pages
@@ -43,7 +43,7 @@ else:
     reduced_motion = lazy_module("desktop.app.desktop.reduced_motion")
     closing = lazy_module("desktop.app.lifecycle.closing")
     database_recovery = lazy_module("desktop.app.lifecycle.database_recovery")
-    door_wiring = lazy_module("desktop.app.wiring.door")
+    guest_rooms = lazy_module("desktop.app.guests.rooms")
     page_wiring = lazy_module("desktop.app.wiring.pages")
     runtime = lazy_module("desktop.app.wiring.runtime")
     view_models = lazy_module("desktop.app.wiring.view_models")
@@ -105,7 +105,7 @@ class Startup(QObject):
 
     def rooms(self) -> Rooms | None:
         """What there is for programs that come in by the door, once the pages stand."""
-        return door_wiring.rooms(self._services) if self._services is not None and self._pages is not None else None
+        return guest_rooms.rooms(self._services) if self._services is not None and self._pages is not None else None
 
     async def start(self) -> None:
         """Everything, step by step; each step leaves the loop free."""

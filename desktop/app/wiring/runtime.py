@@ -20,6 +20,7 @@ from desktop.app.wiring.cli_tools import cli_tools
 from desktop.app.wiring.code import open_code
 from desktop.app.wiring.keys import KeyServices, open_keys
 from desktop.app.wiring.mcp import mcp_servers
+from desktop.app.wiring.outside import outside_calls
 from desktop.app.wiring.rules import RuleServices, open_rules
 from desktop.app.wiring.services import Services
 from desktop.app.wiring.skills import DELETED, account_of, follow_settings, keep_current, open_skills
@@ -187,6 +188,10 @@ async def _services(
     cli = cli_tools(home, boundary.tools, boundary.cli, skills, owner)
     mcp = mcp_servers(home, boundary.tools, boundary.cli, skills, owner, settings, redactor)
     agents = AgentServices(agent_files, settings, boundary.tools, skills, owner)
+
+    def host() -> Host | None:
+        return _host(runtime, model or settings.current.models.default)
+
     return Services(
         home=home,
         settings=settings,
@@ -222,9 +227,8 @@ async def _services(
         traces=TraceService(store, agent_files.book, runtime.tracker, runtime.usual_rounds),
         jobs=await _jobs(runtime, chats, rules, boundary, home, settings),
         run_trees=RunTreeService(live, store.run_agents),
-        make_skill_service=lambda: _skill_service(
-            runtime, home, lambda: _host(runtime, model or settings.current.models.default)
-        ),
+        outside=outside_calls(runtime, settings, skills, gate, owner, host),
+        make_skill_service=lambda: _skill_service(runtime, home, host),
     )
 
 

@@ -29,6 +29,7 @@ from desktop.services.chats.traces import TraceService
 from desktop.services.chats.tree_actions import RunTreeService
 from desktop.services.debates.service import DebateService
 from desktop.services.definitions.book import AgentBook
+from desktop.services.outside.calls import OutsideCalls
 from desktop.services.schedules.service import JobService
 from desktop.services.skills.world import SkillWorld
 from desktop.services.threads.context import ContextService
@@ -120,6 +121,8 @@ class Services:
     """Pins and summaries of threads."""
     run_trees: RunTreeService
     """The agents of runs, for the Run panel."""
+    outside: OutsideCalls
+    """What other programs may call."""
     make_skill_service: Callable[[], SkillService]
     """Makes the service of the Skills page, when it is first needed."""
 

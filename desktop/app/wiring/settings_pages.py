@@ -149,6 +149,13 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         build=_servers,
     ),
     PageRow(
+        "Other apps",
+        "Assent for other apps",
+        "link",
+        words=("MCP", "Claude Code", "VS Code", "Zed", "Cursor", "assent mcp", "server"),
+        note="These programs start `assent mcp`. Each of their calls passes the same gates as any.",
+    ),
+    PageRow(
         "Skills",
         "Skills",
         "skills",

@@ -145,6 +145,7 @@ class AgentCalls:
         """One agent more in this run. Raises BudgetExhausted (R-SUP-5)."""
         thread_id = begun.thread.thread_id if begun is not None else new_id()
         kept = self._threads.kept if begun is None or begun.thread.label == CHILD else "permanent"
+        kept = host.terms.kept or kept
         agent_id = AgentId(agent.name, thread_id)
         live, meta = self._runtime().live, call.meta
         caller = live.node_of(meta) if live is not None else None

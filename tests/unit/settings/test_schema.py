@@ -23,7 +23,7 @@ skills.projects skills.trusted_projects
 middleware.switched_on middleware.switched_off middleware.rate_limit.per_minute
 middleware.rate_limit.skills_per_minute middleware.content_filter.patterns
 middleware.content_filter.action middleware.content_filter.replacement middleware.response_cache.minutes
-middleware.response_cache.entries notifications.desktop
+middleware.response_cache.entries notifications.desktop other_apps.offered
 """.split()
 
 
