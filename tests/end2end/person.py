@@ -215,6 +215,9 @@ class Person:
             setup.set_side(side, model="scripted/scripted")
         page.setup.start()
         await self.until(lambda: len(self.lanes()) == 3 and self.lanes()[2][1].startswith("half"), "half of turn 2")
+        left = self.models.services.store.debates.left
+        while not [one for one in await left(thread_id=self.debate.state.thread_id) if one.text == "half of a turn"]:
+            await asyncio.sleep(0.02)  # it is on the disk within a quarter of a second
         fact("half", lanes=self.lanes())
         await asyncio.sleep(WAIT_S)
 
