@@ -173,6 +173,8 @@ class ThreadsViewModel(QObject):
         self._search = 0
         self._reading = False
         self._read_again = False
+        self.loaded = False
+        """The list was read: before, it is not known whether there is any chat."""
 
     def model(self) -> ThreadListModel:
         """The rows for the view."""
@@ -202,6 +204,7 @@ class ThreadsViewModel(QObject):
         finally:
             self._reading = False
         self._threads = {one.thread_id: one for one in records if one.thread_id not in self._going}
+        self.loaded = True
         self._show()
         if self._read_again:
             self._read_again = False

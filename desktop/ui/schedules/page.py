@@ -109,6 +109,7 @@ class SchedulesPage(QFrame):
         self._first.clicked.connect(self.new_job)
         self._empty = EmptyState("schedules", "No jobs yet", NOTHING, (self._first,))
         self._stack.addWidget(self._empty)
+        self._empty.hide()  # until the jobs are read it is not known that there is none
         self._stack.addWidget(self._detail())
         self.folding = FoldingPane(self._list(), holder, width=264, name="Show the list of jobs", minimum=MINIMUM)
         self._head.row.insertWidget(0, self.folding.button)
@@ -118,7 +119,7 @@ class SchedulesPage(QFrame):
 
     def first_focus(self) -> QWidget:
         """The list of jobs; while there is none, what begins the first."""
-        if self._jobs.rows:
+        if self._jobs.rows or not self._jobs.loaded:
             return self.rows
         return self._first if self._stack.currentIndex() == 0 else self.form.name
 
@@ -200,6 +201,8 @@ class SchedulesPage(QFrame):
             self._names.setStringList(names)
         self.rows.viewport().update()
         self._select(marked)
+        if self._jobs.loaded and not self._jobs.rows and self._stack.currentIndex() == 0:
+            self._empty.show()
         if not self._jobs.rows and not self._jobs.dirty and self._stack.currentIndex() == 1 and not self._writing():
             self._stack.setCurrentIndex(0)
         elif self._jobs.rows and self._stack.currentIndex() == 0:

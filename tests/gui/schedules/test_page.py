@@ -288,3 +288,31 @@ def test_only_read_takes_the_admin_names_out_and_the_list_brings_them_back(page)
     page.form.kind.chosen.emit("listed")
     assert page.jobs.draft.policy.allow_admin == ("bash",)
     assert page.jobs.draft.policy.allowed_tools == page.jobs.kept.policy.allowed_tools
+
+
+def test_no_jobs_yet_is_said_only_once_the_jobs_were_read(theme: Any, qtbot: Any) -> None:
+    class NoJobs(RecordingService):
+        async def jobs(self) -> Any:
+            return ()
+
+    class Later(_Now):
+        def __init__(self) -> None:
+            super().__init__()
+            self.waiting: list[Any] = []
+
+        def spawn(self, work: Any, **options: Any) -> Any:
+            self.waiting.append((work, options))
+
+        def go_on(self) -> None:
+            waiting, self.waiting = self.waiting, []
+            for work, options in waiting:
+                super().spawn(work, **options)
+
+    bridge = Later()
+    made = SchedulesPage(JobsViewModel(NoJobs(), bridge), lambda: AGENTS, lambda: MODELS)  # type: ignore[arg-type]
+    qtbot.addWidget(made)
+    made.show()
+    assert not made._empty.isVisible()
+    bridge.go_on()
+    assert made._empty.isVisible()
+    made._jobs._timer.stop()

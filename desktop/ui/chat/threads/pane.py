@@ -149,7 +149,8 @@ class ThreadList(QFrame):
         if self.searching and self.field.text().strip():
             self._stack.setCurrentWidget(self.hits)
         else:
-            self._stack.setCurrentWidget(self.rows if self._model.rowCount() else self._empty)
+            none = self._threads.loaded and not self._model.rowCount()
+            self._stack.setCurrentWidget(self._empty if none else self.rows)
 
     def _open_row(self, index: QModelIndex) -> None:
         """Open the thread of a row, unless several are being selected."""
