@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtWidgets import QBoxLayout, QFrame, QWidget
 
 from desktop.presenter.settings.page import SettingSpec, SettingsViewModel
 from desktop.ui.settings.list_editor import ListEditor
 from desktop.ui.settings.times_editor import TimesEditor
+from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Combo, Field
 from desktop.ui.widgets.controls.toggles import Segmented, Switch
@@ -20,6 +21,8 @@ from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.text import Paragraph, Text
 
 LISTS = frozenset({"texts", "paths", "patterns", "expressions", "names", "times"})
+WORDS = 180
+"""Pixels at 100 % that title and help need beside the control."""
 SCALES = (0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
 
 
@@ -165,26 +168,28 @@ class SettingRow(QFrame):
         self.spec = spec
         self.setProperty("pane", "row-last" if last or heading else "row")
         column = Column(self, margins=0 if heading else (16, 12, 16, 12), spacing=4)
-        upper = Row(spacing=8 if heading else 16)
+        self._upper, head = Row(spacing=8 if heading else 16), Row(spacing=8 if heading else 16)
         words = Column(spacing=2)
         if heading:
             words.addWidget(Text(heading, "strong", elide="right"))
         else:
             words.addWidget(Paragraph(spec.title, "medium"))
             words.addWidget(Paragraph(spec.help, "small", "2"))
-        upper.addLayout(words, 1)
+        head.addLayout(words, 1)
         self._reset = Button("Reset", "quiet", small=True, tip="Back to the default")
         self._reset.clicked.connect(self._back_to_default)
-        upper.addWidget(self._reset)
+        head.addWidget(self._reset)
         if tools is not None:
-            upper.addWidget(tools)
+            head.addWidget(tools)
+        self._upper.addLayout(head, 1)
         self.control = control or make_control(spec)
-        column.addLayout(upper)
+        column.addLayout(self._upper)
         if spec.kind in LISTS:
             column.addSpacing(4)
             column.addWidget(self.control.widget)
         else:
-            upper.addWidget(self.control.widget)
+            beside = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+            self._upper.addWidget(self.control.widget, 0, beside)
         self._warning = Notice("ask", "", icon="failed")
         self._warning.hide()
         column.addWidget(self._warning)
@@ -197,6 +202,22 @@ class SettingRow(QFrame):
         settings.refused.connect(self._refused)
         settings.problems_changed.connect(self._warn)
         self.refresh()
+
+    def event(self, event: QEvent) -> bool:
+        """Whatever changes the room of the words, they are never squeezed: the control goes below them."""
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest) and self.spec.kind not in LISTS:
+            self._place()
+        return super().event(event)
+
+    def _place(self) -> None:
+        px, margins = theme().px, self.layout().contentsMargins()  # type: ignore[union-attr]  # a column
+        own = self.control.widget.sizeHint().width() + self._upper.spacing()
+        own += 0 if self._reset.isHidden() else self._reset.sizeHint().width() + self._upper.spacing()
+        below = self.width() - margins.left() - margins.right() < own + px(WORDS)
+        wanted = QBoxLayout.Direction.TopToBottom if below else QBoxLayout.Direction.LeftToRight
+        if self._upper.direction() != wanted:
+            self._upper.setDirection(wanted)
+            self.updateGeometry()  # what it lies in has given it the height of before
 
     def refresh(self) -> None:
         """Show what is in force."""

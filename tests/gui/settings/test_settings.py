@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QStackedWidget, QWidget
 from pytestqt.qtbot import QtBot
 from shots.middleware import SampleMiddleware
 from shots.samples import SampleBoundaries, SampleSettings, SampleSetup
@@ -24,6 +24,7 @@ from desktop.ui.theme import Theme
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.controls.fields import Combo, Field
 from desktop.ui.widgets.controls.toggles import Segmented, Switch
+from desktop.ui.widgets.layout.containers import Scroller
 from desktop.ui.widgets.text import Text
 from tests.gui.settings.page_kit import settings_page
 from tests.gui.shell.test_window import spin
@@ -445,3 +446,39 @@ def test_everything_that_takes_keys_has_a_name(shown: Shown) -> None:
         and child.window() is shown.page.window()
     ]
     assert nameless == []
+
+
+def test_title_and_help_of_a_setting_keep_their_room_and_the_control_goes_below_them(
+    qtbot: QtBot, theme: Theme, shown: Shown
+) -> None:
+    shown.page.show_settings("Appearance")
+    row = next(row for row in shown.page.findChildren(SettingRow) if row.spec.title == "Theme")
+    try:
+        for scale, width, below in ((1.0, 1216, False), (2.0, 896, True), (2.0, 1400, False)):
+            theme.set_scale(scale)
+            shown.page.resize(width, 700)
+            spin(60)
+            control, title = row.control.widget, row.findChild(QLabel)
+            beside = control.mapTo(row, control.rect().topLeft()).x() > title.width() // 2
+            assert beside is not below, (scale, width)
+            assert title.width() >= theme.px(150), "no word of it is broken"
+    finally:
+        theme.set_scale(1.0)
+
+
+def test_a_page_that_was_resized_while_another_was_shown_is_as_wide_as_its_room(qtbot: QtBot, theme: Theme) -> None:
+    stack = QStackedWidget()
+    qtbot.addWidget(stack)
+    page, inside = Scroller(), QFrame()
+    page.column.addWidget(inside)
+    stack.addWidget(page)
+    stack.addWidget(QFrame())
+    stack.resize(500, 400)
+    stack.show()
+    spin(30)
+    stack.setCurrentIndex(1)
+    stack.resize(900, 400)
+    spin(30)
+    stack.setCurrentIndex(0)
+    spin(30)
+    assert inside.width() > 800

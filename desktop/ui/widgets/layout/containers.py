@@ -154,8 +154,8 @@ class Scroller(QScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Content is never wider than the view."""
+        self._inside.setMaximumWidth(self.viewport().width())  # before it is given its width: at once, if once only
         super().resizeEvent(event)
-        self._inside.setMaximumWidth(self.viewport().width())
 
 
 def clear(layout: QVBoxLayout | QHBoxLayout) -> None:
