@@ -18,7 +18,7 @@ async def _held(host: Any, name: str, command: list[str]) -> Any:
     launch = {"server": name, "argv": command, "cwd": tempfile.gettempdir(), "env": {}, "timeout": 30}
     stream = host.stream("serve", launch)
     async for event in stream:
-        if event.get("event") == "tools":
+        if event.get("event") == "list":
             return stream
     raise AssertionError("the server told no tools")
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from desktop.app.wiring.cli_tools import reserved_by
 from desktop.app.wiring.skills import PinFile
+from desktop.domain.errors import KnownError
+from desktop.domain.judgement import Category
+from desktop.domain.tools import ToolSpec
+from desktop.pipeline.validation import Validator
 from desktop.safety.confinement.environment import needs_admin
 from desktop.safety.confinement.output import upright
 from desktop.safety.confinement.process import held
@@ -19,10 +24,14 @@ from desktop.skills.schemas.validation import check
 from desktop.supervision.tasks import TaskOwner
 from desktop.tools.cli.services import CliServices
 from desktop.tools.mcp.pins import McpPins
+from desktop.tools.mcp.questions import refused
 from desktop.tools.mcp.servers import McpServers
 from desktop.tools.mcp.services import McpServices
 from desktop.tools.registry import ToolRegistry
 from desktop.workers.mcp_child import mcp_host
+
+if TYPE_CHECKING:
+    from desktop.tools.mcp.reading.answer import CheckValue
 
 SERVERS = "mcp.yaml"
 PINS = "mcp-pins.json"
@@ -48,6 +57,8 @@ def mcp_servers(
         settings=cli.settings,
         hold=held,
         check_schema=_schema_problem,
+        check_value=value_check(),
+        asked=refused,
         pins=McpPins(PinFile(home / "data" / PINS)),
         spawn=owner.spawn,
         redactor=redactor,
@@ -76,6 +87,21 @@ def _taken(skills: SkillWorld) -> Callable[[str], str]:
 def _changed(servers: McpServers, keys: frozenset[str]) -> None:
     if any(key.startswith(_BOUND) for key in keys):
         servers.confinement_changed()
+
+
+def value_check() -> CheckValue:
+    """A function that says why a structured result is not what the tool declares, or ""; each schema is compiled
+    once."""
+    validator = Validator()
+
+    async def problem(tool: str, schema: Mapping[str, Any], value: Any) -> str:
+        try:
+            await validator.check_result(ToolSpec(tool, "", {}, Category.READ, returns=schema), value)
+        except KnownError as error:
+            return str(error)
+        return ""
+
+    return problem
 
 
 def _schema_problem(schema: object) -> str:

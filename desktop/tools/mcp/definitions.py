@@ -33,6 +33,7 @@ SERVERS = DeclaredList("mcp.yaml", "servers", most=20)
 MAX_ARGUMENTS = 200
 MAX_NAME = 32
 MAX_TIMEOUT_S = 3_600
+MAX_ROOTS = 20
 DEFAULT_TIMEOUT_S = 120.0
 KEYS = (
     "name",
@@ -45,11 +46,12 @@ KEYS = (
     "url",
     "bearer",
     "headers",
+    "roots",
     "timeout",
     "category",
     "tools",
 )
-OF_PROGRAMS = ("args", "env", "cwd", "network")
+OF_PROGRAMS = ("args", "env", "cwd", "network", "roots")
 OF_TOOLS = ("category", "timeout", "enabled")
 
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -98,6 +100,8 @@ class McpDefinition:
     """That of its tools where ``tools`` says nothing else: admin unless the person configured otherwise (S-RES-4)."""
     tools: Mapping[str, ToolRule] = field(default_factory=dict)
     """What is said of single tools."""
+    roots: tuple[str, ...] = ()
+    """The folders that it is offered, of those that tools may list."""
     line: int = 1
     """Where it stands in the file."""
 
@@ -116,8 +120,13 @@ class McpDefinition:
     @property
     def launch(self) -> tuple[object, ...]:
         """All that only a new start can change."""
-        carried = (self.bearer, tuple(self.headers.items()))
+        carried = (self.bearer, tuple(self.headers.items()), self.roots)
         return (self.url, self.command, self.args, tuple(self.env.items()), self.cwd, self.network, *carried)
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether it runs on another machine: the files of this one are nothing to it."""
+        return bool(self.url) and not _is_here(urlsplit(self.url).hostname or "")
 
     def rule(self, tool: str) -> ToolRule:
         """The rule of one tool, by the server's name for it."""
@@ -167,6 +176,7 @@ class _McpEntry(EntryReader):
             self.timeout(MAX_TIMEOUT_S) or DEFAULT_TIMEOUT_S,
             category or Category.ADMIN,
             tools,
+            self._roots(),
             node.line,
         )
 
@@ -210,6 +220,19 @@ class _McpEntry(EntryReader):
         for at, item in enumerate(node.items):
             if item.kind != "text" or (hidden := no_argument(item.text)):
                 self.notes.error(item, f"args[{at}]", "this has to be a text" if item.kind != "text" else hidden)
+        return tuple(item.text for item in node.items)
+
+    def _roots(self) -> tuple[str, ...]:
+        node = self.node.get("roots")
+        if node is None or node.empty:
+            return ()
+        if node.kind != "list" or len(node.items) > MAX_ROOTS:
+            self.notes.error(node, "roots", f"this has to be a list of at most {MAX_ROOTS} folders")
+            return ()
+        for at, item in enumerate(node.items):
+            if item.kind != "text" or not _ABSOLUTE.match(item.text):
+                words = "this has to be an absolute path, or one that begins with ~/"
+                self.notes.error(item, f"roots[{at}]", words)
         return tuple(item.text for item in node.items)
 
     def _cwd(self) -> str:

@@ -27,6 +27,8 @@ MAX_TITLE = 120
 MAX_INSTRUCTIONS = 4_000
 INSTRUCTIONS = "instructions:"
 """Stands for a server's instructions among the names of its tools, none of which can be it."""
+OFFERS = "offers:"
+"""The same for what it offers beside tools: its resources and prompts."""
 MAX_DEPTH = 24
 MAX_NODES = 3_000
 SchemaCheck = Callable[[Mapping[str, Any]], str]
@@ -69,6 +71,8 @@ class Offered:
     """All that a model or a person is told of it, laid out for comparing."""
     problem: str = ""
     """Why it is off, or ""."""
+    returns: Mapping[str, Any] = field(default_factory=dict)
+    """The JSON Schema of its structured result; {}: it declares none that can be used."""
 
 
 def judged(server: str, texts: Iterable[str], check: SchemaCheck, mask: MaskData) -> tuple[Offered, ...]:
@@ -105,6 +109,22 @@ def instructions_of(server: str, said: str, mask: MaskData) -> Offered | None:
     return Offered(INSTRUCTIONS, f"instructions of {server}", text, digest=digest, text=text)
 
 
+def offers_of(server: str, has: Iterable[str]) -> Offered | None:
+    """What a server offers beside tools, as one more thing that a person looks at; None where there is nothing. What
+    it comes to for a person is the same whatever the lists hold, so no later list voids the agreement."""
+    words = {
+        "resources": "Resources: you can put them into messages; agents can ask to read them, each time as its category"
+        " has it.",
+        "prompts": "Prompts: you can put them into messages.",
+    }
+    there = [name for name in words if name in has]
+    if not there:
+        return None
+    text = "\n".join(words[name] for name in there)
+    digest = hashlib.sha256(" ".join(there).encode()).hexdigest()
+    return Offered(OFFERS, f"resources and prompts of {server}", text, digest=digest, text=text)
+
+
 def _judge(server: str, text: str, check: SchemaCheck, mask: MaskData) -> Offered:
     try:
         tool = json.loads(text)
@@ -120,6 +140,8 @@ def _judge(server: str, text: str, check: SchemaCheck, mask: MaskData) -> Offere
     size = tool.get("tooLarge")
     if isinstance(size, int):
         return Offered(shown, "", "", problem=f"its declaration has {size:,} characters, which is too many")
+    if isinstance(tool.get("unusable"), str):
+        return Offered(shown, "", "", problem=f"it cannot be called: {plain(tool['unusable'], 300)}")
     said = _laid_out(tool)
     tool = mask(tool)
     schema = tool.get("inputSchema")
@@ -134,7 +156,8 @@ def _judge(server: str, text: str, check: SchemaCheck, mask: MaskData) -> Offere
         _claims(hints),
         hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest(),
         mask(_laid_out(tool)),
-        _schema_problem(schema, check) or _task_problem(tool),
+        _schema_problem(schema, check),
+        _returns(tool.get("outputSchema"), check),
     )
 
 
@@ -170,10 +193,11 @@ def _schema_problem(schema: Any, check: SchemaCheck) -> str:
     return ""
 
 
-def _task_problem(tool: Mapping[str, Any]) -> str:
-    execution = tool.get("execution")
-    required = isinstance(execution, dict) and execution.get("taskSupport") == "required"
-    return "it can only be called as a task that goes on by itself, which Assent does not do yet" if required else ""
+def _returns(schema: Any, check: SchemaCheck) -> Mapping[str, Any]:
+    """The schema of its results, if it is one of objects and can be used."""
+    if not isinstance(schema, dict) or _size_problem(schema) or check(schema):
+        return {}
+    return schema
 
 
 def _size_problem(schema: Mapping[str, Any]) -> str:

@@ -8,29 +8,29 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 from desktop.domain.errors import KnownError, ToolFailure
 from desktop.domain.ids import new_id
 from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.processes import ChildStream
-from desktop.domain.safety import Access, ProcessSpec, SafetySettings
+from desktop.domain.mcp import McpOffers
+from desktop.domain.processes import ChildRefused, ChildStream
 from desktop.tools.mcp.definitions import McpDefinition
-from desktop.tools.mcp.headers import headers_of
-from desktop.tools.mcp.offered import INSTRUCTIONS, Offered, instructions_of, judged, plain
+from desktop.tools.mcp.launch import ServerConfinement, ServerLaunch
+from desktop.tools.mcp.offered import INSTRUCTIONS, OFFERS, Offered, instructions_of, judged, offers_of, plain
 from desktop.tools.mcp.pins import Standing
-from desktop.tools.mcp.services import CACHE, McpServices
+from desktop.tools.mcp.questions import ServerQuestions
+from desktop.tools.mcp.reading.answer import ServerAnswer
+from desktop.tools.mcp.reading.listed import Listed, listed
+from desktop.tools.mcp.services import McpServices
+from desktop.tools.mcp.standing import StandingWishes
 
 _log = logging.getLogger(__name__)
 
 START_TIMEOUT_S = 30.0
-GREETING_S = 180.0
-"""Until the first answer: npx and uvx fetch what they run at the first start."""
 BACKOFF_MAX_S = 60.0
 HEALTHY_AFTER_S = 30.0
 ATTEMPTS = 5
@@ -39,40 +39,40 @@ LATE_S = 2.0
 """Seconds by which our limit of a call comes after that of the MCP host, which tells the server."""
 LOG_LINES = 200
 LOG_LINE = 500
-_ON_THE_NET = "It runs elsewhere: nothing on this computer holds what it does with these arguments."
+_NOT_AGAIN = frozenset({"mcp.unauthorized", "mcp.version"})
+"""Ends that another start would not change."""
 
 Condition = Literal["off", "starting", "running", "waiting", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a server says about itself: claims, shown as such."""
+    """What a server says about itself: claims, shown as such. ``has``: what it says that it offers."""
 
     name: str = ""
     version: str = ""
     protocol: str = ""
     note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ServerConfinement:
-    """How it was started: the settings then, the sentence for a person ("": it is not known yet), and why its calls are
-    admin whatever was configured (its program can be changed by agents), or ""."""
-
-    settings: tuple[Any, ...] = ()
-    sentence: str = ""
-    kind: str = ""
-    network: bool = True
-    weak: str = ""
+    has: tuple[str, ...] = ()
 
 
 class McpServer:
-    """``changed`` is called on the loop after every change of ``condition``, ``offered`` or the log."""
+    """``changed`` is called on the loop after every change of ``condition``, ``offered`` or the log; ``updated`` with a
+    watched resource that changed; ``begun`` in each life, when it can be asked."""
 
-    def __init__(self, definition: McpDefinition, services: McpServices, changed: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        definition: McpDefinition,
+        services: McpServices,
+        changed: Callable[[], None],
+        updated: Callable[[str, str], None],
+        begun: Callable[[str], None],
+    ) -> None:
         self.definition = definition
         self._services = services
-        self._changed = changed
+        self._changed, self._updated, self._begun = changed, updated, begun
+        self._launch = ServerLaunch(definition, services)
+        self._questions = ServerQuestions(definition.name, services.spawn, services.asked, self._answered)
         self._task: asyncio.Task[None] | None = None
         self._settled = asyncio.Event()
         self._ready_at = 0.0
@@ -84,8 +84,11 @@ class McpServer:
         self.confinement = ServerConfinement()
         self.offered: tuple[Offered, ...] = ()
         self.instructions: Offered | None = None
+        self.offering: Offered | None = None
+        self.listed = Listed()
         self.standings: dict[str, tuple[Standing, str]] = {}
         self.log: tuple[str, ...] = ()
+        self.standing = StandingWishes(self._said)
 
     # -- its life -----------------------------------------------------------------------------------------------------
 
@@ -112,11 +115,12 @@ class McpServer:
         delay, failures = self._services.first_pause_s, 0
         while True:
             self._ready_at = 0.0
+            final = False
             try:
                 await self._one_life()
                 reason = "It ended."
             except KnownError as error:
-                reason = self._told(error.advice, LOG_LINE)
+                reason, final = self._told(error.advice, LOG_LINE), error.code in _NOT_AGAIN
             except Exception as error:  # ours: another start would end like this one
                 _log.exception("the MCP server %s could not be held", self.definition.name)
                 self._set("failed", f"Assent made a mistake with this server ({type(error).__name__}).")
@@ -125,7 +129,7 @@ class McpServer:
             if self._ready_at and time.monotonic() - self._ready_at > HEALTHY_AFTER_S:
                 delay, failures = self._services.first_pause_s, 0
             failures += 1
-            if failures >= ATTEMPTS:
+            if final or failures >= ATTEMPTS:
                 self._set("failed", reason)
                 return
             self._set("waiting", reason)
@@ -136,16 +140,21 @@ class McpServer:
 
     async def _one_life(self) -> None:
         """Until it is gone. Raises KnownError saying how."""
-        launch = await self._launch()
+        if self.definition.url:
+            self.confinement = self._launch.elsewhere
+        launch, self.confinement = await self._launch.prepared()
+        for sentence in self._launch.refused:
+            self._note(f"It is not offered a folder of roots: {sentence}")
         self._key = f"{self.definition.name} {new_id()}"  # the life before may still be ending
         stream = self._services.child.stream("serve", {**launch, "server": self._key})
-        tools: dict[int, list[str]] = {}
+        items: dict[str, dict[int, list[str]]] = {}
         try:
             async for event in stream:
                 if isinstance(event, Mapping):
-                    await self._take(event, tools)
+                    await self._take(event, items)
         finally:
             stream.cancel()
+            self._questions.withdraw_all()
 
     def _set(self, condition: Condition, reason: str = "") -> None:
         self.condition, self.reason = condition, reason
@@ -156,96 +165,61 @@ class McpServer:
         self._changed()
 
     @property
-    def caller(self) -> str:
-        """The name by which the keyring knows that this server wants a value."""
-        return f"mcp-{self.definition.name}"
-
-    # -- starting -----------------------------------------------------------------------------------------------------
-
-    async def _launch(self) -> dict[str, Any]:
-        """What the MCP host needs to start it. Raises KnownError: a variable, a program or a folder is not there."""
-        definition, services = self.definition, self._services
-        base = {"timeout": GREETING_S}
-        if definition.url:
-            self.confinement = ServerConfinement(self._settings_key(), _ON_THE_NET)
-            headers, secrets = await headers_of(
-                definition.headers, definition.bearer, services.environment, self.caller
-            )
-            return {**base, "url": definition.url, "headers": headers, "secrets": secrets}
-        environment = await services.environment.build(definition.env, admin=True, tool=self.caller)
-        spec = await asyncio.to_thread(self._confined, environment)
-        return {**base, "argv": list(spec.argv), "cwd": spec.cwd, "env": dict(spec.env)}
-
-    def _settings_key(self) -> tuple[Any, ...]:
-        return confinement_settings(self._services.settings())
-
-    def _confined(self, environment: dict[str, str]) -> ProcessSpec:
-        """The command confined as shell commands are (C-33). Blocks; raises ToolFailure."""
-        definition, services = self.definition, self._services
-        settings = services.settings()
-        place = services.policy.explain(os.path.expanduser(definition.cwd) or settings.workspace, Access.LIST)
-        if not place.allowed:
-            raise ToolFailure(place.sentence, code="denied.boundary")
-        folders = environment.get("PATH", os.defpath).split(os.pathsep)
-        path = os.pathsep.join(folder for folder in folders if os.path.isabs(folder))
-        program = shutil.which(os.path.expanduser(definition.command), path=path or os.defpath)
-        if program is None:
-            raise ToolFailure(
-                f"{definition.command} was not found on the tool PATH.",
-                code="tool.absent",
-                next_step="Install it, or correct command in mcp.yaml.",
-            )
-        plain_spec = ProcessSpec((program, *definition.args), place.resolved, environment)
-        spec = services.confinement.wrap(plain_spec, network=definition.network, cache=self.cache)
-        report = services.confinement.probe()
-        network = settings.shell_network == "always" if definition.network is None else definition.network
-        said = "" if report.kind == "none" else f" The network is {'on' if network else 'off'}."
-        weak = self._weak(place.resolved, program)
-        self.confinement = ServerConfinement(
-            confinement_settings(settings), report.sentence + said, report.kind, network, weak
-        )
-        return services.hold(spec)
-
-    @property
     def cache(self) -> str:
-        """The name of the server's cache. It names the command, too: another program under the server's name does not
-        find what this one fetched."""
-        definition = self.definition
-        return f"{CACHE}{definition.name} {definition.command} {' '.join(definition.args)}"
-
-    def _weak(self, folder: str, program: str) -> str:
-        """Whether an agent can change what it runs: then its calls are admin, whatever was configured."""
-        words = [program, *(os.path.join(folder, os.path.expanduser(word)) for word in self.definition.args)]
-        for path in words:
-            if os.path.isfile(path) and self._services.policy.explain(path, Access.WRITE).allowed:
-                return f"{path} lies where the agent itself can write"
-        return ""
+        """The name of its cache."""
+        return self._launch.cache
 
     # -- what it says -------------------------------------------------------------------------------------------------
 
-    async def _take(self, event: Mapping[str, Any], tools: dict[int, list[str]]) -> None:
+    async def _take(self, event: Mapping[str, Any], items: dict[str, dict[int, list[str]]]) -> None:
         match event.get("event"):
             case "ready":
-                self.about = About(*(self._told(event.get(key), 2_000) for key in ("name", "version", "protocol")))
-                said, mask = str(event.get("instructions") or ""), self._services.redactor.mask_data
-                self.instructions = await asyncio.to_thread(instructions_of, self.definition.name, said, mask)
-            case "tool":
-                tools.setdefault(_number(event.get("number")), []).append(str(event.get("text", "")))
-            case "tools":
-                texts = ["".join(tools[number]) for number in sorted(tools)]
-                tools.clear()
-                self.about = replace(self.about, note=self._told(event.get("note"), 200))
-                await self._judge(texts)
-                self._ready_at = self._ready_at or time.monotonic()
-                self._set("running")
+                await self._greeted(event)
+            case "item":
+                one = items.setdefault(str(event.get("kind")), {})
+                one.setdefault(_number(event.get("number")), []).append(str(event.get("text", "")))
+            case "list":
+                found = items.pop(str(event.get("kind")), {})
+                texts = ["".join(found[number]) for number in sorted(found)]
+                await self._list(str(event.get("kind")), texts, self._told(event.get("note"), 200))
+            case "updated":
+                self._updated(self.definition.name, str(event.get("uri", "")))
+            case "ask" | "asked" | "unasked":
+                self._questions.take(event)
             case "stderr" | "note":
                 self._note(str(event.get("text", "")))
                 self._changed()
 
-    async def _judge(self, texts: list[str]) -> None:
-        name, check = self.definition.name, self._services.check_schema
-        self.offered = await asyncio.to_thread(judged, name, texts, check, self._services.redactor.mask_data)
+    async def _greeted(self, event: Mapping[str, Any]) -> None:
+        has = event.get("has")
+        known = tuple(self._told(one, 40) for one in has if isinstance(one, str)) if isinstance(has, list) else ()
+        name, version, protocol = (self._told(event.get(key), 2_000) for key in ("name", "version", "protocol"))
+        self.about = About(name, version, protocol, has=known)
+        self.offering = offers_of(self.definition.name, known)
+        self.listed = Listed()
+        said, mask = str(event.get("instructions") or ""), self._services.redactor.mask_data
+        self.instructions = await asyncio.to_thread(instructions_of, self.definition.name, said, mask)
+
+    async def _list(self, kind: str, texts: list[str], note: str) -> None:
+        name, mask = self.definition.name, self._services.redactor.mask_data
+        if kind != "tools":
+            elsewhere = self.definition.elsewhere
+            found = await asyncio.to_thread(listed, kind, name, texts, mask, elsewhere=elsewhere)
+            self.listed = self.listed.with_kind(kind, found, note)
+            self._changed()
+            return
+        self.about = replace(self.about, note=note)
+        self.offered = await asyncio.to_thread(judged, name, texts, self._services.check_schema, mask)
         await self.look_at_pins()
+        self._set("running")
+        if not self._ready_at:
+            self._ready_at = time.monotonic()
+            self._services.spawn(self._ask_again(), f"MCP server {name}: what was asked of it before")
+
+    async def _ask_again(self) -> None:
+        for words in await self.standing.again():
+            self._note(words)
+        self._begun(self.definition.name)
 
     async def look_at_pins(self) -> None:
         """Read which of its tools the person has seen."""
@@ -254,14 +228,31 @@ class McpServer:
 
     @property
     def judged(self) -> tuple[Offered, ...]:
-        """All that a person agrees to: its tools, and its instructions."""
-        return (*((self.instructions,) if self.instructions else ()), *self.offered)
+        """All that a person agrees to: its instructions, what it offers beside tools, and its tools."""
+        return (*(one for one in (self.instructions, self.offering) if one is not None), *self.offered)
+
+    def _seen(self, raw: str) -> bool:
+        return self.standings.get(raw, ("new", ""))[0] == "seen"
 
     @property
     def guidance(self) -> str:
         """The server's instructions, if a person has looked at exactly these; else ""."""
-        seen = self.standings.get(INSTRUCTIONS, ("new", ""))[0] == "seen"
-        return self.instructions.text if self.instructions is not None and seen else ""
+        return self.instructions.text if self.instructions is not None and self._seen(INSTRUCTIONS) else ""
+
+    @property
+    def offers(self) -> McpOffers:
+        """What it offers beside tools."""
+        found = self.listed
+        return McpOffers(
+            self.definition.name,
+            self.condition == "running",
+            self.offering is not None and self._seen(OFFERS),
+            self.about.protocol,
+            found.resources,
+            found.templates,
+            found.prompts,
+            tuple(note for _, note in found.notes),
+        )
 
     def _note(self, text: str) -> None:
         """The last lines of its log, without secrets."""
@@ -272,10 +263,6 @@ class McpServer:
     def _told(self, value: Any, size: int) -> str:
         """A text of the server for a person: secrets are sought in what is seen of it, and before it is cut."""
         return plain(self._services.redactor.redact_text(plain(value, len(str(value)))), size)
-
-    def clean(self, text: str) -> str:
-        """What it answered, for a model (R-TMO-8)."""
-        return self._services.clean(text)
 
     # -- for calls ----------------------------------------------------------------------------------------------------
 
@@ -295,17 +282,46 @@ class McpServer:
     @property
     def is_outdated(self) -> bool:
         """Whether it runs inside a sandbox that is no longer that of the settings."""
-        return self.condition in ("running", "starting") and self.confinement.settings not in ((), self._settings_key())
+        known = self.confinement.settings
+        return self.condition in ("running", "starting") and known not in ((), self._launch.settings)
 
-    @property
-    def output_limit(self) -> int:
-        """Characters of a result that are kept."""
-        return self._services.settings().output_limit
+    def answer(self, returns: Mapping[str, Any] | None = None) -> ServerAnswer:
+        """What takes the pieces of an answer of it; ``returns`` is what its structured result has to be."""
+        services = self._services
+        limit = services.settings().output_limit
+        return ServerAnswer(limit, services.clean, services.check_value, self.definition.name, returns or {})
 
-    def call(self, tool: str, pieces: list[str], seconds: float) -> ChildStream:
-        """One call to it, not begun yet; ``pieces`` are the JSON of its arguments."""
-        params = {"server": self._key, "tool": tool, "timeout": seconds}
-        return self._services.child.stream("call", params, parts=pieces, deadline_s=seconds + LATE_S)
+    def ask(
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        seconds: float,
+        parts: Sequence[str] = (),
+        *,
+        patient: bool = False,
+    ) -> ChildStream:
+        """One request to it, not begun yet; ``parts`` are JSON in pieces. ``patient``: while a person is asked its time
+        stands still, so the MCP host alone ends it."""
+        named = {**params, "server": self._key, "timeout": seconds}
+        deadline = None if patient and self._services.elicitation else seconds + LATE_S
+        return self._services.child.stream(method, named, parts=parts, deadline_s=deadline)
+
+    async def _said(self, method: str, params: Mapping[str, Any]) -> None:
+        await self.ready(START_TIMEOUT_S)
+        stream = self.ask(method, params, START_TIMEOUT_S)
+        try:
+            async for _ in stream:
+                pass
+        except TimeoutError:
+            raise ToolFailure(f"{self.definition.name} did not answer in time.", code="mcp.timeout") from None
+        except KnownError as error:
+            raise self.failure(error) from error
+        finally:
+            stream.cancel()
+
+    async def _answered(self, number: int, parts: Sequence[str]) -> None:
+        async for _ in self.ask("answer", {"id": number}, START_TIMEOUT_S, parts):
+            pass
 
     def absent(self) -> ToolFailure:
         """Why it cannot be called now."""
@@ -316,17 +332,13 @@ class McpServer:
             next_step="Settings, MCP servers shows its log.",
         )
 
-
-def confinement_settings(settings: SafetySettings) -> tuple[Any, ...]:
-    """What of the settings a started process is bound by."""
-    return (
-        settings.workspace,
-        settings.allowed,
-        settings.denied,
-        settings.granted,
-        settings.environment_allowlist,
-        settings.shell_network,
-    )
+    def failure(self, error: KnownError) -> ToolFailure:
+        """An error of a request to it, in words that name it."""
+        name = self.definition.name
+        if isinstance(error, ChildRefused):
+            words = plain(self._services.redactor.redact_text(str(error)), 2_000)
+            return ToolFailure(f"The MCP server {name}: {words}", code=error.code)
+        return ToolFailure(f"The MCP server {name} is gone: {error}", code="mcp.ended")
 
 
 def _number(value: Any) -> int:

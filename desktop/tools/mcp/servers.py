@@ -23,15 +23,28 @@ from desktop.tools.mcp.services import McpServices
 from desktop.tools.registry import ToolRegistry
 
 if TYPE_CHECKING:
+    from desktop.domain.mcp import McpOffers, McpTask
+    from desktop.domain.tools import Tool
     from desktop.tools.mcp import server as mcp_server
+    from desktop.tools.mcp import task_tool as mcp_task_tool
+    from desktop.tools.mcp import tasks as mcp_tasks
     from desktop.tools.mcp import tool as mcp_tool
     from desktop.tools.mcp.offered import Offered
     from desktop.tools.mcp.pins import Standing
+    from desktop.tools.mcp.reading import asking as mcp_reading
+    from desktop.tools.mcp.reading import read_tool as mcp_read_tool
+    from desktop.tools.mcp.reading.asking import McpReading
     from desktop.tools.mcp.server import About, Condition, McpServer
-    from desktop.tools.mcp.tool import McpTool
+    from desktop.tools.mcp.tasks import McpTasks
 else:
     mcp_server = lazy_module("desktop.tools.mcp.server")
     mcp_tool = lazy_module("desktop.tools.mcp.tool")
+    mcp_tasks = lazy_module("desktop.tools.mcp.tasks")
+    mcp_task_tool = lazy_module("desktop.tools.mcp.task_tool")
+    mcp_reading = lazy_module("desktop.tools.mcp.reading.asking")
+    mcp_read_tool = lazy_module("desktop.tools.mcp.reading.read_tool")
+_AT_WORK = (mcp_server, mcp_tool, mcp_tasks, mcp_task_tool, mcp_reading, mcp_read_tool)
+"""What is not loaded where no server is declared."""
 
 MAX_CALLS = 40
 """Calls of all servers at once; the pipe takes 64."""
@@ -82,11 +95,17 @@ class ServerFacts:
     """The last lines of its log."""
     instructions: ToolFacts | None = None
     """What it tells models; None: nothing."""
+    offering: ToolFacts | None = None
+    """That it offers resources or prompts; None: neither."""
+    offers: McpOffers | None = None
+    """Which."""
+    tasks: tuple[McpTask, ...] = ()
+    """The calls of it that go on by themselves."""
 
     @property
     def judged(self) -> tuple[ToolFacts, ...]:
-        """All that a person agrees to: its tools, and its instructions."""
-        return (*((self.instructions,) if self.instructions else ()), *self.tools)
+        """All that a person agrees to: its instructions, what it offers beside tools, and its tools."""
+        return (*(one for one in (self.instructions, self.offering) if one is not None), *self.tools)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +121,7 @@ class McpState:
         """The server of this name. Raises NotFound."""
         found = next((one for one in self.servers if one.definition.name == name), None)
         if found is None:
-            raise NotFound(f"There is no server {name} in mcp.yaml now.", next_step="Choose another.")
+            raise _no_server(name)
         return found
 
 
@@ -132,7 +151,9 @@ class McpServers(DeclaredFile[McpDefinition]):
         self._leaving: set[McpServer] = set()
         self._problems: tuple[SkillProblem, ...] = ()
         self._kept = False
-        self._tools: dict[str, McpTool] = {}
+        self._tools: dict[str, Tool] = {}
+        self._reading: McpReading | None = None
+        self._tasks: McpTasks | None = None
         self._clashes: dict[str, str] = {}
         self._asked: frozenset[str] = frozenset()
 
@@ -141,7 +162,31 @@ class McpServers(DeclaredFile[McpDefinition]):
     @property
     def state(self) -> McpState:
         """Everything as it is now."""
-        return McpState(tuple(_facts(one, self._barred) for one in self._servers.values()), self._problems, self._kept)
+        servers = tuple(_facts(one, self._barred, self._tasks_of(one)) for one in self._servers.values())
+        return McpState(servers, self._problems, self._kept)
+
+    @property
+    def offers(self) -> tuple[McpOffers, ...]:
+        """What each server offers beside tools, as it is now."""
+        return tuple(server.offers for server in self._servers.values())
+
+    @property
+    def reading(self) -> McpReading:
+        """Reads resources and prompts, and hears of changes. Loads code, which nobody needs without a server."""
+        if self._reading is None:
+            self._reading = mcp_reading.McpReading(self._one)
+        return self._reading
+
+    @property
+    def tasks(self) -> McpTasks:
+        """The calls that go on at servers by themselves. Loads code as ``reading`` does."""
+        if self._tasks is None:
+            self._tasks = mcp_tasks.McpTasks(self._one, self._rebuild)
+        return self._tasks
+
+    def _tasks_of(self, server: McpServer) -> tuple[McpTask, ...]:
+        known = self._tasks.all if self._tasks is not None else ()
+        return tuple(one for one in known if one.server == server.definition.name)
 
     def _off(self, server: McpServer, offered: Offered) -> str:
         """Why a tool is not registered, or ""."""
@@ -165,8 +210,8 @@ class McpServers(DeclaredFile[McpDefinition]):
 
     def _take(self, found: McpFile) -> None:
         if found.definitions:  # their code is loaded here, in a thread: who declares no server does without
-            load(mcp_server)
-            load(mcp_tool)
+            for module in _AT_WORK:
+                load(module)
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._hold, found)
 
@@ -189,7 +234,9 @@ class McpServers(DeclaredFile[McpDefinition]):
         else:
             if known is not None:
                 self._let_go(known)
-            known = mcp_server.McpServer(definition, self._services, self._rebuild)
+            known = mcp_server.McpServer(
+                definition, self._services, self._rebuild, self.reading.updated, self._look_at_tasks
+            )
         if self._begun and definition.enabled and known.condition == "off":
             self._services.spawn(self._start_when_free(known), f"MCP server {definition.name}: start")
         return known
@@ -238,8 +285,10 @@ class McpServers(DeclaredFile[McpDefinition]):
         await self._one(name).stop()
 
     def _one(self, name: str) -> McpServer:
-        self.state.server(name)
-        return self._servers[name]
+        found = self._servers.get(name)
+        if found is None:
+            raise _no_server(name)
+        return found
 
     def confinement_changed(self) -> None:
         """The boundaries are others: what runs inside the old ones starts anew (R-FS-12)."""
@@ -275,6 +324,11 @@ class McpServers(DeclaredFile[McpDefinition]):
         await server.look_at_pins()
         self._rebuild()
 
+    def _look_at_tasks(self, name: str) -> None:
+        """A server was started anew: it may have forgotten what it was doing."""
+        if self._tasks is not None:
+            self._services.spawn(self._tasks.look(name), f"MCP server {name}: its tasks")
+
     # -- the registry -------------------------------------------------------------------------------------------------
 
     def recheck(self) -> None:
@@ -287,18 +341,31 @@ class McpServers(DeclaredFile[McpDefinition]):
         if self._closed:
             return
         names = frozenset(one.name for server in self._servers.values() for one in server.offered if one.name)
+        names |= {one.spec.name for one in self._beside()}
         if anew or not names <= self._asked:
             self._asked = names
             self._services.spawn(self._ask_for(names), "MCP: names")
-        tools: dict[str, McpTool] = {}
+        tools: dict[str, Tool] = {}
         for server in self._servers.values():
             if server.condition != "off":
                 for offered in server.offered:
                     if not self._off(server, offered) and offered.name not in tools and offered.name in self._clashes:
                         tools[offered.name] = self._tool(server, offered)
+        for one in self._beside():
+            if self._clashes.get(one.spec.name) == "":
+                known = self._tools.get(one.spec.name)
+                tools[one.spec.name] = known if known is not None and _same(known, one) else one
         if tools != self._tools:
             self._register(tools)
         self.retell()
+
+    def _beside(self) -> list[Tool]:
+        """The tools that are no server's own: for resources that may be read, and for tasks, while there are any."""
+        readable = [server for server in self._servers.values() if _is_readable(server)]
+        found: list[Tool] = [mcp_read_tool.ReadResource(readable, self.reading)] if readable else []
+        if self._tasks is not None and self._tasks.all:
+            found.append(mcp_task_tool.McpTaskTool(self._tasks, self._one))
+        return found
 
     async def _ask_for(self, names: Iterable[str]) -> None:
         self._clashes = await asyncio.to_thread(lambda: {name: self._owner(name) for name in names})
@@ -310,13 +377,13 @@ class McpServers(DeclaredFile[McpDefinition]):
         other = next((tool for tool in found if tool.spec.source != SOURCE), None)
         return f"a tool that is there already ({other.spec.name})" if other is not None else self._taken(name)
 
-    def _tool(self, server: McpServer, offered: Offered) -> McpTool:
+    def _tool(self, server: McpServer, offered: Offered) -> Tool:
         """The one that is there already, where nothing about it changed: its schema is one object (R-TOOL-7)."""
         rule, known = server.definition.rule(offered.raw), self._tools.get(offered.name)
-        made = mcp_tool.McpTool(server, offered, rule, self._slots)
-        return known if known is not None and known.same_as(made) else made
+        made = mcp_tool.McpTool(server, offered, rule, self._slots, self.tasks)
+        return known if known is not None and _same(known, made) else made
 
-    def _register(self, tools: dict[str, McpTool]) -> None:
+    def _register(self, tools: dict[str, Tool]) -> None:
         try:
             self._registry.replace_source(SOURCE, tools.values())
         except ConfigurationError:  # somebody took a name meanwhile
@@ -328,9 +395,25 @@ class McpServers(DeclaredFile[McpDefinition]):
         self._told()
 
 
-def _facts(server: McpServer, barred: Callable[[McpServer, Offered], str]) -> ServerFacts:
+def _no_server(name: str) -> NotFound:
+    return NotFound(f"There is no server {name[:100]} in mcp.yaml now.", next_step="Choose another.")
+
+
+def _same(one: Tool, other: Tool) -> bool:
+    """Whether the one that is registered may stay."""
+    return bool(getattr(one, "same_as", lambda made: type(one) is type(made))(other))
+
+
+def _is_readable(server: McpServer) -> bool:
+    """Whether agents may ask for its resources: it has some, and the person has agreed."""
+    return server.condition != "off" and "resources" in server.about.has and server.offers.looked_at
+
+
+def _facts(server: McpServer, barred: Callable[[McpServer, Offered], str], tasks: tuple[McpTask, ...]) -> ServerFacts:
     tools = tuple(_tool_facts(server, one, barred(server, one)) for one in server.offered)
-    said = _tool_facts(server, server.instructions, "") if server.instructions is not None else None
+    said, offering = (
+        _tool_facts(server, one, "") if one is not None else None for one in (server.instructions, server.offering)
+    )
     return ServerFacts(
         server.definition,
         server.condition,
@@ -342,6 +425,9 @@ def _facts(server: McpServer, barred: Callable[[McpServer, Offered], str]) -> Se
         tools,
         server.log,
         said,
+        offering,
+        server.offers,
+        tasks,
     )
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.processes import Child
@@ -13,11 +12,11 @@ from desktop.tools.mcp.pins import McpPins
 
 if TYPE_CHECKING:
     from desktop.tools.mcp.offered import SchemaCheck
+    from desktop.tools.mcp.questions import Asked, Spawn
+    from desktop.tools.mcp.reading.answer import CheckValue
 
 CACHE = "mcp-"
 """How the names of servers' caches begin."""
-
-Spawn = Callable[[Coroutine[Any, Any, None], str], "asyncio.Task[None]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +37,8 @@ class McpServices:
     """Adds what ends a process with its parent where nothing else does."""
     check_schema: SchemaCheck
     """Checks the schemas of tools."""
+    check_value: CheckValue
+    """Checks structured results."""
     pins: McpPins
     """What a person has seen of tools."""
     spawn: Spawn
@@ -46,6 +47,10 @@ class McpServices:
     """Takes secrets out of what servers say of themselves and their tools."""
     clean: Callable[[str], str]
     """Takes what steers a terminal, and turns text round, out of what they answer."""
+    asked: Asked
+    """Answers what a server asks of the person."""
+    elicitation: tuple[str, ...] = ()
+    """The kinds of questions that servers may ask a person (``form``, ``url``)."""
     first_pause_s: float = 1.0
     """Seconds before a second start, doubled for each one after."""
     idle_s: float = 90.0

@@ -7,33 +7,35 @@ was not seen by the person does not run. Arguments go out exactly as they were a
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from typing import Any
 
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import KnownError, ToolAborted, ToolFailure, ToolTimeout
 from desktop.domain.judgement import Category
-from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.processes import ChildRefused, ChildStream
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
 from desktop.tools.mcp.definitions import SOURCE, ToolRule
-from desktop.tools.mcp.media import MediaPieces
-from desktop.tools.mcp.offered import Offered, plain
+from desktop.tools.mcp.offered import Offered
+from desktop.tools.mcp.pieces import in_pieces
+from desktop.tools.mcp.preview import preview_of
+from desktop.tools.mcp.reading.answer import ServerAnswer
 from desktop.tools.mcp.server import START_TIMEOUT_S, McpServer
+from desktop.tools.mcp.tasks import McpTasks
 
-MAX_ARGUMENTS = 2_000_000
-PIECE = 16_000
 MAX_AT_ONCE = 8
 _AHEAD_OF_US_S = 10.0  # the pipeline's own limit comes after ours, which has what was told so far
 
 
 class McpTool:
-    """A tool of an MCP server. ``slots`` bounds the calls of all servers together."""
+    """A tool of an MCP server. ``slots`` bounds the calls of all servers together; ``tasks`` keeps the calls of it that
+    go on by themselves."""
 
-    def __init__(self, server: McpServer, offered: Offered, rule: ToolRule, slots: asyncio.Semaphore) -> None:
+    def __init__(
+        self, server: McpServer, offered: Offered, rule: ToolRule, slots: asyncio.Semaphore, tasks: McpTasks
+    ) -> None:
         self._server = server
+        self._tasks = tasks
         self.offered = offered
         self.rule = rule
         self._slots = slots
@@ -69,8 +71,10 @@ class McpTool:
             return Category.ADMIN
         return self.rule.category or self._server.definition.category
 
-    def same_as(self, other: McpTool) -> bool:
+    def same_as(self, other: object) -> bool:
         """Whether both are the same tool of the same server under the same rules."""
+        if not isinstance(other, McpTool):
+            return False
         mine = (self._server, self.offered.raw, self.offered.digest, self.rule, self.spec.category, self.timeout_s)
         return mine == (
             other._server,
@@ -87,19 +91,7 @@ class McpTool:
         """Who has to agree to the call, and to what; when the server is not there, nobody is asked."""
         server = self._server
         refusal = self._outdated() or (None if server.condition in ("running", "starting") else server.absent())
-        definition = server.definition
-        preview = {
-            "kind": "mcp",
-            "server": definition.name,
-            "tool": self.offered.raw,
-            "title": self.offered.title,
-            "where": definition.where,
-            "claims": list(self.offered.claims),
-            "confinement": server.confinement.sentence,
-            "confined_by": server.confinement.kind,
-            "network": server.confinement.network,
-            "environment": sorted(definition.env),
-        }
+        preview = preview_of(server, self.offered.raw, self.offered.title, self.offered.claims)
         return PreCheck(
             self.category,
             raised_because=server.confinement.weak,
@@ -134,43 +126,47 @@ class McpTool:
             refusal = self._outdated()
             if refusal is not None:
                 raise refusal
-            pieces = await asyncio.to_thread(_pieces, args)
-            stream = self._server.call(self.offered.raw, pieces, self.timeout_s)
-            detach = _cancels(token, stream)
-            answer = _Answer(self._server.output_limit, self._server.clean)
+            parts = await asyncio.to_thread(in_pieces, args)
+            stream = self._server.ask("call", {"tool": self.offered.raw}, self.timeout_s, parts, patient=True)
+            detach = cancels(token, stream)
+            answer = self._server.answer(self.offered.returns)
             try:
                 await self._read(stream, answer, context)
             finally:
                 detach()
                 stream.cancel()
-        if not isinstance(stream.value, Mapping):
+        value = stream.value
+        if not isinstance(value, Mapping):
             raise ToolAborted("Operation aborted" + answer.partial)
-        return await answer.result(self.spec.name, is_error=stream.value.get("is_error") is True)
+        if isinstance(task := value.get("task"), Mapping):
+            return self._tasks.begun(self._server, self.spec.name, task)
+        return await answer.result(self.spec.name, is_error=value.get("is_error") is True)
 
-    async def _read(self, stream: ChildStream, answer: _Answer, context: ToolCallContext) -> None:
-        name = self._server.definition.name
+    async def _read(self, stream: ChildStream, answer: ServerAnswer, context: ToolCallContext) -> None:
         try:
             async for item in stream:
                 told = answer.take(item)
-                if told and context.progress is not None:
-                    context.progress(told)
+                if told is not None and context.progress is not None:
+                    context.progress(told.line)
+                if told is not None and context.advance is not None:
+                    context.advance(told.done, told.total, told.words)
         except TimeoutError:
             raise self._too_slow(answer) from None
         except ChildRefused as error:
             if error.code == "mcp.timeout":
                 raise self._too_slow(answer) from error
-            raise ToolFailure(f"The MCP server {name}: {plain(str(error), 2_000)}", code=error.code) from error
+            raise self._server.failure(error) from error
         except ToolFailure:
             raise
         except KnownError as error:
-            raise ToolFailure(f"The MCP server {name} is gone: {error}", code="mcp.ended") from error
+            raise self._server.failure(error) from error
 
-    def _too_slow(self, answer: _Answer) -> ToolTimeout:
+    def _too_slow(self, answer: ServerAnswer) -> ToolTimeout:
         name = self._server.definition.name
         return ToolTimeout(f"The MCP server {name} did not answer within {self.timeout_s:g} s.{answer.partial}")
 
 
-def _cancels(token: CancellationToken, stream: ChildStream) -> Callable[[], None]:
+def cancels(token: CancellationToken, stream: ChildStream) -> Callable[[], None]:
     """End the call with the run; the token may be cancelled on any thread (R-CAN-12)."""
     loop = asyncio.get_running_loop()
 
@@ -179,83 +175,3 @@ def _cancels(token: CancellationToken, stream: ChildStream) -> Callable[[], None
             loop.call_soon_threadsafe(stream.cancel)
 
     return token.on_cancel(cancelled)
-
-
-@dataclass(slots=True)
-class _Answer:
-    """What came so far, capped in characters while it comes."""
-
-    limit: int
-    """How many characters are kept."""
-    clean: Callable[[str], str]
-    """For all that a model gets of it (R-TMO-8)."""
-    texts: list[str] = field(default_factory=list)
-    """Its texts."""
-    structured: list[str] = field(default_factory=list)
-    """Its structured result, in pieces of JSON."""
-    media: MediaPieces = field(default_factory=MediaPieces)
-    """Its images and sounds."""
-    progress: str = ""
-    """The last word on its progress."""
-    size: int = 0
-    """How many characters came."""
-    dropped: int = 0
-    """How many were left out."""
-
-    def take(self, item: Any) -> str:
-        """Take one piece of the answer; returns the text that is to be shown at once."""
-        if not isinstance(item, Mapping) or self.media.add(item):
-            return ""
-        text = item.get("text")
-        if isinstance(text, str):
-            room = max(0, self.limit - self.size)
-            self.texts.append(text[:room])
-            self.size += min(room, len(text))
-            self.dropped += max(0, len(text) - room)
-        elif isinstance(item.get("structured"), str):
-            self.structured.append(item["structured"])
-        elif isinstance(item.get("progress"), str):
-            self.progress = plain(item["progress"], 600)
-            return self.progress
-        return ""
-
-    @property
-    def partial(self) -> str:
-        """For a call that was ended: how far it said it was."""
-        return f"\nThe last it reported: {self.progress.strip()}" if self.progress else ""
-
-    async def result(self, tool: str, *, is_error: bool) -> ToolResult:
-        """The result of the call, from all pieces of the answer."""
-        text = await asyncio.to_thread(self.clean, "".join(self.texts))
-        if self.dropped:
-            text += f"\n[Output cut: {self.size + self.dropped:,} characters, the first {self.size:,} are shown]"
-        media, wrong = await asyncio.to_thread(self.media.blocks, tool)
-        text = "\n".join(part for part in (text, *wrong) if part)
-        value = await asyncio.to_thread(self._value) if self.structured else None
-        facts = {"characters": self.size + self.dropped, "truncated": bool(self.dropped)}
-        code = "mcp.tool_error" if is_error else ""
-        return ToolResult(text or "[No output.]", is_error, None if is_error else value, code, facts, media)
-
-    def _value(self) -> Any:
-        """The structured result; None where it is no object."""
-        try:
-            found = json.loads("".join(self.structured))
-            return _cleaned(found, self.clean) if isinstance(found, dict) else None
-        except (ValueError, RecursionError):
-            return None
-
-
-def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:
-    """The texts within, names of fields included."""
-    if isinstance(value, dict):
-        return {clean(name): _cleaned(one, clean) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_cleaned(one, clean) for one in value]
-    return clean(value) if isinstance(value, str) else value
-
-
-def _pieces(args: Mapping[str, Any]) -> list[str]:
-    text = json.dumps(args, ensure_ascii=False)
-    if len(text) > MAX_ARGUMENTS:
-        raise ToolFailure(f"The arguments are too long: {len(text):,} characters of {MAX_ARGUMENTS:,}.")
-    return [text[at : at + PIECE] for at in range(0, len(text), PIECE)]

@@ -1,7 +1,7 @@
 """One server, from its first greeting to its end: one task owns it, calls come in from others.
 
-Nothing is offered to servers: no sampling, no elicitation, no roots; whatever a server asks for except ``ping`` is
-refused and told. What it says is passed on as data, capped; the app decides what of it counts.
+What servers want of their client is in ``wishes.py``: nothing is offered that the app did not say. What a server says
+is passed on as data, capped; the app decides what of it counts.
 
 Transports, messages and who gets which answer are the library's. Its ClientSession is not used: for one field that is
 not as the protocol has it (a greeting without ``serverInfo``, a content of a kind that it does not know) it refuses the
@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
@@ -23,17 +22,22 @@ import mcp_types
 from mcp.shared.exceptions import MCPError
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 
-from desktop.workers.frames import PIECE
 from desktop.workers.inside import CallError, WorkerCall
 from desktop.workers.mcp_host import limits
-from desktop.workers.mcp_host.content import flattened
-from desktop.workers.mcp_host.said import ServerLog
+from desktop.workers.mcp_host.content import Parted, flattened, prompted, read
+from desktop.workers.mcp_host.era import RequestEnvelope, greeted
+from desktop.workers.mcp_host.exchange import ServerExchange, words_of
+from desktop.workers.mcp_host.lists import ServerLists
+from desktop.workers.mcp_host.pieces import as_json, cut, pieces
+from desktop.workers.mcp_host.progress import CallProgress
+from desktop.workers.mcp_host.questions import AppQuestions, Deliver
+from desktop.workers.mcp_host.said import LEVELS, ServerLog
+from desktop.workers.mcp_host.tasks import ServerTask, ServerTasks, task_of
+from desktop.workers.mcp_host.watching import ServerChanges
+from desktop.workers.mcp_host.wishes import ServerWishes
 
-OLDEST = "2024-11-05"
-NEWEST = "2025-11-25"
-"""Revisions of the protocol that begin with ``initialize``."""
-_HEADER = "mcp-protocol-version"
 Tell = Callable[[Mapping[str, Any]], None]
+HAVE = ("tools", "resources", "prompts", "completions", "logging")
 
 
 class Flooded(Exception):
@@ -74,25 +78,37 @@ class _Metered:
 
 
 class McpConnection:
-    """``tell`` takes what happens, in order and without waiting; ``is_web``: a session over HTTP, which may be lost."""
+    """``tell`` takes what may be lost, at once; ``deliver`` what may not, in order. ``is_web``: a session over HTTP,
+    which may be lost. ``roots`` and ``modes`` are what is offered to the server."""
 
-    def __init__(self, tell: Tell, *, is_web: bool) -> None:
-        self._tell = tell
-        self._is_web = is_web
-        self._dispatcher: Any = None
-        self._version = ""
-        self._listed = asyncio.Event()
-        self._lost = asyncio.Event()
-        self._refused: set[str] = set()
+    def __init__(
+        self,
+        tell: Tell,
+        deliver: Deliver,
+        *,
+        is_web: bool,
+        roots: Sequence[Mapping[str, str]] = (),
+        modes: Sequence[str] = (),
+    ) -> None:
+        self._tell, self._deliver = tell, deliver
+        self.questions = AppQuestions(deliver)
+        wishes = ServerWishes(self.questions.ask, tell, roots, modes)
+        self._capabilities = wishes.capabilities
+        self._envelope = RequestEnvelope(self._capabilities, is_web=is_web)
+        self._exchange = ServerExchange(self._envelope, wishes)
+        self._lists = ServerLists(self._exchange, deliver)
+        self._envelope.headers_of = self._lists.headers_of
+        self._changes = ServerChanges(self._exchange, self._lists, deliver)
+        self._tasks = ServerTasks(self._exchange)
         self._log = ServerLog(tell)
-        self._logs = False
-        self.ready = False
+        self._lost = asyncio.Event()
+        self.greeted = self.ready = False
 
     async def run(self, transport: AbstractAsyncContextManager[tuple[Any, Any]], timeout: float) -> None:
         """Until the server is gone. Raises CallError for what it did wrong; ``timeout`` is for the greeting."""
         try:
-            async with transport as (read, write):
-                self._dispatcher = JSONRPCDispatcher(_Metered(read), write)
+            async with transport as (incoming, outgoing):
+                self._exchange.dispatcher = JSONRPCDispatcher(_Metered(incoming), outgoing)
                 async with anyio.create_task_group() as group:
                     await group.start(self._pump)
                     group.start_soon(self._serve, timeout)
@@ -106,7 +122,8 @@ class McpConnection:
     async def _pump(self, *, task_status: Any) -> None:
         """Take messages in until there are no more."""
         try:
-            await self._dispatcher.run(self._on_request, self._on_notify, task_status=task_status)
+            dispatcher = self._exchange.dispatcher
+            await dispatcher.run(self._on_request, self._on_notify, task_status=task_status)
         finally:
             self._lost.set()
 
@@ -117,10 +134,13 @@ class McpConnection:
                 await self._greet()
         except TimeoutError:
             raise CallError("mcp.silent", f"It did not answer the greeting within {timeout:g} s.") from None
-        self.ready = True
-        listing = asyncio.ensure_future(self._keep_listed())
+        self.greeted = self.ready = True
+        listing = asyncio.ensure_future(self._lists.keep())
         losing = asyncio.ensure_future(self._lost.wait())
-        beside = [asyncio.ensure_future(self._log.follow()), asyncio.ensure_future(self._ask_for_logs())]
+        beside = [
+            asyncio.ensure_future(work())
+            for work in (self._log.follow, self._ask_for_logs, self._changes.tell, self._changes.listen)
+        ]
         try:
             done, _ = await asyncio.wait({listing, losing}, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
@@ -130,123 +150,163 @@ class McpConnection:
             for task in (listing, losing, *beside):
                 task.cancel()
 
-    # -- greeting and tools -------------------------------------------------------------------------------------------
-
     async def _greet(self) -> None:
-        params = {"protocolVersion": NEWEST, "capabilities": {}, "clientInfo": {"name": "Assent", "version": "1"}}
-        options = {"cancel_on_abandon": False}
-        answer = await self._dispatcher.send_raw_request("initialize", params, options)
-        version = answer.get("protocolVersion")
-        if not isinstance(version, str) or not OLDEST <= version <= NEWEST:
-            raise CallError("mcp.version", f"It speaks a revision of MCP that is not known: {str(version)[:40]}.")
-        self._version = version
-        await self._dispatcher.notify("notifications/initialized", None, self._options())
-        info = answer.get("serverInfo")
-        info = info if isinstance(info, dict) else {}
-        capabilities = answer.get("capabilities")
-        self._logs = isinstance(capabilities, dict) and isinstance(capabilities.get("logging"), dict)
-        instructions = _cut(answer.get("instructions"), limits.INSTRUCTIONS_MAX)
-        self._tell(
+        dispatcher = self._exchange.dispatcher
+        era = self._envelope.era = await greeted(dispatcher.send_raw_request, self._capabilities)
+        if not era.modern:
+            _, options = self._envelope.dressed("notifications/initialized", {})
+            await dispatcher.notify("notifications/initialized", None, options)
+        has = [name for name in HAVE if era.has(name)]
+        has += [
+            name
+            for name, there in (("tasks", era.tasks), ("subscriptions", era.has("resources", "subscribe")))
+            if there
+        ]
+        await self._deliver(
             {
                 "event": "ready",
-                "protocol": version,
-                "instructions": instructions,
-                "name": _cut(info.get("title") or info.get("name"), 200),
-                "version": _cut(info.get("version"), 100),
+                "protocol": era.version,
+                "instructions": cut(era.instructions, limits.INSTRUCTIONS_MAX),
+                "name": cut(era.info.get("title") or era.info.get("name"), 200),
+                "version": cut(era.info.get("version"), 100),
+                "has": has,
             }
         )
-        if isinstance(capabilities, dict) and capabilities.get("tools") is not None:
-            self._listed.set()
-        else:
-            self._tell({"event": "tools", "count": 0, "note": "It offers no tools."})
+        self._lists.all_due()
 
-    def _options(self, **more: Any) -> dict[str, Any]:
-        return {"headers": {_HEADER: self._version}, **more} if self._is_web else more
+    # -- its log ------------------------------------------------------------------------------------------------------
 
     async def _ask_for_logs(self) -> None:
         """What it writes from ``info`` on, where it says that it has a log; one that refuses is left alone."""
-        if self._logs:
-            with contextlib.suppress(MCPError, anyio.ClosedResourceError, anyio.BrokenResourceError):
-                options = self._options(timeout=limits.LIST_TIMEOUT)
-                await self._dispatcher.send_raw_request("logging/setLevel", {"level": "info"}, options)
+        if self._envelope.era.has("logging"):
+            with contextlib.suppress(MCPError, CallError, anyio.ClosedResourceError, anyio.BrokenResourceError):
+                await self.set_log_level(self._envelope.log_level)
 
-    async def _keep_listed(self) -> None:
-        while True:
-            await self._listed.wait()
-            self._listed.clear()
-            await self._list()
-            await asyncio.sleep(limits.LIST_PAUSE)
-
-    async def _list(self) -> None:
-        """Read all pages of the server's tools; each tool is passed on as the JSON text that came, so that the app
-        judges exactly that."""
-        tools: list[Any] = []
-        cursor, note = None, ""
-        for _ in range(limits.PAGES_MAX):
-            params: dict[str, Any] = {} if cursor is None else {"cursor": cursor}
-            options = self._options(timeout=limits.LIST_TIMEOUT)
-            page = await self._dispatcher.send_raw_request("tools/list", params, options)
-            found = page.get("tools")
-            tools += found if isinstance(found, list) else []
-            cursor = page.get("nextCursor")
-            if not isinstance(cursor, str) or len(tools) > limits.TOOLS_MAX:
-                break
-        if len(tools) > limits.TOOLS_MAX or isinstance(cursor, str):
-            note = f"It offers more than {limits.TOOLS_MAX} tools; the others are left out."
-        kept = tools[: limits.TOOLS_MAX]
-        for number, tool in enumerate(kept):
-            for piece in _pieces(_json(tool)):
-                self._tell({"event": "tool", "number": number, "text": piece})
-        self._tell({"event": "tools", "count": len(kept), "note": note})
+    async def set_log_level(self, level: str) -> None:
+        """How much it writes to its log from now on. Raises CallError and MCPError."""
+        if level not in LEVELS:
+            raise CallError("mcp.refused", "There is no such level.")
+        self._envelope.log_level = level  # of each request that is made from now on, in the newer era
+        if not self._envelope.era.modern:
+            await self._exchange.request("logging/setLevel", {"level": level}, limits.LIST_TIMEOUT)
 
     # -- calls --------------------------------------------------------------------------------------------------------
 
     async def call(self, call: WorkerCall, tool: str, arguments: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-        """Call a tool, emitting its progress and its result. A cancelled call is told to the server. Raises
-        CallError."""
-
-        async def progress(done: float, total: float | None, message: str | None) -> None:
-            of = f" of {total:g}" if total is not None else ""
-            words = f"{done:g}{of}" + (f" {message[: limits.PROGRESS_MAX]}" if message else "")
-            await call.emit({"progress": words + "\n"})
-
-        params = {"name": tool, "arguments": dict(arguments)}
+        """Call a tool, emitting its progress and its result; what goes on after its time as a task is named. A
+        cancelled call is told to the server. Raises CallError."""
+        progress = CallProgress(call)
+        following = asyncio.ensure_future(progress.follow())
+        until = time.monotonic() + seconds
+        params: dict[str, Any] = {"name": tool, "arguments": dict(arguments)}
+        era = self._envelope.era
+        if not era.modern and era.tasks and self._lists.as_task(tool):
+            params["task"] = {"ttl": limits.TASK_TTL}
         try:
-            options = self._options(timeout=seconds, on_progress=progress)
-            result = await self._dispatcher.send_raw_request("tools/call", params, options)
+            with self._told():
+                result: Any = await self._exchange.request("tools/call", params, seconds, on_progress=progress)
+                task = task_of(result, modern=era.modern)
+                if task is not None:
+                    left = max(0.0, until - time.monotonic())
+                    result = await self._tasks.wait(task, tool, left, progress.said)
+        finally:
+            following.cancel()
+        await progress.flush()
+        if isinstance(result, ServerTask):
+            return {"is_error": False, "task": result.plain}
+        return await _emitted(call, result)
+
+    async def task(self, call: WorkerCall, task_id: str, wanted: str, seconds: float) -> dict[str, Any]:
+        """One task: how it is (``get``), what came of it (``result``), or its end (``cancel``). Raises CallError."""
+        with self._told():
+            if wanted == "cancel":
+                await self._tasks.cancel(task_id)
+            task = await self._tasks.get(task_id)
+            if wanted != "result" or task.status in ("working", "input_required"):
+                return {"is_error": False, "task": task.plain}
+            return await _emitted(call, await self._tasks.result(task, seconds))
+
+    async def read(self, call: WorkerCall, uri: str, seconds: float) -> dict[str, Any]:
+        """Read a resource, emitting what it holds. Raises CallError."""
+        with self._told():
+            return await _parted(call, read(await self._exchange.request("resources/read", {"uri": uri}, seconds)))
+
+    async def prompt(self, call: WorkerCall, name: str, arguments: Mapping[str, str], seconds: float) -> dict[str, Any]:
+        """Have a prompt filled in, emitting what it says. Raises CallError."""
+        params = {"name": name, **({"arguments": dict(arguments)} if arguments else {})}
+        with self._told():
+            return await _parted(call, prompted(await self._exchange.request("prompts/get", params, seconds)))
+
+    async def complete(self, params: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+        """Values that the server proposes for one argument. Raises CallError."""
+        with self._told():
+            result = await self._exchange.request("completion/complete", params, seconds)
+        found = result.get("completion")
+        found = found if isinstance(found, Mapping) else {}
+        given = found.get("values")
+        values = (
+            [cut(one, limits.PROGRESS_MAX) for one in given if isinstance(one, str)] if isinstance(given, list) else []
+        )
+        more = found.get("hasMore") is True or len(values) > limits.VALUES_MAX
+        return {"values": values[: limits.VALUES_MAX], "more": more}
+
+    async def watch(self, uri: str, *, on: bool) -> dict[str, Any]:
+        """Say when a resource changes, or no longer. Raises CallError."""
+        with self._told():
+            await self._changes.watch(uri, on=on)
+        return {}
+
+    async def level(self, level: str) -> dict[str, Any]:
+        """How much it writes to its log. Raises CallError."""
+        with self._told():
+            await self.set_log_level(level)
+        return {}
+
+    @contextlib.contextmanager
+    def _told(self) -> Any:
+        """Errors of the protocol in our words; a connection that is over ends with them."""
+        try:
+            yield
         except MCPError as error:
             if _is_closed(error) or _session_is_over(error):
                 self._lost.set()
-            raise _words(error, seconds) from error
-        found = flattened(result)
-        for name, whole in (("text", found.text), ("structured", found.structured)):
-            for piece in _pieces(whole):
-                await call.emit({name: piece})
-        for number, data in enumerate(found.media, 1):
-            for piece in _pieces(data):
-                await call.emit({"media": number, "data": piece})
-        return {"is_error": found.is_error}
+            raise _words(error) from error
 
     # -- what the server wants ----------------------------------------------------------------------------------------
 
-    async def _on_request(self, _context: Any, method: str, _params: Any) -> dict[str, Any]:
-        if method == "ping":
-            return {}
-        self._note(method)
-        raise MCPError(code=mcp_types.METHOD_NOT_FOUND, message="Assent offers nothing to servers.")
-
-    def _note(self, method: str) -> None:
-        """Tell of a refused wish of the server, once for each kind of wish."""
-        known = _cut(method, 80)
-        if known not in self._refused and len(self._refused) < 20:
-            self._refused.add(known)
-            self._tell({"event": "note", "text": f"It asked for {known}, which was refused."})
+    async def _on_request(self, _context: Any, method: str, params: Any) -> dict[str, Any]:
+        return await self._exchange.wish(method, params)
 
     async def _on_notify(self, _context: Any, method: str, params: Any) -> None:
-        if method == "notifications/tools/list_changed":
-            self._listed.set()
-        elif method == "notifications/message":
+        if method == "notifications/message":
             self._log.add(params)
+        else:
+            self._changes.hear(method, params)
+
+
+async def _emitted(call: WorkerCall, result: Mapping[str, Any]) -> dict[str, Any]:
+    """Emit the result of a tool."""
+    found = flattened(result)
+    beside = as_json(found.parts) if found.parts else ""
+    for name, whole in (("text", found.text), ("structured", found.structured), ("parts", beside)):
+        for piece in pieces(whole):
+            await call.emit({name: piece})
+    await _media(call, found.media)
+    return {"is_error": found.is_error}
+
+
+async def _parted(call: WorkerCall, found: Parted) -> dict[str, Any]:
+    """Emit what was read."""
+    for piece in pieces(as_json(found.parts)):
+        await call.emit({"parts": piece})
+    await _media(call, found.media)
+    return {"notes": list(found.notes), "description": found.description}
+
+
+async def _media(call: WorkerCall, media: Sequence[str]) -> None:
+    for number, data in enumerate(media, 1):
+        for piece in pieces(data):
+            await call.emit({"media": number, "data": piece})
 
 
 def _is_closed(error: MCPError) -> bool:
@@ -258,18 +318,11 @@ def _session_is_over(error: MCPError) -> bool:
     return "session terminated" in error.error.message.casefold()
 
 
-def _words(error: BaseException, seconds: float = limits.LIST_TIMEOUT) -> BaseException:
+def _words(error: BaseException) -> BaseException:
     """An error of the protocol in our codes; anything else as it is."""
     if isinstance(error, Flooded):
         return CallError("mcp.flooded", "It sent more messages than can be read.")
-    if not isinstance(error, MCPError):
-        return error
-    code, message = error.error.code, _cut(error.error.message)
-    if _is_closed(error):
-        return CallError("mcp.ended", "The connection to the server ended.")
-    if code == mcp_types.REQUEST_TIMEOUT:
-        return CallError("mcp.timeout", f"It did not answer within {seconds:g} s.")
-    return CallError("mcp.refused", message or f"It refused the request ({code}).", {"code": code})
+    return words_of(error, _is_closed)
 
 
 def _first(group: BaseExceptionGroup[Any]) -> BaseException:
@@ -279,24 +332,3 @@ def _first(group: BaseExceptionGroup[Any]) -> BaseException:
         inner = found.exceptions
         found = next((one for one in inner if not isinstance(one, asyncio.CancelledError)), inner[0])
     return found
-
-
-def _cut(value: Any, size: int = limits.WORDS_MAX) -> str:
-    return value[:size] if isinstance(value, str) else ""
-
-
-def _json(value: Any) -> str:
-    """A tool as it came; too large a one becomes its name and its size, for the app to say so."""
-    try:
-        text = json.dumps(value, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):
-        text = "null"
-    if len(text) > limits.TOOL_MAX:
-        name = value.get("name") if isinstance(value, dict) else None
-        return json.dumps({"name": _cut(name, 200), "tooLarge": len(text)})
-    return text
-
-
-def _pieces(text: str) -> list[str]:
-    size = PIECE // 2
-    return [text[at : at + size] for at in range(0, len(text), size)]

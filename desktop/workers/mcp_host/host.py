@@ -1,11 +1,11 @@
-"""The MCP host's methods: ``serve`` holds a server as long as the call lasts, ``call`` calls one of its tools."""
+"""The MCP host's methods: ``serve`` holds a server as long as the call lasts, the others ask one that is held."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 try:
@@ -18,7 +18,7 @@ from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, ru
 from desktop.workers.mcp_host import limits
 from desktop.workers.mcp_host.connection import McpConnection
 from desktop.workers.mcp_host.process import ServerProcess
-from desktop.workers.mcp_host.web import web_streams
+from desktop.workers.mcp_host.web import WebEndpoint
 
 SERVICE = "mcp-host"
 VERSION = "1"
@@ -36,22 +36,31 @@ class McpHost:
         return {"servers": len(self._open)}
 
     async def serve(self, call: WorkerCall) -> None:
-        """``server``, ``timeout`` and ``argv``, ``cwd``, ``env`` or ``url``, ``headers`` with the ``secrets`` in them.
-        Emits what happens until the server is gone; that is always an error, which says how. Cancelled, it ends the
-        server."""
+        """``server``, ``timeout`` and ``argv``, ``cwd``, ``env`` or ``url``, ``headers`` with the ``secrets`` in them;
+        ``roots`` and ``elicitation`` are what is offered to it. Emits what happens until the server is gone; that is
+        always an error, which says how. Cancelled, it ends the server."""
         params = call.params
         name, timeout = str(params["server"]), float(params.get("timeout") or 30)
         if name in self._open:
             raise CallError("mcp.busy", "The server is held already.")
         events: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue(QUEUE_MAX)
-        connection = McpConnection(lambda event: _put(events, event), is_web="url" in params)
-        self._open[name] = connection
         telling = asyncio.ensure_future(_forward(events, call))
+
+        def connection() -> McpConnection:
+            made = self._open[name] = McpConnection(
+                lambda event: _put(events, event),
+                events.put,
+                is_web="url" in params,
+                roots=params.get("roots") or (),
+                modes=params.get("elicitation") or (),
+            )
+            return made
+
         try:
             if "url" in params:
                 await self._serve_web(connection, params, timeout)
             else:
-                await self._serve_process(connection, params, timeout, events)
+                await self._serve_process(connection(), params, timeout, events)
         finally:
             self._open.pop(name, None)
             with contextlib.suppress(TimeoutError):
@@ -74,30 +83,97 @@ class McpHost:
                 raise
         raise CallError("mcp.ended", process.obituary())
 
-    async def _serve_web(self, connection: McpConnection, params: Mapping[str, Any], timeout: float) -> None:
+    async def _serve_web(
+        self, connection: Callable[[], McpConnection], params: Mapping[str, Any], timeout: float
+    ) -> None:
         headers = {str(key): str(value) for key, value in params.get("headers", {}).items()}
         secrets = [*headers.values(), *map(str, params.get("secrets", ()))]
+        endpoint = WebEndpoint(str(params["url"]), headers)
         try:
-            await connection.run(web_streams(str(params["url"]), headers), timeout)
+            await _held(connection, endpoint, timeout)
         except CallError as error:
-            raise CallError(error.code, scrub(str(error), secrets), error.data) from error
+            told = endpoint.words(error)
+            raise CallError(told.code, scrub(str(told), secrets), told.data) from error
         except Exception as error:  # the boundary to the library and to the net: whatever it is, the server is gone
             words = scrub(f"{type(error).__name__}: {error}", secrets, limit=500)
             raise CallError("mcp.ended", words) from error
         raise CallError("mcp.ended", "It closed the connection.")
 
-    async def call(self, call: WorkerCall) -> dict[str, Any]:
-        """``server``, ``tool``, ``timeout`` (seconds); the arguments are JSON in the parts."""
-        params = call.params
-        connection = self._open.get(str(params["server"]))
+    def _running(self, call: WorkerCall) -> McpConnection:
+        connection = self._open.get(str(call.params["server"]))
         if connection is None or not connection.ready:
             raise CallError("mcp.not_running", "The server is not running.")
-        arguments = json.loads("".join(map(str, call.parts)) or "{}")
-        return await connection.call(call, str(params["tool"]), arguments, float(params["timeout"]))
+        return connection
+
+    async def call(self, call: WorkerCall) -> dict[str, Any]:
+        """``server``, ``tool``, ``timeout`` (seconds); the arguments are JSON in the parts."""
+        return await self._running(call).call(call, str(call.params["tool"]), _parts(call), _seconds(call))
+
+    async def task(self, call: WorkerCall) -> dict[str, Any]:
+        """``server``, ``task``, ``wanted`` (get, result, cancel), ``timeout``."""
+        params = call.params
+        return await self._running(call).task(call, str(params["task"]), str(params["wanted"]), _seconds(call))
+
+    async def read(self, call: WorkerCall) -> dict[str, Any]:
+        """``server``, ``uri``, ``timeout``."""
+        return await self._running(call).read(call, str(call.params["uri"]), _seconds(call))
+
+    async def prompt(self, call: WorkerCall) -> dict[str, Any]:
+        """``server``, ``prompt``, ``timeout``; the arguments are JSON in the parts."""
+        return await self._running(call).prompt(call, str(call.params["prompt"]), _parts(call), _seconds(call))
+
+    async def complete(self, call: WorkerCall) -> dict[str, Any]:
+        """``server``, ``timeout``; what is asked for, as the protocol has it, is JSON in the parts."""
+        return await self._running(call).complete(_parts(call), _seconds(call))
+
+    async def watch(self, call: WorkerCall) -> dict[str, Any]:
+        """``server``, ``uri``, ``on``."""
+        return await self._running(call).watch(str(call.params["uri"]), on=call.params.get("on") is True)
+
+    async def level(self, call: WorkerCall) -> dict[str, Any]:
+        """``server``, ``level``."""
+        return await self._running(call).level(str(call.params["level"]))
+
+    async def answer(self, call: WorkerCall) -> dict[str, Any]:
+        """``server``, ``id``; the answer to what was asked is JSON in the parts. It may come before a server is ready:
+        what its sign-in needs is asked, too."""
+        connection = self._open.get(str(call.params["server"]))
+        taken = connection is not None and connection.questions.answer(int(call.params["id"]), _parts(call))
+        return {"taken": taken}
 
     def methods(self) -> dict[str, Any]:
         """By their names on the pipe."""
-        return {method.__name__: method for method in (self.ping, self.serve, self.call)}
+        served = (self.ping, self.serve, self.call, self.task, self.read, self.prompt, self.complete, self.watch)
+        return {method.__name__: method for method in (*served, self.level, self.answer)}
+
+
+async def _held(connection: Callable[[], McpConnection], endpoint: WebEndpoint, timeout: float) -> None:
+    """Until the server is gone; one that does not know streamable HTTP is asked in the older way."""
+    first = connection()
+    try:
+        await first.run(endpoint.streams(), timeout)
+        return
+    except CallError as error:
+        if first.greeted or not endpoint.knows_older_alone:
+            raise
+        newer = error
+    older = connection()
+    try:
+        await older.run(endpoint.older_streams(), timeout)
+    except Exception:  # the boundary to the library and to the net: it was not the older transport either
+        if older.greeted:
+            raise
+        raise newer from None
+
+
+def _seconds(call: WorkerCall) -> float:
+    return float(call.params["timeout"])
+
+
+def _parts(call: WorkerCall) -> dict[str, Any]:
+    """The JSON object in the parts of a call."""
+    found = json.loads("".join(map(str, call.parts)) or "{}")
+    return found if isinstance(found, dict) else {}
 
 
 def _put(events: asyncio.Queue[Mapping[str, Any]], event: Mapping[str, Any]) -> None:

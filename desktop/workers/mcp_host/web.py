@@ -1,19 +1,25 @@
-"""A server over HTTP: the library's streamable client, with answers capped and redirects kept on their origin."""
+"""A server over HTTP: the library's clients (streamable HTTP, and the older SSE), with answers capped and redirects
+kept on their origin."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Mapping
+from http import HTTPStatus
 from typing import Any
 
 import httpx2
+from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 
+from desktop.workers.inside import CallError
 from desktop.workers.mcp_host import limits
 
 CONNECT_S = 15.0
 READ_S = 300.0
 """Seconds; a server may be silent for long on a stream of events. Every call has its own limit beside."""
+_NO_STREAMABLE = (400, 404, 405, 406, 415)
+"""What a server that knows the older transport alone answers to a POST."""
 
 
 class _Capped(httpx2.AsyncByteStream):
@@ -36,13 +42,20 @@ class _Capped(httpx2.AsyncByteStream):
 
 
 class _Client(httpx2.AsyncClient):
-    """Caps each answer that is no stream of events; those are capped event by event by the library."""
+    """Caps each answer that is no stream of events; those are capped event by event by the library. A stream that was
+    asked for by GET may be silent as long as it likes: nothing comes on it until something changes."""
+
+    endpoint: WebEndpoint
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         wants_all = not options.pop("stream", False)
+        if request.method == "GET" and "text/event-stream" in request.headers.get("accept", ""):
+            request.extensions["timeout"] = {**request.extensions.get("timeout", {}), "read": None}
         response = await super().send(request, stream=True, **options)
         if not response.headers.get("content-type", "").startswith("text/event-stream"):
             response.stream = _Capped(response.stream)
+        if request.method == "POST":
+            self.endpoint.answered(response)
         if wants_all:
             try:
                 await response.aread()
@@ -51,12 +64,56 @@ class _Client(httpx2.AsyncClient):
         return response
 
 
-@contextlib.asynccontextmanager
-async def web_streams(url: str, headers: Mapping[str, str]) -> AsyncIterator[tuple[Any, Any]]:
-    """The streams of one session."""
-    timeout = httpx2.Timeout(CONNECT_S, read=READ_S)
-    async with (
-        _Client(headers=dict(headers), timeout=timeout) as client,
-        streamable_http_client(url, http_client=client, max_sse_event_size=limits.MESSAGE_MAX) as streams,
-    ):
-        yield streams
+class WebEndpoint:
+    """One address and how it answered. ``auth`` signs requests, where a person signed in."""
+
+    def __init__(self, url: str, headers: Mapping[str, str], auth: httpx2.Auth | None = None) -> None:
+        self._url, self._headers, self._auth = url, dict(headers), auth
+        self._status = 0
+
+    def answered(self, response: httpx2.Response) -> None:
+        """Look at the status of an answer. Raises CallError where nobody may ask at all."""
+        self._status = response.status_code
+        if response.status_code == HTTPStatus.UNAUTHORIZED:
+            challenge = response.headers.get("www-authenticate", "")[: limits.WORDS_MAX]
+            data = {"status": response.status_code, "challenge": challenge}
+            raise CallError("mcp.unauthorized", "It wants to know who you are (401 Unauthorized).", data)
+
+    @property
+    def knows_older_alone(self) -> bool:
+        """Whether its last answer is that of a server with the older transport."""
+        return self._status in _NO_STREAMABLE
+
+    def words(self, error: CallError) -> CallError:
+        """An error with the status of the answer, where the library has no better word for it."""
+        if "returned an error response" not in str(error) or not self._status:
+            return error
+        names = {one.value: one.phrase for one in HTTPStatus}
+        return CallError(
+            error.code, f"It answered {self._status} {names.get(self._status, '')}.".replace(" .", "."), error.data
+        )
+
+    def _client(self, **options: Any) -> _Client:
+        client = _Client(**{"headers": self._headers, "auth": self._auth, **options})
+        client.endpoint = self
+        return client
+
+    @contextlib.asynccontextmanager
+    async def streams(self) -> AsyncIterator[tuple[Any, Any]]:
+        """The streams of one session."""
+        async with (
+            self._client(timeout=httpx2.Timeout(CONNECT_S, read=READ_S)) as client,
+            streamable_http_client(self._url, http_client=client, max_sse_event_size=limits.MESSAGE_MAX) as streams,
+        ):
+            yield streams
+
+    @contextlib.asynccontextmanager
+    async def older_streams(self) -> AsyncIterator[tuple[Any, Any]]:
+        """The streams of one session in the older way: one long answer with events, and a POST for each message."""
+
+        def made(*, headers: Any, timeout: Any, auth: Any) -> httpx2.AsyncClient:
+            del headers, auth  # what is sent is ours to say
+            return self._client(timeout=timeout)
+
+        async with sse_client(self._url, timeout=CONNECT_S, httpx_client_factory=made) as streams:
+            yield streams

@@ -1,4 +1,4 @@
-"""MCP servers as programs: an honest one made with the `mcp` package, and one that is as hostile as it is told."""
+"""MCP servers as programs: two real ones made with the `mcp` package, and one that is as hostile as it is told."""
 
 import sys
 from pathlib import Path
@@ -14,3 +14,8 @@ def honest(*arguments: str) -> list[str]:
 def hostile(mode: str, *arguments: str) -> list[str]:
     """The command of one that misbehaves in a certain way."""
     return [sys.executable, "-I", "-S", str(FOLDER / "hostile.py"), mode, *arguments]
+
+
+def library(*arguments: str) -> list[str]:
+    """The command of a real server with resources and prompts."""
+    return [sys.executable, str(FOLDER / "library.py"), *arguments]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from desktop.app.wiring.mcp import _schema_problem
+from desktop.app.wiring.mcp import _schema_problem, value_check
 from desktop.domain.call_facts import CallFacts
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.messages import ToolCallBlock
@@ -103,12 +103,13 @@ class McpBench:
         caches: str = "",
         idle_s: float = 90.0,
         host: Lent | None = None,
+        elicitation: tuple[str, ...] = (),
     ) -> None:
         self.world = World(folder)
         self.owner, self.person, self.redactor = TaskOwner(), Person(), SecretRedactor()
         self.registry = ToolRegistry()
         self.pins, self.host = Pinned(), host or mcp_host(secrets=tuple)
-        self.told = 0
+        self.told, self.questions, self.replies = 0, list[tuple[str, str, Mapping[str, Any]]](), list[Any]()
         self.keys: dict[tuple[str, str], str] = {}
         self.audit: list[AuditEntry] = []
         world = self.world
@@ -130,10 +131,13 @@ class McpBench:
             settings,
             held,
             check_schema,
+            value_check(),
             McpPins(self.pins),
             self.owner.spawn,
             self.redactor,
             upright,
+            self._asked,
+            elicitation,
             0.05,
             idle_s,
         )
@@ -149,6 +153,11 @@ class McpBench:
         self.pipeline = Pipeline(self.registry, self.owner.spawn, trust=gate, redactor=self.redactor)
         self.output: list[str] = []
         self._calls = 0
+
+    async def _asked(self, server: str, kind: str, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+        self.questions.append((server, kind, payload))
+        answer = self.replies.pop(0) if self.replies else {}
+        return await answer if asyncio.iscoroutine(answer) else answer
 
     def _tell(self) -> None:
         self.told += 1

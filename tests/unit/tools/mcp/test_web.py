@@ -1,5 +1,6 @@
 """MCP servers over HTTP: the key comes from the keyring, goes to that address only, and is never shown."""
 
+import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -42,15 +43,15 @@ class Odd(BaseHTTPRequestHandler):
     came: list[tuple[str, str]]
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers.get("content-length", 0)))
+        said = self.rfile.read(int(self.headers.get("content-length", 0)))
         self.came.append((self.path, self.headers.get("authorization") or self.headers.get("x-api-key", "")))
         if self.path == "/tells":
-            told = f"no such key {self.came[-1][1].removeprefix('Token ')}".encode()
+            told = f"no such key {self.came[-1][1].removeprefix('Token ')}"
             self.send_response(200)
             self.send_header("content-type", "application/json")
             self.end_headers()
-            error = b'{"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "' + told + b'"}}'
-            self.wfile.write(error)
+            error = {"code": -32000, "message": told}
+            self.wfile.write(json.dumps({"jsonrpc": "2.0", "id": json.loads(said).get("id"), "error": error}).encode())
             return
         if self.path.startswith("/away"):
             self.send_response(int(self.path.removeprefix("/away")))

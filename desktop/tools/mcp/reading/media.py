@@ -19,6 +19,7 @@ MAX_CHARACTERS = 8_000_000
 _HEAD = 64
 _IMAGES = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"GIF8", "image/gif"))
 _SOUNDS = ((b"ID3", "audio/mpeg"), (b"OggS", "audio/ogg"), (b"fLaC", "audio/flac"))
+_FILES = ((b"%PDF-", "application/pdf"), (b"PK\x03\x04", "application/zip"), (b"\x1f\x8b", "application/gzip"))
 _RIFF = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}
 
 
@@ -43,27 +44,28 @@ class MediaPieces:
 
     def blocks(self, tool: str) -> tuple[tuple[MediaBlock, ...], list[str]]:
         """The media whose data is what it should be, and half a sentence for each that is not."""
-        found: list[MediaBlock] = []
-        wrong: list[str] = []
-        for number, pieces in sorted(self._pieces.items()):
-            block = _block("".join(pieces), f"{tool} {number}")
-            if block is None:
-                wrong.append(f"[{number} is no image or sound in a format that can be shown]")
-            else:
-                found.append(block)
-        return tuple(found), wrong
+        numbered = self.numbered(tool)
+        wrong = [
+            f"[{n} is no image or sound in a format that can be shown]" for n, one in numbered.items() if not one[0]
+        ]
+        return tuple(block for block, _ in numbered.values() if block is not None), wrong
+
+    def numbered(self, name: str) -> dict[int, tuple[MediaBlock | None, bytes]]:
+        """(image or sound, its first bytes) by number; None for what is neither."""
+        return {number: _block("".join(pieces), f"{name} {number}") for number, pieces in sorted(self._pieces.items())}
 
 
-def _block(data: str, name: str) -> MediaBlock | None:
+def _block(data: str, name: str) -> tuple[MediaBlock | None, bytes]:
     try:
         whole = base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):
-        return None
-    kind = media_type(whole[:_HEAD])
-    if not kind:
-        return None
+        return None, b""
+    head = whole[:_HEAD]
+    kind = media_type(head)
+    if not kind.startswith(("image/", "audio/")):
+        return None, head
     plain = base64.b64encode(whole).decode("ascii")
-    return ImageBlock(kind, plain, name) if kind.startswith("image/") else AudioBlock(kind, plain, name)
+    return (ImageBlock(kind, plain, name) if kind.startswith("image/") else AudioBlock(kind, plain, name)), head
 
 
 def media_type(head: bytes) -> str:
@@ -72,4 +74,4 @@ def media_type(head: bytes) -> str:
         return _RIFF.get(head[8:12], "")
     if len(head) > 1 and head[0] == 0xFF and head[1] & 0xE6 == 0xE2:  # MPEG audio, layer 3
         return "audio/mpeg"
-    return next((kind for magic, kind in (*_IMAGES, *_SOUNDS) if head.startswith(magic)), "")
+    return next((kind for magic, kind in (*_IMAGES, *_SOUNDS, *_FILES) if head.startswith(magic)), "")
