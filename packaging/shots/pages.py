@@ -42,6 +42,7 @@ from shots.cli import SampleCli, request
 from shots.keys import SampleKeys
 from shots.mcp import SampleMcp, mcp_request
 from shots.middleware import SampleMiddleware
+from shots.other_apps import SampleOtherApps
 from shots.reach import WORK, SampleReach
 from shots.sheet import ComponentSheet
 
@@ -100,6 +101,7 @@ class Stage:
             reach=self.reach,
             grants=samples.SampleGrants("/home/ida/Downloads/tide-archive"),
             middleware=SampleMiddleware(),
+            other_apps=SampleOtherApps(),
         )
         return SettingsPage(
             cast(Any, self.settings),
@@ -370,6 +372,8 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
         for name in ("Approvals", "Tools", "Middleware")
         for size in ("", "-960")
     },
+    "settings-other-apps": lambda s: _settings(s, "Other apps"),
+    "settings-other-apps-960": lambda s: _settings(s, "Other apps"),
     "02-approval-write": lambda s: _approval(s, "r3"),
     "02-approval-shell": lambda s: _approval(s, "r2"),
     "02-approval-new-file": lambda s: _approval(s, "r1"),
@@ -440,6 +444,7 @@ ALSO_AT_200 = (
     "07-mcp",
     "07-mcp-server",
     "settings-middleware",
+    "settings-other-apps",
     "02-approval-unknown-over",
 )
 NO_KEYRING = "There is no system keyring. A key is kept only until Assent is closed."

@@ -125,7 +125,7 @@ class Startup(QObject):
         self._services = services
         self._hooks.crashes.redact = services.redactor.redact_text
         await ahead
-        self._models = view_models.make_view_models(services, self._bridge, self._shell)
+        self._models = view_models.make_view_models(services, self._bridge, self._shell, self._hooks.door)
         self._pages = page_wiring.Pages(
             self._window, self._shell, self._models, self._theme, self._window_state, services
         )

@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from desktop.app.door.host import Door
 from desktop.app.home.unsaved_texts import UnsavedTextFiles
 from desktop.app.wiring.boundary import safety_of
+from desktop.app.wiring.outside import start_words
 from desktop.app.wiring.services import Services
 from desktop.domain.keyring import referred_to
 from desktop.domain.lazy import lazy_module
@@ -29,12 +31,14 @@ if TYPE_CHECKING:
     from desktop.presenter.settings import grants as settings_grants
     from desktop.presenter.settings import keys as settings_keys
     from desktop.presenter.settings import middleware as settings_middleware
+    from desktop.presenter.settings import other_apps as settings_other_apps
     from desktop.presenter.settings import reach as settings_reach
     from desktop.presenter.settings.boundaries import BoundariesViewModel
     from desktop.presenter.settings.cli_tools import CliToolsViewModel
     from desktop.presenter.settings.grants import GrantsViewModel
     from desktop.presenter.settings.keys import KeysViewModel
     from desktop.presenter.settings.middleware import MiddlewareViewModel
+    from desktop.presenter.settings.other_apps import OtherAppsViewModel
     from desktop.presenter.settings.reach import ReachViewModel
     from desktop.presenter.skills import editing as skills_editing
     from desktop.presenter.skills import importing as skills_importing
@@ -55,6 +59,7 @@ else:
     settings_grants = lazy_module("desktop.presenter.settings.grants")
     settings_keys = lazy_module("desktop.presenter.settings.keys")
     settings_middleware = lazy_module("desktop.presenter.settings.middleware")
+    settings_other_apps = lazy_module("desktop.presenter.settings.other_apps")
     settings_reach = lazy_module("desktop.presenter.settings.reach")
     skills_editing = lazy_module("desktop.presenter.skills.editing")
     skills_importing = lazy_module("desktop.presenter.skills.importing")
@@ -72,6 +77,7 @@ class LazyModels:
     services: Services
     bridge: Bridge
     setup: ModelSetupViewModel
+    door: Door
 
     def made(self, name: str) -> bool:
         """Whether the view-model of this name exists; does not make it."""
@@ -119,6 +125,19 @@ class LazyModels:
         services = self.services
         return settings_middleware.MiddlewareViewModel(
             services.skills.levels, services.settings, self.bridge, services.skills.fabric.on_change
+        )
+
+    @cached_property
+    def other_apps(self) -> OtherAppsViewModel:
+        """The view-model of the settings page Assent for other apps."""
+        services = self.services
+        return settings_other_apps.OtherAppsViewModel(
+            services.outside,
+            services.settings,
+            self.bridge,
+            self.door,
+            settings_other_apps.StartCommand(*start_words(services.home)),
+            services.skills.fabric.on_change,
         )
 
     @cached_property

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from desktop.agents.skill.host import Host
+from desktop.app.home.folder import home_path
 from desktop.safety.permission.gate import PermissionGate
 from desktop.services.outside.calls import OutsideCalls
 from desktop.services.outside.offered import OutsideTools
@@ -34,3 +39,12 @@ def outside_calls(
     made = OutsideCalls(tools, skills, runtime.pipeline, owner, host, forget)
     settings.subscribe(lambda _settings, keys: made.recheck() if OFFERED in keys else None)
     return made
+
+
+def start_words(home: Path) -> tuple[tuple[str, ...], Mapping[str, str]]:
+    """(command, environment) with which another program starts `assent mcp` for this home. Looks through the PATH."""
+    more = () if home == home_path(None, {}) else ("--home", os.fspath(home))
+    if shutil.which("assent"):
+        return ("assent", "mcp", *more), {}
+    root = Path(__file__).resolve().parents[3]
+    return (sys.executable, "-m", "desktop", "mcp", *more), {"PYTHONPATH": os.fspath(root)}

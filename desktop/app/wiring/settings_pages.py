@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from desktop.ui.settings.mcp.page import McpPage
     from desktop.ui.settings.middleware import page as middleware_page
     from desktop.ui.settings.models import page as models_page
+    from desktop.ui.settings.other_apps import page as other_apps_page
 else:
     agents_page = lazy_module("desktop.ui.settings.agents.page")
     boundaries_grants = lazy_module("desktop.ui.settings.boundaries.grants")
@@ -38,6 +39,7 @@ else:
     mcp_page = lazy_module("desktop.ui.settings.mcp.page")
     middleware_page = lazy_module("desktop.ui.settings.middleware.page")
     models_page = lazy_module("desktop.ui.settings.models.page")
+    other_apps_page = lazy_module("desktop.ui.settings.other_apps.page")
 
 
 Declared = TypeVar("Declared", "CliToolsViewModel", "McpServersViewModel")
@@ -153,7 +155,7 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         "Assent for other apps",
         "link",
         words=("MCP", "Claude Code", "VS Code", "Zed", "Cursor", "assent mcp", "server"),
-        note="These programs start `assent mcp`. Each of their calls passes the same gates as any.",
+        build=lambda m, frame: other_apps_page.OtherAppsPage(m.views.other_apps, frame.toast.say),
     ),
     PageRow(
         "Skills",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 
+from desktop.app.door.host import Door
 from desktop.app.home.unsaved_texts import UnsavedTextFiles
 from desktop.app.wiring.agent_looks import follow_agents
 from desktop.app.wiring.lazy_view_models import LazyModels
@@ -91,9 +92,11 @@ class ViewModels(LazyModels):
     """How each agent calls its tools."""
     agents_editor: AgentsViewModel
     """The settings page Agents."""
+    door: Door
+    """Programs that have come in."""
 
 
-def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel) -> ViewModels:
+def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, door: Door) -> ViewModels:
     """Make them all and let events flow: question first, then answers, then the list."""
     board = LiveThreads()
     agents = ChatAgents(services.agents)
@@ -131,6 +134,7 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel) 
         modes=ToolModesViewModel(services.modes, lambda agent: _declared_mode(services, agent), bridge),
         debates=_debates(services, bridge, board, approvals, setup),
         agents_editor=_agents(services, bridge, board, setup),
+        door=door,
     )
     setup.demo_started.connect(chat.start_demo)
     services.secrets.on_late.append(setup.keyring_answered)

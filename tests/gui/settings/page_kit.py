@@ -13,7 +13,13 @@ from desktop.ui.settings.boundaries.page import BoundariesPage
 from desktop.ui.settings.page import SettingsPage
 from desktop.ui.settings.page_row import PageRow, SettingsFrame
 
-NEEDS = {"CLI tools": "cli", "Keyring": "keys", "MCP servers": "mcp", "Agents": "agents_editor"}
+NEEDS = {
+    "CLI tools": "cli",
+    "Keyring": "keys",
+    "MCP servers": "mcp",
+    "Agents": "agents_editor",
+    "Other apps": "other_apps",
+}
 """Pages that are shown only over a sample of their own."""
 
 

@@ -81,7 +81,7 @@ def test_every_setting_of_the_schema_has_a_page_and_a_control(shown: Shown) -> N
     for name in pages - {"Models and keys"}:
         shown.page.show_settings(name)
     rows = {row.spec.key for row in shown.page.findChildren(SettingRow)}
-    switches = {"middleware.switched_on", "middleware.switched_off"}  # kept by the switches of their page
+    switches = {"middleware.switched_on", "middleware.switched_off", "other_apps.offered"}  # of their own pages
     assert rows | switches == {spec.key for spec in shown.settings.schema() if spec.page != "Models and keys"}
 
 

@@ -1,0 +1,1 @@
+"""Settings, Assent for other apps."""
