@@ -14,10 +14,10 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from desktop.domain.permission import PermissionRequest
 from desktop.domain.safety import SafetySettings
+from desktop.presenter.approvals.request_words import why
 from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.confinement.select import Kind, SystemConfinement
 from desktop.ui.approvals.request.body import DiffCard
-from desktop.ui.approvals.request.head import why
 from desktop.ui.approvals.request.lines_view import ROW, LinesView
 from desktop.ui.approvals.request.view import RequestView
 from desktop.ui.widgets.layout.containers import Notice, Scroller

@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from desktop.domain.permission import Decision, PermissionRequest
+from desktop.presenter.approvals.request_words import AS_EDITED, ASKS, LOOK, LOOK_ONLY, WHY
 from desktop.ui.approvals.request.dialog import DENY_ALL, RequestDialog
-from desktop.ui.approvals.request.unknown import AS_EDITED, ASKS, LOOK, LOOK_ONLY, WHY
 from desktop.ui.widgets.controls.buttons import OneClickButton
 from tests.gui.approvals.conftest import DialogBench
 from tests.gui.approvals.test_request_dialog import answers, words_of

@@ -15,9 +15,9 @@ from shiboken6 import isValid
 
 from desktop.domain.permission import PermissionRequest
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
+from desktop.presenter.approvals.request_words import ASKS
 from desktop.presenter.approvals.rules_editing import RulesModels
 from desktop.ui.approvals.inbox import summary
-from desktop.ui.approvals.request.unknown import ASKS
 from desktop.ui.approvals.request.view import RequestView
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.buttons import Button, IconButton, OneClickButton

@@ -9,8 +9,9 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
 
 from desktop.domain.judgement import Category
-from desktop.domain.permission import PermissionRequest, same_json
-from desktop.ui.approvals.request.unknown import ASKS, WHY
+from desktop.domain.permission import PermissionRequest
+from desktop.presenter.approvals.request_facts import Fact, asked_by, request_facts
+from desktop.presenter.approvals.request_words import ASKS, is_command
 from desktop.ui.theme import theme
 from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.theme.paint import elided, glyph
@@ -18,13 +19,9 @@ from desktop.ui.widgets.controls.buttons import Button, OneClickButton
 from desktop.ui.widgets.layout.containers import caption_value
 from desktop.ui.widgets.marks import Badge, StateLabel
 from desktop.ui.widgets.scaling import Column, Row
-from desktop.ui.widgets.shown import arguments_text, shown_line
+from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 from desktop.ui.widgets.tips import plain_tip
-
-PATHS_SHOWN = 6
-ORIGINAL_SHOWN = 300
-"""Characters of an argument that was changed; all of it is on the card of the call."""
 
 
 class Crumbs(QWidget):
@@ -115,93 +112,23 @@ def _title_row(request: PermissionRequest) -> Row:
         row.addWidget(Badge("edited"))
     raised = request.category is Category.ADMIN and request.raised_because
     kind = "raised" if raised else request.category.value
-    row.addWidget(Badge(kind, "command" if kind == "write" and _is_command(request) else ""))
+    row.addWidget(Badge(kind, "command" if kind == "write" and is_command(request) else ""))
     return row
 
 
 def _facts(request: PermissionRequest, thread_title: str) -> list[tuple[str, QWidget]]:
-    facts: list[tuple[str, QWidget]] = [("Asked by", Crumbs((*request.chain, request.tool)))]
-    if request.chain and request.chain[-1] == request.tool:
-        facts = [("Asked by", Crumbs(request.chain))]
-    if request.place:
-        facts.append(("From code", _beside(_mono(request.place))))
-    facts.append(("Chat", Text(shown_line(thread_title), elide="right")))
-    if request.preview.get("kind") == "command":
-        facts.append(("Runs in", _beside(_mono(str(request.preview.get("cwd", ""))))))
-        facts += _variables(request)
-    elif request.preview.get("kind") == "argv":
-        facts += _program(request)
-    elif request.preview.get("kind") == "mcp":
-        facts += _server(request)
-    else:
-        facts += _paths(request)
-    facts += _original(request)
-    facts.append(("Why it asks", Paragraph(why(request))))
-    return facts
+    facts: list[tuple[str, QWidget]] = [("Asked by", Crumbs(asked_by(request)))]
+    return facts + [(fact.caption, _words(fact)) for fact in request_facts(request, thread_title)]
 
 
-def _original(request: PermissionRequest) -> list[tuple[str, QWidget]]:
-    """What the model had asked for, of everything that a person changed."""
-    if request.original is None:
-        return []
-    now = request.arguments
-    was = [
-        (name, value) for name, value in request.original.items() if name not in now or not same_json(now[name], value)
-    ]
-    lines = [f"{name}: {value if isinstance(value, str) else arguments_text({name: value})}" for name, value in was]
-    shown = [line if len(line) <= ORIGINAL_SHOWN else f"{line[:ORIGINAL_SHOWN]}…" for line in lines]
-    return [("Model asked" if not at else "", _beside(_mono(line))) for at, line in enumerate(shown)]
-
-
-def _program(request: PermissionRequest) -> list[tuple[str, QWidget]]:
-    """The facts about an argument vector: which file it starts, where, and what else it names."""
-    preview = request.preview
-    program = str(preview.get("program", ""))
-    facts: list[tuple[str, QWidget]] = []
-    for caption, text in (("Program", program), ("Runs in", str(preview.get("cwd", "")))):
-        if text:
-            facts.append((caption, _beside(_mono(text))))
-    others = [path for path in request.paths if path != program]
-    for at, path in enumerate(others[:PATHS_SHOWN]):
-        facts.append(("Touches" if not at else "", _beside(_mono(path))))
-    if len(others) > PATHS_SHOWN:
-        facts.append(("", Text(f"and {len(others) - PATHS_SHOWN:,} more", "small", "2")))
-    return [*facts, *_variables(request)]
-
-
-def _variables(request: PermissionRequest) -> list[tuple[str, QWidget]]:
-    """What a program gets beside the usual: by name, with the value where it is the thread's own."""
-    found = request.preview.get("environment")
-    if not isinstance(found, list) or not found:
-        return []
-    return [("Variables", _beside(_mono(shown_line(", ".join(map(str, found))))))]
-
-
-def _server(request: PermissionRequest) -> list[tuple[str, QWidget]]:
-    """The facts about a tool of an MCP server: which server, what that is, and its own words about the tool."""
-    preview = request.preview
-    facts: list[tuple[str, QWidget]] = []
-    for caption, key in (("MCP server", "server"), ("Which is", "where"), ("Its tool", "tool")):
-        if text := str(preview.get(key, "")):
-            facts.append((caption, _beside(_mono(text))))
-    claims = preview.get("claims")
-    if isinstance(claims, list) and claims:
-        said = ", ".join(shown_line(str(claim)) for claim in claims)
-        facts.append(("It says", Paragraph(f"{said}. The server says so; Assent does not rely on it.", "body", "2")))
-    return facts
-
-
-def _paths(request: PermissionRequest) -> list[tuple[str, QWidget]]:
-    facts: list[tuple[str, QWidget]] = []
-    asked = request.arguments.get("path")
-    if isinstance(asked, str):
-        facts.append(("Path", _beside(_mono(asked))))
-    for at, path in enumerate(request.paths[:PATHS_SHOWN]):
-        inside = (StateLabel("allow", "inside the boundary"),) if request.preview.get("kind") == "diff" else ()
-        facts.append(("Really is" if not at else "", _beside(_mono(path), *inside)))
-    if len(request.paths) > PATHS_SHOWN:
-        facts.append(("", Text(f"and {len(request.paths) - PATHS_SHOWN} more, see Arguments", "body", "2")))
-    return facts
+def _words(fact: Fact) -> QWidget:
+    if fact.look == "code":
+        return _beside(_mono(fact.text), *((StateLabel("allow", fact.mark),) if fact.mark else ()))
+    if fact.look == "title":
+        return Text(fact.text, elide="right")
+    if fact.look == "less":
+        return Text(fact.text, "small", "2")
+    return Paragraph(fact.text, "body", "2") if fact.look == "quiet" else Paragraph(fact.text)
 
 
 class WordsAndMarks(QWidget):
@@ -242,26 +169,3 @@ def _mono(text: str) -> Paragraph:
     words = Paragraph(shown_line(text), "code")
     words.setMaximumWidth(words.natural_width())
     return words
-
-
-def _is_command(request: PermissionRequest) -> bool:
-    return request.preview.get("kind") == "command"
-
-
-def why(request: PermissionRequest) -> str:
-    """The sentence that says why a person is asked."""
-    if request.unknown:
-        return WHY
-    reason = shown_line(request.raised_because).strip()
-    if reason and reason[-1] not in ".!?":
-        reason += "."
-    reason = reason[:1].upper() + reason[1:]
-    if request.category is Category.ADMIN:
-        rule = "Admin calls always ask and are never remembered."
-    elif not _is_command(request):
-        rule = "Every write asks unless a rule allows it."
-    elif all(one.effect == "reads" for one in request.judgements):
-        rule = "As far as can be told it only reads. A command asks each time unless a rule or a setting lets it pass."
-    else:
-        rule = "A command asks each time unless a rule allows it."
-    return " ".join(part for part in (reason, rule) if part)

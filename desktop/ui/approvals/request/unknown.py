@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from desktop.domain.permission import PermissionRequest
 from desktop.ui.widgets.controls.allow_button import AllowButton
 from desktop.ui.widgets.controls.patient_button import PatientButton
 
-ASKS = "Was this done?"
-WHY = "Assent was closed while this was running."
-LOOK = "Check whether it was done before you answer. “Do it again” makes exactly this call once more."
-LOOK_ONLY = "Check whether it was done before you answer."
-AS_EDITED = "You had edited this call before it started; this is what was started."
 SKIP_TIP = "Do not do it; the model is told that nobody knows whether it was done (Esc)"
 DONE_TIP = "It was done: the model is told so, and goes on"
 STOP_TIP = "End the run; you are asked again when you continue it"
 AGAIN_TIP = "Make exactly this call, perhaps a second time (Ctrl+Enter)"
-
-
-def unknown_words(request: PermissionRequest) -> str:
-    """What a person has to know before they answer."""
-    edited = f" {AS_EDITED}" if request.original is not None else ""
-    return f"{request.unknown}{edited} " + (f"{request.unrepeatable} {LOOK_ONLY}" if request.unrepeatable else LOOK)
 
 
 def ask_unknown(deny: PatientButton, allow: AllowButton, chosen: Callable[[str], None]) -> list[PatientButton]:

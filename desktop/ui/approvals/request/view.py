@@ -9,10 +9,19 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
-from desktop.domain.hidden_characters import has_hidden
 from desktop.domain.permission import Choice, PermissionRequest
 from desktop.presenter.approvals.command_summary import summarise_command
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
+from desktop.presenter.approvals.request_words import (
+    CHANGED,
+    EDITED,
+    HIDDEN,
+    confinement_words,
+    hides_something,
+    is_unconfined,
+    refused_words,
+    unknown_words,
+)
 from desktop.presenter.approvals.rules_editing import RulesModels, may_always
 from desktop.ui.approvals.request.allowing import AlwaysDialog, always_allow
 from desktop.ui.approvals.request.answers import Answers
@@ -22,7 +31,6 @@ from desktop.ui.approvals.request.editing import ask_reason, edit_arguments
 from desktop.ui.approvals.request.head import RequestHead
 from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.approvals.request.reading import CommandSummaryLine, UnreadNotice
-from desktop.ui.approvals.request.unknown import unknown_words
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.toggles import CheckBox
 from desktop.ui.widgets.dialogs.base import Dialog
@@ -34,17 +42,6 @@ from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph
 
 ThreadTitle = Callable[[str], str]
-HOLDS = (
-    "Your answer holds for exactly these arguments. "
-    "If the file or a link on its path changes first, you are asked again."
-)
-CHANGED = "What it touches has changed since you answered. That answer is void: look at it again."
-EDITED = "You edited this call. Nothing has run yet: this is what it would do now."
-REFUSED = "Nothing has run. As you edited this call, it may not be made: {why} Edit it again, or deny it."
-HIDDEN = (
-    "This call contains characters that are invisible or change the order of what you read. "
-    "They are written out as \\u{…}."
-)
 NETWORK_TIP = (
     "Assent cannot tell whether this command needs the network. "
     "If you tick this, it can reach any computer while it runs."
@@ -126,10 +123,10 @@ class RequestView(QWidget):
         head.deny_all.connect(self.deny_all)
         head.rule_wanted.connect(self.rule_wanted)
         column.addWidget(head)
-        if _hides_something(request):
+        if hides_something(request):
             column.addWidget(Notice("ask", HIDDEN))
         self._add_body(request)
-        if not _is_unconfined(request):
+        if not is_unconfined(request):
             column.addLayout(_note(request))
         column.addStretch(0)
         self._answers = Answers(request, compact=self._compact, always=self._rules is not None)
@@ -351,33 +348,23 @@ def _is_ticked(box: CheckBox | None) -> bool:
     return box is not None and box.isChecked()
 
 
-def _is_unconfined(request: PermissionRequest) -> bool:
-    return request.preview.get("confined_by") == "none" and "confinement" in request.preview
-
-
 def _warnings(request: PermissionRequest) -> Iterator[Notice]:
     """Why a call that was answered already is here again, and that nothing confines it: over the answers, where nothing
     scrolls it away."""
     if request.refused:
-        yield Notice("failed", REFUSED.format(why=f"{shown_line(request.refused).rstrip('.')}."))
+        yield Notice("failed", refused_words(request))
     edited = request.original is not None and not request.unknown and not request.refused
     for holds, words, icon in ((request.stale, CHANGED, "retry"), (edited, EDITED, "write")):
         if holds:
             yield Notice("info", words, icon=icon)
     if request.unknown:
         yield Notice("ask", shown_line(unknown_words(request)), icon="unknown")
-    if _is_unconfined(request):
-        yield Notice("ask", shown_line(str(request.preview["confinement"])), icon="lock")
+    if is_unconfined(request):
+        yield Notice("ask", confinement_words(request), icon="lock")
 
 
 def _note(request: PermissionRequest) -> Row:
     row = Row(spacing=6)
-    confinement = request.preview.get("confinement")
-    words = shown_line(str(confinement)) if confinement else HOLDS
     row.addWidget(Icon("lock", "text-3", 14, line="small"), 0, Qt.AlignmentFlag.AlignTop)
-    row.addWidget(Paragraph(words, "small", "2"), 1)
+    row.addWidget(Paragraph(confinement_words(request), "small", "2"), 1)
     return row
-
-
-def _hides_something(request: PermissionRequest) -> bool:
-    return any(has_hidden(value) for value in request.arguments.values() if isinstance(value, str))

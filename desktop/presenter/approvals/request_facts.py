@@ -1,0 +1,117 @@
+"""The facts about a call that a person reads before they answer: who asks, where it runs, what it really touches
+(R-PRM-2). One list for the window and for an editor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.permission import PermissionRequest, same_json
+from desktop.presenter.approvals.request_words import why
+from desktop.presenter.common.shown import arguments_text, shown_line
+
+PATHS_SHOWN = 6
+ORIGINAL_SHOWN = 300
+"""Characters of an argument that was changed; all of it is on the card of the call."""
+
+Look = Literal["code", "title", "words", "quiet", "less"]
+"""``code``: machine text, never cut; ``title``: cut where there is no room; ``quiet`` and ``less``: of less weight."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """``caption`` is empty where it goes on with the one above; ``mark``: a state that stands beside it."""
+
+    caption: str
+    text: str
+    look: Look = "code"
+    mark: str = ""
+
+
+def asked_by(request: PermissionRequest) -> tuple[str, ...]:
+    """Who asks, from the outside in, with the tool at the end."""
+    named = request.chain and request.chain[-1] == request.tool
+    return request.chain if named else (*request.chain, request.tool)
+
+
+def request_facts(request: PermissionRequest, thread_title: str) -> tuple[Fact, ...]:
+    """All but who asks and which rule says so, in the order in which they are shown."""
+    return tuple(_facts(request, thread_title))
+
+
+def _facts(request: PermissionRequest, thread_title: str) -> Iterator[Fact]:
+    preview = request.preview
+    if request.place:
+        yield Fact("From code", request.place)
+    yield Fact("Chat", shown_line(thread_title), "title")
+    kind = preview.get("kind")
+    if kind == "command":
+        yield Fact("Runs in", str(preview.get("cwd", "")))
+        yield from _variables(request)
+    elif kind == "argv":
+        yield from _program(request)
+    elif kind == "mcp":
+        yield from _server(request)
+    else:
+        yield from _paths(request)
+    yield from _original(request)
+    yield Fact("Why it asks", why(request), "words")
+
+
+def _original(request: PermissionRequest) -> Iterator[Fact]:
+    """What the model had asked for, of everything that a person changed."""
+    if request.original is None:
+        return
+    now, caption = request.arguments, "Model asked"
+    for name, value in request.original.items():
+        if name in now and same_json(now[name], value):
+            continue
+        line = f"{name}: {value if isinstance(value, str) else arguments_text({name: value})}"
+        yield Fact(caption, line if len(line) <= ORIGINAL_SHOWN else f"{line[:ORIGINAL_SHOWN]}…")
+        caption = ""
+
+
+def _program(request: PermissionRequest) -> Iterator[Fact]:
+    """The facts about an argument vector: which file it starts, where, and what else it names."""
+    preview = request.preview
+    program = str(preview.get("program", ""))
+    for caption, text in (("Program", program), ("Runs in", str(preview.get("cwd", "")))):
+        if text:
+            yield Fact(caption, text)
+    others = [path for path in request.paths if path != program]
+    for at, path in enumerate(others[:PATHS_SHOWN]):
+        yield Fact("Touches" if not at else "", path)
+    if len(others) > PATHS_SHOWN:
+        yield Fact("", f"and {len(others) - PATHS_SHOWN:,} more", "less")
+    yield from _variables(request)
+
+
+def _variables(request: PermissionRequest) -> Iterator[Fact]:
+    """What a program gets beside the usual: by name, with the value where it is the thread's own."""
+    found = request.preview.get("environment")
+    if isinstance(found, list) and found:
+        yield Fact("Variables", shown_line(", ".join(map(str, found))))
+
+
+def _server(request: PermissionRequest) -> Iterator[Fact]:
+    """The facts about a tool of an MCP server: which server, what that is, and its own words about the tool."""
+    preview = request.preview
+    for caption, key in (("MCP server", "server"), ("Which is", "where"), ("Its tool", "tool")):
+        if text := str(preview.get(key, "")):
+            yield Fact(caption, text)
+    claims = preview.get("claims")
+    if isinstance(claims, list) and claims:
+        said = ", ".join(shown_line(str(claim)) for claim in claims)
+        yield Fact("It says", f"{said}. The server says so; Assent does not rely on it.", "quiet")
+
+
+def _paths(request: PermissionRequest) -> Iterator[Fact]:
+    asked = request.arguments.get("path")
+    if isinstance(asked, str):
+        yield Fact("Path", asked)
+    mark = "inside the boundary" if request.preview.get("kind") == "diff" else ""
+    for at, path in enumerate(request.paths[:PATHS_SHOWN]):
+        yield Fact("Really is" if not at else "", path, mark=mark)
+    if len(request.paths) > PATHS_SHOWN:
+        yield Fact("", f"and {len(request.paths) - PATHS_SHOWN} more, see Arguments", "quiet")

@@ -1,0 +1,77 @@
+"""What a request says in words: why it asks, what its answer holds for, what to know before answering. The same
+sentences wherever a person is asked: in the window, and in an editor that works with Assent."""
+
+from __future__ import annotations
+
+from desktop.domain.hidden_characters import has_hidden
+from desktop.domain.judgement import Category
+from desktop.domain.permission import PermissionRequest
+from desktop.presenter.common.shown import shown_line
+
+ASKS = "Was this done?"
+WHY = "Assent was closed while this was running."
+LOOK = "Check whether it was done before you answer. “Do it again” makes exactly this call once more."
+LOOK_ONLY = "Check whether it was done before you answer."
+AS_EDITED = "You had edited this call before it started; this is what was started."
+HOLDS = (
+    "Your answer holds for exactly these arguments. "
+    "If the file or a link on its path changes first, you are asked again."
+)
+CHANGED = "What it touches has changed since you answered. That answer is void: look at it again."
+EDITED = "You edited this call. Nothing has run yet: this is what it would do now."
+REFUSED = "Nothing has run. As you edited this call, it may not be made: {why} Edit it again, or deny it."
+HIDDEN = (
+    "This call contains characters that are invisible or change the order of what you read. "
+    "They are written out as \\u{…}."
+)
+
+
+def why(request: PermissionRequest) -> str:
+    """The sentence that says why a person is asked."""
+    if request.unknown:
+        return WHY
+    reason = shown_line(request.raised_because).strip()
+    if reason and reason[-1] not in ".!?":
+        reason += "."
+    reason = reason[:1].upper() + reason[1:]
+    if request.category is Category.ADMIN:
+        rule = "Admin calls always ask and are never remembered."
+    elif not is_command(request):
+        rule = "Every write asks unless a rule allows it."
+    elif all(one.effect == "reads" for one in request.judgements):
+        rule = "As far as can be told it only reads. A command asks each time unless a rule or a setting lets it pass."
+    else:
+        rule = "A command asks each time unless a rule allows it."
+    return " ".join(part for part in (reason, rule) if part)
+
+
+def unknown_words(request: PermissionRequest) -> str:
+    """What a person has to know before they answer about a call that had begun when Assent ended."""
+    edited = f" {AS_EDITED}" if request.original is not None else ""
+    return f"{request.unknown}{edited} " + (f"{request.unrepeatable} {LOOK_ONLY}" if request.unrepeatable else LOOK)
+
+
+def refused_words(request: PermissionRequest) -> str:
+    """Why the call may not be made as a person edited it."""
+    return REFUSED.format(why=f"{shown_line(request.refused).rstrip('.')}.")
+
+
+def confinement_words(request: PermissionRequest) -> str:
+    """What confines the call, or what an answer to it holds for."""
+    confinement = request.preview.get("confinement")
+    return shown_line(str(confinement)) if confinement else HOLDS
+
+
+def is_unconfined(request: PermissionRequest) -> bool:
+    """Whether the call runs a program that nothing confines."""
+    return request.preview.get("confined_by") == "none" and "confinement" in request.preview
+
+
+def hides_something(request: PermissionRequest) -> bool:
+    """Whether an argument has characters that cannot be seen."""
+    return any(has_hidden(value) for value in request.arguments.values() if isinstance(value, str))
+
+
+def is_command(request: PermissionRequest) -> bool:
+    """Whether a shell command is asked about."""
+    return request.preview.get("kind") == "command"
