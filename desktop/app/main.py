@@ -26,11 +26,12 @@ from desktop.domain.lazy import lazy_module, load
 if TYPE_CHECKING:
     import signal
 
-    from desktop.app.commands import audit_check, check, headless, send
+    from desktop.app.commands import acp, audit_check, check, headless, send
     from desktop.app.commands.mcp_server import command as mcp_server
     from desktop.app.home import instance
     from desktop.app.lifecycle import start, startup_error
 else:
+    acp = lazy_module("desktop.app.commands.acp")
     audit_check = lazy_module("desktop.app.commands.audit_check")
     check = lazy_module("desktop.app.commands.check")
     headless = lazy_module("desktop.app.commands.headless")
@@ -54,7 +55,7 @@ def main(arguments: Sequence[str] | None = None, *, wiring: str = WIRING) -> int
     small = _small_command(given[0]) if given else None
     if small is not None:
         return small(given[1:])
-    windowless = {"run": headless, "mcp": mcp_server}.get(given[0]) if given else None
+    windowless = {"run": headless, "mcp": mcp_server, "acp": acp}.get(given[0]) if given else None
     if windowless is not None:
         signal.signal(signal.SIGINT, _not_begun)
         load(windowless)
@@ -149,6 +150,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog="assent run AGENT-OR-SKILL MESSAGE works without a window; assent run --help says how. "
         "assent send ADDRESS MESSAGE says something to a persistent agent at work. "
         "assent mcp offers chosen skills and agents to other programs; assent mcp --help says how. "
+        "assent acp is an agent for an editor that starts it. "
         "assent audit-check FILE follows the chain of an exported activity log.",
     )
     parser.add_argument("--version", action="store_true", help="print the version and end")

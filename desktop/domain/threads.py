@@ -20,6 +20,8 @@ ThreadState = Literal["", "running", "interrupted", "failed"]
 
 JOB_LABEL = "job"
 """The label of the threads of jobs (R-CRON-6)."""
+EDITOR_LABEL = "editor:"
+"""How the label of a thread begins that an editor made (R-ACP-3); the editor's name follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,11 @@ class ThreadRecord:
     """The job whose run it is."""
     archived: bool = False
     """Out of the list by day, and still found."""
+
+    @property
+    def editor(self) -> str:
+        """The name of the editor that made it, as that editor says it; "" where a person did here."""
+        return self.label.removeprefix(EDITOR_LABEL) if self.label.startswith(EDITOR_LABEL) else ""
 
 
 @dataclass(frozen=True, slots=True)

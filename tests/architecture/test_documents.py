@@ -14,6 +14,7 @@ MAX_LINES = {"README.md": 150, "desktop/ARCHITECTURE.md": 250}
 RUN_BY = {
     "activity-log": ("tests/unit/store/test_audit_reading.py", 1),
     "agents": ("tests/unit/library/test_help_pages.py", 1),
+    "editors": ("tests/end2end/test_acp.py", 3),
     "mcp": ("tests/unit/tools/mcp/test_definitions.py", 1),
     "models-and-providers": ("tests/unit/library/test_own_provider.py", 1),
     "other-apps": ("tests/end2end/test_mcp_server.py", 2),

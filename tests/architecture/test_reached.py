@@ -80,6 +80,14 @@ SAID_BY_OTHERS: dict[str, str] = {
     "fan_out": "an agent in code calls it on its ctx",
     "set_data": "a skill calls it on its ctx",
     "task_names": "tests wait for what the bridge has begun; nothing else tells them that it is quiet",
+    **dict.fromkeys(
+        (
+            *("on_connect", "authenticate", "new_session", "load_session", "resume_session", "list_sessions"),
+            *("close_session", "fork_session", "set_session_mode", "set_config_option"),
+            *("ext_method", "ext_notification"),
+        ),
+        "the SDK of the Agent Client Protocol calls it",
+    ),
     "fails": "a script of the model of the tests is written with it, as with says and calls",
 }
 

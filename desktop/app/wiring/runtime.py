@@ -128,7 +128,7 @@ async def _services(
     boundary = await open_boundary(home, safety, keys, store.state)
     rules = await open_rules(store, redactor, boundary.tools, safety, boundary.policy, allowed)
     log = RedactedLog(store.audit, redactor)
-    askers = Askers()
+    askers = Askers(asker)
     gate = PermissionGate(
         asker, rules.book, log.add, safety, redactor=redactor, consents=boundary.consents, instead=askers.of
     )

@@ -13,6 +13,7 @@ from typing import Any
 from desktop.agents.middleware.response_cache import Account, nobody
 from desktop.domain.models import ModelRef, SecretStore
 from desktop.domain.safety import Confinement, GuardedFiles, SettingsProvider
+from desktop.domain.skills import SkillDef
 from desktop.files.private import make_folder, write_whole
 from desktop.models.credentials import credentials
 from desktop.pipeline.skills.python_worker import PythonWorker
@@ -123,6 +124,18 @@ def account_of(settings: SettingsService, secrets: SecretStore) -> Account:
         return repr((connection, found.values))
 
     return account
+
+
+async def named_in_messages(world: SkillWorld) -> list[SkillDef]:
+    """What ``/`` and ``$`` bring into a message: skills that are text, ready and shown."""
+    return [
+        skill
+        for skill in await world.listed()
+        if skill.kind in ("markdown", "folder")
+        and skill.state == "ready"
+        and skill.visibility != "hidden"
+        and skill.user_invocable
+    ]
 
 
 async def keep_current(world: SkillWorld) -> None:

@@ -10,6 +10,7 @@ from desktop.app.home.unsaved_texts import UnsavedTextFiles
 from desktop.app.wiring.agent_looks import follow_agents
 from desktop.app.wiring.lazy_view_models import LazyModels
 from desktop.app.wiring.services import Services
+from desktop.app.wiring.skills import named_in_messages
 from desktop.domain.errors import KnownError
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.models import Connection, ModelRef
@@ -227,11 +228,7 @@ async def _skills(services: Services, mark: str) -> list[Offer]:
     """What ``/`` and ``$`` bring in: skills that are text, ready and shown."""
     return [
         Offer(skill.name, f"{mark}{skill.name}", _of_skill(skill), "skills")
-        for skill in await services.skills.listed()
-        if skill.kind in ("markdown", "folder")
-        and skill.state == "ready"
-        and skill.visibility != "hidden"
-        and skill.user_invocable
+        for skill in await named_in_messages(services.skills)
     ]
 
 

@@ -58,6 +58,18 @@ def read_attachment(path: str) -> Block:
     return _block(name, kind, data)
 
 
+def attached(name: str, data: bytes) -> Block:
+    """Content that is here already as a block, by what it is and not by what it calls itself. Raises
+    AttachmentRefused."""
+    kind = next((value for magic, value in _IMAGES.items() if data.startswith(magic)), "")
+    limit = IMAGE_LIMIT if kind else TEXT_LIMIT
+    if len(data) > limit:
+        raise AttachmentRefused(
+            f"“{name}” is too large to attach ({len(data) / 1e6:.1f} MB, the limit is {limit / 1e6:.0f} MB)."
+        )
+    return _block(name, kind, data)
+
+
 def _block(name: str, kind: str, data: bytes) -> Block:
     if kind:
         return ImageBlock(kind, base64.b64encode(data).decode("ascii"), "pasted image")

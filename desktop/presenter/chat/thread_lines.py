@@ -38,6 +38,8 @@ class ThreadRow:
     """Stands before the title."""
     agent: str = ""
     """Who answers in the thread, if that is not the usual agent."""
+    editor: str = ""
+    """The editor that made the thread."""
     job_id: str = ""
     """The job whose runs this line stands for."""
     runs: tuple[str, ...] = ()
@@ -59,7 +61,8 @@ class ThreadRow:
             chats = "1 chat" if len(self.runs) == 1 else f"{len(self.runs):,} chats"
             return f"Archived, {chats}, {'unfolded' if self.is_open else 'folded'}"
         if not self.job_id:
-            return ", ".join(part for part in (self.title, self.state, self.note) if part)
+            made = f"from {self.editor}" if self.editor else ""
+            return ", ".join(part for part in (self.title, self.state, self.note, made) if part)
         runs = "1 run" if len(self.runs) == 1 else f"{len(self.runs)} runs"
         return f"Job {self.title}, {runs}, {'unfolded' if self.is_open else 'folded'}"
 
@@ -133,12 +136,14 @@ def _folded_in(thread: ThreadRecord) -> str:
 
 
 def _thread(thread: ThreadRecord, now: datetime.datetime) -> ThreadRow:
-    icon = "schedules" if thread.label == JOB_LABEL else ""
+    icon = "schedules" if thread.label == JOB_LABEL else "code" if thread.editor else ""
     agent = "" if thread.agent == USUAL_AGENT else thread.agent
     title = thread.title or "New chat"
     state = "interrupted" if thread.state == "interrupted" else ""
     when = time_text(thread.updated_at, now)
-    return ThreadRow(title, thread.thread_id, when, thread.pinned, state=state, icon=icon, agent=agent)
+    return ThreadRow(
+        title, thread.thread_id, when, thread.pinned, state=state, icon=icon, agent=agent, editor=thread.editor
+    )
 
 
 def _job(job: ThreadJob, runs: Sequence[ThreadRecord], now: datetime.datetime, is_open: bool) -> Iterator[ThreadRow]:

@@ -224,6 +224,11 @@ class ThreadsViewModel(QObject):
         record = self._threads.get(thread_id)
         return record.job if record is not None else None
 
+    def editor_of(self, thread_id: str) -> str:
+        """The editor that made a thread, or ""."""
+        record = self._threads.get(thread_id)
+        return record.editor if record is not None else ""
+
     def has_job(self, job_id: str) -> bool:
         """Whether this job, which has threads, was not deleted."""
         return any(one.job.job_id == job_id and not one.job.deleted for one in self.threads if one.job is not None)

@@ -57,11 +57,13 @@ class ThreadService:
 
     # -- threads ------------------------------------------------------------------------------------------------------
 
-    async def create_thread(self, *, agent: str = "assistant", model: str = "", title: str = "") -> ThreadRecord:
-        """A new, empty thread (R-SES-1)."""
+    async def create_thread(
+        self, *, agent: str = "assistant", model: str = "", title: str = "", thread_id: str = ""
+    ) -> ThreadRecord:
+        """A new, empty thread (R-SES-1). ``thread_id``: one that ``new_id`` made for it before."""
         now = time.time()
         by = "person" if title else "none"
-        record = ThreadRecord(new_id(), self._mask(title), now, now, agent, model, titled_by=by)  # type: ignore[arg-type]
+        record = ThreadRecord(thread_id or new_id(), self._mask(title), now, now, agent, model, titled_by=by)  # type: ignore[arg-type]
         await self._store.threads.create(record=record)
         self._changed(record.thread_id, "created")
         return record

@@ -105,6 +105,8 @@ class ThreadHeader(QFrame):
         self.title, self.field = self._title.text, self._title.field
         self.job = Button("Job", icon="schedules", small=True, shrinks=True)
         self.job.setVisible(False)
+        self.editor = Text("", "small", "2")
+        self.editor.setVisible(False)
         self.meters = ThreadMeters()
         self.meters.pressed.connect(self.context_wanted)
         self.trace = IconButton("trace", "Show the trace", shortcut=TRACE_KEYS, side=32)
@@ -127,6 +129,7 @@ class ThreadHeader(QFrame):
         row.addWidget(self._fold)
         row.addWidget(self._title, 1)
         row.addWidget(self.job)
+        row.addWidget(self.editor)
         row.addWidget(self.meters)
         row.addSpacing(theme().px(8))
         row.addWidget(self.trace)
@@ -147,6 +150,14 @@ class ThreadHeader(QFrame):
             self.job.set_label(chip_words(job))
             self.job.setEnabled(not job.deleted)
             self.job.setToolTip(plain_tip("" if job.deleted else f"Open {shown_line(short(job.name))} in Schedules"))
+        self._fit()
+
+    def show_editor(self, name: str) -> None:
+        """Say which editor made the thread."""
+        shown = shown_line(name)
+        self.editor.setVisible(bool(name))
+        self.editor.setText(f"from {shown}")
+        self.editor.setToolTip(plain_tip(f"Begun in {shown}, an editor that works with Assent"))
         self._fit()
 
     def show_side(self, name: str) -> None:
@@ -174,7 +185,9 @@ class ThreadHeader(QFrame):
 
     def _fit(self) -> None:
         px = theme().px
-        beside = [one for one in (self._fold, self.job, self.trace, self.agents, self.more) if not one.isHidden()]
+        beside = [
+            one for one in (self._fold, self.job, self.editor, self.trace, self.agents, self.more) if not one.isHidden()
+        ]
         taken = sum(max(one.minimumSizeHint().width(), one.minimumWidth()) + px(8) for one in beside)
         room = self.width() - px(24 + 12 + 8 + 8 + MIN_TITLE) - taken
         self.meters.fit(room, self.job.isHidden())

@@ -112,6 +112,7 @@ class ThreadPane(QFrame):
     def _show_job(self) -> None:
         job = self._models.threads.job_of(self._models.chat.thread_id)
         self.header.show_job(job)
+        self.header.show_editor(self._models.threads.editor_of(self._models.chat.thread_id))
         self.job_strip.show_job(job)
 
     def _open_job(self) -> None:

@@ -1,0 +1,1 @@
+"""The agent's side of the Agent Client Protocol, for ``assent acp``. Never imported by the app: the SDK is heavy."""
