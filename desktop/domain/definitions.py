@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Literal
+from typing import Any, Literal
 
 from desktop.domain.agent_names import IDENTIFIER
 from desktop.domain.lazy_dataclass import dataclass
@@ -43,6 +43,8 @@ class SideDefinition:
     """The prompt where it is written in place of a skill."""
     allowed_tools: str | None = None
     """The list beside ``prompt_text``, as in a frontmatter; None: no list."""
+    model: Mapping[str, Any] = field(default_factory=dict)
+    """What ``model`` in a frontmatter would say, beside ``prompt_text``; only of definitions that are in no file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -350,13 +350,15 @@ class Confinement(Protocol):
         grants: bool = True,
         cache: str = "",
         opened: tuple[str, ...] = (),
+        own: tuple[str, ...] = (),
     ) -> ProcessSpec:
         """The same process, confined; blocking. ``narrow``: it sees only the allowed folders, the system's libraries
         and these paths; ``network`` instead of the setting's. Not ``writes``: it only reads the allowed folders, and
         can write in a temporary folder alone, which ``TMPDIR`` names. Not ``grants``: what is open for this session
         only is closed to it, as to every call of a job (R-FS-8). ``cache`` names whose cache it gets: a folder that
         only processes of that name write, for what npx, uvx and pip fetch. ``opened``: resolved paths inside denied
-        folders that it reads and does not write, because a person agreed (D-4)."""
+        folders that it reads and does not write, because a person agreed (D-4). ``own``: resolved paths that it writes
+        even where it otherwise only reads, because they are its own; none that holds what is denied, or Assent's."""
         ...
 
     def drop_caches(self, prefix: str, kept: Iterable[str]) -> list[str]:

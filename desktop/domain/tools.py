@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from desktop.domain.cancellation import CancellationToken
 from desktop.domain.consents import Consent
 from desktop.domain.judgement import Category, CommandPart, Judgement
 from desktop.domain.lazy_dataclass import dataclass
@@ -23,6 +24,19 @@ class ToolResult:
     code: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     media: tuple[MediaBlock, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StandsFor:
+    """The call of another tool that a question is really about: an agent of another maker asks first and calls then. A
+    person who allows the question has allowed that very call, once."""
+
+    spec: ToolSpec
+    """The other tool."""
+    arguments: Mapping[str, Any]
+    """Exactly what it would be called with."""
+    check: PreCheck
+    """How that tool judges it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +67,10 @@ class PreCheck:
     """Where arguments that are paths really lead (name -> absolute), for rules."""
     consent: Consent | None = None
     """What a person agrees to for later calls, too, by allowing this one."""
+    stands_for: StandsFor | None = None
+    """The call that a yes is really for; None: this one."""
+    until: CancellationToken | None = None
+    """Ends the question beside the run's own end: whoever asked has taken it back."""
 
 
 @dataclass(frozen=True, slots=True)

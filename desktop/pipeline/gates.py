@@ -15,7 +15,7 @@ from desktop.domain.events import ToolCallAnswered, ToolCallWaiting
 from desktop.domain.judgement import Category, CommandPart
 from desktop.domain.middleware import CallNext
 from desktop.domain.permission import Decision, PermissionRequest, without_message
-from desktop.domain.tools import CommandTool, EnvironmentTool, PreCheck, ToolResult
+from desktop.domain.tools import CommandTool, EnvironmentTool, PreCheck, StandsFor, Tool, ToolResult
 from desktop.pipeline.context import CallContext, Trust
 from desktop.pipeline.validation import Validator, frozen_copy
 from desktop.recovery.past import OUTCOME_UNKNOWN, VALUE_UNKNOWN
@@ -92,6 +92,16 @@ async def prechecked(call: CallContext) -> PreCheck:
     if isinstance(call.target, EnvironmentTool):
         return await call.target.precheck_within(call.frozen, call.meta.environment)
     return await call.target.precheck(call.frozen)
+
+
+async def judged_as(target: Tool, arguments: Mapping[str, Any], environment: Mapping[str, str]) -> StandsFor:
+    """How a tool would judge a call that nobody makes yet: for a question that stands for it."""
+    frozen = frozen_copy(arguments)
+    if isinstance(target, EnvironmentTool):
+        check = await target.precheck_within(frozen, environment)
+    else:
+        check = await target.precheck(frozen)
+    return StandsFor(target.spec, frozen, check)
 
 
 def refused(check: PreCheck) -> None:

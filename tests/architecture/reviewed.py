@@ -15,6 +15,9 @@ TASK_OWNERS: dict[str, str] = {
     "desktop/workers/mcp_host/host.py": "in a child process: what a server tells is forwarded until it is gone",
     "desktop/workers/mcp_host/watching.py": "in a child process: one request for changes, ended with its connection",
     "desktop/workers/mcp_host/process.py": "in a child process: the last output of a server that ends is read away",
+    "desktop/workers/acp_host/host.py": "in a child process: what belongs to one session, ended with it",
+    "desktop/workers/acp_host/tool_server.py": "in a child process: one task a bridge and a call, ended with it",
+    "desktop/workers/stdio_process.py": "in a child process: what a program writes beside its messages, ended with it",
     "desktop/safety/secrets/keyring.py": "values that the system's keyring has yet to take, ended by close",
     "desktop/workers/link.py": "the two readers of a child's pipes, ended with the child",
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from desktop.agents.loop.retry import RetryPolicy
 from desktop.agents.skill.offers import Offers
@@ -26,6 +26,9 @@ from desktop.skills.patterns.lists import NamedBy
 from desktop.supervision.budgets import BudgetTracker
 from desktop.supervision.bus import EventQueue
 from desktop.supervision.live_runs import LiveRuns
+
+if TYPE_CHECKING:
+    from desktop.tools.acp.sessions import AcpSessions
 
 HOST = "host"
 PERMISSIONS = "permissions"
@@ -104,3 +107,5 @@ class Host:
     """Keeps what is posted to persistent agents."""
     subscribe: Callable[[str], EventQueue] | None = None
     """Opens a queue of the events of a topic; None: nobody listens here."""
+    others: AcpSessions | None = None
+    """The agents of other makers that are at work; None: there are none here."""

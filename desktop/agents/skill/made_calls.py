@@ -12,7 +12,7 @@ from typing import Any
 
 from desktop.agents.skill.calls import CallPort, CodeCalls
 from desktop.agents.skill.host import HOST, Host
-from desktop.agents.skill.provider_port import refusal
+from desktop.agents.skill.provider_port import known_facts, refusal
 from desktop.agents.skill.result_contract import ResultContract
 from desktop.agents.skill.settings import PolicySettings
 from desktop.domain.errors import ToolFailure
@@ -87,6 +87,7 @@ class Calls:
             "state": outcome.state,
             "structured": result.structured,
             "finished": self.contract.done,
+            **known_facts(outcome.facts),
             **({"media": media_to_plain(result.media)} if result.media else {}),
         }
 

@@ -93,7 +93,7 @@ class ProviderRounds:
         told = event.get("usage")
         if not isinstance(told, Mapping) or event.get("counted") is True or self._counted:
             return None
-        return Usage.reported(told.get("inputTokens"), told.get("outputTokens"))
+        return Usage.reported(told.get("inputTokens"), told.get("outputTokens"), cost=told.get("costUsd"))
 
 
 def provider_problem(table: ToolTable, name: str, listed: AllowedTools, serving: str) -> ConfigurationError | None:
@@ -125,6 +125,16 @@ def callback_ref(
     ref: str = fabric.hand_out(label, guarded)
     held.callback(fabric.take_back, ref)
     return ref
+
+
+PROVIDERS_KNOW = ("notice", "next_line", "cut_bytes", "exit_code")
+"""Of the facts of a result what a provider is told: what of a text is no part of the file, how a command ended."""
+
+
+def known_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """``{facts}`` of a result for a provider; empty where there are none that it is told."""
+    found = {name: facts[name] for name in PROVIDERS_KNOW if name in facts}
+    return {"facts": found} if found else {}
 
 
 def refusal(text: str, code: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from desktop.agents.loop.events import LoopEnd, LoopError, LoopEvent, LoopListen
 from desktop.agents.loop.rounds import MAX_CALLS, STOPPED
 from desktop.agents.skill.discovery import provider_call
 from desktop.agents.skill.host import HOST, Host
-from desktop.agents.skill.provider_port import ProviderRounds, callback_ref, provider_problem, refusal
+from desktop.agents.skill.provider_port import ProviderRounds, callback_ref, known_facts, provider_problem, refusal
 from desktop.agents.skill.turn_events import DELTAS_S
 from desktop.agents.turn import RoundRequests, TurnInput, TurnServices, TurnSpec
 from desktop.domain.errors import (
@@ -392,6 +392,7 @@ class SkillTurn:
             "code": str(result.facts.get("code", "")),
             "state": str(result.facts.get("state", "")),
             "structured": result.structured,
+            **known_facts(result.facts),
             **({"media": media_to_plain(result.media)} if result.media else {}),
         }
 

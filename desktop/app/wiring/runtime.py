@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from desktop.agents.skill.offers import Offers
 from desktop.app.home.unfinished import sweep_of
+from desktop.app.wiring.acp import other_agents
 from desktop.app.wiring.agents import AgentServices, open_agents
 from desktop.app.wiring.boundary import BoundaryServices, open_boundary, safety_of
 from desktop.app.wiring.cli_tools import cli_tools
@@ -144,6 +145,9 @@ async def _services(
     known_windows = await KnownWindows.opened(store.state, windows, owner.spawn)
     models = build_models(child, secrets, lambda: _connections(settings), script=script)
 
+    # Agents of other makers.
+    others = other_agents(boundary.tools, boundary.cli, owner, store.state, redactor, agent_files.book)
+
     # What every run works with.
     code, modes = open_code(skills), await ToolModes.opened(store.state)
     context = ContextService(store, redactor.mask_known)
@@ -174,6 +178,7 @@ async def _services(
         offers=lambda: _offers(settings),
         titles=lambda: asker is not None and settings.current.chat.model_titles,
         tool_mode=modes.of,
+        others=others,
     )
 
     # What follows the runs, the disk and the settings.
@@ -209,6 +214,7 @@ async def _services(
         agent_services=agents.open(runtime, chats, home, RESOURCES / "agents"),
         cli=cli,
         mcp=mcp,
+        others=others,
         person_files=_person_files(settings, cli, mcp, owner),
         child=child,
         code=code,

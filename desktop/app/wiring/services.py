@@ -41,6 +41,7 @@ from desktop.store import Store
 from desktop.supervision.askers import Askers
 from desktop.supervision.bus import Bus
 from desktop.supervision.tasks import TaskOwner
+from desktop.tools.acp.sessions import AcpSessions
 from desktop.tools.cli.tools import CliTools
 from desktop.tools.mcp.servers import McpServers
 from desktop.tools.registry import ToolRegistry
@@ -81,6 +82,8 @@ class Services:
     """The tools of tools.yaml."""
     mcp: McpServers
     """The servers of mcp.yaml."""
+    others: AcpSessions
+    """The agents of other makers."""
     person_files: FolderWatch
     """Follows config.yaml, tools.yaml and mcp.yaml on the disk."""
     child: Child
@@ -137,7 +140,9 @@ class Services:
 
     async def stop_children(self) -> None:
         """End the processes that outlive a call."""
-        await asyncio.gather(self.child.stop(), self.mcp.close(), self.secrets.close(), self.code.close())
+        await asyncio.gather(
+            self.child.stop(), self.mcp.close(), self.others.close(), self.secrets.close(), self.code.close()
+        )
 
     async def close(self) -> None:
         """After the runs are over: write and close the database."""

@@ -143,6 +143,15 @@ def profile_for(
     )
 
 
+def own_places(own: Iterable[str], lists: Lists) -> tuple[str, ...]:
+    """Of the places that a program calls its own, those that open nothing which is denied, secret or Assent's."""
+    rules = (*lists.denied, *lists.secret, *lists.protected, *lists.installed)
+    closed = [*(rule.resolved for rule in rules), *([lists.home.resolved] if lists.home is not None else [])]
+    return by_depth(
+        {path for path in own if not any(is_within(path, place) or is_within(place, path) for place in closed)}
+    )
+
+
 def _is_closed(path: str, own: tuple[str, ...], again: tuple[str, ...]) -> bool:
     """Whether nothing can be written there anyway."""
     if any(is_within(path, place) for place in again):

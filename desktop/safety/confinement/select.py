@@ -30,7 +30,7 @@ from desktop.safety.confinement import reports, seatbelt
 from desktop.safety.confinement.bubblewrap import in_bubblewrap
 from desktop.safety.confinement.landlock import PORTS_ABI, closed_ports, in_landlock, ports_shared, usable_abi
 from desktop.safety.confinement.process import default_launcher
-from desktop.safety.confinement.profile import SYSTEM, SandboxProfile, profile_for
+from desktop.safety.confinement.profile import SYSTEM, SandboxProfile, own_places, profile_for
 from desktop.safety.confinement.program_cache import cache_of, pointed_at, remove_others
 from desktop.safety.confinement.syscall_filter import in_bubblewrap as filter_in_bubblewrap
 from desktop.safety.confinement.syscall_filter import program, supports
@@ -114,6 +114,7 @@ class SystemConfinement:
         grants: bool = True,
         cache: str = "",
         opened: tuple[str, ...] = (),
+        own: tuple[str, ...] = (),
     ) -> ProcessSpec:
         """The same process inside the sandbox as the settings are now. Raises ToolFailure when they cannot be built.
 
@@ -121,6 +122,7 @@ class SystemConfinement:
         skills, R-SK-14). ``network`` instead of the setting's. Not ``writes``: what it may write otherwise it can only
         read (calls that are judged as reading). Not ``grants``: what was opened for this session is not open to it.
         ``cache``: whose cache it gets; what only reads gets none. ``opened``: denied paths that this process reads.
+        ``own``: what is its own, and which it writes whatever else it may.
         """
         kind = self.probe().kind
         profile = profile_for(self._policy, self._settings, grants=grants, opened=opened)
@@ -129,7 +131,10 @@ class SystemConfinement:
         if narrow is not None:
             profile = replace(profile, seen=tuple(path for path in (*SYSTEM, *narrow) if os.path.exists(path)))
         profile = profile if writes else profile.reading()
-        if cache and writes and self._caches and (folder := cache_of(self._caches, cache)):
+        if own:
+            kept = own_places(own, self._policy.lists())
+            profile = replace(profile, again_writable=(*profile.again_writable, *kept))
+        if cache and (writes or own) and self._caches and (folder := cache_of(self._caches, cache)):
             profile = replace(profile, again_writable=(*profile.again_writable, folder))
             spec = replace(spec, env=pointed_at(spec.env, folder))
         spec, private = self._placed(spec), "commands" if writes else "readers"

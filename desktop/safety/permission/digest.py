@@ -80,6 +80,17 @@ class RunMemory:
     def __init__(self) -> None:
         self._allowed: OrderedDict[str, dict[CallSignature, bool]] = OrderedDict()
         self._denied: OrderedDict[str, None] = OrderedDict()
+        self._pledged: OrderedDict[tuple[str, str], bool] = OrderedDict()
+
+    def pledge(self, run_id: str, digest: str, *, with_network: bool = False) -> None:
+        """A person has allowed the call of this digest ahead of it: once, and no other."""
+        self._pledged[run_id, digest] = with_network
+        while len(self._pledged) > MAX_RUNS:
+            self._pledged.popitem(last=False)
+
+    def redeem(self, run_id: str, digest: str) -> bool | None:
+        """Use up what was allowed ahead of exactly this call: whether with the network; None: nothing was."""
+        return self._pledged.pop((run_id, digest), None)
 
     def allow(self, run_id: str, signature: CallSignature, *, with_network: bool = False) -> None:
         """Calls like this one, until the run is over; with the network if the person gave it."""
@@ -100,6 +111,8 @@ class RunMemory:
         """Deny everything that a run asks from now on."""
         self._denied[run_id] = None
         self._allowed.pop(run_id, None)
+        for key in [key for key in self._pledged if key[0] == run_id]:
+            del self._pledged[key]
 
     def denied(self, run_id: str) -> bool:
         """Whether everything of this run is denied."""
@@ -110,3 +123,5 @@ class RunMemory:
         with contextlib.suppress(KeyError):
             del self._denied[run_id]
         self._allowed.pop(run_id, None)
+        for key in [key for key in self._pledged if key[0] == run_id]:
+            del self._pledged[key]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -30,7 +30,7 @@ from desktop.domain.permission import (
 )
 from desktop.domain.run_meta import RunMeta
 from desktop.domain.safety import AuditSink, Redactor, RuleBook, RuleMatch, SettingsProvider
-from desktop.domain.tools import PreCheck, Tool
+from desktop.domain.tools import PreCheck, StandsFor, Tool
 from desktop.safety.boundary.policy import only_granted
 from desktop.safety.permission.decide import answer, call_facts, passes_by_setting
 from desktop.safety.permission.digest import CallSignature, RunMemory, digest_of, signature_of
@@ -170,7 +170,7 @@ class PermissionGate:
         if call.meta.unattended is not None:
             decision: Decision | None = await self._of_job(request, facts, call.meta.unattended)
         else:
-            decision = await self._without_asking(request, facts, signature)
+            decision = await self._without_asking(request, facts, signature, _instead(check, call.meta))
         rule = self._rules.match(facts) if call.allowed_before else None
         before = call.allowed_before and still_allowed(call.category, call.target.spec.category, rule)
         decision = unless_unknown(decision, request, call.meta.unattended, allowed_before=before)
@@ -178,11 +178,12 @@ class PermissionGate:
         if decision is None:
             rule = self._rules.match(facts)
             request = replace(request, rule=rule.pattern if rule is not None and rule.policy == "ask" else "")
-            decision = await self._ask(request, call.meta.cancellation, asking)
+            decision = await self._ask(request, _tokens(call.meta.cancellation, check), asking)
             rule = self._rules.match(facts) if decision.allowed else None
             if rule is not None and rule.policy == "deny":  # it was written while the request waited
                 decision = replace(_deny_by(rule, request), waited_s=decision.waited_s)
             decision = await self._keep(decision, request, facts, signature)
+            self._pledge(decision, request, check.stands_for)
         if not unasked_read:
             await self._write_down(request, decision, call.logged)
         return decision
@@ -207,14 +208,18 @@ class PermissionGate:
     # -- before anybody is asked ---------------------------------------------------------------------------------
 
     async def _without_asking(
-        self, request: PermissionRequest, facts: CallFacts, signature: CallSignature
+        self, request: PermissionRequest, facts: CallFacts, signature: CallSignature, instead: CallFacts | None
     ) -> Decision | None:
-        """An answer that needs no person, or None."""
+        """An answer that needs no person, or None. ``instead``: what the question is really about."""
         if self._memory.denied(request.run_id):
             return _deny(request, "remembered", "everything from this run is denied")
         if request.refused:
             return self._nobody(request)
         rule = self._rules.match(facts)
+        about = self._rules.match(instead) if instead is not None else None
+        if about is not None and about.policy == "deny":  # nobody is asked about what would be denied afterwards
+            self._rules.decided(facts, about)
+            return _deny_by(about, request)
         found = answer(
             request.category,
             rule,
@@ -225,13 +230,31 @@ class PermissionGate:
         )
         self._rules.decided(facts, rule if found.because == "rule" else None)
         if found.what == "asks":
-            return self._nobody(request)
+            return self._pledged(request) or self._nobody(request)
         shown = {"pattern": rule.pattern} if rule is not None else None
         if found.what == "denied":
             return replace(_deny(request, "rule", rule.reason if rule is not None else ""), rule=shown)
         by = _BY[found.because] if request.category is not Category.READ else "setting"
         network = by == "remembered" and self._memory.with_network(request.run_id, signature)
         return Decision("allow_once", request.digest, by=by, rule=shown if by == "rule" else None, with_network=network)
+
+    def _pledged(self, request: PermissionRequest) -> Decision | None:
+        """What a person allowed ahead of exactly this call: the digest has to be the same, with all that it holds."""
+        if self._closed or request.stale or request.original is not None:
+            return None
+        network = self._memory.redeem(request.run_id, request.digest)
+        if network is None:
+            return None
+        return Decision("allow_once", request.digest, by="remembered", with_network=network)
+
+    def _pledge(self, decision: Decision, request: PermissionRequest, stands_for: StandsFor | None) -> None:
+        """A person's yes to a question that stands for another call is a yes to that call, once."""
+        if stands_for is None or not _says_yes(decision):
+            return
+        spec, check = stands_for.spec, stands_for.check
+        arguments = with_message(stands_for.arguments, "")
+        digest = digest_of(spec.name, arguments, check.category, check, spec.version)
+        self._memory.pledge(request.run_id, digest, with_network=decision.with_network)
 
     async def _of_job(self, request: PermissionRequest, facts: CallFacts, job: Unattended) -> Decision:
         """The answer in a run without a person: its own policy, and what rules forbid anyway; nobody is asked, and what
@@ -264,7 +287,10 @@ class PermissionGate:
     # -- asking ---------------------------------------------------------------------------------
 
     async def _ask(
-        self, request: PermissionRequest, token: CancellationToken, asking: Callable[[PermissionRequest], None]
+        self,
+        request: PermissionRequest,
+        tokens: Sequence[CancellationToken],
+        asking: Callable[[PermissionRequest], None],
     ) -> Decision:
         """A person's answer to exactly this request; the time it took is in ``waited_s`` (R-PRM-10)."""
         began = time.monotonic()
@@ -274,15 +300,16 @@ class PermissionGate:
         asking(request)
         decision = _deny(request, "no_handler", "the answers were for another question")
         for _ in range(MAX_VOID_ANSWERS):
-            answer = await self._answer(request, token)
+            answer = await self._answer(request, tokens)
             if answer.digest == request.digest:
                 decision = answer
                 break
         ticked = decision.with_network and decision.allowed and request.preview.get("network_offered") is True
         return replace(decision, waited_s=time.monotonic() - began, with_network=ticked)
 
-    async def _answer(self, request: PermissionRequest, token: CancellationToken) -> Decision:
-        """Wait for the person, the end of the run, the end of the app or the time limit, whichever is first.
+    async def _answer(self, request: PermissionRequest, tokens: Sequence[CancellationToken]) -> Decision:
+        """Wait for the person, the end of the run or of the question, the end of the app or the time limit, whichever
+        is first.
 
         A deadline of the run does not count while a person thinks (R-PRM-10); a cancellation does (R-PRM-9).
         """
@@ -297,7 +324,7 @@ class PermissionGate:
             if not loop.is_closed():
                 loop.call_soon_threadsafe(end, "cancelled", reason)
 
-        detach = token.on_cancel(cancelled)
+        detach = [token.on_cancel(cancelled) for token in tokens]
         self._waiting[request.request_id] = (request.run_id, end)
         limit = self._settings().approval_timeout_s
         try:
@@ -309,7 +336,8 @@ class PermissionGate:
                     end("no_handler", f"nobody answered within {limit:g} seconds" if limit else "")
                     asked.cancel()
         finally:
-            detach()
+            for end_listening in detach:
+                end_listening()
             del self._waiting[request.request_id]
         if ended.done():
             return ended.result()
@@ -408,6 +436,19 @@ def facts_of(call: GatedCall, check: PreCheck) -> CallFacts:
     if call.request.said and check.constraint:  # what is called, with its arguments alone
         facts = replace(facts, constraint=f"{facts.constraint} {json.dumps(call.request.said)}")
     return replace(facts, above=call.meta.above) if call.meta.above else facts
+
+
+def _tokens(run: CancellationToken, check: PreCheck) -> Sequence[CancellationToken]:
+    return (run,) if check.until is None else (run, check.until)
+
+
+def _instead(check: PreCheck, meta: RunMeta) -> CallFacts | None:
+    """What rules compare of the call that a question stands for."""
+    about = check.stands_for
+    if about is None:
+        return None
+    facts = call_facts(about.spec, about.arguments, about.check, about.check.category, meta.thread_id)
+    return replace(facts, above=meta.above) if meta.above else facts
 
 
 def _extra_of(request: PermissionRequest, decision: Decision, redactor: Redactor | None) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from desktop.domain.threads import ThreadRecord
 from desktop.pipeline.compose import compose
 from desktop.recovery.resume import Unfinished, unfinished_above
 from desktop.services.chats.answer import answer_of, answer_to_extra
+from desktop.services.definitions.others import own_model_of
 from desktop.services.skills.side_prompt import in_place_of
 from desktop.services.threads.held_queue import HeldQueue
 from desktop.services.threads.history import Above, messages_up_to, task_above
@@ -285,7 +286,7 @@ class RunExecution:
             agent=agent.name,
             shown=agent.shown,
             prompt=side.prompt,
-            model=model_from(order.thread.model),
+            model=own_model_of(side) or model_from(order.thread.model),
             chain=(*above.chain, agent.name) if above else (),
             within=above.allowed if above else None,
             stop_on_response=side.stop_on_response,

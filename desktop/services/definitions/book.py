@@ -64,6 +64,7 @@ class AgentBook:
         self.agents: Mapping[str, AgentDefinition] = dict(agents or {})
         self.files: tuple[AgentFile, ...] = tuple(files)
         self._listeners: list[Callable[[], None]] = []
+        self._others: Mapping[str, AgentDefinition] = {}
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -89,7 +90,17 @@ class AgentBook:
     def put(self, files: Sequence[AgentFile]) -> None:
         """Replace all definitions by those of these files."""
         agents = {file.definition.name: file.definition for file in files if file.definition is not None}
-        self.agents, self.files = agents, tuple(files)
+        self.agents, self.files = {**self._others, **agents}, tuple(files)
+        self._tell()
+
+    def put_others(self, others: Mapping[str, AgentDefinition]) -> None:
+        """Replace those that are in no file: a file takes no name away from the person, so theirs win."""
+        agents = {name: agent for name, agent in self.agents.items() if self._others.get(name) is not agent}
+        self._others = dict(others)
+        self.agents = {**self._others, **agents}
+        self._tell()
+
+    def _tell(self) -> None:
         for listener in tuple(self._listeners):
             listener()
 

@@ -37,6 +37,7 @@ from desktop.supervision.tasks import RunSlots
 if TYPE_CHECKING:
     from desktop.agents.skill import host as agents_host
     from desktop.agents.skill.host import Host
+    from desktop.tools.acp.sessions import AcpSessions
 else:
     agents_host = lazy_module("desktop.agents.skill.host")
 
@@ -105,6 +106,8 @@ class Runtime:
     """How much is offered to a model beside what its list names."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     """Waits for some seconds."""
+    others: AcpSessions | None = None
+    """The agents of other makers that are at work."""
 
     @property
     def inboxes(self) -> InboxLog:
@@ -187,4 +190,5 @@ def host_of(
         by=by,
         inboxes=runtime.inboxes,
         subscribe=runtime.bus.subscribe,
+        others=runtime.others,
     )

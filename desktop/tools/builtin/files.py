@@ -129,8 +129,10 @@ class ReadFile:
                 raise ToolFailure(f"{path} is {what} of {size} bytes, not UTF-8 text.", code="file.not_text") from None
             except OSError as error:
                 raise ToolFailure(f"{path}: {error.strerror or error}.", code="file.failed") from error
+        notice = _notice(part, offset, size)
         facts = {"path": path, "size": size, "first_line": part.first, "last_line": part.last}
-        return ToolResult(part.text + _notice(part, offset, size), facts=facts)
+        more = {"notice": notice, "next_line": part.next_line, "cut_bytes": part.cut_bytes} if notice else {}
+        return ToolResult(part.text + notice, facts={**facts, **more})
 
 
 def _notice(part: FileLines, offset: int, size: int) -> str:

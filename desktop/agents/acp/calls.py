@@ -1,0 +1,226 @@
+"""What an agent of another maker asks for, as calls of our tools: its files, its commands, the tools it is offered.
+
+Each goes through the agent's ``invokeRef`` and so through every gate. What it is answered is what the protocol has for
+it; a refusal is an error with the reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any
+
+from desktop.domain.lazy_dataclass import dataclass
+from desktop.tools.builtin.files import READ_FILE, WRITE_FILE
+from desktop.tools.builtin.shell import BASH
+
+MAX_READ = 8_000_000
+"""Characters of a file that is given whole."""
+MAX_PARTS = 60
+MAX_TERMINALS = 64
+NOT_FOUND = -32_002
+REFUSED = -32_603
+INVALID = -32_602
+
+Answer = Mapping[str, Any]
+Spawn = Callable[[Coroutine[Any, Any, None], str], "asyncio.Task[None]"]
+"""Starts an owned task."""
+Call = Callable[[str, Mapping[str, Any]], Awaitable[Answer]]
+"""Makes a call of ours: ``{ok, text, code, facts}``."""
+
+
+class Refusal(Exception):
+    """Why the agent does not get what it asked for; ``code`` is the protocol's."""
+
+    def __init__(self, text: str, code: int = REFUSED) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What an agent had done through us: a file read or written, a command, a tool."""
+
+    kind: str
+    about: str
+
+
+class CalledFiles:
+    """``fs/read_text_file`` and ``fs/write_text_file``."""
+
+    def __init__(self, call: Call, made: Callable[[Made], None]) -> None:
+        self._call = call
+        self._made = made
+
+    async def read(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The file as it is, whole or the lines asked for: what is only a part of that is an error, because the agent
+        would write it back as the whole."""
+        path, line, limit = params.get("path"), params.get("line"), params.get("limit")
+        if not isinstance(path, str):
+            raise Refusal("A path is missing.", INVALID)
+        at: int = line if line is not None and _positive(line) else 1
+        left = limit if _positive(limit) else None
+        text = ""
+        for _ in range(MAX_PARTS):
+            asked: dict[str, Any] = {"path": path, "offset": at} | ({} if left is None else {"limit": left})
+            answer = await self._call(READ_FILE.name, asked)
+            if not answer.get("ok"):
+                raise Refusal(str(answer.get("text", "")), _code(answer))
+            self._made(Made("read", path))
+            facts = _facts(answer)
+            notice, following = str(facts.get("notice", "")), facts.get("next_line")
+            part = str(answer.get("text", ""))
+            if facts.get("cut_bytes") or (notice and not part.endswith(notice)):
+                raise Refusal(f"{path} has lines that are too long to be given whole.")
+            text += part[: len(part) - len(notice)]
+            shown = following - at if isinstance(following, int) else 0
+            left = None if left is None else left - shown
+            if not isinstance(following, int) or (left is not None and left <= 0):
+                return {"content": text}
+            if len(text) > MAX_READ or shown <= 0:
+                break
+            at = following
+        raise Refusal(f"{path} is too long to be given whole: ask for a part of it, with line and limit.")
+
+    async def write(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Replace the file, once a person has agreed."""
+        path, content = params.get("path"), params.get("content")
+        if not isinstance(path, str) or not isinstance(content, str):
+            raise Refusal("A path or the content is missing.", INVALID)
+        answer = await self._call(WRITE_FILE.name, {"path": path, "content": content})
+        self._made(Made("edit", path))
+        if not answer.get("ok"):
+            raise Refusal(str(answer.get("text", "")), _code(answer))
+        return {}
+
+
+class _Terminal:
+    """One command of the agent's, which runs as a call of ours."""
+
+    def __init__(self, limit: int | None) -> None:
+        self._limit = limit
+        self._found: Answer = {"ok": False, "text": "It was stopped."}
+        self.task: asyncio.Task[None] | None = None
+
+    async def run(self, work: Awaitable[Answer]) -> None:
+        """Run the command, and keep what came of it."""
+        self._found = await work
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended."""
+        return self.task is None or self.task.done()
+
+    def output(self) -> dict[str, Any]:
+        """What it wrote, once it is over: what it writes meanwhile is for the person's eyes."""
+        if not self.over:
+            return {"output": "", "truncated": False}
+        answer = self._found
+        text = str(answer.get("text", ""))
+        cut = text.encode()[-self._limit :].decode("utf-8", "ignore") if self._limit is not None else text
+        return {"output": cut, "truncated": cut != text, "exitStatus": self.status()}
+
+    def status(self) -> dict[str, Any]:
+        """How it ended. One that was refused never ran: that is told as a failure, and its text says why."""
+        answer = self._found
+        code = _facts(answer).get("exit_code")
+        return {"exitCode": code if isinstance(code, int) else 0 if answer.get("ok") else 126, "signal": None}
+
+
+class CalledTerminals:
+    """``terminal/*``: a command is a call of ``bash``, begun at once and answered when it is over."""
+
+    def __init__(self, call: Call, made: Callable[[Made], None], folder: str, spawn: Spawn) -> None:
+        self._call = call
+        self._made = made
+        self._folder = folder
+        self._spawn = spawn
+        self._open: dict[str, _Terminal] = {}
+        self._count = 0
+
+    async def create(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Begin a command."""
+        line = command_line(params, self._folder)
+        if len([one for one in self._open.values() if not one.over]) >= MAX_TERMINALS:
+            raise Refusal(f"More than {MAX_TERMINALS} commands at once.")
+        self._count += 1
+        name = f"terminal-{self._count}"
+        limit = params.get("outputByteLimit")
+        made = self._open[name] = _Terminal(limit if isinstance(limit, int) and limit >= 0 else None)
+        made.task = self._spawn(made.run(self._call(BASH.name, {"command": line})), "a command of another agent")
+        self._made(Made("terminal", name))
+        self._made(Made("execute", line))
+        return {"terminalId": name}
+
+    async def output(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """What a command wrote."""
+        return self._of(params).output()
+
+    async def wait(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """How it ended, once it did."""
+        found = self._of(params)
+        if found.task is not None:
+            await asyncio.wait([found.task])
+        return found.status()
+
+    async def kill(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """A command ends by itself, at its time limit, or with the turn."""
+        if not self._of(params).over:
+            raise Refusal("A command here ends by itself, at its time limit, or when the person stops it.")
+        return {}
+
+    async def release(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Forget a command that is over; one that is not goes on, and its card stays."""
+        found = self._of(params)
+        if found.over:
+            self._open.pop(str(params.get("terminalId")), None)
+        return {}
+
+    def _of(self, params: Mapping[str, Any]) -> _Terminal:
+        found = self._open.get(str(params.get("terminalId")))
+        if found is None:
+            raise Refusal("There is no such terminal.", NOT_FOUND)
+        return found
+
+    async def over(self) -> None:
+        """Wait until no command runs: the turn ends after its calls."""
+        running = [one.task for one in self._open.values() if one.task is not None and not one.over]
+        if running:
+            await asyncio.wait(running)
+
+    def stop(self) -> None:
+        """End what still runs."""
+        for one in self._open.values():
+            if one.task is not None:
+                one.task.cancel()
+
+
+def command_line(params: Mapping[str, Any], folder: str) -> str:
+    """The command of a terminal as one line of bash, which is what a person is shown. Raises Refusal."""
+    command, args, env, cwd = (params.get(key) for key in ("command", "args", "env", "cwd"))
+    if not isinstance(command, str) or not command.strip():
+        raise Refusal("A command is missing.", INVALID)
+    words = [word for word in args if isinstance(word, str)] if isinstance(args, list) else []
+    line = shlex.join([command, *words]) if words else command
+    variables = [
+        f"{one['name']}={shlex.quote(str(one.get('value', '')))}"
+        for one in (env if isinstance(env, list) else ())
+        if isinstance(one, Mapping) and isinstance(one.get("name"), str) and one["name"].isidentifier()
+    ]
+    if variables:
+        line = f"export {' '.join(variables)}\n{line}"
+    return f"cd {shlex.quote(cwd)} && {line}" if isinstance(cwd, str) and cwd not in ("", folder) else line
+
+
+def _facts(answer: Answer) -> Mapping[str, Any]:
+    facts = answer.get("facts")
+    return facts if isinstance(facts, Mapping) else {}
+
+
+def _positive(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def _code(answer: Answer) -> int:
+    return NOT_FOUND if str(answer.get("code", "")) in ("file.absent", "file.not_found") else REFUSED

@@ -1,0 +1,59 @@
+"""The agents of other makers in the running app: what they are started with, and the two tools that ask for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from desktop.domain.tools import StandsFor
+from desktop.pipeline.gates import judged_as
+from desktop.safety.confinement.output import upright
+from desktop.safety.confinement.process import held
+from desktop.safety.secrets.redaction import SecretRedactor
+from desktop.services.definitions.book import AgentBook
+from desktop.services.definitions.others import definitions_of
+from desktop.supervision.tasks import TaskOwner
+from desktop.tools.acp.agents import AcpAgents
+from desktop.tools.acp.asks import AgentAsks, AgentDid, OpenRequests
+from desktop.tools.acp.services import AcpServices, AcpStore
+from desktop.tools.acp.sessions import AcpSessions
+from desktop.tools.cli.services import CliServices
+from desktop.tools.registry import ToolRegistry
+from desktop.workers.acp_child import acp_host
+
+
+def other_agents(
+    registry: ToolRegistry,
+    cli: CliServices,
+    owner: TaskOwner,
+    store: AcpStore,
+    redactor: SecretRedactor,
+    book: AgentBook,
+) -> AcpSessions:
+    """The agents of other makers; what a person agreed to is read in the background, and no agent starts before a chat
+    needs it."""
+    requests = OpenRequests()
+
+    async def judge(tool: str, arguments: Mapping[str, Any], environment: Mapping[str, str]) -> StandsFor | None:
+        found = registry.find(tool)
+        return await judged_as(found, arguments, environment) if found is not None else None
+
+    registry.register(AgentAsks(cli.policy, judge, requests))
+    registry.register(AgentDid())
+    services = AcpServices(
+        child=acp_host(secrets=redactor.values),
+        policy=cli.policy,
+        confinement=cli.confinement,
+        environment=cli.environment,
+        settings=cli.settings,
+        hold=held,
+        spawn=owner.spawn,
+        redactor=redactor,
+        clean=upright,
+        store=store,
+        requests=requests,
+    )
+    agents = AcpAgents(services)
+    agents.on_change(lambda: book.put_others(definitions_of(agents.rows)))
+    owner.spawn(agents.open(), "agents of other makers: found")
+    return AcpSessions(agents)

@@ -1,0 +1,161 @@
+"""Which agents of other makers are on this computer: looked for along the PATH and in a registry file that a person
+saved. Nothing is started, and nothing is fetched, by looking."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from desktop.domain.errors import KnownError
+from desktop.domain.lazy_dataclass import dataclass
+from desktop.tools.acp.known import KNOWN, AcpAgent
+
+MAX_FILE = 4_000_000
+MAX_AGENTS = 200
+MAX_PACKAGE = 1_000_000
+_NAME = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
+_FETCHERS = {"npx": ("npx", "-y"), "uvx": ("uvx",)}
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The program of an agent as it is on the disk now. ``digest`` stands for its content and for how it is started;
+    "" with why in ``problem``."""
+
+    path: str
+    digest: str
+    version: str = ""
+    problem: str = ""
+
+
+def search_path(environment: Mapping[str, str]) -> str:
+    """The folders of the PATH; a relative one would be another one in each folder."""
+    folders = environment.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join(folder for folder in folders if os.path.isabs(folder)) or os.defpath
+
+
+def program_of(agent: AcpAgent, path: str) -> Program | None:
+    """The program that would run; None: it is not here. Blocks: the whole file is read."""
+    found = shutil.which(os.path.expanduser(agent.command), path=path)
+    if found is None:
+        return None
+    real = os.path.realpath(found)
+    try:
+        digest = _digest(real, agent)
+    except OSError as error:
+        return Program(found, "", problem=f"It cannot be read: {error.strerror or error}.")
+    return Program(found, digest, _version(real))
+
+
+def _digest(real: str, agent: AcpAgent) -> str:
+    found = hashlib.sha256()
+    found.update(json.dumps([real, list(agent.args), sorted(agent.env.items())]).encode())
+    with open(real, "rb") as stream:
+        while block := stream.read(1 << 20):
+            found.update(block)
+    found.update(_version(real).encode())
+    return found.hexdigest()
+
+
+def _version(real: str) -> str:
+    """What the package that the program belongs to says, or ""."""
+    folder = os.path.dirname(real)
+    for _ in range(4):
+        try:
+            with open(os.path.join(folder, "package.json"), "rb") as stream:
+                found = json.loads(stream.read(MAX_PACKAGE))
+        except (OSError, ValueError, RecursionError):
+            folder = os.path.dirname(folder)
+            continue
+        version = found.get("version") if isinstance(found, dict) and found.get("name") else None
+        return version[:40] if isinstance(version, str) else ""
+    return ""
+
+
+def found_on(path: str, added: Iterable[AcpAgent]) -> list[tuple[AcpAgent, Program | None]]:
+    """The known agents that are here, and all that a person added, each with its program. Blocks."""
+    found = [(agent, program_of(agent, path)) for agent in KNOWN]
+    here: list[tuple[AcpAgent, Program | None]] = [(agent, program) for agent, program in found if program is not None]
+    return here + [(agent, program_of(agent, path)) for agent in added]
+
+
+# -- a registry file ---------------------------------------------------------------------------------------------------
+
+
+def read_registry(path: str) -> list[AcpAgent]:
+    """The agents of a saved ``registry.json`` (or of a single ``agent.json``) of the protocol's registry, with what
+    would run on this computer. Raises KnownError for a file that is none. Blocks."""
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read(MAX_FILE + 1)
+        found = json.loads(data) if len(data) <= MAX_FILE else None
+    except OSError as error:
+        raise KnownError(f"{path} cannot be read: {error.strerror or error}.", code="acp.registry") from error
+    except (ValueError, RecursionError):
+        found = None
+    rows = found.get("agents") if isinstance(found, dict) and "agents" in found else [found]
+    agents = [agent for agent in map(_entry, rows[:MAX_AGENTS] if isinstance(rows, list) else ()) if agent is not None]
+    if not agents:
+        raise KnownError(
+            f"{path} is no registry of agents.",
+            next_step="Save registry.json of the Agent Client Protocol, or the agent.json of one agent.",
+            code="acp.registry",
+        )
+    return agents
+
+
+def _entry(row: Any) -> AcpAgent | None:
+    if not isinstance(row, dict):
+        return None
+    name, title, ways = row.get("id"), row.get("name"), row.get("distribution")
+    if not isinstance(name, str) or not name or len(name) > 60 or not set(name) <= _NAME or not isinstance(ways, dict):
+        return None
+    made = _fetched(ways) or _binary(ways)
+    if made is None:
+        return None
+    folders = next((one.folders for one in KNOWN if one.name == name or name.startswith(one.name)), ())
+    shown = title[:100] if isinstance(title, str) and title.strip() else name
+    return replace(made, name=name, title=shown, folders=folders, origin="registry")
+
+
+def _fetched(ways: Mapping[str, Any]) -> AcpAgent | None:
+    for kind, (command, *first) in _FETCHERS.items():
+        way = ways.get(kind)
+        package = way.get("package") if isinstance(way, dict) else None
+        if isinstance(way, dict) and isinstance(package, str) and package and not package.startswith("-"):
+            note = "Fetches a package at its first start."
+            return AcpAgent("", "", command, (*first, package[:300], *_words(way.get("args"))), _env(way), note=note)
+    return None
+
+
+def _binary(ways: Mapping[str, Any]) -> AcpAgent | None:
+    targets = ways.get("binary")
+    way = targets.get(_target()) if isinstance(targets, dict) else None
+    command = way.get("cmd") if isinstance(way, dict) else None
+    if not isinstance(way, dict) or not isinstance(command, str):
+        return None
+    name = command.replace("\\", "/").rpartition("/")[2]
+    note = "Its maker says how to install it; nothing is fetched from here."
+    return AcpAgent("", "", name[:200], _words(way.get("args")), _env(way), note=note) if name else None
+
+
+def _target() -> str:
+    system = {"linux": "linux", "darwin": "darwin", "win32": "windows"}.get(sys.platform, sys.platform)
+    machine = os.uname().machine.lower() if hasattr(os, "uname") else "x86_64"
+    return f"{system}-{'aarch64' if machine in ('aarch64', 'arm64') else 'x86_64'}"
+
+
+def _words(args: Any) -> tuple[str, ...]:
+    return tuple(word[:1000] for word in args[:50] if isinstance(word, str)) if isinstance(args, list) else ()
+
+
+def _env(way: Mapping[str, Any]) -> dict[str, str]:
+    env = way.get("env")
+    pairs: Sequence[tuple[Any, Any]] = list(env.items())[:50] if isinstance(env, dict) else ()
+    return {name: value[:1000] for name, value in pairs if isinstance(name, str) and isinstance(value, str)}

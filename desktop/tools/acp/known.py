@@ -1,0 +1,58 @@
+"""Agents of other makers that are known by name: which program, how it is started so that it speaks the protocol, and
+where it keeps its settings and its login. Data; nothing here is run or fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+
+from desktop.domain.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class AcpAgent:
+    """An agent of another maker: what would be run for it."""
+
+    name: str
+    """The name it is kept under."""
+    title: str
+    """The name that a person reads."""
+    command: str
+    """The program: a name on the PATH, or a path."""
+    args: tuple[str, ...] = ()
+    """With which it speaks the protocol."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Variables that it needs beside those that every process gets."""
+    folders: tuple[str, ...] = ()
+    """Where it keeps its settings, its login and its sessions."""
+    origin: str = "known"
+    """Where it was found: ``known``, ``added`` by a person, or ``registry``."""
+    note: str = ""
+    """What a person has to know before it runs, or ""."""
+
+
+KNOWN: tuple[AcpAgent, ...] = (
+    AcpAgent(
+        "opencode",
+        "opencode",
+        "opencode",
+        ("acp",),
+        folders=("~/.config/opencode", "~/.local/share/opencode", "~/.local/state/opencode", "~/.cache/opencode"),
+    ),
+    AcpAgent("gemini", "Gemini CLI", "gemini", ("--experimental-acp",), folders=("~/.gemini",)),
+    AcpAgent("claude-agent", "Claude Agent", "claude-agent-acp", folders=("~/.claude", "~/.claude.json")),
+    AcpAgent("claude-code", "Claude Code", "claude-code-acp", folders=("~/.claude", "~/.claude.json")),
+    AcpAgent("codex", "Codex", "codex-acp", folders=("~/.codex",)),
+    AcpAgent(
+        "goose", "goose", "goose", ("acp",), folders=("~/.config/goose", "~/.local/share/goose", "~/.local/state/goose")
+    ),
+    AcpAgent("kiro", "Kiro", "kiro-cli", ("acp",), folders=("~/.kiro", "~/.local/share/kiro-cli")),
+    AcpAgent("qwen", "Qwen Code", "qwen", ("--acp",), folders=("~/.qwen",)),
+    AcpAgent("auggie", "Auggie", "auggie", ("--acp",), {"AUGMENT_DISABLE_AUTO_UPDATE": "1"}, folders=("~/.augment",)),
+    AcpAgent("kimi", "Kimi", "kimi", ("acp",), folders=("~/.kimi",)),
+    AcpAgent("vibe", "Mistral Vibe", "vibe-acp", folders=("~/.vibe",)),
+    AcpAgent("qoder", "Qoder", "qodercli", ("--acp",), folders=("~/.qoder",)),
+    AcpAgent("droid", "Factory Droid", "droid", ("exec", "--output-format", "acp"), folders=("~/.factory",)),
+    AcpAgent("copilot", "GitHub Copilot", "copilot-language-server", ("--acp",), folders=("~/.config/github-copilot",)),
+)
+"""In the order in which they are shown."""

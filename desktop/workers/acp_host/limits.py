@@ -1,0 +1,30 @@
+"""Caps on what an agent may make this process hold or do. Characters unless said otherwise."""
+
+MESSAGE_MAX = 8 * 1024 * 1024  # bytes of one message
+GARBAGE_MAX = 100  # lines that are no JSON: programs print by accident, but not forever
+BURST = 8_000  # messages at once
+PER_SECOND = 2_000  # messages a second, sustained
+TURN_MAX = 32 * 1024 * 1024  # bytes that one turn may send
+QUEUE_MAX = 400  # events that wait for the app; the agent is not read meanwhile
+EVENT_WHOLE = 12_000  # of an event as JSON; a larger one is passed on in pieces
+ASKS_MAX = 64  # requests of the agent that wait for an answer
+TITLE_MAX = 300
+INPUT_MAX = 8_000  # what an agent says that its tool was given, as JSON
+TEXT_MAX = 8_000  # what it says that came of it
+PATHS_MAX = 20
+PATH_MAX = 4_096
+DIFFS_MAX = 8
+PLAN_MAX = 60  # entries of a plan
+PLAN_TEXT = 400
+CHOICES_MAX = 300  # models or modes to choose from
+COMMANDS_MAX = 100
+WORDS_MAX = 2_000  # what an agent says about an error
+STDERR_PIECE = 4_000  # of what it writes to stderr, told at most four times a second
+STDERR_PAUSE = 0.25  # seconds
+CLOSE_TIMEOUT = 1.0  # seconds for an agent whose stdin was closed
+FAILED_TIMEOUT = 0.3  # the same, after it did something wrong
+KILL_TIMEOUT = 1.0  # seconds for one that was told to end
+CALL_TIMEOUT = 30.0  # seconds for a mode, a model, the end of a session
+TOOL_LINE = 4 * 1024 * 1024  # bytes of one message to our tool server
+TOOL_DOORS = 16  # connections of one session to our tool server
+MEMORY_MAX = 3 * 1024**3  # bytes of data of this process; agents do not inherit it

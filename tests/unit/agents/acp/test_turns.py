@@ -1,0 +1,193 @@
+"""A turn of an agent of another maker: what it says, reads, writes and runs goes the way of every other agent's."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from desktop.domain.judgement import Category
+from tests.harness.timeouts import WAIT_S
+from tests.unit.agents.acp.kit import Desk, desk
+
+
+async def answered(d: Desk, *orders: str) -> list[str]:
+    """What comes of orders in a new chat, without the orders themselves."""
+    return (await d.says(await d.thread(), *orders))[1:]
+
+
+@pytest.mark.spec("R-ACP-1", "R-ACP-2")
+async def test_what_it_says_is_the_answer_and_its_files_commands_and_tools_are_our_calls(tmp_path: Path) -> None:
+    async with desk(tmp_path, "allow_once") as d:
+        (d.workspace / "note.txt").write_text("one\ntwo\n")
+        await d.switched_on()
+        orders = ("say Hello.", "read note.txt", "write new.txt made", "run cat new.txt")
+        assert await answered(d, *orders) == [
+            "assistant: Hello.",
+            "calls read-file",
+            "done one\ntwo",
+            "assistant: one\ntwo",
+            "calls write-file",
+            f"done Created {d.workspace}/new.txt, 4 bytes.",
+            "assistant: written",
+            "calls bash",
+            "done made",
+            "assistant: exit 0: made",
+        ]
+        assert [(one.tool, one.chain) for one in d.asked.requests] == [
+            ("write-file", ("acp_honest",)),
+            ("bash", ("acp_honest",)),
+        ], "what it reads asks nobody"
+        assert await d.log() == ["bash allow_once", "write-file allow_once", "read-file allow_once"]
+        assert await answered(d, "tools") == ["assistant: bash list_directory read_file write_file"]
+        called = await answered(d, 'tool write_file {"path": "c.txt", "content": "c"}')
+        assert called[0] == "calls write_file"
+        assert (d.workspace / "c.txt").read_text() == "c"
+
+
+@pytest.mark.spec("R-ACP-2")
+async def test_a_refusal_of_ours_reaches_it_and_nothing_outside_is_read_written_or_run(tmp_path: Path) -> None:
+    async with desk(tmp_path, "allow_once") as d:
+        await d.switched_on()
+        outside = tmp_path / "outside.txt"
+        orders = ("read nope", "read /etc/shadow", f"write {outside} x", "run sudo ls", f"self-write {outside} x")
+        told = [line for line in await answered(d, *orders) if line.startswith("assistant")]
+        assert [line.split(":")[1].strip()[:7] for line in told[:3]] == ["refused"] * 3
+        assert "exit 126: Blocked: 'sudo'" in told[3]
+        assert "by itself: Read-only" in told[3]
+        assert not outside.exists()
+        assert d.asked.requests == [], "nobody is asked about what is refused anyway"
+
+
+@pytest.mark.spec("R-ACP-2")
+async def test_what_a_person_allowed_ahead_of_the_very_call_is_not_asked_twice_and_anything_else_is(
+    tmp_path: Path,
+) -> None:
+    async with desk(tmp_path, "allow_once") as d:
+        await d.switched_on()
+        (d.workspace / "b.txt").write_text("head\nold\ntail\n")
+        told = await answered(d, "ask-write a.txt hey", "write a.txt hey", "ask-part b.txt old new")
+        assert [line for line in told if line.startswith("assistant")] == [
+            "assistant: selected once, written",
+            "assistant: written",
+            "assistant: selected once, written",
+        ]
+        assert [(one.tool, one.category, one.preview["kind"]) for one in d.asked.requests] == [
+            ("acp-asks", Category.WRITE, "diff"),
+            ("write-file", Category.WRITE, "diff"),
+            ("acp-asks", Category.WRITE, "diff"),
+        ], "the second write is another call: the file is another one by then"
+        assert d.asked.requests[2].preview["after"] == "head\nnew\ntail\n", "a part is shown within its file"
+        assert (d.workspace / "b.txt").read_text() == "head\nnew\ntail\n"
+
+
+@pytest.mark.spec("R-ACP-2")
+async def test_its_request_for_permission_is_ours_and_always_is_never_taken(tmp_path: Path) -> None:
+    async with desk(tmp_path, "allow_run", "deny") as d:
+        await d.switched_on()
+        told = await answered(d, "ask execute Run what I like", "ask edit Change it", "ask search Look around")
+        said = [line.split("\n") for line in told if line.startswith("assistant")]
+        assert said == [["assistant: selected once"], ["assistant: selected no"], ["assistant: selected once"]]
+        first, second = d.asked.requests
+        assert (first.category, second.category) == (Category.ADMIN, Category.WRITE), "the less is known the graver"
+        assert first.arguments["says"] == "Run what I like"
+        assert first.preview["said_by"] == "Honest"
+
+
+@pytest.mark.spec("R-ACP-2")
+async def test_a_write_outside_that_it_asks_for_is_refused_before_anybody_is_asked(tmp_path: Path) -> None:
+    async with desk(tmp_path, "allow_once") as d:
+        await d.switched_on()
+        told = await answered(d, f"ask-write {tmp_path / 'outside.txt'} x")
+        assert told[-1] == "assistant: selected no"
+        assert d.asked.requests == []
+
+
+@pytest.mark.spec("R-ACP-2")
+async def test_what_it_does_by_itself_is_confined_and_put_down_in_its_own_words(tmp_path: Path) -> None:
+    async with desk(tmp_path) as d:
+        await d.switched_on()
+        told = await answered(d, "self-write y.txt ho", "did search Grep append( in ingest")
+        assert told == [
+            "assistant: by itself: Read-only file system",
+            "calls acp-did",
+            "done Honest says that it is done.",
+        ]
+        assert not (d.workspace / "y.txt").exists()
+        assert await d.log() == ["acp-did allow_once"]
+        await d.switched("honest", writes=True)
+        assert "written" in (await answered(d, "self-write y.txt ho"))[0]
+        assert (d.workspace / "y.txt").read_text() == "ho"
+
+
+@pytest.mark.spec("R-ACP-1")
+async def test_it_is_off_until_it_was_looked_at_and_off_again_when_its_program_changes(tmp_path: Path) -> None:
+    async with desk(tmp_path) as d:
+        program = d.workspace / "agent"
+        program.write_text("#!/bin/sh\nexit 3\n")
+        program.chmod(0o755)
+        await d.added("mine", str(program))
+        agents = d.services.others.agents
+        assert agents.row("mine").standing == "new"
+        assert "acp_mine" not in d.services.agents.agents
+        await d.switched("mine")
+        assert "acp_mine" in d.services.agents.agents
+        thread = await d.thread("mine")
+        assert "exit code 3" in (await d.says(thread, "say x"))[-1], "it was started"
+        program.write_text("#!/bin/sh\nexit 4\n")
+        assert "its program has changed since you looked at it" in (await d.says(thread, "say x"))[-1]
+        assert agents.row("mine").standing == "changed"
+        assert "acp_mine" not in d.services.agents.agents
+
+
+@pytest.mark.spec("R-ACP-1")
+async def test_a_stop_ends_its_turn_and_the_chat_goes_on_with_a_session_that_knows_it(tmp_path: Path) -> None:
+    async with desk(tmp_path) as d:
+        await d.switched_on()
+        thread = await d.thread()
+        assert (await d.says(thread, "turns"))[-1] == "assistant: turn 1"
+        await d.services.chats.send(thread, "say I wait\nwait\nsay never")
+        async with asyncio.timeout(WAIT_S):
+            while not any("I wait" in str(getattr(event, "text", "")) for event in d.events):
+                await asyncio.sleep(0.01)
+        await d.services.chats.stop(thread)
+        assert await d.services.chats.wait(thread, WAIT_S)
+        told = await d.says(thread, "turns")
+        assert "assistant: I wait" in told
+        assert told[-1] == "assistant: turn 1", "what it knew was no longer what the chat holds: a new session"
+
+
+@pytest.mark.spec("R-ACP-1")
+async def test_its_session_is_gone_on_with_in_another_turn_and_after_a_restart(tmp_path: Path) -> None:
+    async with desk(tmp_path) as d:
+        await d.switched_on()
+        thread = await d.thread()
+        await d.says(thread, "turns")
+        assert (await d.says(thread, "turns"))[-1] == "assistant: turn 2"
+    async with desk(tmp_path) as d:
+        await d.services.others.agents.opened()
+        assert (await d.says(thread, "turns"))[-1] == "assistant: turn 101", "it was loaded, and nothing said twice"
+
+
+@pytest.mark.spec("R-ACP-1")
+async def test_plan_mode_and_usage_are_what_it_reports_and_a_budget_ends_it(tmp_path: Path) -> None:
+    async with desk(tmp_path) as d:
+        await d.switched_on()
+        thread = await d.thread()
+        await d.says(thread, "plan Read | Change | Test", "cost 0.25", "use 1200", "say ok")
+        state = d.services.others.state(thread)
+        assert state is not None
+        assert [(one.text, one.status) for one in state.plan.entries] == [
+            ("Read", "completed"),
+            ("Change", "in_progress"),
+            ("Test", "pending"),
+        ]
+        assert (state.used, state.size, state.usd) == (62_000, 200_000, 0.25)
+        mode = state.choice("mode")
+        assert mode is not None
+        assert (mode.shown, [one.name for one in mode.options]) == ("Build mode", ["Build mode", "Plan mode"])
+        session = d.services.others.session(thread)
+        assert session is not None
+        await session.choose("mode", "plan")
+        assert state.choice("mode").shown == "Plan mode"  # type: ignore[union-attr]
+        record = await d.services.chats.thread(thread)
+        assert (record.usage.input_tokens, record.usage.cost_usd) == (1200, 0.25)
