@@ -185,6 +185,7 @@ class SampleMcp(QObject):
     difference_ready = Signal(object)
     secrets_kept = Signal(object)
     secrets_refused = Signal(str)
+    declared_read = Signal(str)
     path = "/home/ida/.agent/mcp.yaml"
     name, holds, example = "mcp.yaml", "servers", EXAMPLE
     keeps_last_good = dirty = False

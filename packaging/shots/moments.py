@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 from PySide6.QtCore import QObject, Signal
@@ -134,6 +136,42 @@ def _server(stage: Any, kind: str, *, filled: bool = False, line: str = _LINE) -
     return cast(QWidget, stage.window)
 
 
+PASTED: dict[str, dict[str, object]] = {
+    "several": {
+        "servers": {
+            "git": {"command": "uvx", "args": ["mcp-server-git", "--repository", "~/src/harbour-sensors"]},
+            "tickets": {
+                "url": "https://tickets.harbour.example/mcp",
+                "headers": {"Authorization": "Bearer ${input:tickets}", "X-Team": "blue"},
+            },
+        },
+        "inputs": [{"id": "tickets", "type": "promptString", "password": True}],
+    },
+    "registry": {
+        "name": "example.harbour/tides-mcp",
+        "packages": [
+            {
+                "registryType": "npm",
+                "identifier": "@harbour/tides-mcp",
+                "version": "1.5.0",
+                "transport": {"type": "stdio"},
+                "packageArguments": [{"type": "named", "name": "--mode", "default": "local"}],
+                "environmentVariables": [{"name": "TIDES_KEY", "isRequired": True, "isSecret": True}],
+            }
+        ],
+        "remotes": [{"type": "streamable-http", "url": "https://tides.example/mcp"}],
+    },
+}
+"""What other apps and the registry write."""
+
+
+def _pasted(stage: Any, what: str) -> QWidget:
+    page = _settings(stage, "MCP servers").findChild(McpPage)
+    page.add_server()
+    page.form.pasted.look_at_file(json.dumps(PASTED[what]))
+    return cast(QWidget, stage.window)
+
+
 def _network(stage: Any) -> QWidget:
     request = samples.shell_request()
     request = replace(request, request_id="net", preview={**request.preview, "network_offered": True})
@@ -159,6 +197,7 @@ PICTURES: dict[str, Moment] = {
         f"07-mcp-add-secret{size}": lambda stage: _server(stage, "program", filled=True, line=_WITH_KEY)
         for size in ("", "-960")
     },
+    **{f"07-mcp-add-{what}{size}": partial(_pasted, what=what) for what in PASTED for size in ("", "-960")},
     "07-mcp-add-address": lambda stage: _server(stage, "web"),
     **{f"02-network{size}": _network for size in ("", "-960")},
     "09-closing": lambda stage: _closing(stage, 1),

@@ -15,12 +15,17 @@ from typing import Literal
 from desktop.domain.keyring import OWN_SERVICE, KeyringEntry
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.presenter.mcp.command_line import NotOneCommand, argument_list, read_line
+from desktop.presenter.mcp.registry_entry import is_entry, ways
 from desktop.presenter.mcp.secrets import PastedSecret, is_secret, secret_argument, secret_arguments
 from desktop.presenter.settings.plain_json import plain_json, string_end
 
 MAX_TEXT = 32_000
 """Characters that are looked at, before anything else is asked of them."""
 MAX_SERVERS = 20
+MAX_READ = 200
+"""Entries of a block that are looked at."""
+MAX_LEFT = 8
+"""Of them that are named as left out."""
 MAX_DOTS = 100
 """In one line of TOML: a key of thousands of parts takes its reader seconds."""
 MAX_NAME = 32
@@ -43,7 +48,14 @@ _LISTS = (
     "extensions",
     "augment.advanced",
 )
-_PARTS = frozenset({"command", "url", "serverUrl", "httpUrl", "uri", "cmd"})
+_ADDRESSES = ("url", "serverUrl", "httpUrl", "baseUrl", "uri")
+_PARTS = frozenset({"command", "cmd", *_ADDRESSES})
+_LEFT_OUT = {
+    "headersHelper": "a program that makes its headers",
+    "envFile": "a file of variables",
+    "registryUrl": "where its package is fetched from",
+}
+"""What entries of other apps have and mcp.yaml has not, in words."""
 _GENERAL = frozenset({"mcp", "server", "mcp-server", "index", "main", "stdio", "dist", "build", "src", "cli"})
 _FETCH = frozenset({"npx", "uvx", "uv", "bunx", "pnpm", "yarn", "pipx", "deno"})
 _OF_HOSTS = frozenset({"mcp", "www", "api", "com", "org", "net", "io", "dev", "ai"})
@@ -132,6 +144,10 @@ class Pasted:
     servers: tuple[PastedServer, ...] = ()
     problem: str = ""
     perhaps: bool = False
+    left: tuple[str, ...] = ()
+    """What of it cannot be taken over, and why."""
+    either: bool = False
+    """All of them are one server, of which a person needs one."""
 
 
 def read_pasted(text: str) -> Pasted:
@@ -167,9 +183,15 @@ def _may_be_path(text: str) -> bool:
 
 
 def _of_data(text: str, called: str = "") -> Pasted:
-    found = [_server(name or called, value) for name, value in _entries(_data(text))]
-    usable = tuple(one for one in found if one.command or one.url)[:MAX_SERVERS]
-    return Pasted(usable) if usable else Pasted(problem="This holds no server: an entry needs a command or a url.")
+    left: list[str] = []
+    data = _data(text)
+    found = [_server(name or called, value, notes) for name, value, notes in _entries(data, left)]
+    usable = tuple(one for one in found if one.command or one.url)
+    if len(usable) > MAX_SERVERS:
+        left.append(f"Only the first {MAX_SERVERS} of {len(usable)} servers are taken.")
+    if usable:
+        return Pasted(usable[:MAX_SERVERS], left=tuple(left[:MAX_LEFT]), either=_is_one(data))
+    return Pasted(problem="\n".join(left[:MAX_LEFT]) or "This holds no server: an entry needs a command or a url.")
 
 
 def _of_line(text: str) -> Pasted:
@@ -219,37 +241,69 @@ def _data(text: str) -> object:
         raise NotOneCommand(f"This JSON cannot be read: there is a mistake{where}. Is a part missing?") from None
 
 
-def _entries(data: object, depth: int = 0) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """(name, entry) of each server, wherever the app that it was written for keeps them."""
+_Found = tuple[str, Mapping[str, object], tuple[str, ...]]
+"""(name, entry, what a person has to know) of one server."""
+
+
+def _entries(data: object, left: list[str], depth: int = 0) -> Iterator[_Found]:
+    """Each server, wherever the app that it was written for keeps them; what is none goes to ``left``."""
     if isinstance(data, list):
-        for one in data[:MAX_SERVERS]:
-            yield from _entries(one, depth)
+        for one in data[:MAX_READ]:
+            yield from _entries(one, left, depth)
         return
     if not isinstance(data, dict) or depth > 3:
         return
-    if _PARTS & data.keys():
-        yield str(data.get("name", "")), data
-        return
-    inside = [data[key] for key in _LISTS if isinstance(data.get(key), dict | list)]
-    for one in inside:
-        yield from _entries(one, depth + 1)
-    if not inside:
-        for name, one in list(data.items())[:MAX_SERVERS]:
-            if isinstance(one, dict) and _PARTS & one.keys():
-                yield str(name), one
+    if is_entry(data):
+        found = list(ways(data))
+        left.extend(way for way in found if isinstance(way, str))
+        yield from (way for way in found if not isinstance(way, str))
+    elif isinstance(data.get("server"), dict):  # as the registry answers
+        yield from _entries(data["server"], left, depth + 1)
+    elif _PARTS & data.keys():
+        yield _entry(str(data.get("name", "")), data)
+    elif inside := [data[key] for key in _LISTS if isinstance(data.get(key), dict | list)]:
+        for one in inside:
+            yield from _entries(one, left, depth + 1)
+    else:
+        yield from _named_entries(data, left)
+
+
+def _named_entries(data: Mapping[str, object], left: list[str]) -> Iterator[_Found]:
+    """The servers of a block of names."""
+    for name, one in list(data.items())[:MAX_READ]:
+        if not isinstance(one, dict):
+            continue
+        whole = {**one, **one["transport"]} if isinstance(one.get("transport"), dict) else one
+        if _PARTS & whole.keys():
+            yield _entry(str(whole.get("name") or name), whole)
+        elif one.keys() & {"args", "env", "headers", "type", "link"}:
+            left.append(f"{str(name)[:60]} was left out: it has no command and no url.")
+
+
+def _entry(name: str, entry: Mapping[str, object]) -> _Found:
+    notes = tuple(f"Its {key}, {words}, was left out." for key, words in _LEFT_OUT.items() if entry.get(key))
+    return name, entry, notes
+
+
+def _is_one(data: object) -> bool:
+    """Whether all that was found are ways to have one server."""
+    inner = data.get("server") if isinstance(data, dict) else None
+    return isinstance(data, dict) and (is_entry(data) or (isinstance(inner, dict) and is_entry(inner)))
 
 
 # -- one server ------------------------------------------------------------------------------------------------------
 
 
-def _server(name: str, entry: Mapping[str, object]) -> PastedServer:
+def _server(name: str, entry: Mapping[str, object], more: tuple[str, ...] = ()) -> PastedServer:
     command, args, env = _program(entry)
     cwd = entry.get("cwd")
-    url = next((str(entry[key]) for key in ("url", "serverUrl", "httpUrl", "uri") if entry.get(key)), "")
+    url = next((str(entry[key]) for key in _ADDRESSES if entry.get(key)), "")
     name = named(name) or named(_name_of(command, args, url))
     if command:
-        return _of_program(name, command, args, env, cwd if isinstance(cwd, str) else "")
-    return _of_address(name, url, _texts(entry.get("headers")))
+        found = _of_program(name, command, args, env, cwd if isinstance(cwd, str) else "")
+    else:
+        found = _of_address(name, url, _texts(entry.get("headers")))
+    return replace(found, notes=(*found.notes, *more))
 
 
 def _program(entry: Mapping[str, object]) -> tuple[str, tuple[str, ...], dict[str, str]]:
@@ -299,6 +353,8 @@ def _of_program(name: str, command: str, args: tuple[str, ...], env: Mapping[str
         "servers also read it from a variable, and the keyring can keep that for you."
         for option in secret_arguments(tuple(_BLANK.sub("text", one) for one in args))
     ]
+    if "/" in command and not _PATH.match(command.replace("./", "", 1) or "x"):
+        notes.append(f"{command} is a path inside a project: put the whole path in its place.")
     program = PurePosixPath(command).name
     if program in ("docker", "podman"):
         notes.append(

@@ -10,6 +10,7 @@ from PySide6.QtCore import Signal
 
 from desktop.domain.errors import KnownError
 from desktop.domain.keyring import KeyringEntry
+from desktop.presenter.mcp.declared_file import read_declared
 from desktop.presenter.mcp.example import EXAMPLE
 from desktop.presenter.mcp.keeping import keep_pasted
 from desktop.presenter.mcp.rows import READS, McpInstructions, McpRow, McpToolRow, row_of
@@ -37,6 +38,7 @@ class McpServersViewModel(DeclaredViewModel):
     difference_ready = Signal(object)
     secrets_kept = Signal(object)
     secrets_refused = Signal(str)
+    declared_read = Signal(str)
 
     def __init__(self, service: McpServers, trials: SkillTrials, keyring: ToolSecrets, bridge: Bridge) -> None:
         super().__init__(service, trials, bridge, example=EXAMPLE, holds="servers")
@@ -142,6 +144,13 @@ class McpServersViewModel(DeclaredViewModel):
         """Write a server into the text, which is checked and not saved yet; ``opened`` follows."""
         self.edited(with_item(self.shown, "servers", entry))
         self.opened.emit()
+
+    def read_declared(self, path: str) -> None:
+        """Read a file of another app, or an entry of the registry: ``declared_read`` follows with its text."""
+        self._spawn(self._read_declared(path), "read a file that declares servers")
+
+    async def _read_declared(self, path: str) -> None:
+        self.declared_read.emit(await asyncio.to_thread(read_declared, path))
 
     def keep_secrets(self, secrets: Sequence[PastedSecret]) -> None:
         """Store the secrets in the keyring. ``secrets_kept`` follows, (secret, entry) of each, or ``secrets_refused``

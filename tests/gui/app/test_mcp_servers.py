@@ -416,3 +416,23 @@ async def test_what_a_servers_page_shows_can_be_pasted_where_its_program_is_aske
     await app.until((home / "mcp.yaml").exists, "saved")
     await app.until(lambda: [row.name for row in app.models.mcp.rows] == ["git", "exa"], "both servers, off")
     assert [row.state for row in app.models.mcp.rows] == ["off", "off"]
+    page.add_server()
+    app.models.mcp.read_declared(str(tmp_path))
+    await app.until(lambda: "is a folder" in form.pasted.words, "why not")
+    package = {"registryType": "npm", "identifier": "tides", "transport": {"type": "stdio"}}
+    entry_file = tmp_path / "server.json"
+    remote = {"type": "streamable-http", "url": "https://tides.example.org/mcp"}
+    entry_file.write_text(json.dumps({"name": "x/tides", "packages": [package], "remotes": [remote]}))
+    app.models.mcp.read_declared(str(entry_file))
+    await app.until(lambda: "2 ways" in form.pasted.words, "both ways")
+    shown = [text for label in form.pasted.list.findChildren(QLabel) if (text := label.text())]
+    assert {"Runs npx -y tides", "Asks https://tides.example.org/mcp"} <= set(shown), shown
+    assert not form.pasted.button.isVisible()
+    [b for b in form.pasted.list.findChildren(Button) if b.label == "Fill in the form"][1].click()
+    assert form.entry() == {
+        "name": "tides",
+        "url": "https://tides.example.org/mcp",
+        "enabled": False,
+        "category": "admin",
+    }
+    assert not form.pasted.list.isVisible()

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from desktop.domain.keyring import KeyringEntry
-from desktop.presenter.mcp.paste import Pasted, PastedServer, read_pasted, typed_secrets
+from desktop.presenter.mcp.paste import PastedServer, typed_secrets
 from desktop.presenter.mcp.secrets import PastedSecret, exposed
 from desktop.presenter.mcp.servers import McpServersViewModel
+from desktop.ui.settings.mcp.pasted import PastedNotice
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Combo, Field, Labelled, TextArea
 from desktop.ui.widgets.controls.toggles import CheckBox, Segmented
-from desktop.ui.widgets.layout.containers import Notice, Scroller
+from desktop.ui.widgets.dialogs.files import FileDialog
+from desktop.ui.widgets.layout.containers import Scroller
 from desktop.ui.widgets.scaling import Column, Row, sized
-from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
 CATEGORIES = (
@@ -29,6 +28,7 @@ IN_KEYRING = "it goes into the keyring, not into mcp.yaml"
 CATEGORY_HELP = "one for all of them; in mcp.yaml each tool can have its own"
 NEXT = "Next you see it in the text of mcp.yaml. Nothing is saved before you save it there."
 KEY_HELP = f"if a value is a key, {IN_KEYRING}"
+FILE_TIP = "A .mcp.json or mcp.json of another app, or a saved entry of the registry (server.json)"
 PROGRAM_HELP = "a name or a full path; or paste the whole command line or JSON that the server's page shows"
 
 
@@ -55,11 +55,15 @@ class ServerForm(QFrame):
         self.anew.clicked.connect(self.begin)
         self.anew.hide()
         head.addWidget(self.anew)
+        self.file = Button("From a file", "quiet", icon="file", small=True, tip=FILE_TIP)
+        self.file.clicked.connect(self._choose_file)
+        head.addWidget(self.file)
         inside.addLayout(head)
         self.kind = Segmented("Kind of server", (("program", "A program here"), ("web", "An address")), small=True)
         inside.addWidget(self.kind, 0, Qt.AlignmentFlag.AlignLeft)
         self.pasted = PastedNotice(self, mcp)
         inside.addWidget(self.pasted)
+        inside.addWidget(self.pasted.list)
         self._make_rows()
         for row in self._rows.values():
             inside.addWidget(row)
@@ -103,6 +107,12 @@ class ServerForm(QFrame):
         inside.addLayout(foot)
         inside.addStretch(1)
         self.put.clicked.connect(self._write)
+
+    def _choose_file(self) -> None:
+        dialog = FileDialog(self, "A file that declares servers")
+        dialog.setFileMode(FileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(self._mcp.read_declared)
+        dialog.open()
 
     @property
     def filled(self) -> bool:
@@ -212,139 +222,6 @@ class ServerForm(QFrame):
             return
         self._mcp.put_in(entry)
         self._done()
-
-
-class PastedNotice(Notice):
-    """What was pasted into a field is more than that field takes: says what it is, and takes it apart. A secret that
-    was in it, or was typed, can be put into the keyring from here."""
-
-    def __init__(self, form: ServerForm, mcp: McpServersViewModel) -> None:
-        super().__init__("info")
-        self._form, self._mcp = form, mcp
-        self._found = Pasted()
-        self._secrets: tuple[PastedSecret, ...] = ()
-        self._rest = ""
-        """What else is said of what was pasted."""
-        self.keep = Button("Keep it in the keyring", "normal", small=True, tip="mcp.yaml then refers to it there")
-        self.keep.clicked.connect(self._keep)
-        self.button = Button("Fill in the form", "normal", small=True)
-        self.button.clicked.connect(self._take_apart)
-        for button in (self.keep, self.button):
-            self.row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
-        mcp.secrets_kept.connect(self._kept)
-        mcp.secrets_refused.connect(self._not_kept)
-        self._show_keep(())
-        self.hide()
-
-    @property
-    def waits(self) -> bool:
-        """Whether what was pasted still has to be taken apart, or cannot be."""
-        return bool(self._found.servers or self._found.problem) and not self._found.perhaps
-
-    def forget(self) -> None:
-        """Drop what was pasted."""
-        self._found, self._rest = Pasted(), ""
-        self._show_keep(())
-        self.hide()
-
-    def refuse(self, why: str, *, waits: bool = False, secrets: tuple[PastedSecret, ...] = ()) -> None:
-        """A secret would stand in the file: says where, and nothing is added. ``waits``: until the text is another."""
-        self._found = Pasted(problem=why if waits else "")
-        self.button.hide()
-        self._rest = ""
-        self._show_keep(secrets)
-        self.say(shown(f"Nothing was added: a secret would stand in mcp.yaml.\n{why}"), "ask")
-        self.show()
-        self._form.scroller.verticalScrollBar().setValue(0)
-
-    def look_at(self, text: str) -> None:
-        """The program's field has another text."""
-        self._found = read_pasted(text)
-        self._offer()
-
-    def look_at_address(self, text: str) -> None:
-        """The same for the address: a block or a line does not belong there either."""
-        plain = text.strip().startswith(("http://", "https://")) or not text.strip()
-        self._found = Pasted() if plain else read_pasted(text)
-        self._offer()
-
-    def _offer(self) -> None:
-        servers = self._found.servers
-        self.button.setVisible(bool(servers))
-        self.button.set_label(f"Add all {len(servers)} to mcp.yaml" if len(servers) > 1 else "Fill in the form")
-        self._show_keep(tuple(one for server in servers for one in server.secrets) if len(servers) > 1 else ())
-        if self._found.problem:
-            self.say(shown(self._found.problem), "ask")
-        elif servers:
-            path = " If it is one program with a blank in its path, add it as it is." if self._found.perhaps else ""
-            self.say(shown(_words(servers) + path), "info")
-        self.setVisible(bool(servers or self._found.problem))
-
-    def _take_apart(self) -> None:
-        servers = self._found.servers
-        self._found = Pasted()
-        if len(servers) > 1:
-            self.hide()
-            self._form.add_all(servers)
-            return
-        self._form.fill(servers[0])
-        self._found = Pasted()  # filling in changed the fields
-        self.button.hide()
-        taken = [one.note for one in servers[0].secrets]
-        self._rest = "\n".join(note for note in servers[0].notes if note not in taken)
-        self._show_keep(servers[0].secrets)
-        self.setVisible(bool(servers[0].notes))
-        self.say(shown("\n".join(servers[0].notes)), "ask")
-
-    # -- secrets ------------------------------------------------------------------------------------------------------
-
-    def _show_keep(self, secrets: tuple[PastedSecret, ...]) -> None:
-        self._secrets = secrets
-        self.keep.set_label("Keep it in the keyring" if len(secrets) < 2 else "Keep them in the keyring")
-        self.keep.setEnabled(True)
-        self.keep.setVisible(bool(secrets))
-
-    def _keep(self) -> None:
-        self.keep.setEnabled(False)
-        self._mcp.keep_secrets(self._secrets)
-
-    def _kept(self, kept: tuple[tuple[PastedSecret, KeyringEntry], ...]) -> None:
-        """These are in the keyring; what was asked for a form that is another by now changes nothing in it."""
-        done = [pair for pair in kept if pair[0] in self._secrets]
-        if not done:
-            return
-        for secret, entry in done:
-            if self._found.servers:
-                servers = self._found.servers
-                said = tuple(one.referring(secret, entry) if secret in one.secrets else one for one in servers)
-                self._found = replace(self._found, servers=said)
-            else:
-                self._form.refer(secret, entry)
-        left = tuple(one for one in self._secrets if one not in [secret for secret, _ in done])
-        self._show_keep(left)
-        words = "\n".join(f"The value of {secret.name} is in the keyring as {entry}." for secret, entry in done)
-        more = _words(self._found.servers) if self._found.servers else self._rest
-        self.say(shown("\n".join(filter(None, (words, more)))), "info" if self._found.servers or not more else "ask")
-
-    def _not_kept(self, why: str) -> None:
-        if self._secrets:
-            self.keep.setEnabled(True)
-            self.say(shown(why), "ask")
-
-
-def _words(servers: tuple[PastedServer, ...]) -> str:
-    if len(servers) > 1:
-        named = ", ".join(shown_line(one.name or "server") for one in servers)
-        notes = "".join(f"\n{one.name}: {note}" for one in servers for note in one.notes)
-        return f"This is {len(servers)} servers: {named}.{notes}"
-    one = servers[0]
-    if one.url:
-        return "This is a server at an address, not a program."
-    count = len(one.args)
-    rest = [f"{count} argument{'s' if count != 1 else ''}"] if count else []
-    rest += [f"{len(one.env)} variable{'s' if len(one.env) != 1 else ''}"] if one.env else []
-    more = f" with {' and '.join(rest)}" if rest else ""
-    return f"This is a whole command line: {shown_line(one.command)[:80]}{more}."
 
 
 def _row(caption: str, control: QWidget, help_text: str) -> Labelled:

@@ -111,6 +111,8 @@ class McpPage(DeclaredPage):
     def _failed(self, why: str) -> None:
         if self.stack.currentWidget() is self.server:
             self.server.say(why)
+        elif self.stack.currentWidget() is self.form:
+            self.form.pasted.say_no(why)
 
     def add_server(self) -> None:
         """Show the form of a new one; what was written in it before and not added is still there."""

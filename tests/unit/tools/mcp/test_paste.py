@@ -283,3 +283,178 @@ def test_a_secret_in_an_address_is_not_added_and_names_no_server() -> None:
         assert "S3CRET" not in "".join(found.notes)
     assert exposed({"name": "x", "url": "https://h.org/mcp", "bearer": "S3CRET"})
     assert not exposed({"name": "x", "url": "https://h.org/mcp", "headers": {"X-Key": "Token ${keyring:a/b}"}})
+
+
+PACKAGES = {
+    "npm": (
+        {"registryType": "npm", "identifier": "@x/tides-mcp", "version": "1.2.0", "transport": {"type": "stdio"}},
+        ["npx", "-y", "@x/tides-mcp@1.2.0"],
+    ),
+    "npm with its own runtime arguments": (
+        {
+            "registryType": "npm",
+            "identifier": "tides",
+            "runtimeHint": "npx",
+            "runtimeArguments": [{"type": "positional", "value": "-y"}],
+        },
+        ["npx", "-y", "tides"],
+    ),
+    "pypi with a command": (
+        {
+            "registryType": "pypi",
+            "identifier": "tides",
+            "version": "0.3.5",
+            "packageArguments": [{"type": "positional", "value": "mcp"}, {"type": "named", "name": "--port"}],
+        },
+        ["uvx", "tides@0.3.5", "mcp"],
+    ),
+    "older spelling, with a blank to fill in": (
+        {
+            "registry_type": "npm",
+            "identifier": "files",
+            "package_arguments": [{"type": "positional", "value_hint": "target_dir", "is_required": True}],
+        },
+        ["npx", "-y", "files", "<target_dir>"],
+    ),
+    "oci": (
+        {
+            "registryType": "oci",
+            "identifier": "ghcr.io/x/tides",
+            "version": "0.1.0",
+            "environmentVariables": [{"name": "ZONE", "default": "utc"}],
+        },
+        ["docker", "run", "-i", "--rm", "-e", "ZONE", "ghcr.io/x/tides:0.1.0"],
+    ),
+    "oci with the whole line": (
+        {
+            "registryType": "oci",
+            "identifier": "ghcr.io/x/tides:${VERSION}",
+            "runtimeArguments": [
+                {"type": "positional", "value": "run"},
+                {"type": "named", "name": "--rm", "value": "true", "format": "boolean"},
+                {"type": "named", "name": "-e", "value": "ZONE={zone}", "variables": {"zone": {"default": "utc"}}},
+                {"type": "positional", "value": "ghcr.io/x/tides"},
+            ],
+        },
+        ["docker", "run", "--rm", "-e", "ZONE=utc", "ghcr.io/x/tides"],
+    ),
+    "nuget": (
+        {
+            "registryType": "nuget",
+            "identifier": "Tides.Mcp",
+            "packageArguments": [{"type": "positional", "value": "go"}],
+        },
+        ["dnx", "Tides.Mcp", "--yes", "--", "go"],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", PACKAGES)
+def test_a_package_of_a_registry_entry_is_the_line_that_runs_it(kind: str) -> None:
+    package, line = PACKAGES[kind]
+    found = one(json.dumps({"name": "io.example/tides-mcp", "packages": [package]}))
+    assert [found.name, found.command, *found.args] == ["tides", *line]
+
+
+def test_a_registry_entry_with_several_ways_says_so_and_leaves_secrets_to_the_keyring() -> None:
+    variables = [
+        {"name": "TIDES_KEY", "isRequired": True, "isSecret": True},
+        {"name": "ZONE", "default": "utc"},
+        {"name": "QUAY", "isRequired": True},
+        {"name": "EXTRA"},
+    ]
+    entry = {
+        "name": "com.harbour/mcp",
+        "packages": [
+            {"registryType": "npm", "identifier": "tides", "environmentVariables": variables},
+            {"registryType": "mcpb", "identifier": "https://example.org/tides.mcpb"},
+            {"registryType": "pypi", "identifier": "tides", "transport": {"type": "streamable-http"}},
+        ],
+        "remotes": [
+            {
+                "type": "sse",
+                "url": "https://{region}.example.org/sse",
+                "variables": {"region": {"default": "eu"}},
+                "headers": [
+                    {"name": "Authorization", "value": "Bearer {token}", "variables": {"token": {"isSecret": True}}},
+                    {"name": "X-Team", "default": "blue"},
+                ],
+            }
+        ],
+    }
+    for text in (entry, {"server": entry, "_meta": {"x": {}}}):
+        found = read_pasted(json.dumps(text))
+        assert found.either
+        program, address = found.servers
+        assert program.name == "harbour"
+        assert program.env == {"TIDES_KEY": "${keyring:assent/harbour-tides-key}", "ZONE": "utc", "QUAY": "<QUAY>"}
+        assert any("It also takes EXTRA" in note for note in program.notes)
+        assert (address.url, address.bearer) == ("https://eu.example.org/sse", "${keyring:assent/harbour-token}")
+        assert address.headers == {"X-Team": "blue"}
+        assert [why.split(": ")[1][:20] for why in found.left] == ["a package of the kin", "its pypi package is "]
+    page = read_pasted(json.dumps({"servers": [{"server": entry}, {"server": {**entry, "packages": []}}]}))
+    assert not page.either
+    assert len(page.servers) == 3
+
+
+@pytest.mark.parametrize(
+    ("block", "url", "bearer"),
+    [
+        (
+            {"a": {"type": "sse", "baseUrl": "https://x.example.org/sse", "isActive": True, "name": "tides"}},
+            "https://x.example.org/sse",
+            "",
+        ),
+        (
+            {
+                "tides": {
+                    "transport": {
+                        "type": "http",
+                        "url": "https://x.example.org/mcp",
+                        "headers": {"Authorization": "Bearer ${input:t}"},
+                    }
+                }
+            },
+            "https://x.example.org/mcp",
+            "${keyring:assent/tides-token}",
+        ),
+    ],
+)
+def test_an_address_is_found_where_another_app_keeps_it(block: dict[str, object], url: str, bearer: str) -> None:
+    found = one(json.dumps({"mcpServers": block}))
+    assert (found.name, found.url, found.bearer) == ("tides", url, bearer)
+
+
+def test_what_is_left_out_of_a_block_is_named() -> None:
+    block = {
+        "tides": {"command": "./scripts/tides", "envFile": ".env"},
+        "gone": {"link": "https://x.example.org"},
+        "web": {"url": "https://x.example.org", "headersHelper": "node make.js"},
+    }
+    found = read_pasted(json.dumps({"mcpServers": block}))
+    assert [server.name for server in found.servers] == ["tides", "web"]
+    assert found.left == ("gone was left out: it has no command and no url.",)
+    assert ["whole path" in note for note in found.servers[0].notes] == [True, False]
+    assert "Its envFile, a file of variables, was left out." in found.servers[0].notes
+    assert found.servers[1].notes == ("Its headersHelper, a program that makes its headers, was left out.",)
+    many = {f"s{at}": {"command": "x"} for at in range(30)}
+    assert read_pasted(json.dumps(many)).left == ("Only the first 20 of 30 servers are taken.",)
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        {"packages": [None, 5, {"registryType": 7}, {"registryType": "npm", "identifier": ["x"]}], "remotes": "x"},
+        {"name": 5, "packages": [{"registryType": "npm", "identifier": "x", "environmentVariables": [{"name": []}]}]},
+        {"packages": [{"registryType": "npm", "identifier": "x", "packageArguments": [{"value": {"a": 1}}] * 500}]},
+        {
+            "remotes": [
+                {"url": 5},
+                {"url": "https://x/{y}", "variables": [1], "headers": [{"name": "A", "value": None}]},
+            ]
+        },
+    ],
+)
+def test_a_registry_entry_that_lies_about_its_form_is_read_or_refused_and_never_fails(hostile: object) -> None:
+    found = read_pasted(json.dumps(hostile))
+    assert found.problem or all(len(server.args) < 150 for server in found.servers)
