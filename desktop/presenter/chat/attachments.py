@@ -40,10 +40,11 @@ def read_attachment(path: str) -> Block:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
     except OSError as error:
         raise AttachmentRefused(f"“{name}” cannot be read: {error.strerror}.") from error
+    info = os.fstat(handle)
+    if stat.S_ISDIR(info.st_mode):  # of which Python makes no file
+        os.close(handle)
+        raise AttachmentRefused(f"“{name}” is a folder.", next_step="Attach files one by one, or name it with @.")
     with os.fdopen(handle, "rb") as file:
-        info = os.fstat(file.fileno())
-        if stat.S_ISDIR(info.st_mode):
-            raise AttachmentRefused(f"“{name}” is a folder.", next_step="Attach files one by one, or name it with @.")
         if not stat.S_ISREG(info.st_mode):
             raise AttachmentRefused(f"“{name}” is not a file that can be read.")
         head = file.read(16)

@@ -416,6 +416,13 @@ async def test_what_a_servers_page_shows_can_be_pasted_where_its_program_is_aske
     await app.until((home / "mcp.yaml").exists, "saved")
     await app.until(lambda: [row.name for row in app.models.mcp.rows] == ["git", "exa"], "both servers, off")
     assert [row.state for row in app.models.mcp.rows] == ["off", "off"]
+
+
+async def test_an_entry_of_the_registry_is_shown_as_what_will_run_and_one_way_of_it_is_taken(start, tmp_path):
+    home_with(tmp_path)
+    app = await start([{"text": "Hello."}], joined=True)
+    page = await open_page(app)
+    form = page.form
     page.add_server()
     app.models.mcp.read_declared(str(tmp_path))
     await app.until(lambda: "is a folder" in form.pasted.words, "why not")
