@@ -23,6 +23,7 @@ from desktop.ui.settings.boundaries.path_tester import PathTester
 from desktop.ui.settings.cli_tools.page import CliPage
 from desktop.ui.settings.keys.page import KeysPage
 from desktop.ui.settings.mcp.page import McpPage
+from desktop.ui.settings.other_agents.page import OtherAgentsPage
 from desktop.ui.settings.page import SettingsPage
 from desktop.ui.shell.main_window import MainWindow
 from desktop.ui.skills.page import SkillsPage
@@ -42,6 +43,7 @@ from shots.cli import SampleCli, request
 from shots.keys import SampleKeys
 from shots.mcp import SampleMcp, mcp_request
 from shots.middleware import SampleMiddleware
+from shots.other_agents import SampleOtherAgents
 from shots.other_apps import SampleOtherApps
 from shots.reach import WORK, SampleReach
 from shots.sheet import ComponentSheet
@@ -101,6 +103,7 @@ class Stage:
             reach=self.reach,
             grants=samples.SampleGrants("/home/ida/Downloads/tide-archive"),
             middleware=SampleMiddleware(),
+            other_agents=SampleOtherAgents(),
             other_apps=SampleOtherApps(),
         )
         return SettingsPage(
@@ -154,6 +157,19 @@ def _first_run(stage: Stage, **state: Any) -> QWidget:
 def _settings(stage: Stage, name: str) -> QWidget:
     stage.setup.set(connections=samples.CONNECTIONS)
     stage.page("settings").show_settings(name)
+    return stage.window
+
+
+def _other_agents(stage: Stage, view: str = "") -> QWidget:
+    """Agents of other makers; ``open``: what one of them may do."""
+    page = stage.page("settings")
+    page.show_settings("Other agents")
+    shown = page.findChild(OtherAgentsPage)
+    if view in ("open", "new"):
+        shown.lines()[0 if view == "open" else 1].fold.click()
+        settle(DEAF)
+    elif view == "add":
+        shown.add.click()
     return stage.window
 
 
@@ -390,6 +406,12 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "02-edit-and-allow": lambda s: _dialog(s, "edit"),
     **{name: partial(_rules, name=name) for name in rules_shots.PICTURES},
     **{name: partial(_skills, show=show) for name, show in skill_shots.PICTURES.items()},
+    **{f"settings-other-agents{size}": _other_agents for size in ("", "-960", "-1440")},
+    **{
+        f"settings-other-agents-{view}{size}": partial(_other_agents, view=view)
+        for view in ("open", "new", "add")
+        for size in ("", "-960")
+    },
     "07-models": lambda s: _settings(s, "Models and keys"),
     "07-appearance": lambda s: _settings(s, "Appearance"),
     "07-agents": lambda s: _settings(s, "Agents"),
@@ -444,6 +466,8 @@ ALSO_AT_200 = (
     "07-mcp",
     "07-mcp-server",
     "settings-middleware",
+    "settings-other-agents",
+    "settings-other-agents-open",
     "settings-other-apps",
     "02-approval-unknown-over",
 )

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from desktop.presenter.settings import grants as settings_grants
     from desktop.presenter.settings import keys as settings_keys
     from desktop.presenter.settings import middleware as settings_middleware
+    from desktop.presenter.settings import other_agents as settings_other_agents
     from desktop.presenter.settings import other_apps as settings_other_apps
     from desktop.presenter.settings import reach as settings_reach
     from desktop.presenter.settings.boundaries import BoundariesViewModel
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from desktop.presenter.settings.grants import GrantsViewModel
     from desktop.presenter.settings.keys import KeysViewModel
     from desktop.presenter.settings.middleware import MiddlewareViewModel
+    from desktop.presenter.settings.other_agents import OtherAgentsViewModel
     from desktop.presenter.settings.other_apps import OtherAppsViewModel
     from desktop.presenter.settings.reach import ReachViewModel
     from desktop.presenter.skills import editing as skills_editing
@@ -59,6 +61,7 @@ else:
     settings_grants = lazy_module("desktop.presenter.settings.grants")
     settings_keys = lazy_module("desktop.presenter.settings.keys")
     settings_middleware = lazy_module("desktop.presenter.settings.middleware")
+    settings_other_agents = lazy_module("desktop.presenter.settings.other_agents")
     settings_other_apps = lazy_module("desktop.presenter.settings.other_apps")
     settings_reach = lazy_module("desktop.presenter.settings.reach")
     skills_editing = lazy_module("desktop.presenter.skills.editing")
@@ -126,6 +129,12 @@ class LazyModels:
         return settings_middleware.MiddlewareViewModel(
             services.skills.levels, services.settings, self.bridge, services.skills.fabric.on_change
         )
+
+    @cached_property
+    def other_agents(self) -> OtherAgentsViewModel:
+        """The view-model of the settings page Other agents."""
+        services = self.services
+        return settings_other_agents.OtherAgentsViewModel(services.others.agents, self.bridge)
 
     @cached_property
     def other_apps(self) -> OtherAppsViewModel:

@@ -261,6 +261,7 @@ class Pages(QObject):
 
         shell.add_source(lambda: settings_rows(SETTINGS_PAGES, m.settings.schema()))
         shell.handle("new-chat", lambda _: on_chats("new_chat"))
+        shell.handle("chat-with", lambda agent: _chat_with(agent, on_chats, m))
         shell.handle("find", lambda _: self._find(on_chats))
         shell.handle("search-threads", lambda _: on_chats("search_threads"))
         shell.handle("choose-model", lambda _: on_chats("choose_model"))
@@ -374,7 +375,14 @@ def _settings_page(m: ViewModels, confinement: ConfinementViewModel, shell: Shel
     models = SettingsModels(m, confinement)
     made = settings_page.SettingsPage(m.settings, SETTINGS_PAGES, models)
     made.approvals_wanted.connect(lambda: shell.go("approvals"))
+    made.chat_wanted.connect(lambda agent: shell.run_command(f"chat-with:{agent}"))
     return made
+
+
+def _chat_with(agent: str, on_chats: Callable[[str], None], models: ViewModels) -> None:
+    """A new chat with the agent of this name."""
+    on_chats("new_chat")
+    models.chat.set_agent(agent)
 
 
 def _chat_page(models: ChatModels, window_state: WindowState, parts: ChatParts | None) -> ChatPage:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from desktop.ui.settings.mcp.page import McpPage
     from desktop.ui.settings.middleware import page as middleware_page
     from desktop.ui.settings.models import page as models_page
+    from desktop.ui.settings.other_agents import page as other_agents_page
     from desktop.ui.settings.other_apps import page as other_apps_page
 else:
     agents_page = lazy_module("desktop.ui.settings.agents.page")
@@ -39,6 +40,7 @@ else:
     mcp_page = lazy_module("desktop.ui.settings.mcp.page")
     middleware_page = lazy_module("desktop.ui.settings.middleware.page")
     models_page = lazy_module("desktop.ui.settings.models.page")
+    other_agents_page = lazy_module("desktop.ui.settings.other_agents.page")
     other_apps_page = lazy_module("desktop.ui.settings.other_apps.page")
 
 
@@ -149,6 +151,13 @@ SETTINGS_PAGES: tuple[PageRow[SettingsModels], ...] = (
         "server",
         words=("mcp.yaml", "model context protocol", "plugin", "extension"),
         build=_servers,
+    ),
+    PageRow(
+        "Other agents",
+        "Other agents",
+        "agent",
+        words=("ACP", "Agent Client Protocol", "opencode", "Gemini CLI", "Claude Code", "Codex", "goose", "Kiro"),
+        build=lambda m, frame: other_agents_page.OtherAgentsPage(m.views.other_agents, frame.chat_wanted.emit),
     ),
     PageRow(
         "Other apps",

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from desktop.domain.call_facts import CallFacts
 from desktop.domain.judgement import Category
 from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.run_meta import RunMeta
 from desktop.domain.safety import RuleMatch, SafetySettings
 from desktop.domain.tools import PreCheck, ToolSpec
 from desktop.safety.boundary.paths import is_within
@@ -80,6 +82,15 @@ def call_facts(
         thread_id,
         network=check.preview.get("network_asked") is True,
     )
+
+
+def facts_of_other(check: PreCheck, meta: RunMeta) -> CallFacts | None:
+    """What rules compare of the call that a question stands for; None: it stands for none."""
+    about = check.stands_for
+    if about is None:
+        return None
+    facts = call_facts(about.spec, about.arguments, about.check, about.check.category, meta.thread_id)
+    return replace(facts, above=meta.above) if meta.above else facts
 
 
 def passes_by_setting(

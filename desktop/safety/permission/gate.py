@@ -32,7 +32,7 @@ from desktop.domain.run_meta import RunMeta
 from desktop.domain.safety import AuditSink, Redactor, RuleBook, RuleMatch, SettingsProvider
 from desktop.domain.tools import PreCheck, StandsFor, Tool
 from desktop.safety.boundary.policy import only_granted
-from desktop.safety.permission.decide import answer, call_facts, passes_by_setting
+from desktop.safety.permission.decide import answer, call_facts, facts_of_other, passes_by_setting
 from desktop.safety.permission.digest import CallSignature, RunMemory, digest_of, signature_of
 from desktop.safety.permission.recovery import still_allowed, unless_unknown
 from desktop.safety.permission.trust_rules import escape_glob
@@ -170,7 +170,7 @@ class PermissionGate:
         if call.meta.unattended is not None:
             decision: Decision | None = await self._of_job(request, facts, call.meta.unattended)
         else:
-            decision = await self._without_asking(request, facts, signature, _instead(check, call.meta))
+            decision = await self._without_asking(request, facts, signature, facts_of_other(check, call.meta))
         rule = self._rules.match(facts) if call.allowed_before else None
         before = call.allowed_before and still_allowed(call.category, call.target.spec.category, rule)
         decision = unless_unknown(decision, request, call.meta.unattended, allowed_before=before)
@@ -178,7 +178,8 @@ class PermissionGate:
         if decision is None:
             rule = self._rules.match(facts)
             request = replace(request, rule=rule.pattern if rule is not None and rule.policy == "ask" else "")
-            decision = await self._ask(request, _tokens(call.meta.cancellation, check), asking)
+            tokens = [token for token in (call.meta.cancellation, check.until) if token is not None]
+            decision = await self._ask(request, tokens, asking)
             rule = self._rules.match(facts) if decision.allowed else None
             if rule is not None and rule.policy == "deny":  # it was written while the request waited
                 decision = replace(_deny_by(rule, request), waited_s=decision.waited_s)
@@ -436,19 +437,6 @@ def facts_of(call: GatedCall, check: PreCheck) -> CallFacts:
     if call.request.said and check.constraint:  # what is called, with its arguments alone
         facts = replace(facts, constraint=f"{facts.constraint} {json.dumps(call.request.said)}")
     return replace(facts, above=call.meta.above) if call.meta.above else facts
-
-
-def _tokens(run: CancellationToken, check: PreCheck) -> Sequence[CancellationToken]:
-    return (run,) if check.until is None else (run, check.until)
-
-
-def _instead(check: PreCheck, meta: RunMeta) -> CallFacts | None:
-    """What rules compare of the call that a question stands for."""
-    about = check.stands_for
-    if about is None:
-        return None
-    facts = call_facts(about.spec, about.arguments, about.check, about.check.category, meta.thread_id)
-    return replace(facts, above=meta.above) if meta.above else facts
 
 
 def _extra_of(request: PermissionRequest, decision: Decision, redactor: Redactor | None) -> dict[str, Any]:

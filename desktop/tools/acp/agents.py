@@ -158,6 +158,16 @@ class AcpAgents:
         await self._keep(replace(self._kept, added=added, terms=terms))
         await self.look()
 
+    async def choose_registry(self, path: str) -> None:
+        """Show the agents of a saved registry file. Raises KnownError for a file that is none."""
+        self.registry, self.registry_problem = tuple(await asyncio.to_thread(read_registry, path)), ""
+        await self._keep(replace(self._kept, registry=path))
+
+    @property
+    def registry_path(self) -> str:
+        """The registry file that was chosen, or ""."""
+        return self._kept.registry
+
     async def _read_registry(self, path: str) -> None:
         try:
             self.registry, self.registry_problem = tuple(await asyncio.to_thread(read_registry, path)), ""

@@ -51,6 +51,7 @@ class SettingsPage(QFrame):
     name in the schema."""
 
     approvals_wanted = Signal()
+    chat_wanted = Signal(str)
 
     def __init__(self, settings: SettingsViewModel, rows: Sequence[PageRow[Models]], models: Models) -> None:
         super().__init__()

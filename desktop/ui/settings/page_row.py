@@ -27,6 +27,9 @@ class SettingsFrame(Protocol):
     approvals_wanted: Any
     """A signal: the person wants to see the requests."""
 
+    chat_wanted: Any
+    """A signal: the person wants a new chat with the agent of this name."""
+
     def give_head(self, is_own: bool) -> None:
         """A page has a head of its own now, or no longer."""
         ...

@@ -19,7 +19,7 @@ except ImportError:  # Windows
 
 from desktop.workers.acp_host import limits
 from desktop.workers.acp_host.connection import AgentConnection
-from desktop.workers.acp_host.tool_server import ToolServer
+from desktop.workers.acp_host.tool_server import OfferedTools
 from desktop.workers.acp_host.updates import choices_of, cut, number
 from desktop.workers.frames import PIECE
 from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
@@ -102,7 +102,7 @@ class AgentSession:
             argv, str(params["cwd"]), env, lambda text: self.told.tell({"event": "stderr", "text": text}), _PROCESS
         )
         self.connection = AgentConnection(self._process, self.told.tell, self.told.room)
-        self.tools = ToolServer(str(params["door"]), tools, self._call_tool) if params.get("door") else None
+        self.tools = OfferedTools(str(params["door"]), tools, self._call_tool) if params.get("door") else None
         self.session_id = ""
         self._prompting: asyncio.Task[None] | None = None
 

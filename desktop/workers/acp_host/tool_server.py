@@ -29,7 +29,7 @@ _VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 Call = Callable[[str, Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 
 
-class ToolServer:
+class OfferedTools:
     """``folder`` is empty, and the agent's to write; ``call`` makes a call of one of ``tools`` (name, description,
     parameters) and gives ``{text, isError, structured}``."""
 

@@ -1,0 +1,1 @@
+"""Settings, Other agents: agents of other makers, which speak the Agent Client Protocol."""

@@ -1,0 +1,144 @@
+"""Settings, Other agents, with samples: for the pictures and the tests of the page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from desktop.presenter.settings.other_agents import OtherAgentRow, RegistryRow
+
+_OPENCODE = OtherAgentRow(
+    name="opencode",
+    title="opencode",
+    version="1.18.33",
+    command="opencode acp",
+    standing="on",
+    on=True,
+    said="on, looked at 12 November",
+    problem="",
+    digest="a",
+    writes=False,
+    network=True,
+    folders=True,
+    places="~/.config/opencode, ~/.local/share/opencode",
+    tools=("tide-levels", "csv-clean", "release-notes", "deploy", "harbour-log"),
+    folder="~/harbour-sensors",
+    added=False,
+    signs_in=False,
+    log=("server ready", "session opened"),
+)
+
+
+class SampleOtherAgents(QObject):
+    """A view-model over rows; ``calls`` is what was wanted."""
+
+    changed = Signal()
+    refused = Signal(str)
+    added = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[tuple[Any, ...]] = []
+        self.looked = "looked along the PATH at 14:58, nothing was started"
+        off = replace(_OPENCODE, on=False, tools=(), folder="", log=())
+        self.rows: tuple[OtherAgentRow, ...] = (
+            _OPENCODE,
+            replace(
+                off,
+                name="gemini",
+                title="Gemini CLI",
+                version="0.61.0",
+                command="gemini --experimental-acp",
+                standing="new",
+                said="new: off until you switch it on",
+                places="~/.gemini",
+            ),
+            replace(
+                off,
+                name="goose",
+                title="goose",
+                version="1.31.0",
+                command="goose acp",
+                standing="changed",
+                said="program changed, off again",
+                places="~/.config/goose",
+            ),
+            replace(
+                off,
+                name="kiro",
+                title="Kiro",
+                version="",
+                command="kiro-cli acp",
+                standing="off",
+                said="off, looked at 2 November",
+                problem="Kiro did not start: It needs a newer libstdc++ than this computer has.",
+                places="~/.kiro",
+                log=("kiro-cli: /lib/libstdc++.so.6: version GLIBCXX_3.4.32 not found",),
+            ),
+        )
+        self.registry: tuple[RegistryRow, ...] = (
+            RegistryRow(
+                "claude-code-acp",
+                "Claude Code",
+                "npx -y claude-code-acp@0.16.2",
+                "Fetches a package at its first start.",
+                False,
+            ),
+            RegistryRow(
+                "codex-acp",
+                "Codex CLI",
+                "codex-acp",
+                "Its maker says how to install it; nothing is fetched from here.",
+                False,
+            ),
+        )
+        self.registry_words = ("agents.json", "14 agents, nothing is fetched from here")
+
+    def _called(self, *what: Any) -> None:
+        self.calls.append(what)
+
+    def look(self) -> None:
+        """Count."""
+        self._called("look")
+
+    def switch(self, row: OtherAgentRow, on: bool) -> None:
+        """Keep and tell."""
+        self._called("switch", row.name, on)
+        word = "on" if on else "off"
+        changed = replace(row, on=on, standing=word, said=word)
+        self.rows = tuple(changed if one.name == row.name else one for one in self.rows)
+        self.changed.emit()
+
+    def agree(self, row: OtherAgentRow, **terms: Any) -> None:
+        """Keep and tell."""
+        self._called("agree", row.name, terms)
+        self.rows = tuple(replace(one, **terms) if one.name == row.name else one for one in self.rows)
+        self.changed.emit()
+
+    def offer(self, row: OtherAgentRow, text: str) -> None:
+        """Keep."""
+        self._called("offer", row.name, text)
+
+    def work_in(self, row: OtherAgentRow, folder: str) -> None:
+        """Keep."""
+        self._called("work_in", row.name, folder)
+
+    def add(self, name: str, line: str, places: str = "") -> None:
+        """Keep, or refuse as the page's own view-model does."""
+        self._called("add", name, line, places)
+        if not name:
+            self.refused.emit("A name is made of small letters, digits and hyphens, such as my-agent.")
+
+    def add_from_registry(self, name: str) -> None:
+        """Keep."""
+        self._called("add_from_registry", name)
+
+    def remove(self, name: str) -> None:
+        """Keep."""
+        self._called("remove", name)
+
+    def choose_registry(self, path: str) -> None:
+        """Keep."""
+        self._called("choose_registry", path)
