@@ -314,3 +314,104 @@ async def test_what_a_chat_does_not_take_is_refused_in_words_and_nothing_is_kept
             with pytest.raises(RequestError, match=words):
                 await editor.say(session, *blocks)
     assert rows(home, "SELECT count(*) FROM threads") == [(0,)]
+
+
+@pytest.mark.spec("R-ACP-3", "R-PRM-5")
+async def test_a_file_that_changes_while_it_is_asked_about_is_asked_about_again(tmp_path: Path) -> None:
+    home = make_home(tmp_path / "h", call("write_file", path="a.txt", content="new\n"), [{"text": "Done."}])
+    place = home / "workspace" / "a.txt"
+    place.write_text("old\n")
+    given = iter(["allow_once", "deny"])
+
+    def meanwhile(_call: Any, _options: list[Any]) -> str:
+        place.write_text(f"somebody else was here {len(place.read_text())}\n")
+        return next(given)
+
+    async with editing(home, meanwhile) as editor:
+        await editor.say(await editor.begin(home), "Write it")
+        first, second = editor.asked
+    assert first["call"]["content"][1]["oldText"] == "old\n"
+    assert "That answer is void: look at it again." in second["call"]["content"][0]["content"]["text"]
+    assert second["call"]["content"][1]["oldText"].startswith("somebody else")
+    assert first["meta"]["assent.digest"] != second["meta"]["assent.digest"]
+    assert place.read_text().startswith("somebody else")
+
+
+@pytest.mark.spec("R-ACP-3")
+async def test_a_called_agents_question_comes_to_the_editor_of_the_thread_it_works_for(tmp_path: Path) -> None:
+    home = make_home(
+        tmp_path / "h",
+        call("skill_invoke", ref="log-keeper", args={}),
+        call("write_file", path="a.txt", content="x"),
+        [{"text": "Kept."}],
+        [{"text": "Done."}],
+    )
+    (home / "skills").mkdir()
+    (home / "skills" / "log-keeper.skill.md").write_text(
+        "---\nname: log-keeper\ndescription: Keeps the log.\nmetadata:\n  model:\n    maxTurns: 5\n---\nKeep the log.\n"
+    )
+    async with editing(home) as editor:
+        session = await editor.begin(home)
+        await editor.say(session, "Go")
+        (asked,) = editor.asked
+    assert asked["session"] == session
+    assert "Asked by: assistant › log-keeper › write-file" in asked["call"]["content"][0]["content"]["text"]
+    number = asked["call"]["toolCallId"]
+    assert editor.states(number) == ["in_progress", "pending", "in_progress", "completed"]
+    assert (home / "workspace" / "a.txt").exists()
+    assert editor.said().endswith("Done.")
+
+
+async def test_two_editors_share_a_home_and_one_goes_on_when_the_other_that_had_it_leaves(tmp_path: Path) -> None:
+    home = make_home(tmp_path / "h", [{"text": "Hello."}], [{"text": "Begun"}, {"hang": True}])
+    async with editing(home) as second:
+        async with editing(home) as first:
+            place = home / "workspace"
+            one = await first.begin(place)  # it has the home now
+            two = await second.begin(place)
+            silent = str((await second.conn.new_session(cwd=str(place), mcp_servers=[])).session_id)
+            assert await first.say(one, "Hello") == "end_turn"
+            with pytest.raises(RequestError, match="open"):
+                await second.say(one, "That is not mine")
+            going = asyncio.create_task(second.say(two, "Go"))
+            await second.until(lambda: "Begun" in second.said())
+        with pytest.raises(RequestError, match="has ended"):
+            await going
+        second.told.clear()
+        assert await second.say(two, "Go on") == "end_turn"  # a runtime of its own, whose script begins anew
+        assert second.said() == "Hello."
+        second.told.clear()
+        going = asyncio.create_task(second.say(silent, "And here"))
+        await second.until(lambda: "Begun" in second.said())
+        await second.conn.cancel(session_id=silent)
+        assert await going == "cancelled"
+    assert [row[0] for row in rows(home, "SELECT end_reason FROM runs ORDER BY started_at")] == [
+        "response",
+        "interrupted",
+        "response",
+        "cancelled",
+    ]
+
+
+@pytest.mark.spec("R-ACP-3")
+async def test_what_an_editor_began_ends_with_it_where_no_window_is_open(tmp_path: Path) -> None:
+    home = make_home(tmp_path / "h", [{"text": "Hello."}], [{"text": "Begun"}, {"hang": True}])
+    async with editing(home) as first:
+        assert await first.say(await first.begin(home), "Hello") == "end_turn"  # it has the home
+        async with editing(home) as second:
+            going = asyncio.create_task(second.say(await second.begin(home), "Go"))
+            await second.until(lambda: "Begun" in second.said())
+        with pytest.raises(ConnectionError):
+            await going
+        assert (await first.conn.list_sessions()).sessions
+    ends = rows(home, "SELECT end_reason FROM runs ORDER BY started_at")
+    assert ends == [("response",), ("interrupted",)]
+
+
+async def test_without_a_model_it_says_where_one_is_chosen(tmp_path: Path) -> None:
+    home = make_home(tmp_path / "h")
+    (home / "config.yaml").write_text("")
+    async with editing(home) as editor:
+        await editor.greet()
+        with pytest.raises(RequestError, match=r"No model is chosen. Choose one in Assent, Settings, Models"):
+            await editor.conn.new_session(cwd=str(home), mcp_servers=[])

@@ -171,6 +171,20 @@ async def test_ten_thousand_prompts_at_once_are_answered_one_by_one_and_only_one
         assert (await editor.answer("last"))["result"]["stopReason"] == "end_turn"
 
 
+async def test_a_prompt_that_is_taken_back_by_its_id_is_stopped_and_an_id_is_used_once(tmp_path: Path) -> None:
+    home = make_home(tmp_path / "h", [{"text": "Begun"}, {"hang": True}])
+    async with raw(home) as editor:
+        editor.ask(1, "initialize", **HELLO)
+        editor.ask(2, "session/new", cwd=str(home), mcpServers=[])
+        session = (await editor.answer(2))["result"]["sessionId"]
+        editor.ask("p", "session/prompt", sessionId=session, prompt=[{"type": "text", "text": "Go"}])
+        editor.ask("p", "session/list")
+        assert "under way already" in (await editor.answer("p"))["error"]["message"]
+        for odd in (None, [], {"requestId": ["p"]}, {"requestId": 7}, {"requestId": "p"}):
+            editor.send(json.dumps({"jsonrpc": "2.0", "method": "$/cancel_request", "params": odd}).encode())
+        assert (await editor.answer("p"))["result"]["stopReason"] == "cancelled"
+
+
 async def test_an_editor_that_leaves_while_it_is_asked_has_said_no_and_the_run_ends(tmp_path: Path) -> None:
     home = make_home(tmp_path / "h", call("write_file", path="a.txt", content="x"), [{"text": "Never."}])
     async with raw(home) as editor:

@@ -26,7 +26,7 @@ from desktop.app.home.folder import home_path
 from desktop.domain.errors import KnownError
 from desktop.supervision.tasks import TaskOwner
 from desktop.workers.acp_agent.agent import EditorAgent
-from desktop.workers.acp_agent.wire import EditorWire
+from desktop.workers.acp_agent.wire import CANCEL, EditorWire
 
 DONE, FAILED, REFUSED = 0, 1, 2
 NO_PIPE = "assent acp is started by an editor, which talks to it over a pipe."
@@ -122,13 +122,15 @@ class EditorBridge:
     async def _withdraw(self, wire: EditorWire, call: str) -> None:
         number = self._asked.pop(call, None)
         if number is not None:
-            await wire.send({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": number}})
+            await wire.send({"jsonrpc": "2.0", "method": CANCEL, "params": {"requestId": number}})
 
 
 async def _pipes(loop: asyncio.AbstractEventLoop) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """The editor's pipes, as copies: whatever else is printed in this process goes to stderr."""
     if sys.stdin is None or sys.stdout is None:
         raise KnownError(NO_PIPE, code="acp.pipe")
+    if sys.stdin.isatty():
+        say_error(f"assent: {NO_PIPE}")
     given, taken = os.dup(sys.stdin.fileno()), os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno() if sys.stderr is not None else os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     reader = asyncio.StreamReader()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
@@ -38,6 +39,7 @@ SESSIONS, PAGE, MOMENT, FOR_EVER = 200, 50, 1.0, 3600.0
 """Sessions of one editor at once; threads of one page of the list; seconds of a wait for a run: for the very end of the
 one before, and for its own."""
 NO_MODEL, BUSY = "No model is chosen.", "This thread is at work."
+_ID = re.compile("[0-9a-f]{32}")
 logger = logging.getLogger(__name__)
 
 
@@ -53,6 +55,7 @@ class EditorRoom:
         self._methods: dict[str, Callable[[Mapping[str, Any]], Awaitable[Any]]] = {
             "open": self._open,
             "load": self._load,
+            "again": self._again,
             "list": self._list,
             "prompt": self._prompt,
             "stop": self._stop,
@@ -88,8 +91,9 @@ class EditorRoom:
             raise KnownError(
                 "No model is chosen.", next_step="Choose one in Assent, Settings, Models.", code="model.none"
             )
-        now = time.time()
-        record = ThreadRecord(new_id(), "", now, now, DEFAULT_AGENT, model, label=f"{EDITOR_LABEL}{self._name}")
+        now, wanted = time.time(), params.get("thread")
+        thread_id = wanted if isinstance(wanted, str) and _ID.fullmatch(wanted) else new_id()
+        record = ThreadRecord(thread_id, "", now, now, DEFAULT_AGENT, model, label=f"{EDITOR_LABEL}{self._name}")
         return await self._opened(self._made(record, folder, stored=False))
 
     async def _load(self, params: Mapping[str, Any]) -> Any:
@@ -108,6 +112,21 @@ class EditorRoom:
                     self._news.say(session, update)
                 await self._guest.drained()
         return await self._opened(session)
+
+    async def _again(self, params: Mapping[str, Any]) -> Any:
+        """A thread that the editor had open with another process: it may be that nothing was said in it yet."""
+        try:
+            return await self._load({**params, "replay": False})
+        except NotFound:
+            if await self._is_stored(str(params.get("thread"))):
+                raise
+            return await self._open(params)
+
+    async def _is_stored(self, thread_id: str) -> bool:
+        with contextlib.suppress(NotFound):
+            await self._desk.chats.thread(thread_id)
+            return True
+        return False
 
     def _made(self, record: ThreadRecord, folder: EditorFolder, *, stored: bool) -> EditorSession:
         if len(self._sessions) >= SESSIONS:
@@ -147,7 +166,8 @@ class EditorRoom:
             raise KnownError("The list has no such page.", code="editor.cursor")
         threads = [thread for thread in await self._desk.chats.threads() if thread.editor]
         threads.sort(key=lambda thread: thread.updated_at, reverse=True)
-        rows = [(thread, await self._folder_told(thread.thread_id)) for thread in threads]
+        kept = await self._desk.state.everything()
+        rows = [(thread, _folder(kept.get(_key(thread.thread_id)))) for thread in threads]
         rows = [(thread, folder) for thread, folder in rows if folder and cwd in (None, folder)]
         page = rows[start : start + PAGE]
         return {
@@ -165,8 +185,8 @@ class EditorRoom:
         """The editor has the thread open no longer."""
         self._sessions.pop(session.record.thread_id, None)
         session.release()
-        if session.prompting and not self._desk.is_attended():
-            await self._desk.chats.stop(session.record.thread_id)
+        if session.working and not self._desk.is_attended():
+            await self._desk.chats.interrupt(session.record.thread_id)
 
     def _session(self, params: Mapping[str, Any]) -> EditorSession:
         session = self._sessions.get(str(params.get("thread")))
@@ -194,7 +214,9 @@ class EditorRoom:
             if session.folder.warning and not session.warned:
                 session.warned = True
                 self._news.say(session, {"kind": "text", "message": "", "text": quoted((session.folder.warning,))})
-            sent = await self._desk.chats.send(thread_id, said.text, (*said.blocks, *await self._folder(session)))
+            folder = await self._folder(session)
+            session.working = True
+            sent = await self._desk.chats.send(thread_id, said.text, (*said.blocks, *folder))
             session.mine.add(sent.message_id)
             if not sent.run_id and await self._desk.chats.remove_queued(thread_id, sent.queue_id):
                 raise _busy()
@@ -202,6 +224,7 @@ class EditorRoom:
                 await self._desk.chats.stop(thread_id)
             while not await self._desk.chats.wait(thread_id, FOR_EVER):
                 pass
+            session.working = False
             await self._news.told()
             return answer_of(session.end, session.closed)
         finally:
@@ -214,6 +237,7 @@ class EditorRoom:
         record = session.record
         made = await self._desk.chats.create_thread(agent=record.agent, model=record.model, thread_id=record.thread_id)
         await self._desk.threads.set_label(thread_id=made.thread_id, label=record.label)
+        await self._desk.state.put(key=_key(made.thread_id), value={"cwd": session.folder.path})
         session.record, session.stored = replace(made, label=record.label), True
 
     async def _folder(self, session: EditorSession) -> tuple[Block, ...]:
@@ -225,8 +249,7 @@ class EditorRoom:
         return (session.folder.told(self._desk.workspace()),)
 
     async def _folder_told(self, thread_id: str) -> str:
-        kept = await self._desk.state.get(key=_key(thread_id), default={})
-        return str(kept.get("cwd", "")) if isinstance(kept, Mapping) else ""
+        return _folder(await self._desk.state.get(key=_key(thread_id)))
 
     async def _stop(self, params: Mapping[str, Any]) -> Any:
         session = self._session(params)
@@ -282,6 +305,10 @@ class EditorRoom:
 
 def _busy() -> KnownError:
     return KnownError("This thread is at work.", next_step="Wait until it is done, or stop it.", code="editor.busy")
+
+
+def _folder(kept: Any) -> str:
+    return str(kept.get("cwd", "")) if isinstance(kept, Mapping) else ""
 
 
 def _key(thread_id: str) -> str:

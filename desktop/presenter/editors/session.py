@@ -22,6 +22,8 @@ class EditorSession:
         """Whether the agent was told of the folder, and the person that it is outside of the boundary."""
         self.prompting = self.stopping = False
         """Whether the editor waits for an answer, and wants it stopped."""
+        self.working = False
+        """Whether what it began may be under way still, although it waits no longer."""
         self.end: RunEnded | None = None
         """How the last run ended."""
         self.closed: StopReason | None = None

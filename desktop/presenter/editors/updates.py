@@ -32,6 +32,7 @@ from desktop.domain.words import arguments_words, count_words
 from desktop.presenter.common.shown import shown_line
 from desktop.presenter.editors.fences import cut, fenced, quoted
 from desktop.presenter.editors.requests import diff_of, not_for_editors, request_text
+from desktop.presenter.transcript.build import canonical
 
 Update = dict[str, Any]
 RESULT_LIMIT, LIVE_LIMIT, TITLE_LIMIT, VALUE_LIMIT = 20_000, 4_000, 200, 2_000
@@ -165,7 +166,7 @@ class EditorCalls:
     def _call(self, name: str, tool: str, arguments: Mapping[str, Any], status: str) -> Update:
         spec = self._around.spec(tool)
         words = shown_line(self._around.mask(arguments_words(arguments, TITLE_LIMIT)))[:TITLE_LIMIT]
-        shown = shown_line(spec.name if spec is not None else tool)[:80]
+        shown = shown_line(spec.name if spec is not None else canonical(tool))[:80]
         return {
             "kind": "call",
             "call": name,

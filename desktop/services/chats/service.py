@@ -146,15 +146,19 @@ class ConversationService(ThreadService):
         question = await self._question_of(leaf)
         return await self._answer(leaf.thread_id, leaf.message_id, question.message_id, nudge=True)
 
-    async def stop(self, thread_id: str) -> bool:
+    async def stop(self, thread_id: str, because: str = STOPPED) -> bool:
         """End the thread's run now, or the called agent that works in it; False when there is none. The end comes as an
         event within 100 ms."""
         active = self._places.get(thread_id)
         if active is not None:
-            active.token.cancel(STOPPED)
+            active.token.cancel(because)
             return True
         live = self._runtime.live
-        return live is not None and live.cancel_in(thread_id, STOPPED)
+        return live is not None and live.cancel_in(thread_id, because)
+
+    async def interrupt(self, thread_id: str) -> bool:
+        """The same because whoever waited for it is gone: as at the end of Assent, it can be gone on with."""
+        return await self.stop(thread_id, CLOSING)
 
     async def delete(self, thread_id: str) -> None:
         """Stop its run, then take it out of the list."""

@@ -20,6 +20,8 @@ from desktop.ui.widgets.tips import plain_tip
 
 TRACE_KEYS = "Ctrl+Shift+T"
 MIN_TITLE = 140
+EDITOR = 24
+"""Characters of the name of the editor that made a thread."""
 
 
 class TitleText(Text):
@@ -156,7 +158,7 @@ class ThreadHeader(QFrame):
         """Say which editor made the thread."""
         shown = shown_line(name)
         self.editor.setVisible(bool(name))
-        self.editor.setText(f"from {shown}")
+        self.editor.setText(f"from {shown if len(shown) <= EDITOR else f'{shown[: EDITOR - 1]}…'}")
         self.editor.setToolTip(plain_tip(f"Begun in {shown}, an editor that works with Assent"))
         self._fit()
 

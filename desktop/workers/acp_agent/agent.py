@@ -7,17 +7,17 @@ cancelled in the editor, and an answer that comes later, a second one, or one to
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from acp import PROTOCOL_VERSION, RequestError, schema
 
-from desktop.domain.errors import KnownError
+from desktop.domain.errors import KnownError, NotFound
 from desktop.workers.acp_agent import shapes
 
-REFUSED = -32603
-NOT_FOUND, INVALID = "not_found", -32602
+REFUSED, NOT_FOUND, INVALID = -32603, -32002, -32602
 WAITING_MAX = 64_000_000
 """Characters of updates that wait for an editor that does not read."""
 logger = logging.getLogger(__name__)
@@ -158,7 +158,8 @@ class EditorAgent:
     async def cancel(self, session_id: str, **_: Any) -> None:
         """Stop the answer; its prompt then ends as cancelled."""
         if session_id in self._sessions:
-            await self._of(session_id, "stop", {})
+            with contextlib.suppress(RequestError):  # where Assent has left, nothing is left to be stopped
+                await self._of(session_id, "stop", {})
 
     async def close_session(self, session_id: str, **_: Any) -> schema.CloseSessionResponse:
         """The editor has the thread open no longer."""
@@ -290,10 +291,11 @@ class EditorAgent:
         """A call about a session, which is opened again where Assent is another process by now."""
         known = self._sessions.get(session_id)
         if known is None:
-            raise RequestError.resource_not_found(session_id[:100])
+            words = "This session is not open here; open it with session/load, or begin a new one."
+            raise RequestError(NOT_FOUND, words, {"sessionId": session_id[:100]})
         peer = await self._connected()
         if known.peer is not peer:
-            await _asked(peer.call("load", {"thread": session_id, "cwd": known.cwd, "replay": False}))
+            await _asked(peer.call("again", {"thread": session_id, "cwd": known.cwd}))
             known.peer = peer
         found: Mapping[str, Any] = await _asked(peer.call(method, {"thread": session_id, **params}))
         return found
@@ -304,7 +306,7 @@ async def _asked(work: Awaitable[Any]) -> Any:
     try:
         return await work
     except KnownError as error:
-        code = -32002 if error.code == NOT_FOUND else REFUSED
+        code = NOT_FOUND if error.code == NotFound.code else REFUSED
         raise RequestError(code, error.advice, {"code": error.code}) from error
 
 

@@ -19,6 +19,7 @@ UNDER_WAY_MAX = 40
 """Requests of the editor that are under way at once, fewer than the door lets through."""
 NAME_MAX = 200
 PARSE_ERROR, INVALID_REQUEST, TOO_MANY = -32700, -32600, -32000
+PROMPT, CANCEL = "session/prompt", "$/cancel_request"
 Message = dict[str, Any]
 logger = logging.getLogger(__name__)
 
@@ -35,13 +36,14 @@ class EditorWire:
         self._lines = _lines(reader)
         self._writer = writer
         self._on_sent = on_sent
-        self._under_way = 0
+        self._under_way: dict[int | str, str] = {}
+        """The session of each request that has one."""
         self._turn = asyncio.Lock()
 
     async def send(self, message: Message) -> None:
         """Write one message; waits for a slow reader. Raises ConnectionError."""
         if "method" not in message:
-            self._under_way -= 1
+            self._under_way.pop(message["id"], None)
         await self._write(message)
         self._on_sent(message)
 
@@ -85,13 +87,26 @@ class EditorWire:
         if method is None and ("id" not in message or not isinstance(message.get("error", {}), dict)):
             await self._refuse(None, INVALID_REQUEST, "Invalid request")
             return None
-        if method is None or "id" not in message:
+        if method == CANCEL:
+            return self._cancelled(message.get("params"))
+        if method is None or number is None:
             return message
-        if self._under_way >= UNDER_WAY_MAX:
+        if number in self._under_way:
+            await self._refuse(number, INVALID_REQUEST, "A request with this id is under way already.")
+            return None
+        if len(self._under_way) >= UNDER_WAY_MAX:
             await self._refuse(number, TOO_MANY, f"{UNDER_WAY_MAX} requests are under way; wait for one of them.")
             return None
-        self._under_way += 1
+        params = message.get("params")
+        session = params.get("sessionId") if method == PROMPT and isinstance(params, dict) else None
+        self._under_way[number] = session if isinstance(session, str) else ""
         return message
+
+    def _cancelled(self, params: Any) -> Message | None:
+        """The editor takes a request back. A prompt is stopped; everything else ends by itself soon."""
+        number = params.get("requestId") if isinstance(params, dict) else None
+        session = self._under_way.get(number, "") if isinstance(number, int | str) else ""
+        return {"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}} if session else None
 
     async def _refuse(self, number: Any, code: int, words: str) -> None:
         with contextlib.suppress(ConnectionError):
