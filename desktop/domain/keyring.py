@@ -18,6 +18,9 @@ OWN_SERVICE = "assent"
 PROVIDER_PREFIX = "connection/"
 """How the names of providers' keys begin in the own service. No tool ever reaches those (R-ENV-6)."""
 
+SIGN_IN_PREFIX = "mcp-sign-in/"
+"""How the names of sign-ins to MCP servers begin there. No tool ever reaches those either."""
+
 MAX_NAME = 128
 """Characters of a service or a user."""
 

@@ -73,6 +73,10 @@ class PreCheck:
     """Ends the question beside the run's own end: whoever asked has taken it back."""
 
 
+def _nothing() -> None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCallContext:
     """What ``execute`` receives beside its arguments."""
@@ -95,6 +99,9 @@ class ToolCallContext:
     """Whether nobody was asked about the call."""
     network: bool = False
     """Whether the call was allowed with the network."""
+    pause: Callable[[], Callable[[], None]] = lambda: _nothing
+    """Stops the time limits of the call and of those around it while a person is asked about it; what it returns lets
+    them run on (R-PRM-10)."""
 
 
 @runtime_checkable

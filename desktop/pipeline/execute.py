@@ -151,6 +151,7 @@ class Executor:
             and call.decision is not None
             and call.decision.gives_network(call.check.preview),
             advance=self._advance(call),
+            pause=lambda: _paused(call),
         )
         task = self._spawn(_body(call, context), f"tool {spec.name}")
         scope = Interrupt(call.meta.cancellation, seconds=seconds)
@@ -187,6 +188,19 @@ class Executor:
             around.remove(scope)
             if not task.done():
                 task.cancel()
+
+
+def _paused(call: CallContext) -> Callable[[], None]:
+    """Stop the clocks of the call and of all around it; returns what lets them run on."""
+    clocks = call.invocation.clocks()
+    for clock in clocks:
+        clock.pause()
+
+    def resume() -> None:
+        for clock in clocks:
+            clock.resume()
+
+    return resume
 
 
 def _is_endless(served: ServedContext) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from desktop.app.wiring.cli_tools import reserved_by
+from desktop.app.wiring.keys import KeyServices
 from desktop.app.wiring.skills import PinFile
 from desktop.domain.errors import KnownError
 from desktop.domain.judgement import Category
@@ -16,15 +17,15 @@ from desktop.pipeline.validation import Validator
 from desktop.safety.confinement.environment import needs_admin
 from desktop.safety.confinement.output import upright
 from desktop.safety.confinement.process import held
-from desktop.safety.secrets.redaction import SecretRedactor
+from desktop.safety.permission.audit import RedactedLog
 from desktop.services.skills.world import SkillWorld
 from desktop.settings import SettingsService
 from desktop.skills.resolution.find import find_on_disk
 from desktop.skills.schemas.validation import check
 from desktop.supervision.tasks import TaskOwner
 from desktop.tools.cli.services import CliServices
+from desktop.tools.mcp.asking.questions import PersonQuestions
 from desktop.tools.mcp.pins import McpPins
-from desktop.tools.mcp.questions import refused
 from desktop.tools.mcp.servers import McpServers
 from desktop.tools.mcp.services import McpServices
 from desktop.tools.registry import ToolRegistry
@@ -46,9 +47,11 @@ def mcp_servers(
     skills: SkillWorld,
     owner: TaskOwner,
     settings: SettingsService,
-    redactor: SecretRedactor,
+    keys: KeyServices,
+    log: RedactedLog,
 ) -> McpServers:
     """The service of MCP servers; the file is read in the background, and no server starts before ``begin``."""
+    redactor, pins = keys.redactor, PinFile(home / "data" / PINS)
     services = McpServices(
         child=mcp_host(secrets=redactor.values),
         policy=cli.policy,
@@ -58,11 +61,14 @@ def mcp_servers(
         hold=held,
         check_schema=_schema_problem,
         check_value=value_check(),
-        asked=refused,
-        pins=McpPins(PinFile(home / "data" / PINS)),
+        pins=McpPins(pins),
         spawn=owner.spawn,
         redactor=redactor,
         clean=upright,
+        questions=PersonQuestions(log.add),
+        secrets=keys.secrets,
+        remember=redactor.remember,
+        notes=pins,
     )
     found = McpServers(
         home / SERVERS, registry, services, needs_admin=needs_admin, taken=_taken(skills), told=skills.shown.refresh

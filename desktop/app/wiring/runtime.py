@@ -191,7 +191,7 @@ async def _services(
     # What a person can do. The agents, tools.yaml and mcp.yaml add their tools to those of the boundary.
     chats = ConversationService(runtime, owner)
     cli = cli_tools(home, boundary.tools, boundary.cli, skills, owner)
-    mcp = mcp_servers(home, boundary.tools, boundary.cli, skills, owner, settings, redactor)
+    mcp = mcp_servers(home, boundary.tools, boundary.cli, skills, owner, settings, keys, log)
     agents = AgentServices(agent_files, settings, boundary.tools, skills, owner)
 
     def host() -> Host | None:

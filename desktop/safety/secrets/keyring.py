@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from desktop.domain.errors import ChildDied, ProtocolViolation, SecretsUnavailable
-from desktop.domain.keyring import OWN_SERVICE, KeyPlace
+from desktop.domain.keyring import OWN_SERVICE, SIGN_IN_PREFIX, KeyPlace
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.processes import Child, ChildRefused
 
@@ -80,7 +80,7 @@ class KeyringSecrets:
             raise
         self._seen[service, user] = "kept" if isinstance(value, str) else "missing"
         if isinstance(value, str):
-            self._on_value(value)
+            self._tell(user, value)
             return value
         return None
 
@@ -92,7 +92,7 @@ class KeyringSecrets:
         """The same for an entry of any service. One that the person is still asked about is kept when they agree."""
         if not value or len(value) > MAX_SECRET:
             raise ValueError("a secret has 1 to 16,384 characters")
-        self._on_value(value)
+        self._tell(user, value)
         entry = service, user
         await self._give_up(entry)
         self._only_here[entry] = value
@@ -107,6 +107,12 @@ class KeyringSecrets:
             return not task.cancelled() and task.result()
         task.add_done_callback(self._late)
         return False
+
+    def _tell(self, user: str, value: str) -> None:
+        """Make a value known. What is kept of a sign-in is a record of kilobytes, and looking for the whole of it would
+        take a tenth of a second to begin with: who keeps it makes the tokens in it known, in a thread."""
+        if not user.startswith(SIGN_IN_PREFIX):
+            self._on_value(value)
 
     async def _put(self, entry: tuple[str, str], value: str) -> bool:
         """Store an entry; whether the keyring has it now."""

@@ -47,6 +47,8 @@ KEYS = (
     "bearer",
     "headers",
     "roots",
+    "client_id",
+    "client_secret",
     "timeout",
     "category",
     "tools",
@@ -58,6 +60,7 @@ _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _TOOL = re.compile(r"[A-Za-z0-9_./-]{1,128}")
 _COMMAND = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 _ABSOLUTE = re.compile(r"/|~/|[A-Za-z]:\\")
+_CLIENT = re.compile(r"[\x21-\x7e]{1,500}")
 _KEYRING = re.compile(r"\$\{(?:keyring:[^/{}]+/[^{}]+|[A-Za-z_][A-Za-z0-9_]*)\}")
 
 
@@ -92,6 +95,10 @@ class McpDefinition:
     """The reference of its token."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """What is sent with each request."""
+    client_id: str = ""
+    """As whom Assent signs in, where a person has registered it there; "": it registers itself."""
+    client_secret: str = ""
+    """The reference of the secret that belongs to it."""
     enabled: bool = False
     """Whether it may start."""
     timeout_s: float = DEFAULT_TIMEOUT_S
@@ -120,13 +127,18 @@ class McpDefinition:
     @property
     def launch(self) -> tuple[object, ...]:
         """All that only a new start can change."""
-        carried = (self.bearer, tuple(self.headers.items()), self.roots)
+        carried = (self.bearer, tuple(self.headers.items()), self.roots, self.client_id, self.client_secret)
         return (self.url, self.command, self.args, tuple(self.env.items()), self.cwd, self.network, *carried)
 
     @property
     def elsewhere(self) -> bool:
         """Whether it runs on another machine: the files of this one are nothing to it."""
         return bool(self.url) and not _is_here(urlsplit(self.url).hostname or "")
+
+    @property
+    def may_sign_in(self) -> bool:
+        """Whether a person can sign in to it: it is at an address, and no key of theirs says who they are."""
+        return bool(self.url) and not self.bearer and "authorization" not in map(str.lower, self.headers)
 
     def rule(self, tool: str) -> ToolRule:
         """The rule of one tool, by the server's name for it."""
@@ -172,6 +184,7 @@ class _McpEntry(EntryReader):
             url,
             bearer,
             headers,
+            *self._client(url, bool(bearer) or any(name.lower() == "authorization" for name in headers)),
             self.flag("enabled") is True,
             self.timeout(MAX_TIMEOUT_S) or DEFAULT_TIMEOUT_S,
             category or Category.ADMIN,
@@ -260,6 +273,21 @@ class _McpEntry(EntryReader):
         if wrong := _url_problem(url, bool(bearer)):
             self.notes.error(self.at("url"), "url", wrong)
         return url, bearer, headers
+
+    def _client(self, url: str, has_key: bool) -> tuple[str, str]:
+        """(client_id, client_secret) for signing in."""
+        name, secret = self._filled("client_id"), self._filled("client_secret")
+        if name and (not url or has_key):
+            words = "only a server with a url and without a key is signed in to"
+            self.notes.error(self.at("client_id"), "client_id", words)
+        if name and not _CLIENT.fullmatch(name):
+            self.notes.error(self.at("client_id"), "client_id", "this cannot be the name of a client")
+        if secret and not _KEYRING.fullmatch(secret):
+            words = "a secret is not written into a file: name it as ${keyring:service/user}"
+            self.notes.error(self.at("client_secret"), "client_secret", words)
+        if secret and not name:
+            self.notes.error(self.at("client_secret"), "client_secret", "a secret belongs to a client_id")
+        return name, secret
 
     def _tools(self) -> dict[str, ToolRule]:
         node = self.node.get("tools")

@@ -115,12 +115,12 @@ async def headers_of(
     known: dict[str, str] = {}
     for name, reference in references(whole):
         if reference not in known:
-            known[reference] = await _followed(reference, labels[name], environment, caller)
+            known[reference] = await followed(reference, labels[name], environment, caller)
     made = {name: _REFERENCE.sub(lambda found: known[found[0]], value) for name, value in whole.items()}
     return made, list(known.values())
 
 
-async def _followed(reference: str, label: str, environment: EnvironmentBuilder, caller: str) -> str:
+async def followed(reference: str, label: str, environment: EnvironmentBuilder, caller: str) -> str:
     """What a reference stands for, without blanks around it."""
     try:
         built = await environment.build({"HEADER": reference}, tool=caller)

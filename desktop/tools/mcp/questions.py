@@ -14,19 +14,14 @@ from typing import Any
 from desktop.domain.errors import KnownError
 from desktop.tools.mcp.pieces import in_pieces
 
-Asked = Callable[[str, str, Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
-"""(server, kind, what is asked) to the answer; cancelled when the question is withdrawn."""
+Asked = Callable[[str, Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
+"""(kind, what is asked) to the answer; cancelled when the question is withdrawn."""
 Spawn = Callable[[Coroutine[Any, Any, None], str], "asyncio.Task[None]"]
 Send = Callable[[int, Sequence[str]], Awaitable[None]]
 
 MAX_OPEN = 4
 MAX_QUESTION = 70_000
 """Characters of JSON."""
-
-
-async def refused(_server: str, _kind: str, _payload: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The answer where nobody is there to ask."""
-    return {}
 
 
 class ServerQuestions:
@@ -68,8 +63,7 @@ class ServerQuestions:
     async def _answer(self, number: int, kind: str, text: str) -> None:
         try:
             payload = json.loads(text)
-            asked = payload if isinstance(payload, dict) else {}
-            answer = in_pieces(await self._asked(self._server, kind, asked))
+            answer = in_pieces(await self._asked(kind, payload if isinstance(payload, dict) else {}))
         except (KnownError, ValueError, RecursionError):
             answer = ["{}"]
         self._open.pop(number, None)

@@ -21,6 +21,7 @@ from desktop.domain.processes import ChildRefused, ChildStream
 from desktop.tools.mcp.definitions import McpDefinition
 from desktop.tools.mcp.launch import ServerConfinement, ServerLaunch
 from desktop.tools.mcp.offered import INSTRUCTIONS, OFFERS, Offered, instructions_of, judged, offers_of, plain
+from desktop.tools.mcp.person import PersonOfServer
 from desktop.tools.mcp.pins import Standing
 from desktop.tools.mcp.questions import ServerQuestions
 from desktop.tools.mcp.reading.answer import ServerAnswer
@@ -42,7 +43,8 @@ LOG_LINE = 500
 _NOT_AGAIN = frozenset({"mcp.unauthorized", "mcp.version"})
 """Ends that another start would not change."""
 
-Condition = Literal["off", "starting", "running", "waiting", "failed"]
+Condition = Literal["off", "starting", "running", "waiting", "failed", "sign_in"]
+"""``sign_in``: it answers nobody before a person has signed in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,8 @@ class McpServer:
         self._services = services
         self._changed, self._updated, self._begun = changed, updated, begun
         self._launch = ServerLaunch(definition, services)
-        self._questions = ServerQuestions(definition.name, services.spawn, services.asked, self._answered)
+        self.person = PersonOfServer(definition, services, changed, self._noted)
+        self._questions = ServerQuestions(definition.name, services.spawn, self.person.asked, self._answered)
         self._task: asyncio.Task[None] | None = None
         self._settled = asyncio.Event()
         self._ready_at = 0.0
@@ -121,6 +124,10 @@ class McpServer:
                 reason = "It ended."
             except KnownError as error:
                 reason, final = self._told(error.advice, LOG_LINE), error.code in _NOT_AGAIN
+                if self.person.is_wanted(error):
+                    self._note(reason)
+                    self._set("sign_in", reason)
+                    return
             except Exception as error:  # ours: another start would end like this one
                 _log.exception("the MCP server %s could not be held", self.definition.name)
                 self._set("failed", f"Assent made a mistake with this server ({type(error).__name__}).")
@@ -143,6 +150,8 @@ class McpServer:
         if self.definition.url:
             self.confinement = self._launch.elsewhere
         launch, self.confinement = await self._launch.prepared()
+        if self.definition.may_sign_in and (kept := await self.person.sign_in.kept()) is not None:
+            launch["auth"] = kept
         for sentence in self._launch.refused:
             self._note(f"It is not offered a folder of roots: {sentence}")
         self._key = f"{self.definition.name} {new_id()}"  # the life before may still be ending
@@ -158,7 +167,7 @@ class McpServer:
 
     def _set(self, condition: Condition, reason: str = "") -> None:
         self.condition, self.reason = condition, reason
-        if condition in ("running", "waiting", "failed", "off"):
+        if condition != "starting":
             self._settled.set()
         else:
             self._settled.clear()
@@ -187,8 +196,7 @@ class McpServer:
             case "ask" | "asked" | "unasked":
                 self._questions.take(event)
             case "stderr" | "note":
-                self._note(str(event.get("text", "")))
-                self._changed()
+                self._noted(str(event.get("text", "")))
 
     async def _greeted(self, event: Mapping[str, Any]) -> None:
         has = event.get("has")
@@ -260,6 +268,10 @@ class McpServer:
         kept = (plain(line, LOG_LINE) for line in lines if line.strip())
         self.log = (*self.log, *kept)[-LOG_LINES:]
 
+    def _noted(self, text: str) -> None:
+        self._note(text)
+        self._changed()
+
     def _told(self, value: Any, size: int) -> str:
         """A text of the server for a person: secrets are sought in what is seen of it, and before it is cut."""
         return plain(self._services.redactor.redact_text(plain(value, len(str(value)))), size)
@@ -325,6 +337,8 @@ class McpServer:
 
     def absent(self) -> ToolFailure:
         """Why it cannot be called now."""
+        if self.condition == "sign_in":
+            return self.person.absent()
         why = f": {self.reason}" if self.reason else "."
         return ToolFailure(
             f"The MCP server {self.definition.name} is not running{why}",
@@ -336,6 +350,8 @@ class McpServer:
         """An error of a request to it, in words that name it."""
         name = self.definition.name
         if isinstance(error, ChildRefused):
+            if self.person.is_wanted(error):
+                return self.person.absent()
             words = plain(self._services.redactor.redact_text(str(error)), 2_000)
             return ToolFailure(f"The MCP server {name}: {words}", code=error.code)
         return ToolFailure(f"The MCP server {name} is gone: {error}", code="mcp.ended")

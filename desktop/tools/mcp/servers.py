@@ -15,6 +15,7 @@ from desktop.domain.errors import ConfigurationError, KnownError, NotFound
 from desktop.domain.judgement import Category
 from desktop.domain.lazy import lazy_module, load
 from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.sign_in import SignInFacts
 from desktop.domain.skills import SkillProblem
 from desktop.tools.declared.file import DeclaredFile
 from desktop.tools.mcp.caches import ServerCaches
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from desktop.tools.mcp import task_tool as mcp_task_tool
     from desktop.tools.mcp import tasks as mcp_tasks
     from desktop.tools.mcp import tool as mcp_tool
+    from desktop.tools.mcp.asking.questions import PersonQuestions
     from desktop.tools.mcp.offered import Offered
     from desktop.tools.mcp.pins import Standing
     from desktop.tools.mcp.reading import asking as mcp_reading
@@ -101,6 +103,8 @@ class ServerFacts:
     """Which."""
     tasks: tuple[McpTask, ...] = ()
     """The calls of it that go on by themselves."""
+    sign_in: SignInFacts = SignInFacts()
+    """How a person's sign-in to it stands."""
 
     @property
     def judged(self) -> tuple[ToolFacts, ...]:
@@ -156,6 +160,11 @@ class McpServers(DeclaredFile[McpDefinition]):
         self._tasks: McpTasks | None = None
         self._clashes: dict[str, str] = {}
         self._asked: frozenset[str] = frozenset()
+
+    @property
+    def questions(self) -> PersonQuestions:
+        """What servers ask a person, and who is there to be asked."""
+        return self._services.questions
 
     # -- for the page -------------------------------------------------------------------------------------------------
 
@@ -253,6 +262,7 @@ class McpServers(DeclaredFile[McpDefinition]):
         self._services.spawn(self._leave(server), f"MCP server {server.definition.name}: stop")
 
     async def _leave(self, server: McpServer) -> None:
+        server.person.sign_in.close()
         await server.stop()
         self._leaving.discard(server)
         await self._caches.tidy()
@@ -279,6 +289,28 @@ class McpServers(DeclaredFile[McpDefinition]):
     async def restart(self, name: str) -> None:
         """End one and begin anew. Raises NotFound."""
         await self._one(name).restart()
+
+    async def sign_in(self, name: str, scopes: tuple[str, ...], show: Callable[[str], None]) -> None:
+        """A person wants to sign in and allow this; ``show`` gets the address for their browser. Raises NotFound."""
+        server = self._one(name)
+        server.person.sign_in.begin(scopes, show, server.restart)
+
+    async def cancel_sign_in(self, name: str) -> None:
+        """The person does not wait for the browser any longer. Raises NotFound."""
+        self._one(name).person.sign_in.cancel()
+
+    async def look_at_sign_in(self, name: str) -> None:
+        """Ask once more who wants a person to sign in. Raises NotFound."""
+        self._one(name).person.sign_in.look()
+
+    async def sign_out(self, name: str) -> None:
+        """Have a sign-in taken back, and forget it. Raises NotFound, and KnownError saying what could not be done."""
+        server = self._one(name)
+        await server.stop()
+        try:
+            await server.person.signed_out()
+        finally:
+            server.start()
 
     async def stop(self, name: str) -> None:
         """End one until it is started by hand, or the app anew. Raises NotFound."""
@@ -428,6 +460,7 @@ def _facts(server: McpServer, barred: Callable[[McpServer, Offered], str], tasks
         offering,
         server.offers,
         tasks,
+        server.person.sign_in.facts,
     )
 
 

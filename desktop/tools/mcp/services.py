@@ -2,21 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Protocol
 
+from desktop.domain.keyring import KeyPlace
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.processes import Child
 from desktop.domain.safety import Confinement, EnvironmentBuilder, PathPolicy, ProcessSpec, Redactor, SettingsProvider
-from desktop.tools.mcp.pins import McpPins
+from desktop.tools.mcp.pins import McpPins, McpPinStore
 
 if TYPE_CHECKING:
+    from desktop.tools.mcp.asking.questions import PersonQuestions
     from desktop.tools.mcp.offered import SchemaCheck
-    from desktop.tools.mcp.questions import Asked, Spawn
+    from desktop.tools.mcp.questions import Spawn
     from desktop.tools.mcp.reading.answer import CheckValue
 
 CACHE = "mcp-"
 """How the names of servers' caches begin."""
+
+
+class SignInSecrets(Protocol):
+    """Where what is kept of sign-ins lies: the system's keyring."""
+
+    def lookup(self, service: str, user: str) -> Awaitable[str | None]:
+        """The value. Raises SecretsUnavailable."""
+        ...
+
+    def keep(self, service: str, user: str, value: str) -> Awaitable[bool]:
+        """Keep a value; False: for this session only."""
+        ...
+
+    def drop(self, service: str, user: str) -> Awaitable[None]:
+        """Forget a value. Raises SecretsUnavailable."""
+        ...
+
+    def place(self, service: str, user: str) -> KeyPlace:
+        """Where it lies."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +69,16 @@ class McpServices:
     """Takes secrets out of what servers say of themselves and their tools."""
     clean: Callable[[str], str]
     """Takes what steers a terminal, and turns text round, out of what they answer."""
-    asked: Asked
-    """Answers what a server asks of the person."""
-    elicitation: tuple[str, ...] = ()
-    """The kinds of questions that servers may ask a person (``form``, ``url``)."""
+    questions: PersonQuestions
+    """Brings what a server asks to a person."""
+    secrets: SignInSecrets
+    """Keeps what is kept of sign-ins."""
+    remember: Callable[[str], None]
+    """From now on no text shows this value."""
+    notes: McpPinStore
+    """Keeps to whom a person is signed in, without any secret."""
+    elicitation: tuple[str, ...] = ("form", "url")
+    """The kinds of questions that servers may ask a person."""
     first_pause_s: float = 1.0
     """Seconds before a second start, doubled for each one after."""
     idle_s: float = 90.0

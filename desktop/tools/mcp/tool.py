@@ -15,6 +15,7 @@ from desktop.domain.errors import KnownError, ToolAborted, ToolFailure, ToolTime
 from desktop.domain.judgement import Category
 from desktop.domain.processes import ChildRefused, ChildStream
 from desktop.domain.tools import PreCheck, ToolCallContext, ToolResult, ToolSpec
+from desktop.tools.mcp.asking.questions import CallUnderWay
 from desktop.tools.mcp.definitions import SOURCE, ToolRule
 from desktop.tools.mcp.offered import Offered
 from desktop.tools.mcp.pieces import in_pieces
@@ -127,11 +128,15 @@ class McpTool:
             if refusal is not None:
                 raise refusal
             parts = await asyncio.to_thread(in_pieces, args)
-            stream = self._server.ask("call", {"tool": self.offered.raw}, self.timeout_s, parts, patient=True)
+            call = self._under_way(context)
+            params = {"tool": self.offered.raw, "call": call.key}
+            stream = self._server.ask("call", params, self.timeout_s, parts, patient=True)
+            call.stop = stream.cancel
             detach = cancels(token, stream)
             answer = self._server.answer(self.offered.returns)
             try:
-                await self._read(stream, answer, context)
+                with self._server.person.under_way(call):
+                    await self._read(stream, answer, context)
             finally:
                 detach()
                 stream.cancel()
@@ -141,6 +146,12 @@ class McpTool:
         if isinstance(task := value.get("task"), Mapping):
             return self._tasks.begun(self._server, self.spec.name, task)
         return await answer.result(self.spec.name, is_error=value.get("is_error") is True)
+
+    def _under_way(self, context: ToolCallContext) -> CallUnderWay:
+        """The call, for what the server may ask while it works."""
+        meta, chain = context.meta, context.chain[:-1]
+        tell = context.progress or (lambda _: None)
+        return CallUnderWay(chain, self.spec.name, meta.run_id, meta.thread_id, context.call_id, context.pause, tell)
 
     async def _read(self, stream: ChildStream, answer: ServerAnswer, context: ToolCallContext) -> None:
         try:

@@ -197,18 +197,18 @@ class McpConnection:
         cancelled call is told to the server. Raises CallError."""
         progress = CallProgress(call)
         following = asyncio.ensure_future(progress.follow())
-        until = time.monotonic() + seconds
+        key, until = str(call.params.get("call") or ""), time.monotonic() + seconds
         params: dict[str, Any] = {"name": tool, "arguments": dict(arguments)}
         era = self._envelope.era
         if not era.modern and era.tasks and self._lists.as_task(tool):
             params["task"] = {"ttl": limits.TASK_TTL}
         try:
             with self._told():
-                result: Any = await self._exchange.request("tools/call", params, seconds, on_progress=progress)
+                result: Any = await self._exchange.request("tools/call", params, seconds, on_progress=progress, key=key)
                 task = task_of(result, modern=era.modern)
                 if task is not None:
                     left = max(0.0, until - time.monotonic())
-                    result = await self._tasks.wait(task, tool, left, progress.said)
+                    result = await self._tasks.wait(task, tool, left, progress.said, key)
         finally:
             following.cancel()
         await progress.flush()

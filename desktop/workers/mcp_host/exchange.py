@@ -7,7 +7,6 @@ requests of its own while it works. Both end in ``ServerWishes``. While a person
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -18,6 +17,7 @@ from desktop.workers.inside import CallError
 from desktop.workers.mcp_host import limits
 from desktop.workers.mcp_host.era import RequestEnvelope
 from desktop.workers.mcp_host.pieces import cut
+from desktop.workers.mcp_host.under_way import RequestsUnderWay, RequestUnderWay
 from desktop.workers.mcp_host.wishes import ServerWishes
 
 STATE_PAUSES = (0.05, 0.1, 0.2, 0.25)
@@ -31,28 +31,24 @@ class ServerExchange:
         self.envelope = envelope
         self.dispatcher: Any = None
         self._wishes = wishes
-        self._clocks: set[asyncio.Timeout] = set()
-        self._tools: list[str] = []
+        self.under_way = RequestsUnderWay()
 
     async def request(
-        self, method: str, params: Mapping[str, Any], seconds: float, *, on_progress: Any = None
+        self, method: str, params: Mapping[str, Any], seconds: float, *, on_progress: Any = None, key: str = ""
     ) -> dict[str, Any]:
-        """The result of one request. A cancelled one, or one whose time is up, is told to the server. Raises MCPError,
-        and CallError for too many rounds of questions and for no answer in time."""
+        """The result of one request. A cancelled one, or one whose time is up, is told to the server. ``key`` is the
+        app's name of a call. Raises MCPError, and CallError for too many rounds of questions and for no answer in
+        time."""
         tool = str(params.get("name", "")) if method == "tools/call" else ""
-        self._tools += [tool] if tool else []
         try:
-            async with asyncio.timeout(seconds) as clock:
-                self._clocks.add(clock)
-                return await self._rounds(method, params, tool, on_progress)
+            async with self.under_way.one(seconds, key, tool) as request:
+                return await self._rounds(method, params, request, on_progress)
         except TimeoutError:
             raise CallError("mcp.timeout", f"It did not answer within {seconds:g} s.") from None
-        finally:
-            self._clocks.discard(clock)
-            if tool:
-                self._tools.remove(tool)
 
-    async def _rounds(self, method: str, params: Mapping[str, Any], tool: str, on_progress: Any) -> dict[str, Any]:
+    async def _rounds(
+        self, method: str, params: Mapping[str, Any], request: RequestUnderWay, on_progress: Any
+    ) -> dict[str, Any]:
         given, patience = dict(params), 0
         for _ in range(limits.ROUNDS_MAX):
             options = {"on_progress": on_progress} if on_progress is not None else {}
@@ -63,14 +59,14 @@ class ServerExchange:
             asked = result.get("inputRequests")
             given = {**params, "requestState": result["requestState"]} if "requestState" in result else dict(params)
             if isinstance(asked, Mapping) and asked:
-                given["inputResponses"] = await self.inputs(asked, tool)
+                given["inputResponses"] = await self.inputs(asked, request)
                 patience = 0
             else:
                 await asyncio.sleep(STATE_PAUSES[min(patience, len(STATE_PAUSES) - 1)])
                 patience += 1
         raise CallError("mcp.asks_too_much", f"It asked for more {limits.ROUNDS_MAX} times and never answered.")
 
-    async def inputs(self, asked: Mapping[str, Any], tool: str) -> dict[str, Any]:
+    async def inputs(self, asked: Mapping[str, Any], request: RequestUnderWay | None = None) -> dict[str, Any]:
         """What a server asked for before it answers, by its own names. Raises MCPError where a wish is refused, and
         CallError for too many at once."""
         if len(asked) > limits.QUESTIONS_MAX:
@@ -78,24 +74,20 @@ class ServerExchange:
         found: dict[str, Any] = {}
         for key, wish in asked.items():  # one after the other: a person reads one question at a time
             wished = wish if isinstance(wish, Mapping) else {}
-            found[key] = await self.wish(cut(wished.get("method"), 80), wished.get("params"), tool)
+            found[key] = await self.wish(cut(wished.get("method"), 80), wished.get("params"), request)
         return found
 
-    async def wish(self, method: str, params: Any, tool: str = "") -> dict[str, Any]:
-        """One wish of the server, with the clocks of its calls stopped. Raises MCPError."""
-        began = time.monotonic()
-        try:
-            return await self._wishes.answer(method, params, tool or self._only_tool)
-        finally:
-            waited = time.monotonic() - began
-            for clock in self._clocks:
-                if (when := clock.when()) is not None and not clock.expired():
-                    clock.reschedule(when + waited)
-
-    @property
-    def _only_tool(self) -> str:
-        """The tool that is at work, where it is one alone: a server of the older era does not say which one asks."""
-        return self._tools[0] if len(set(self._tools)) == 1 else ""
+    async def wish(self, method: str, params: Any, request: RequestUnderWay | None = None) -> dict[str, Any]:
+        """One wish of the server, for the sake of ``request`` or, where it does not say so, of any call that is under
+        way. Raises MCPError."""
+        of = (request,) if request is not None else self.under_way.calls
+        tools = {one.tool for one in of if one.tool}
+        tool = tools.pop() if len(tools) == 1 else ""
+        answer = self._wishes.answer(method, params, tool, [one.key for one in of if one.key])
+        found = await self.under_way.question(answer, of)
+        if found is None:
+            raise MCPError(code=mcp_types.INVALID_REQUEST, message="The call that this was asked for is over.")
+        return dict(found)
 
 
 def words_of(error: BaseException, is_closed: Callable[[MCPError], bool]) -> BaseException:
@@ -103,6 +95,8 @@ def words_of(error: BaseException, is_closed: Callable[[MCPError], bool]) -> Bas
     if not isinstance(error, MCPError):
         return error
     code, message = error.error.code, cut(error.error.message)
+    if code == limits.UNAUTHORIZED and isinstance(error.error.data, Mapping):
+        return CallError("mcp.unauthorized", message, error.error.data)
     if is_closed(error):
         return CallError("mcp.ended", "The connection to the server ended.")
     if code == mcp_types.REQUEST_TIMEOUT:

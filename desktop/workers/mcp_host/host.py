@@ -13,11 +13,14 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
+from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.scrub import scrub
 from desktop.workers.inside import CallError, ChildServer, WorkerCall, pipes, run
 from desktop.workers.mcp_host import limits
+from desktop.workers.mcp_host.auth import SignedIn, signer
 from desktop.workers.mcp_host.connection import McpConnection
 from desktop.workers.mcp_host.process import ServerProcess
+from desktop.workers.mcp_host.sign_in.methods import sign_in_methods
 from desktop.workers.mcp_host.web import WebEndpoint
 
 SERVICE = "mcp-host"
@@ -56,9 +59,13 @@ class McpHost:
             )
             return made
 
+        async def ask(kind: str, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+            return await self._open[name].questions.ask(kind, payload)
+
+        auth = signer(params, ask)
         try:
             if "url" in params:
-                await self._serve_web(connection, params, timeout)
+                await self._serve_web(connection, params, timeout, auth)
             else:
                 await self._serve_process(connection(), params, timeout, events)
         finally:
@@ -84,18 +91,18 @@ class McpHost:
         raise CallError("mcp.ended", process.obituary())
 
     async def _serve_web(
-        self, connection: Callable[[], McpConnection], params: Mapping[str, Any], timeout: float
+        self, connection: Callable[[], McpConnection], params: Mapping[str, Any], timeout: float, auth: SignedIn | None
     ) -> None:
         headers = {str(key): str(value) for key, value in params.get("headers", {}).items()}
-        secrets = [*headers.values(), *map(str, params.get("secrets", ()))]
-        endpoint = WebEndpoint(str(params["url"]), headers)
+        secrets = _Secrets([*headers.values(), *map(str, params.get("secrets", ()))], auth)
+        endpoint = WebEndpoint(str(params["url"]), headers, auth)
         try:
             await _held(connection, endpoint, timeout)
         except CallError as error:
             told = endpoint.words(error)
-            raise CallError(told.code, scrub(str(told), secrets), told.data) from error
+            raise CallError(told.code, scrub(str(told), secrets.all), told.data) from error
         except Exception as error:  # the boundary to the library and to the net: whatever it is, the server is gone
-            words = scrub(f"{type(error).__name__}: {error}", secrets, limit=500)
+            words = scrub(f"{type(error).__name__}: {error}", secrets.all, limit=500)
             raise CallError("mcp.ended", words) from error
         raise CallError("mcp.ended", "It closed the connection.")
 
@@ -144,7 +151,20 @@ class McpHost:
     def methods(self) -> dict[str, Any]:
         """By their names on the pipe."""
         served = (self.ping, self.serve, self.call, self.task, self.read, self.prompt, self.complete, self.watch)
-        return {method.__name__: method for method in (*served, self.level, self.answer)}
+        mine = {method.__name__: method for method in (*served, self.level, self.answer)}
+        return {**mine, **sign_in_methods()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Secrets:
+    """What no text about a server may hold; a renewed token is another one."""
+
+    known: list[str]
+    auth: SignedIn | None
+
+    @property
+    def all(self) -> list[str]:
+        return [*self.known, *(self.auth.secrets if self.auth is not None else ())]
 
 
 async def _held(connection: Callable[[], McpConnection], endpoint: WebEndpoint, timeout: float) -> None:

@@ -47,3 +47,4 @@ TASK_PAUSE, TASK_PAUSE_MIN, TASK_PAUSE_MAX = 1.0, 0.2, 10.0  # seconds between t
 TASK_TTL = 24 * 3600 * 1000  # milliseconds that a result is asked to be kept
 CANCEL_TIMEOUT = 2.0  # seconds for telling that a task is not wanted any more
 VALUES_MAX = 100  # proposed values of one argument
+UNAUTHORIZED = -32_901  # our own number in place of an HTTP status: who asks has to sign in

@@ -20,6 +20,7 @@ from desktop.workers.inside import CallError
 from desktop.workers.mcp_host import limits
 from desktop.workers.mcp_host.exchange import ServerExchange
 from desktop.workers.mcp_host.pieces import cut
+from desktop.workers.mcp_host.under_way import RequestUnderWay
 
 STATUSES = ("working", "input_required", "completed", "failed", "cancelled")
 OVER = ("completed", "failed", "cancelled")
@@ -77,18 +78,20 @@ class ServerTasks:
     def __init__(self, exchange: ServerExchange) -> None:
         self._exchange = exchange
 
-    async def wait(self, task: ServerTask, tool: str, seconds: float, said: Said) -> Mapping[str, Any] | ServerTask:
-        """The result of a task, or the task itself where its time is up. A cancelled call ends the task. Raises
-        CallError for one that failed, and MCPError."""
+    async def wait(
+        self, task: ServerTask, tool: str, seconds: float, said: Said, key: str = ""
+    ) -> Mapping[str, Any] | ServerTask:
+        """The result of a task, or the task itself where its time is up; ``key`` is the app's name of its call. A
+        cancelled call ends the task. Raises CallError for one that failed, and MCPError."""
         answered: set[str] = set()
         try:
-            async with asyncio.timeout(seconds):
+            async with self._exchange.under_way.one(seconds, key, tool) as request:
                 while task.status not in OVER:
                     await said(task.message)
                     if task.status == "input_required":
                         if not self._exchange.envelope.era.modern:
                             break  # what it needs comes while its result is asked for
-                        await self._inputs(task, tool, answered)
+                        await self._inputs(task, request, answered)
                     await asyncio.sleep(task.pause)
                     task = await self.get(task.task_id)
                 return await self.result(task, seconds)
@@ -119,11 +122,11 @@ class ServerTasks:
         """Tell the server that nobody wants it any more. Raises CallError and MCPError."""
         await self._asked("tasks/cancel", task_id)
 
-    async def _inputs(self, task: ServerTask, tool: str, answered: set[str]) -> None:
+    async def _inputs(self, task: ServerTask, request: RequestUnderWay, answered: set[str]) -> None:
         """Answer what a task needs; what was answered once is not asked again."""
         wanted = {key: wish for key, wish in (task.inputs or {}).items() if key not in answered}
         if wanted:
-            answers = await self._exchange.inputs(wanted, tool)
+            answers = await self._exchange.inputs(wanted, request)
             answered |= wanted.keys()
             await self._asked("tasks/update", task.task_id, inputResponses=answers)
 

@@ -54,8 +54,9 @@ class _Client(httpx2.AsyncClient):
         response = await super().send(request, stream=True, **options)
         if not response.headers.get("content-type", "").startswith("text/event-stream"):
             response.stream = _Capped(response.stream)
-        if request.method == "POST":
-            self.endpoint.answered(response)
+        if request.method == "POST" and (refusal := self.endpoint.answered(response)) is not None:
+            await response.aclose()
+            return refusal
         if wants_all:
             try:
                 await response.aread()
@@ -70,14 +71,24 @@ class WebEndpoint:
     def __init__(self, url: str, headers: Mapping[str, str], auth: httpx2.Auth | None = None) -> None:
         self._url, self._headers, self._auth = url, dict(headers), auth
         self._status = 0
+        self._older = False
 
-    def answered(self, response: httpx2.Response) -> None:
-        """Look at the status of an answer. Raises CallError where nobody may ask at all."""
+    def answered(self, response: httpx2.Response) -> httpx2.Response | None:
+        """Look at the status of an answer. One that wants a sign-in, or more of it than there is, becomes an error of
+        the protocol: it costs its own request and not the session. Raises CallError in the older transport, which has
+        no place for that."""
         self._status = response.status_code
-        if response.status_code == HTTPStatus.UNAUTHORIZED:
-            challenge = response.headers.get("www-authenticate", "")[: limits.WORDS_MAX]
-            data = {"status": response.status_code, "challenge": challenge}
-            raise CallError("mcp.unauthorized", "It wants to know who you are (401 Unauthorized).", data)
+        challenge = response.headers.get("www-authenticate", "")[: limits.WORDS_MAX]
+        more = response.status_code == HTTPStatus.FORBIDDEN and "insufficient_scope" in challenge
+        if response.status_code != HTTPStatus.UNAUTHORIZED and not more:
+            return None
+        words = "It wants more than it was allowed." if more else "It wants to know who you are (401 Unauthorized)."
+        data = {"status": response.status_code, "challenge": challenge}
+        if self._older:
+            raise CallError("mcp.unauthorized", words, data)
+        error = {"code": limits.UNAUTHORIZED, "message": words, "data": data}
+        told = {"jsonrpc": "2.0", "id": None, "error": error}
+        return httpx2.Response(response.status_code, json=told, request=response.request)
 
     @property
     def knows_older_alone(self) -> bool:
@@ -115,5 +126,6 @@ class WebEndpoint:
             del headers, auth  # what is sent is ours to say
             return self._client(timeout=timeout)
 
+        self._older = True
         async with sse_client(self._url, timeout=CONNECT_S, httpx_client_factory=made) as streams:
             yield streams

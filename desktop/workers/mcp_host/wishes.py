@@ -47,8 +47,8 @@ class ServerWishes:
             found["elicitation"] = {mode: {} for mode in self._modes}
         return found
 
-    async def answer(self, method: str, params: Any, tool: str = "") -> dict[str, Any]:
-        """The answer to one wish. Raises MCPError where it is refused."""
+    async def answer(self, method: str, params: Any, tool: str = "", calls: Sequence[str] = ()) -> dict[str, Any]:
+        """The answer to one wish; ``calls`` are those that it may be for. Raises MCPError where it is refused."""
         given = params if isinstance(params, Mapping) else {}
         match method:
             case "ping":
@@ -56,15 +56,15 @@ class ServerWishes:
             case "roots/list" if self._roots:
                 return {"roots": self._roots}
             case "elicitation/create" if (given.get("mode") or "form") in self._modes:
-                return await self._elicited(given, tool)
+                return await self._elicited(given, tool, calls)
         self._note(method)
         words = {"sampling/createMessage": _NO_MODELS, "roots/list": _NO_FOLDERS, "elicitation/create": _NO_QUESTIONS}
         raise MCPError(code=mcp_types.METHOD_NOT_FOUND, message=words.get(method, _NOTHING))
 
-    async def _elicited(self, params: Mapping[str, Any], tool: str) -> dict[str, Any]:
+    async def _elicited(self, params: Mapping[str, Any], tool: str, calls: Sequence[str]) -> dict[str, Any]:
         asked = {key: params[key] for key in _ASKED if key in params}
         try:
-            answer = await self._ask("elicitation", {"mode": "form", **asked, "tool": tool})
+            answer = await self._ask("elicitation", {"mode": "form", **asked, "tool": tool, "calls": list(calls)})
         except CallError as error:
             self._tell({"event": "note", "text": str(error)})
             return {"action": "cancel"}

@@ -1,7 +1,9 @@
-"""MCP servers as programs: two real ones made with the `mcp` package, and one that is as hostile as it is told."""
+"""MCP servers as programs: honest ones made with the `mcp` package, and one that is as hostile as it is told."""
 
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -19,3 +21,8 @@ def hostile(mode: str, *arguments: str) -> list[str]:
 def library(*arguments: str) -> list[str]:
     """The command of a real server with resources and prompts."""
     return [sys.executable, str(FOLDER / "library.py"), *arguments]
+
+
+def signed(**options: Any) -> list[str]:
+    """The command of a real server that wants a sign-in; ``options`` are what it does otherwise than an honest one."""
+    return [sys.executable, str(FOLDER / "signed.py"), json.dumps(options)]

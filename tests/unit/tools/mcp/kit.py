@@ -10,6 +10,7 @@ from typing import Any
 from desktop.app.wiring.mcp import _schema_problem, value_check
 from desktop.domain.call_facts import CallFacts
 from desktop.domain.cancellation import CancellationToken
+from desktop.domain.keyring import KeyPlace
 from desktop.domain.messages import ToolCallBlock
 from desktop.domain.permission import AuditEntry, Decision, PermissionRequest
 from desktop.domain.run_meta import RunMeta
@@ -24,6 +25,7 @@ from desktop.safety.confinement.select import SystemConfinement
 from desktop.safety.permission.gate import PermissionGate
 from desktop.safety.secrets.redaction import SecretRedactor
 from desktop.supervision.tasks import TaskOwner
+from desktop.tools.mcp.asking.questions import PersonQuestions
 from desktop.tools.mcp.offered import SchemaCheck
 from desktop.tools.mcp.pins import McpPins
 from desktop.tools.mcp.servers import McpServers, ServerFacts
@@ -91,6 +93,29 @@ class Lent:
         return
 
 
+class KeptSecrets:
+    """A keyring in memory that can be locked."""
+
+    def __init__(self) -> None:
+        self.values: dict[tuple[str, str], str] = {}
+        self.here: set[tuple[str, str]] = set()
+        self.locked = False
+
+    async def lookup(self, service: str, user: str) -> str | None:
+        return self.values.get((service, user))
+
+    async def keep(self, service: str, user: str, value: str) -> bool:
+        self.values[service, user] = value
+        (self.here.add if self.locked else self.here.discard)((service, user))
+        return not self.locked
+
+    async def drop(self, service: str, user: str) -> None:
+        self.values.pop((service, user), None)
+
+    def place(self, service: str, user: str) -> KeyPlace:
+        return "session" if (service, user) in self.here else "kept"
+
+
 class McpBench:
     """``put`` writes mcp.yaml and puts it in force; ``call`` goes through every gate."""
 
@@ -103,13 +128,12 @@ class McpBench:
         caches: str = "",
         idle_s: float = 90.0,
         host: Lent | None = None,
-        elicitation: tuple[str, ...] = (),
     ) -> None:
         self.world = World(folder)
         self.owner, self.person, self.redactor = TaskOwner(), Person(), SecretRedactor()
-        self.registry = ToolRegistry()
+        self.told, self.registry = 0, ToolRegistry()
         self.pins, self.host = Pinned(), host or mcp_host(secrets=tuple)
-        self.told, self.questions, self.replies = 0, list[tuple[str, str, Mapping[str, Any]]](), list[Any]()
+        self.questions, self.secrets = PersonQuestions(self._write), KeptSecrets()
         self.keys: dict[tuple[str, str], str] = {}
         self.audit: list[AuditEntry] = []
         world = self.world
@@ -136,10 +160,12 @@ class McpBench:
             self.owner.spawn,
             self.redactor,
             upright,
-            self._asked,
-            elicitation,
-            0.05,
-            idle_s,
+            self.questions,
+            self.secrets,
+            self.redactor.remember,
+            self.pins,
+            first_pause_s=0.05,
+            idle_s=idle_s,
         )
         self.servers = McpServers(
             self.path,
@@ -153,11 +179,6 @@ class McpBench:
         self.pipeline = Pipeline(self.registry, self.owner.spawn, trust=gate, redactor=self.redactor)
         self.output: list[str] = []
         self._calls = 0
-
-    async def _asked(self, server: str, kind: str, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-        self.questions.append((server, kind, payload))
-        answer = self.replies.pop(0) if self.replies else {}
-        return await answer if asyncio.iscoroutine(answer) else answer
 
     def _tell(self) -> None:
         self.told += 1

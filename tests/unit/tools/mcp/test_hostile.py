@@ -188,7 +188,7 @@ async def test_results_of_every_kind_become_capped_text(bench: McpBench) -> None
     painted = (await bench.call("paints_echo", text="x")).result
     assert (painted.text, painted.structured) == ("gooddoog end", {"a": ["b", {"c": ""}]})
     wishes = (await bench.call("wishes_echo", text="x")).result.text
-    refused = {"elicitation/create": "refused", "roots/list": "refused", "sampling/createMessage": "refused"}
+    refused = {"elicitation/create": "given", "roots/list": "refused", "sampling/createMessage": "refused"}
     assert all(f'"{name}": "{what}"' in wishes for name, what in refused.items())
     assert any("sampling/createMessage, which was refused" in line for line in bench.server("wishes").log)
 

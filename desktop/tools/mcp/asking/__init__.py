@@ -1,0 +1,1 @@
+"""Questions of servers to a person: what may be asked, and the way there and back."""
