@@ -15,11 +15,13 @@ from desktop.domain.judgement import Category
 from desktop.domain.skills import SkillDef, SkillProblem
 from desktop.presenter.skills.import_plan import Choice, Planned, planned
 from desktop.presenter.skills.importing import Candidate, Fits, Staged, Target
+from desktop.ui.approvals.asking.dialog import AskingDialog
 from desktop.ui.settings.mcp.page import McpPage
 from desktop.ui.settings.models.page import ModelsPage
 from desktop.ui.shell.closing import ask_close
 from desktop.ui.skills.importing import ImportDialog
 from shots import samples
+from shots.asking import FORM, PAGE, SampleAsking
 
 Moment = Callable[[Any], QWidget]
 """Sets up a ``Stage`` of ``shots``."""
@@ -187,7 +189,20 @@ def _closing(stage: Any, running: int) -> QWidget:
     return cast(QWidget, stage.window)
 
 
+def _asking(stage: Any, asked: SampleAsking) -> QWidget:
+    stage.page("chats")
+    question = asked.current
+    dialog = AskingDialog(stage.window, cast(Any, asked), question)
+    asked.setParent(dialog)
+    dialog.appear()
+    if dialog.form is not None:
+        dialog.form.show_wrong()
+    return cast(QWidget, stage.window)
+
+
 PICTURES: dict[str, Moment] = {
+    **{f"32-mcp-form{size}": lambda stage: _asking(stage, SampleAsking(FORM)) for size in ("", "-960")},
+    "32-mcp-page": lambda stage: _asking(stage, SampleAsking(PAGE)),
     **{f"06-import{size}": _import for size in ("", "-960")},
     **{f"06-paste{size}": _paste for size in ("", "-960")},
     **{f"07-models-edit{size}": _edit for size in ("", "-960")},
@@ -203,4 +218,4 @@ PICTURES: dict[str, Moment] = {
     "09-closing": lambda stage: _closing(stage, 1),
     "09-closing-tray-960": lambda stage: _closing(stage, 3),
 }
-AT_200 = ("06-import", "06-paste", "07-models-edit", "07-mcp-add-line", "02-network", "09-closing")
+AT_200 = ("32-mcp-form", "06-import", "06-paste", "07-models-edit", "07-mcp-add-line", "02-network", "09-closing")

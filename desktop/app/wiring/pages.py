@@ -17,11 +17,13 @@ from desktop.app.desktop.text_zoom import TextZoom
 from desktop.app.home.debate_drafts import DebateDrafts
 from desktop.app.home.window_state import WindowState
 from desktop.app.wiring.debate_pages import DebatePages
+from desktop.app.wiring.lazy_asking import LazyAsking
 from desktop.app.wiring.lazy_request import LazyRequest, warm_with_first_run
 from desktop.app.wiring.services import Services
 from desktop.app.wiring.settings_pages import SETTINGS_PAGES, SettingsModels
 from desktop.app.wiring.view_models import ViewModels
 from desktop.domain.lazy import lazy_module, load
+from desktop.presenter.mcp.questions import ServerQuestionsViewModel
 from desktop.presenter.settings.confinement import ConfinementViewModel
 from desktop.presenter.settings.pages import APPROVALS, MODELS, settings_rows
 from desktop.presenter.shell.window import ShellViewModel
@@ -95,6 +97,7 @@ class Pages(QObject):
         self._opened = False
         drafts = DebateDrafts(services.home / "data", services.redactor.mask_data)
         self._debates = DebatePages(window, shell, models, self._title_of, self.show_inbox, window_state, drafts)
+        self.asking = LazyAsking(window, ServerQuestionsViewModel(services.mcp.questions, self))
         self._commands()
         self._connect()
 

@@ -38,6 +38,8 @@ DECISIONS: Mapping[str, OutcomeWords] = {
     "stop": OutcomeWords("The run was ended instead", "its run was ended instead", "You stopped the run instead"),
     UNANSWERED: OutcomeWords("Not answered", "not answered", "Not answered"),
     "refused": OutcomeWords("", "", "Refused before anybody was asked"),
+    "answered": OutcomeWords("", "", "You answered the server's question"),
+    "declined": OutcomeWords("", "", "You refused to answer the server's question"),
 }
 """By the choice that was stored. A card says of an edited call what was edited."""
 
@@ -58,6 +60,7 @@ DECIDED_BY: Mapping[str, OutcomeWords] = {
     "visibility": OutcomeWords("", "", "Not offered to the agent"),
     "limit": OutcomeWords("", "", "A limit"),
     "schema": OutcomeWords("", "", "Wrong arguments"),
+    "form": OutcomeWords("", "", "What forms may ask"),
     "unknown tool": OutcomeWords("", "", "No such tool"),
     "pipeline": OutcomeWords("", "", "Assent"),
 }

@@ -6,8 +6,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from desktop.domain.lazy_dataclass import dataclass
+from desktop.domain.sign_in import SignInFacts
 from desktop.presenter.skills.words import table_of
 
 if TYPE_CHECKING:
@@ -123,7 +125,7 @@ class McpRow:
     name: str
     """Its name."""
     state: str
-    """off | starting | running | waiting | failed."""
+    """off | starting | running | waiting | failed | sign_in."""
     reason: str
     """Why, in a sentence."""
     where: str
@@ -150,6 +152,16 @@ class McpRow:
     """What it tells models; None: nothing."""
     start: McpStart = field(default_factory=McpStart)
     """How it is started."""
+    sign_in: SignInFacts = SignInFacts()
+    """How a person's sign-in to it stands."""
+
+    @property
+    def host(self) -> str:
+        """The host of a server at an address, or ""."""
+        try:
+            return urlsplit(self.where).hostname or "" if self.is_web else ""
+        except ValueError:
+            return ""
 
     @property
     def unseen(self) -> int:
@@ -188,6 +200,7 @@ def row_of(server: ServerFacts) -> McpRow:
         definition.line,
         _instructions(server.instructions),
         _start(server),
+        server.sign_in,
     )
 
 

@@ -39,6 +39,8 @@ class McpServersViewModel(DeclaredViewModel):
     secrets_kept = Signal(object)
     secrets_refused = Signal(str)
     declared_read = Signal(str)
+    address_ready = Signal(str)
+    """The address at which a person signs in: it follows their own click, and is for the browser."""
 
     def __init__(self, service: McpServers, trials: SkillTrials, keyring: ToolSecrets, bridge: Bridge) -> None:
         super().__init__(service, trials, bridge, example=EXAMPLE, holds="servers")
@@ -71,6 +73,22 @@ class McpServersViewModel(DeclaredViewModel):
     def stop(self, name: str) -> None:
         """End it until it is started by hand, or Assent anew."""
         self._spawn(self._service.stop(name), f"stop MCP server {name}")
+
+    def sign_in(self, name: str, scopes: Sequence[str]) -> None:
+        """The person has chosen what the server may do: ``address_ready`` follows."""
+        self._spawn(self._service.sign_in(name, tuple(scopes), self.address_ready.emit), f"sign in to {name}")
+
+    def cancel_sign_in(self, name: str) -> None:
+        """The person waits for the browser no longer."""
+        self._spawn(self._service.cancel_sign_in(name), f"do not sign in to {name}")
+
+    def look_at_sign_in(self, name: str) -> None:
+        """Ask once more who wants the person to sign in, and for what."""
+        self._spawn(self._service.look_at_sign_in(name), f"sign-in of {name}")
+
+    def sign_out(self, name: str) -> None:
+        """Have it taken back there, and forget it here."""
+        self._spawn(self._service.sign_out(name), f"sign out of {name}")
 
     @property
     def difference(self) -> Difference | None:

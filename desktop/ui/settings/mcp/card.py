@@ -7,8 +7,10 @@ from dataclasses import replace
 from PySide6.QtCore import Qt, Signal, SignalInstance
 from PySide6.QtWidgets import QFrame, QWidget
 
+from desktop.domain.sign_in import SignInFacts
 from desktop.presenter.mcp.rows import McpRow
-from desktop.ui.settings.mcp.state import LAST_LINES, STATES, trouble, unseen_words
+from desktop.ui.settings.mcp.sign_in import SignInPanel, WaitingClock
+from desktop.ui.settings.mcp.state import LAST_LINES, state_of, trouble, unseen_words
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.layout.containers import Notice, clear
 from desktop.ui.widgets.marks import StateLabel
@@ -24,16 +26,22 @@ class ServerCard(QFrame):
     look = Signal()
     restart = Signal()
     stop = Signal()
+    sign_out = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("pane", "card")
         self._known: object = None
-        self._column = Column(self, margins=(16, 10, 12, 12), spacing=6)
+        column = Column(self, margins=(16, 10, 12, 12), spacing=6)
+        self._column = Column(spacing=6)
+        column.addLayout(self._column)
+        self.signing = SignInPanel()
+        column.addWidget(self.signing)
 
     def show_row(self, row: McpRow) -> None:
         """Show the server as it is now; it is built anew only when something that it shows changed, because a server
         may write to its log without end."""
+        self.signing.show_facts(row.sign_in if row.state != "off" else SignInFacts(), row.host)
         broken = row.state in ("waiting", "failed")
         facts = (len(row.tools), row.on, row.unseen, row.unseen_instructions)
         key = (replace(row, tools=(), instructions=None, log=row.log[-LAST_LINES:] if broken else ()), facts)
@@ -41,7 +49,7 @@ class ServerCard(QFrame):
             return
         self._known = key
         clear(self._column)
-        self.setAccessibleName(f"{row.name}, {STATES[row.state][1]}: {shown_line(row.where)}")
+        self.setAccessibleName(f"{row.name}, {state_of(row)[1]}: {shown_line(row.where)}")
         for widget in self._widgets(row, broken=broken):
             self._column.addWidget(widget)
 
@@ -66,11 +74,17 @@ class ServerCard(QFrame):
         head = Row(holder, spacing=8)
         head.addWidget(Text(shown_line(row.name), "code"))
         state = StateLabel()
-        state.set_state(*STATES[row.state])
+        state.set_state(*state_of(row))
         head.addWidget(state)
+        if row.sign_in.stage == "waiting":
+            head.addWidget(WaitingClock(row.sign_in.until))
         head.addStretch(1)
         for button in run_buttons(row, self.stop, self.restart):
             head.addWidget(button)
+        if row.sign_in.stage == "in":
+            out = Button("Sign out", small=True, tip=f"Sign out of {row.name}")
+            out.clicked.connect(self.sign_out)
+            head.addWidget(out)
         self._open = show = Button(
             "Open", small=True, icon="right", tip=f"What {row.name} offers, its log, and how it is started"
         )
@@ -95,7 +109,7 @@ def run_buttons(row: McpRow, stop: SignalInstance, restart: SignalInstance) -> l
         end = Button("Stop", "quiet", small=True, icon="stop", tip=f"End {row.name}")
         end.clicked.connect(stop)
         buttons.append(end)
-    if row.enabled or running:
+    if (row.enabled and row.state != "sign_in") or running:
         words = "Restart" if running else "Start"
         again = Button(words, small=True, icon="retry" if running else "play", tip=f"{words} {row.name}")
         again.clicked.connect(restart)

@@ -5,7 +5,10 @@ Whatever a server says (names, descriptions, hints, instructions) is shown as it
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from desktop.presenter.mcp.rows import McpRow
@@ -14,6 +17,7 @@ from desktop.ui.settings.declared_page import DeclaredPage
 from desktop.ui.settings.mcp.card import ServerCard
 from desktop.ui.settings.mcp.form import ServerForm
 from desktop.ui.settings.mcp.server_page import ServerPage
+from desktop.ui.settings.mcp.sign_in import SignInPanel
 from desktop.ui.settings.mcp.trial import McpTry
 from desktop.ui.skills.difference import DifferenceView
 from desktop.ui.widgets.controls.buttons import Button
@@ -78,6 +82,17 @@ class McpPage(DeclaredPage):
         page.restart.connect(lambda: mcp.restart(page.name))
         page.stop.connect(lambda: mcp.stop(page.name))
         page.in_sight.connect(self._server_in_sight)
+        page.sign_out.connect(lambda: mcp.sign_out(page.name))
+        self._connect_signing(page.signing, lambda: page.name)
+        mcp.address_ready.connect(_open)
+
+    def _connect_signing(self, panel: SignInPanel, name: Callable[[], str]) -> None:
+        mcp = self._mcp
+        panel.begin.connect(lambda scopes: mcp.sign_in(name(), scopes))
+        panel.cancelled.connect(lambda: mcp.cancel_sign_in(name()))
+        panel.look_again.connect(lambda: mcp.look_at_sign_in(name()))
+        panel.browser.connect(_open)
+        panel.copied.connect(_copy)
 
     # -- one server ---------------------------------------------------------------------------------------------------
 
@@ -172,6 +187,8 @@ class McpPage(DeclaredPage):
         card.look.connect(lambda: self._mcp.look_at(name))
         card.restart.connect(lambda: self._mcp.restart(name))
         card.stop.connect(lambda: self._mcp.stop(name))
+        card.sign_out.connect(lambda: self._mcp.sign_out(name))
+        self._connect_signing(card.signing, lambda: name)
         return card
 
     def _nothing(self) -> QWidget:
@@ -179,3 +196,11 @@ class McpPage(DeclaredPage):
         write.clicked.connect(self.add_server)
         words = "Enter a program or an address. Nothing starts before you say so."
         return EmptyState("server", "No MCP servers yet", words, (write,), framed=True)
+
+
+def _open(address: str) -> None:
+    QDesktopServices.openUrl(QUrl(address))
+
+
+def _copy(address: str) -> None:
+    QGuiApplication.clipboard().setText(address)

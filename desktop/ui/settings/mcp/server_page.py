@@ -12,11 +12,13 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
+from desktop.domain.sign_in import SignInFacts
 from desktop.presenter.mcp.rows import McpRow
 from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.settings.mcp.card import run_buttons
+from desktop.ui.settings.mcp.sign_in import SignInPanel
 from desktop.ui.settings.mcp.started import started_card
-from desktop.ui.settings.mcp.state import STATES, trouble
+from desktop.ui.settings.mcp.state import state_of, trouble
 from desktop.ui.settings.mcp.tool_list import ToolList
 from desktop.ui.settings.mcp.tools_top import ToolsTop
 from desktop.ui.widgets.controls.buttons import Button, IconButton
@@ -46,6 +48,7 @@ class ServerPage(QFrame):
     attempt = Signal(str)
     restart = Signal()
     stop = Signal()
+    sign_out = Signal()
     in_sight = Signal(bool)
 
     def __init__(self) -> None:
@@ -67,8 +70,10 @@ class ServerPage(QFrame):
         self._failed = Notice("failed")
         self._failed.hide()
         self._trouble = Column(spacing=0)
+        self.signing = SignInPanel()
         above.addWidget(self._failed)
         above.addLayout(self._trouble)
+        above.addWidget(self.signing)
         self._above.hide()
         column.addWidget(self._above)
         self.stack = QStackedWidget()
@@ -142,10 +147,12 @@ class ServerPage(QFrame):
             self.tools.field.clear()
             self.show_tab("tools")
         self._row = row
-        head = (row.name, row.state, row.enabled, row.line)
+        head = (row.name, row.state, row.enabled, row.line, row.sign_in)
         self._part("head", head, lambda: self._show_head(row))
         broken = row.state in ("waiting", "failed")
+        self.signing.show_facts(row.sign_in if row.state != "off" else SignInFacts(), row.host)
         self._part("trouble", broken and (row.reason, row.log[-4:]), lambda: self._show_trouble(row, broken=broken))
+        self._show_above()
         self._tools_top.show_row(row)
         self.tools.show_tools(row)
         self.tabs.set_count("tools", len(row.tools))
@@ -164,6 +171,10 @@ class ServerPage(QFrame):
         self._failed.show()
         self._above.show()
 
+    def _show_above(self) -> None:
+        shown_parts = (self._trouble.count() > 0, not self.signing.isHidden(), not self._failed.isHidden())
+        self._above.setVisible(any(shown_parts))
+
     def _part(self, name: str, key: object, build: Callable[[], None]) -> None:
         if name not in self._keys or self._keys[name] != key:
             self._keys[name] = key
@@ -172,27 +183,31 @@ class ServerPage(QFrame):
     def show_tab(self, tab: str) -> None:
         """Show one of its parts."""
         self._failed.hide()
-        self._above.setVisible(self._trouble.count() > 0)
+        self._show_above()
         self.tabs.set_value(tab)
         self.stack.setCurrentWidget(self._views[tab])
         if self._row is not None:
             self._show_tab(self._row)
 
     def _show_head(self, row: McpRow) -> None:
-        self.setAccessibleName(f"{row.name}, {STATES[row.state][1]}")
+        self.setAccessibleName(f"{row.name}, {state_of(row)[1]}")
         self._name.setText(shown_line(row.name))
-        self._state.set_state(*STATES[row.state])
+        self._state.set_state(*state_of(row))
         clear(self._actions)
         edit = Button("Edit", "quiet", small=True, tip=f"Edit {row.name} in the file")
         edit.clicked.connect(lambda: self.edit.emit(row.line))
-        for button in (edit, *run_buttons(row, self.stop, self.restart)):
+        buttons = [edit, *run_buttons(row, self.stop, self.restart)]
+        if row.sign_in.stage == "in":
+            out = Button("Sign out", small=True, tip=f"Sign out of {row.name}")
+            out.clicked.connect(self.sign_out)
+            buttons.append(out)
+        for button in buttons:
             self._actions.addWidget(button)
 
     def _show_trouble(self, row: McpRow, *, broken: bool) -> None:
         clear(self._trouble)
         if broken:
             self._trouble.addWidget(trouble(row))
-        self._above.setVisible(broken or not self._failed.isHidden())
 
     def _show_log(self, row: McpRow) -> None:
         self.log.set_text("\n".join(map(shown_line, row.log or ("(nothing)",))))

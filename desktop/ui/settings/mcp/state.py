@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 from PySide6.QtWidgets import QWidget
 
 from desktop.presenter.mcp.rows import McpRow
 from desktop.ui.approvals.request.lines_view import LinesView
+from desktop.ui.settings.mcp.sign_in import sign_in_state
 from desktop.ui.widgets.layout.containers import Notice
 from desktop.ui.widgets.properties import pane
 from desktop.ui.widgets.scaling import Column
@@ -20,7 +23,20 @@ STATES = {
     "running": ("done", "running"),
     "waiting": ("failed", "failed, will start again"),
     "failed": ("failed", "failed"),
+    "sign_in": ("waiting", "sign in first"),
 }
+
+
+def state_of(row: McpRow) -> tuple[str, str]:
+    """Glyph and word of its state; where a person has to sign in, or is doing so, that is its state."""
+    facts = row.sign_in
+    if row.state != "off" and (words := sign_in_state(facts)) is not None:
+        return words
+    look, word = STATES[row.state]
+    if row.state == "running" and facts.stage == "in":
+        ends = facts.until if not facts.renews else 0.0
+        word = f"{word}, signed in{time.strftime(' until %H:%M', time.localtime(ends)) if ends else ''}"
+    return look, word
 
 
 def unseen_words(row: McpRow) -> str:

@@ -41,7 +41,9 @@ class ScrolledDialog(Dialog):
         width = min(px(self._base_width), self.width() - px(32))
         self.scroller.setFixedHeight(0)
         layout.activate()
-        around = layout.heightForWidth(width + 2 * px(REACH)) - 2 * px(REACH)
+        turns = layout.hasHeightForWidth()  # without a text at its top it does not
+        whole = layout.heightForWidth(width + 2 * px(REACH)) if turns else layout.sizeHint().height()
+        around = whole - 2 * px(REACH)
         inside = width - px(48)
         needed = column.heightForWidth(inside) if column.hasHeightForWidth() else column.sizeHint().height()
         self.scroller.setFixedHeight(max(px(64), min(needed, self.height() - px(32) - around)))
