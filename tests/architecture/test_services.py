@@ -4,10 +4,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 import keyring
 import pytest
 
+from tests.harness import services
 from tests.harness.services import KeyringDaemon, running_keyring, running_x_server
 
 ASK = "import keyring; print(keyring.get_password('assent-tests', 'key'))"
@@ -37,6 +39,16 @@ def test_a_keyring_daemon_ends_with_its_scope() -> None:
     assert daemon.daemon.poll() is not None
     with pytest.raises(ProcessLookupError):
         os.kill(daemon.bus_pid, 0)
+
+
+def test_whoever_asks_before_the_keyring_is_there_starts_no_other_one(tmp_path: Path) -> None:
+    bus = services._start_bus(tmp_path)
+    try:
+        asked = _python(services._LOOK, {"DBUS_SESSION_BUS_ADDRESS": f"unix:path={tmp_path / 'bus'}"})
+        assert asked.returncode != 0
+        assert "SecretServiceNotAvailable" in asked.stderr
+    finally:
+        services._end(bus)
 
 
 def test_the_x_server_shows_a_window() -> None:

@@ -291,7 +291,7 @@ class World:
 
     def __init__(self) -> None:
         self.redactor = SecretRedactor()
-        self.keyring = KeyringSecrets(keyring_host(), timeout_s=30, on_value=self.redactor.remember)
+        self.keyring = KeyringSecrets(keyring_host(), timeout_s=WAIT_S, on_value=self.redactor.remember)
         self.setup = SampleSetup()
         self.setup.connections = (Connection("mistral", "mistral", "Mistral", "", "connection/gui-mistral"),)
         self.tools = ToolSecrets(self.keyring, State(), lambda: {"connection/gui-mistral"})
@@ -329,7 +329,7 @@ async def world(keyring_session: Any) -> AsyncIterator[World]:
 
 @pytest.mark.spec("R-UI-6", "R-ENV-5")
 async def test_the_page_follows_the_real_keyring(world: World) -> None:
-    other_program = KeyringSecrets(keyring_host(), timeout_s=30)
+    other_program = KeyringSecrets(keyring_host(), timeout_s=WAIT_S)
     await other_program.put("connection/gui-mistral", "sk-0123456789")
     await other_program.keep(world.other.service, world.other.user, "value-of-another")
     await other_program.close()

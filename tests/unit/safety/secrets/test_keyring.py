@@ -71,7 +71,7 @@ async def odd(tmp_path: Path) -> AsyncIterator[Odd]:
 
 @pytest.fixture
 async def real(keyring_session: Any) -> AsyncIterator[KeyringSecrets]:
-    made = KeyringSecrets(keyring_host(), service=f"assent-test-{os.getpid()}", timeout_s=30)
+    made = KeyringSecrets(keyring_host(), service=f"assent-test-{os.getpid()}", timeout_s=WAIT_S)
     yield made
     await made.close()
 
@@ -82,7 +82,7 @@ async def test_a_key_survives_in_a_real_keyring(real: KeyringSecrets) -> None:
     assert await real.put("openai", "sk-grüße-1") is True
     assert await real.get("openai") == "sk-grüße-1"
     assert real.place_of("openai") == "kept"
-    other = KeyringSecrets(keyring_host(), service=f"assent-test-{os.getpid()}", timeout_s=30)
+    other = KeyringSecrets(keyring_host(), service=f"assent-test-{os.getpid()}", timeout_s=WAIT_S)
     assert await other.get("openai") == "sk-grüße-1"
     await other.close()
     await real.delete("openai")
@@ -95,7 +95,7 @@ async def test_a_value_goes_by_the_pipe_and_is_in_nobodys_arguments_or_environme
     keyring_session: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     child = keyring_host(environ={**os.environ, "OPENAI_API_KEY": "sk-of-the-person"})
-    secrets = KeyringSecrets(child, service=f"assent-test-{os.getpid()}", timeout_s=30)
+    secrets = KeyringSecrets(child, service=f"assent-test-{os.getpid()}", timeout_s=WAIT_S)
     assert await secrets.put("x", "sk-by-the-pipe") is True
     told = Path(f"/proc/{child.health.pid}/cmdline").read_bytes()
     environment = environment_of(child.health.pid)
@@ -139,7 +139,7 @@ async def test_entries_of_other_services_can_be_read(real: KeyringSecrets) -> No
 @pytest.mark.spec("R-SEC-2")
 @pytest.mark.parametrize("module", ["keyrings.alt.file", "keyring.backends.fail", "my.plaintext"])
 async def test_backends_that_do_not_keep_secrets_safely_are_refused(odd: Odd, tmp_path: Path, module: str) -> None:
-    secrets = KeyringSecrets(odd(module=module), timeout_s=30)
+    secrets = KeyringSecrets(odd(module=module), timeout_s=WAIT_S)
     with pytest.raises(SecretsUnavailable, match="found no safe keyring") as refused:
         await secrets.get("x")
     assert module not in str(refused.value), "a person reads it"
@@ -154,7 +154,7 @@ async def test_backends_that_do_not_keep_secrets_safely_are_refused(odd: Odd, tm
 
 @pytest.mark.spec("R-SEC-2")
 async def test_without_a_bus_keys_last_for_the_session_and_nobody_is_asked() -> None:
-    secrets = KeyringSecrets(keyring_host(), timeout_s=30)
+    secrets = KeyringSecrets(keyring_host(), timeout_s=WAIT_S)
     assert await secrets.put("openai", "sk-session") is False
     assert await secrets.get("openai") == "sk-session"
     await secrets.close()
@@ -172,7 +172,7 @@ async def test_a_locked_or_broken_keyring_is_said_without_its_own_text(
         "    set_password = get_password\n",
         module="keyring.backends.kwallet",
     )
-    secrets = KeyringSecrets(child, timeout_s=30)
+    secrets = KeyringSecrets(child, timeout_s=WAIT_S)
     with pytest.raises(SecretsUnavailable, match=words) as caught:
         await secrets.get("x")
     assert caught.value.next_step
@@ -185,12 +185,12 @@ async def test_a_locked_or_broken_keyring_is_said_without_its_own_text(
 
 async def test_a_hanging_backend_costs_its_timeout_and_never_the_loop(odd: Odd) -> None:
     child = odd("    def get_password(self, *_): time.sleep(600)\n", module="keyring.backends.macOS")
-    assert await KeyringSecrets(child, timeout_s=30).backend_name() == "A test's keyring"
+    assert await KeyringSecrets(child, timeout_s=WAIT_S).backend_name() == "A test's keyring"
     secrets = KeyringSecrets(child, timeout_s=0.2)
     for _ in range(2):
         with pytest.raises(SecretsUnavailable, match="did not answer"):
             await secrets.get("x")
-    assert await KeyringSecrets(child, timeout_s=30).backend_name() == "A test's keyring", "the next has a thread"
+    assert await KeyringSecrets(child, timeout_s=WAIT_S).backend_name() == "A test's keyring", "the next has a thread"
     with pytest.raises(SecretsUnavailable, match="did not answer"):
         await secrets.get("x")
     with pytest.raises(SecretsUnavailable, match="does not respond"):
@@ -214,7 +214,7 @@ async def test_a_key_is_kept_when_the_person_answers_the_keyring_late(
     odd: Odd, tmp_path: Path, answer: str, place: str
 ) -> None:
     child, late = odd(SLOW), asyncio.Event()
-    await KeyringSecrets(child, timeout_s=30).backend_name()
+    await KeyringSecrets(child, timeout_s=WAIT_S).backend_name()
     secrets = KeyringSecrets(child, timeout_s=0.05)
     secrets.on_late.append(late.set)
     assert secrets.place_of("x") == "unasked"
@@ -241,7 +241,7 @@ STUCK = """
 @pytest.mark.parametrize("then", ["put", "delete"])
 async def test_a_key_that_was_given_up_is_not_kept_once_the_person_answers(odd: Odd, tmp_path: Path, then: str) -> None:
     child = odd(STUCK)
-    await KeyringSecrets(child, timeout_s=30).backend_name()
+    await KeyringSecrets(child, timeout_s=WAIT_S).backend_name()
     secrets = KeyringSecrets(child, timeout_s=0.05)
     assert await secrets.put("x", "mistyped") is False
     async with asyncio.timeout(WAIT_S):
@@ -272,20 +272,20 @@ async def test_a_child_that_dies_under_a_call_is_started_again_and_asked_again(o
         "        if not (here / 'died').exists(): (here / 'died').touch(); os._exit(3)\n"
         "        return 'still there'\n"
     )
-    assert await KeyringSecrets(child, timeout_s=30).get("x") == "still there"
+    assert await KeyringSecrets(child, timeout_s=WAIT_S).get("x") == "still there"
     assert (tmp_path / "died").exists()
 
 
 @pytest.mark.expects_log("keyring-host ended with exit code 3")
 async def test_a_child_that_always_dies_is_a_keyring_that_cannot_be_used(odd: Odd) -> None:
-    secrets = KeyringSecrets(odd("    def get_password(self, *_): os._exit(3)\n"), timeout_s=30)
+    secrets = KeyringSecrets(odd("    def get_password(self, *_): os._exit(3)\n"), timeout_s=WAIT_S)
     with pytest.raises(SecretsUnavailable, match="failed"):
         await secrets.get("x")
 
 
 async def test_it_ends_when_nobody_asks_and_is_there_again_when_somebody_does(odd: Odd) -> None:
     child = odd(idle=0.3)
-    secrets = KeyringSecrets(child, timeout_s=30)
+    secrets = KeyringSecrets(child, timeout_s=WAIT_S)
     assert await secrets.put("x", "kept") is True
     async with asyncio.timeout(WAIT_S):
         while child.health.state != "stopped":
@@ -299,7 +299,7 @@ async def test_it_ends_when_nobody_asks_and_is_there_again_when_somebody_does(od
 async def test_every_value_that_passes_becomes_known_to_redaction(odd: Odd, tmp_path: Path) -> None:
     redactor = SecretRedactor()
     (tmp_path / "assent old").write_text("from-the-keyring")
-    secrets = KeyringSecrets(odd(), timeout_s=30, on_value=redactor.remember)
+    secrets = KeyringSecrets(odd(), timeout_s=WAIT_S, on_value=redactor.remember)
     await secrets.get("old")
     await secrets.put("new", "given-by-hand")
     assert redactor.mask_known("from-the-keyring given-by-hand") == "[REDACTED] [REDACTED]"
@@ -348,7 +348,7 @@ async def test_a_tools_secret_that_cannot_be_had_is_an_error_in_time_that_names_
     odd: Odd, code: str, timeout_s: float, words: str
 ) -> None:
     child = odd(code)
-    await KeyringSecrets(child, timeout_s=30).backend_name()
+    await KeyringSecrets(child, timeout_s=WAIT_S).backend_name()
     secrets = KeyringSecrets(child, timeout_s=timeout_s)
     settings = SafetySettings(workspace="/w")
     builder = AllowlistEnvironment(lambda: settings, keyring=secrets.lookup)
@@ -381,7 +381,7 @@ async def test_both_processes_with_keys_have_done_so_when_they_answer(odd: Odd) 
     model = model_host(secrets=tuple)
     await model.call("ping", timeout=60)
     keyring = odd()
-    await KeyringSecrets(keyring, timeout_s=30).backend_name()
+    await KeyringSecrets(keyring, timeout_s=WAIT_S).backend_name()
     for child in (model, keyring):
         limits = Path(f"/proc/{child.health.pid}/limits").read_text()
         (core,) = [line.split() for line in limits.splitlines() if line.startswith("Max core file size")]

@@ -14,6 +14,7 @@ from desktop.safety.secrets.keyring import KeyringSecrets
 from desktop.safety.secrets.redaction import SecretRedactor
 from desktop.safety.secrets.tool_secrets import EntryRefused, ToolSecrets
 from desktop.workers.keyring_child import keyring_host
+from tests.harness.timeouts import WAIT_S
 
 PROVIDER = KeyringEntry("assent", "connection/openai")
 OWN = KeyringEntry("assent", f"test-{os.getpid()}")
@@ -43,7 +44,7 @@ class World:
 
     def __init__(self, state: State | None = None) -> None:
         self.redactor = SecretRedactor()
-        self.keyring = KeyringSecrets(keyring_host(), timeout_s=30, on_value=self.redactor.remember)
+        self.keyring = KeyringSecrets(keyring_host(), timeout_s=WAIT_S, on_value=self.redactor.remember)
         self.state = state or State()
         self.secrets = ToolSecrets(self.keyring, self.state, lambda: {"my-key"})
 
