@@ -16,7 +16,10 @@ Check = tuple[Callable[[Any], bool], str]
 def odd_values(place: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """(key, sentence) of each value that cannot be meant. A key without a value is one that is not given, and a text
     with ``${…}`` is filled in when the skill is called."""
-    for key, (fits, wanted) in _VALUES[place].items():
+    checks = _VALUES[place]
+    if checks.keys().isdisjoint(given):  # as in nearly all files
+        return
+    for key, (fits, wanted) in checks.items():
         value = given.get(key)
         if value is not None and not _is_filled_in(value) and not fits(value):
             stops = place == "model" and key != "model"

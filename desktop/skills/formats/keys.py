@@ -115,6 +115,13 @@ UNCLAIMED = "key.unclaimed."
 _SAID_ELSEWHERE = ("allowedtools", "allowedtool")
 """In other spellings and places they are read all the same, with a warning of its own."""
 
+_DEPENDS = frozenset({"entry", "order", "hook", "network", "retries"})
+"""Keys that act in some skills only."""
+_QUIET: Mapping[Place, frozenset[str]] = {
+    place: frozenset({*acts, *((FOREIGN | MIDDLEWARE) - IDLE[place].keys())} - _DEPENDS) for place, acts in ACTS.items()
+}
+"""Keys about which there is nothing to say, whatever skill they are in: nearly all."""
+
 _ALIKE = 0.84
 _SHORT = 4
 
@@ -137,7 +144,8 @@ def check_keys(
         "model": lambda key: (*where("model"), key),
     }
     for place, given in definition.items():
-        for key in sorted(key for key in given if isinstance(key, str)):
+        quiet = _QUIET[place]
+        for key in sorted(key for key in given if key not in quiet and isinstance(key, str)):
             code, message = _wrong(place, key, given[key], origin)
             if code:
                 report.add(code, message, locate(above[place](key)), "warning")

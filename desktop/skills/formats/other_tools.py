@@ -36,6 +36,10 @@ _BY_ANY_CASE = {name.lower(): name for name in TOOLS}
 _WORD = re.compile(r"([A-Za-z_][\w-]*)(?:\s*\((.*)\))?", re.DOTALL)
 _FOREIGN = re.compile(r"(?:^|[\s,])(?:[A-Z]\w*|mcp__\w+|bash\([^=$()]*\))(?=[\s,(]|\Z)")
 _OURS = re.compile(r"\s*(?:\$|[\w.\[\]-]+=)")
+_NESTS = re.compile(r"[({\\]")
+_ENTRY = re.compile(r"[^\s,]+")
+_OUR_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}\*?\Z")
+"""A pattern of ours beyond doubt."""
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 _PREFIX = re.compile(r":\*\Z|\s+\*\Z")
 _SPECIAL = re.compile(r"[\\,(){}\[\]?]")
@@ -78,6 +82,9 @@ def read_list(text: str, folder: str, *, any_case: bool = False) -> Reading:
 
 def _words(text: str) -> Iterator[tuple[str, int]]:
     """The entries with their columns, split at blanks and commas outside of parentheses and braces."""
+    if not _NESTS.search(text):  # as nearly all lists
+        yield from ((found[0], found.start() + 1) for found in _ENTRY.finditer(text))
+        return
     start, depth, at = -1, 0, 0
     while at < len(text):
         letter = text[at]
@@ -113,6 +120,8 @@ def _translated(word: str, folder: str, *, any_case: bool) -> list[str]:
         return _of_server(word)
     if name != name.lower():
         return []  # names of ours have no capitals
+    if _OUR_NAME.match(word):
+        return [word]
     try:
         parse_pattern(word)
     except PatternError:
