@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -13,9 +14,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
-from mcp import ClientSession, StdioServerParameters
+from mcp import Client, ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from desktop.app.home.folder import holder
@@ -25,6 +28,7 @@ from tests.harness.timeouts import WAIT_S
 from tests.unit.app.test_mcp_room import ADD, NOTE, WORDS
 
 ROOT = Path(__file__).resolve().parents[2]
+MODERN = "2026-07-28"
 HIDDEN = "from tests.harness import hide_qt; import sys; from desktop.app.main import main; sys.exit(main())"
 
 
@@ -41,7 +45,7 @@ def words(home: Path, *more: str) -> list[str]:
     return ["-c", HIDDEN, "mcp", "--home", str(home), "--script", str(home / "script.json"), *more]
 
 
-class Logged:
+class Heard:
     def __init__(self) -> None:
         self.logs: list[Any] = []
         self.progress: list[tuple[float, str]] = []
@@ -58,8 +62,8 @@ class Logged:
 
 
 @asynccontextmanager
-async def session(home: Path, errors: Path) -> AsyncIterator[tuple[ClientSession, Logged]]:
-    heard = Logged()
+async def session(home: Path, errors: Path) -> AsyncIterator[tuple[ClientSession, Heard]]:
+    heard = Heard()
     parameters = StdioServerParameters(command=sys.executable, args=words(home), cwd=ROOT, env=dict(os.environ))
     with open(errors, "a") as said:
         async with (
@@ -102,6 +106,113 @@ async def test_the_sdks_client_lists_calls_and_hears_and_two_at_once_share_one_h
         assert heard.progress[2][1] == "answer: agent-message Hello."
     assert holder(home) == 0
     assert (tmp_path / "said").read_text() == ""
+
+
+@pytest.mark.spec("R-MSV-1", "R-MSV-2")
+async def test_a_client_of_the_new_protocol_lists_calls_hears_and_is_told_of_changes(tmp_path: Path) -> None:
+    home, heard = made_home(tmp_path / "h", [{"text": "Hello."}]), Heard()
+    parameters = StdioServerParameters(command=sys.executable, args=words(home), cwd=ROOT, env=dict(os.environ))
+    async with Client(parameters, mode=MODERN, log_level="info", logging_callback=heard.log) as client:
+        assert sorted(tool.name for tool in (await client.list_tools()).tools) == ["add", "answer", "note"]
+        assert (await client.call_tool("add", {"a": 1, "b": 2})).structured_content == {"sum": 3}
+        await client.call_tool("answer", {"message": "hi"}, progress_callback=heard.progressed)
+        await until(lambda: len(heard.progress) == 5)
+        assert [one.data["type"] for one in heard.logs][::4] == ["agent-start", "agent-complete"]
+        async with client.listen(tools_list_changed=True) as changes:
+            (home / "config.yaml").write_text("models: {default: scripted/scripted}\nother_apps: {offered: [add]}\n")
+            async with asyncio.timeout(WAIT_S):
+                assert type(await anext(aiter(changes))).__name__ == "ToolsListChanged"
+        assert [tool.name for tool in (await client.list_tools()).tools] == ["add"]
+
+
+@asynccontextmanager
+async def serving(home: Path) -> AsyncIterator[tuple[str, str]]:
+    """`assent mcp --http`: its address and its token."""
+    command = [sys.executable, *words(home, "--http", "--port", "0")]
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    lines = [await asyncio.to_thread(process.stderr.readline) for _ in range(3)]
+    try:
+        yield lines[0].split()[-1], lines[1].split()[-1]
+        process.send_signal(signal.SIGTERM)
+        assert await asyncio.to_thread(process.wait, WAIT_S) == 0
+        assert process.stderr.read() == ""
+    finally:
+        process.kill()
+        process.wait(WAIT_S)
+        process.stderr.close()
+
+
+@pytest.mark.spec("R-MSV-1")
+async def test_by_http_only_who_has_the_token_gets_in_and_no_page_of_the_web(tmp_path: Path) -> None:
+    home = made_home(tmp_path / "h", [{"text": "Hello."}])
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+    async with serving(home) as (address, token):
+        assert address.startswith("http://127.0.0.1:")
+        right = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
+        async with httpx2.AsyncClient(headers=right, timeout=WAIT_S) as http:
+            for mode in ("legacy", MODERN):
+                async with Client(streamable_http_client(address, http_client=http), mode=mode) as client:
+                    assert (await client.call_tool("add", {"a": 1, "b": 2})).structured_content == {"sum": 3}
+            for headers, status in (
+                ({"Authorization": ""}, 401),
+                ({"Authorization": f"Bearer {token[:-1]}"}, 401),
+                ({"Authorization": f"bearer {token}"}, 401),
+                ({"Host": "evil.example"}, 421),
+                ({"Host": f"127.0.0.1.evil.example:{address.split(':')[2][:5]}"}, 421),
+                ({"Origin": "https://evil.example"}, 403),
+                ({"Origin": "http://127.0.0.1.evil.example"}, 403),
+            ):
+                refused = await http.post(address, json=hello, headers=headers)
+                assert refused.status_code == status, (headers, refused.text)
+                assert token not in refused.text
+            large = await http.post(address, content=b"x" * 9_000_000, headers={"Content-Type": "application/json"})
+            assert large.status_code == 413
+            assert (await http.get(address.replace("/mcp", "/"))).status_code == 404
+
+
+@pytest.mark.spec("R-MSV-1")
+async def test_bad_lines_cost_their_sender_alone_and_a_home_is_left_in_order(tmp_path: Path) -> None:
+    home = made_home(tmp_path / "h")
+    name = "<b>Evil\x1b[31m\u202e" + "x" * 2_000_000
+    greeting = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": name, "version": "1"}}
+    lines: list[bytes] = [
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": greeting}).encode(),
+        b'{"jsonrpc": "2.0", "method": "notifications/initialized"}',
+        b"no json",
+        b"[" * 5000,
+        b'{"jsonrpc": "2.0", "id": 2, "method": "no/method", "params": {}}',
+        b'{"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": 7}}',
+        b'{"jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": {"name": "add", "arguments": {"a": "x"}}}',
+        b'{"jsonrpc": "2.0", "id": 5, "method": "tools/list"}',
+    ]
+    pipe = subprocess.PIPE
+    command = [sys.executable, *words(home)]
+    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(b"\n".join(lines) + b"\n")
+        process.stdin.flush()
+        answers: dict[Any, Any] = {}
+        while 5 not in answers:
+            answer = json.loads(await asyncio.to_thread(process.stdout.readline))
+            answers[answer.get("id")] = answer
+        assert len(answers[5]["result"]["tools"]) == 3
+        assert answers[2]["error"]["code"] == -32601
+        assert answers[3]["error"]["code"] == -32602
+        while 4 not in answers:
+            answer = json.loads(await asyncio.to_thread(process.stdout.readline))
+            answers[answer.get("id")] = answer
+        assert answers[4]["result"]["isError"]
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(b"x" * 9_000_000)
+        assert await asyncio.to_thread(process.wait, WAIT_S) == 0
+        assert b"a message of more than 8,388,608 bytes: this client is left" in process.stderr.read()
+    assert holder(home) == 0
+    log = (home / "logs" / "assent.log").read_text()
+    assert "\x1b" not in log
+    assert "x" * 100 not in log
 
 
 def test_the_samples_of_the_help_page_are_what_the_command_and_the_settings_take(tmp_path: Path) -> None:

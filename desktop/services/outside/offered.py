@@ -96,8 +96,8 @@ def kind_of(tool: Tool) -> str:
 
 
 def outside_name(name: str) -> str:
-    """The name as programs outside know it: letters, digits, ``_`` and ``-`` alone."""
-    return "".join(one if one.isascii() and (one.isalnum() or one in "_-") else "_" for one in name)[:64]
+    """The name as programs outside know it, and as models do: letters, digits and ``_`` alone."""
+    return "".join(one if one.isascii() and one.isalnum() else "_" for one in name)[:64]
 
 
 def speaks(tool: Tool) -> bool:

