@@ -361,6 +361,13 @@ class Confinement(Protocol):
         even where it otherwise only reads, because they are its own; none that holds what is denied, or Assent's."""
         ...
 
+    def wrap_apart(
+        self, spec: ProcessSpec, *, folder: str, readable: tuple[str, ...] = (), network: bool = False
+    ) -> ProcessSpec:
+        """A program that the app itself needs, such as git, confined; blocking. It sees the system's programs and
+        libraries and ``readable``, and writes in ``folder`` alone: no folder that is allowed to tools is open to it."""
+        ...
+
     def drop_caches(self, prefix: str, kept: Iterable[str]) -> list[str]:
         """Remove the caches whose names begin with ``prefix``, but those ``kept``; nothing else. Blocking; returns what
         was removed."""

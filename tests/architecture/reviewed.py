@@ -89,6 +89,7 @@ TOOL_NAMES: dict[str, str] = {
     "desktop/models/demo.py": "the demo model asks for tools by name, as every model does",
     "desktop/models/demo_roles.py": "the demo model asks for tools by name, as every model does",
     "desktop/skills/formats/other_tools.py": "the table of other products' tools and ours; skills do not see tools",
+    "desktop/skills/repositories/reach.py": "what a list of tools declares, compared by name; skills do not see tools",
     "desktop/safety/shell/programs/interpreters.py": "bash, the program, as a command may start it",
     "desktop/tools/cli/category.py": "bash, the program, as an entry of tools.yaml may start it",
     "desktop/ui/approvals/rules/trial.py": "example rules, which the page shows to a person",

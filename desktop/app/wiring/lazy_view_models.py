@@ -22,6 +22,7 @@ from desktop.tools.mcp.headers import references
 
 if TYPE_CHECKING:
     from desktop.app.wiring import reach as wiring_reach
+    from desktop.app.wiring import repositories as wiring_repositories
     from desktop.presenter.mcp import servers as mcp_servers
     from desktop.presenter.mcp.servers import McpServersViewModel
     from desktop.presenter.schedules import page as schedules_page
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from desktop.presenter.skills import models as skills_models
     from desktop.presenter.skills import page as skills_page
     from desktop.presenter.skills import projects as skills_projects
+    from desktop.presenter.skills import repositories as skills_repositories
     from desktop.presenter.skills import trying as skills_trying
     from desktop.presenter.skills.models import SkillsModels
     from desktop.presenter.skills.trying import SkillTrials
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from desktop.safety.boundary import reach as boundary_reach
 else:
     wiring_reach = lazy_module("desktop.app.wiring.reach")
+    wiring_repositories = lazy_module("desktop.app.wiring.repositories")
     mcp_servers = lazy_module("desktop.presenter.mcp.servers")
     schedules_page = lazy_module("desktop.presenter.schedules.page")
     settings_boundaries = lazy_module("desktop.presenter.settings.boundaries")
@@ -69,6 +72,7 @@ else:
     skills_models = lazy_module("desktop.presenter.skills.models")
     skills_page = lazy_module("desktop.presenter.skills.page")
     skills_projects = lazy_module("desktop.presenter.skills.projects")
+    skills_repositories = lazy_module("desktop.presenter.skills.repositories")
     skills_trying = lazy_module("desktop.presenter.skills.trying")
     boundary_entries = lazy_module("desktop.safety.boundary.entries")
     boundary_reach = lazy_module("desktop.safety.boundary.reach")
@@ -173,7 +177,9 @@ class LazyModels:
         editor = skills_editing.SkillEditor(self.services.skill_service, self.bridge, skills.wrote, texts)
         projects = skills_projects.SkillProjects(self.services.settings, self.bridge)
         imports = skills_importing.SkillImport(self.services.skill_service, self.bridge, skills)
-        return skills_models.SkillsModels(skills, editor, self._trials(self._model), projects, imports)
+        taken_from = wiring_repositories.skill_repositories(self.services)
+        repositories = skills_repositories.Repositories(taken_from, self.bridge, skills)
+        return skills_models.SkillsModels(skills, editor, self._trials(self._model), projects, imports, repositories)
 
     def _trials(self, *model: Any) -> SkillTrials:
         return skills_trying.SkillTrials(self.services.skill_service, self.bridge, *model)

@@ -22,6 +22,7 @@ from desktop.services.skills.world import SkillWorld
 from desktop.settings import SettingsService
 from desktop.skills.catalogue.roots import Project, SearchRoot, conventional_roots
 from desktop.skills.editing.files import SkillFiles
+from desktop.skills.repositories.shelf import Shelf, taken_files
 from desktop.skills.resolution.fabric import SkillFabric
 
 INDEX = "skills.index"
@@ -44,11 +45,13 @@ class PinFile:
             return self._read().get(key)
 
     def put(self, values: Mapping[str, Any]) -> None:
-        """Write all or nothing. Raises OSError."""
+        """Write all or nothing; None takes a key out. Raises OSError."""
         with self._lock:
             merged = {**self._read(), **values}
             make_folder(self._path.parent)
-            write_whole(self._path, json.dumps(merged).encode(), lasting=False)
+            merged = {name: value for name, value in merged.items() if value is not None}
+            parts = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in merged.items()]  # in short steps:
+            write_whole(self._path, ("{" + ", ".join(parts) + "}").encode(), lasting=False)  # no other thread waits
             self._values = merged
 
     def _read(self) -> dict[str, Any]:
@@ -68,7 +71,10 @@ def roots_of(settings: SettingsService, home: Path, library: Path) -> tuple[Sear
     named = dict.fromkeys(os.path.expanduser(path) for path in (*at.projects, *at.trusted_projects))
     projects = [Project(path, path in trusted) for path in named]
     person = os.path.expanduser("~")
-    return conventional_roots(home=person, agent_home=str(home), library=str(library), projects=projects)
+    taken = Shelf(home).folders()
+    return conventional_roots(
+        home=person, agent_home=str(home), library=str(library), projects=projects, repositories=taken
+    )
 
 
 def project_of(roots: Iterable[SearchRoot]) -> str:
@@ -90,6 +96,7 @@ def open_skills(
     """Open the skills from their index. Blocks for some 30 ms: use a thread; then ``keep_current`` goes on in the
     background."""
     SkillFiles(home / "data" / DELETED, lambda: (), lambda _path: None).bring_back_unfinished()
+    finished = Shelf(home).recover()
     roots = roots_of(settings, home, library)
     fabric = SkillFabric.open(
         roots,
@@ -98,6 +105,8 @@ def open_skills(
         project=project_of(roots),
         pin_store=PinFile(home / "data" / PINS),
     )
+    for source in finished:
+        fabric.seen(*taken_files(Shelf(home), source))
     worker = PythonWorker(confinement, lambda: safety().workspace, fabric.body)
     return SkillWorld(
         fabric,

@@ -7,6 +7,7 @@ from desktop.presenter.skills.editing import SkillEditor
 from desktop.presenter.skills.importing import SkillImport
 from desktop.presenter.skills.page import SkillsViewModel
 from desktop.presenter.skills.projects import SkillProjects
+from desktop.presenter.skills.repositories import Repositories
 from desktop.presenter.skills.trying import SkillTrials
 
 
@@ -19,3 +20,4 @@ class SkillsModels:
     trials: SkillTrials
     projects: SkillProjects
     imports: SkillImport
+    repositories: Repositories | None = None

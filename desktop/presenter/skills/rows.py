@@ -86,14 +86,16 @@ class SkillListModel(QStringListModel):
         if role == SkillRole.BADGES:
             return badges_of(row, self._changed)
         if role == SkillRole.SOURCE:
-            return source_word(row.source)
+            return row.repository or source_word(row.source)
         if role == SkillRole.TAGS:
             return row.tags
         return self._spoken(row, role)
 
     def _spoken(self, row: SkillRow, role: int) -> str | None:
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return ", ".join((row.name, *badges_of(row, self._changed), row.description, source_word(row.source)))
+            return ", ".join(
+                (row.name, *badges_of(row, self._changed), row.description, row.repository or source_word(row.source))
+            )
         if role == Qt.ItemDataRole.ToolTipRole:
             tags = f"\n#{' #'.join(row.tags)}" if row.tags else ""
             return f"{row.name}\n{row.description[:500]}{tags}"

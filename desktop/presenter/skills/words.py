@@ -29,7 +29,7 @@ TIPS: Mapping[str, str] = {
     EVERYTHING: "Also what comes with Assent",
     "mine": "In your own skills folder",
     "project": "In the project folders that you opened",
-    "shared": "In ~/.agents and ~/.claude, which other apps use too",
+    "shared": "Taken of a repository, or in ~/.agents and ~/.claude, which other apps use too",
     "library": "Instructions that come with Assent, for its own agents",
     "mcp": "Tools of your MCP servers",
     "program": "Tools that come with Assent, those of tools.yaml, and agents that others can call",
@@ -46,7 +46,7 @@ TIPS: Mapping[str, str] = {
 
 EMPTY: Mapping[str, tuple[str, str]] = {
     "project": ("No skills of a project", "Open a project folder, and its skills are listed here."),
-    "shared": ("Nothing installed", "Skills in ~/.agents/skills and ~/.claude/skills are listed here."),
+    "shared": ("Nothing installed", "What you take of a repository is listed here, and what is in ~/.agents/skills."),
     "mcp": ("No tools of MCP servers", "Add a server in Settings, MCP servers."),
     "code": ("No skills in code", "A skill can be a Python or JavaScript file too."),
     "problems": ("No problems", "Every skill can be read."),

@@ -146,6 +146,24 @@ class SystemConfinement:
             return seatbelt.in_seatbelt(spec, profile, self._folder(private))
         return spec
 
+    def wrap_apart(
+        self, spec: ProcessSpec, *, folder: str, readable: tuple[str, ...] = (), network: bool = False
+    ) -> ProcessSpec:
+        """A program of the app's own need, such as git: of the disk it sees the system's programs and libraries and
+        ``readable``, and it writes in ``folder`` alone, whatever folders are allowed to tools."""
+        kind = self.probe().kind
+        folder = paths.real(folder)
+        seen = tuple(dict.fromkeys(path for path in (*SYSTEM, *readable) if os.path.exists(path)))
+        profile = SandboxProfile((folder,), (), (), (), network, seen=seen)
+        spec = replace(spec, cwd=folder, settled=True)
+        if kind == "bubblewrap":
+            return in_bubblewrap(self._bwrap, self._filter, spec, profile, self._closing, self._inherited)
+        if kind == "landlock":
+            return in_landlock(self._launcher, self._folder("apart"), spec, profile)
+        if kind == "sandbox-exec":
+            return seatbelt.in_seatbelt(spec, profile, self._folder("apart"))
+        return spec
+
     def drop_caches(self, prefix: str, kept: Iterable[str]) -> list[str]:
         """Remove the caches of programs that begin so, but those kept."""
         return remove_others(self._caches, prefix, kept) if self._caches else []

@@ -40,7 +40,7 @@ class SkillPinStore(Protocol):
         ...
 
     def put(self, values: Mapping[str, Any]) -> None:
-        """Write all or nothing."""
+        """Write all or nothing; None takes a key out."""
         ...
 
 
@@ -157,12 +157,13 @@ class Pins:
             return [one.path for one in new]
 
     def forget(self, folders: Iterable[str]) -> None:
-        """The person trusts these no longer: once they do again, what is there then has been seen."""
+        """The person trusts these no longer, or they are gone: once they are back, what is there then has been seen."""
         gone = tuple(folder.rstrip(os.sep) + os.sep for folder in folders)
         with self._lock:
             kept = frozenset(folder for folder in self._met if not (_place(folder) + os.sep).startswith(gone))
+            lost = {ONE + path: None for path in self._seen if path.startswith(gone)}
             self._seen = {path: seen for path, seen in self._seen.items() if not path.startswith(gone)}
-            self._write((), kept)
+            self._write((), kept, lost)
 
     def accept(self, found: Fingerprint, *, seen: str) -> None:
         """The person has seen the difference. Raises KnownError when the content is no longer what was ``seen``."""
@@ -175,6 +176,11 @@ class Pins:
         with self._lock:
             self._write([found])
 
+    def see(self, found: Iterable[Fingerprint]) -> None:
+        """The person has seen these as they are now."""
+        with self._lock:
+            self._write(tuple(found))
+
     def difference(self, found: Fingerprint) -> Difference:
         """What a person has to see before ``accept``. Blocks: reads the files."""
         kept = self._store.get(ONE + found.path)
@@ -186,9 +192,11 @@ class Pins:
             found.path, found.digest, tuple(FileDifference(name, texts.get(name), now.get(name)) for name in names)
         )
 
-    def _write(self, found: Iterable[Fingerprint], met: frozenset[str] | None = None) -> None:
+    def _write(
+        self, found: Iterable[Fingerprint], met: frozenset[str] | None = None, lost: Mapping[str, None] | None = None
+    ) -> None:
         seen = dict(self._seen)
-        values: dict[str, Any] = {}
+        values: dict[str, Any] = {**(lost or {})}
         for one in found:
             seen[one.path] = (one.digest, one.main)
             values[ONE + one.path] = {"files": dict(one.files), "texts": _texts(one)}

@@ -1,6 +1,7 @@
 """Where skills are looked for by convention, whose each folder is, and whether it is trusted (R-SK-15).
 
-Order: the project's folders, the person's own, the shared ones of the Agent Skills convention, the library last.
+Order: the project's folders, the person's own, what was taken of repositories, the shared ones of the Agent Skills
+convention, the library last.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ DEFAULT_IGNORES = ("dist", "node_modules", ".git", ".cache", "__pycache__", ".ve
 @dataclass(frozen=True, slots=True)
 class SearchRoot:
     """A folder of the search path. ``trusted`` False: listed for the person only, never searched (R-SK-15).
-    ``project`` is the project folder it belongs to, or ""."""
+    ``project`` is the project folder it belongs to, or ""; ``repository`` the name of the one that it was taken of."""
 
     path: str
     source: SkillSource = "project"
     trusted: bool = True
     project: str = ""
+    repository: str = ""
 
     @property
     def pinned(self) -> bool:
@@ -48,13 +50,20 @@ class Project:
 
 
 def conventional_roots(
-    *, home: str, agent_home: str, library: str, projects: Iterable[Project] = ()
+    *,
+    home: str,
+    agent_home: str,
+    library: str,
+    projects: Iterable[Project] = (),
+    repositories: Iterable[tuple[str, str]] = (),
 ) -> tuple[SearchRoot, ...]:
     """All folders by convention, in search order, whether or not they exist. ``home`` is the person's home folder,
-    ``agent_home`` the app's (``~/.agent``), ``library`` the bundled skills. A folder under two names counts once; what
-    is the person's own stays so when home itself is opened as a project."""
+    ``agent_home`` the app's (``~/.agent``), ``library`` the bundled skills, ``repositories`` (name, folder) of what was
+    taken of each. A folder under two names counts once; what is the person's own stays so when home itself is opened
+    as a project."""
     own = [
         SearchRoot(os.path.join(agent_home, "skills"), "mine"),
+        *(SearchRoot(folder, "shared", repository=name) for name, folder in repositories),
         *(SearchRoot(os.path.join(home, *name.split("/")), "shared") for name in SHARED_FOLDERS),
         SearchRoot(library, "library"),
     ]

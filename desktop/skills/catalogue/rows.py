@@ -41,7 +41,8 @@ _STATES: tuple[SkillState, ...] = ("ready", "untrusted", "changed", "broken")
 
 class SkillRow(NamedTuple):
     """One line of the list. ``key`` names it across catalogues; ``name`` is the file's where there is no skill in it.
-    ``has_problems``: an error or a warning; ``shadowed``: another of its name comes first."""
+    ``has_problems``: an error or a warning; ``shadowed``: another of its name comes first; ``repository``: the name of
+    the one that it was taken of."""
 
     key: tuple[str, str]
     name: str
@@ -54,6 +55,7 @@ class SkillRow(NamedTuple):
     has_problems: bool
     shadowed: bool
     path: str
+    repository: str = ""
 
 
 @dataclass(frozen=True, slots=True)

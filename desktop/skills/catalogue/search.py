@@ -110,6 +110,7 @@ class SkillCatalog:
             bool(rows.troubled[row]),
             rows.is_skill(row) and self.shadowing(row).wins not in (row, -1),
             rows.path(row),
+            root.repository if (root := rows.root(row)) is not None else "",
         )
 
     def named(self, name: str) -> tuple[int, ...]:

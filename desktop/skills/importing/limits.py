@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import threading
 from pathlib import Path
 from typing import Protocol
 
@@ -66,13 +65,21 @@ def relative_parts(name: str) -> tuple[str, ...]:
     return parts
 
 
-class StagedFiles:
-    """Writes what comes out of an import below ``folder``, and stops at the limits. Blocks; ``stop`` ends it."""
+class Stop(Protocol):
+    """What says that a person has cancelled, such as a ``threading.Event``."""
 
-    def __init__(self, folder: Path, stop: threading.Event) -> None:
+    def is_set(self) -> bool: ...
+
+
+class StagedFiles:
+    """Writes what comes out of an import below ``folder``, ``most`` files, and stops at the limits. Blocks; ``stop``
+    ends it."""
+
+    def __init__(self, folder: Path, stop: Stop, most: int = MAX_FILES) -> None:
         self.folder = folder
         self.links = 0
         self._stop = stop
+        self._most = most
         self._entries = 0
         self._files = 0
         self._bytes = 0
@@ -98,8 +105,10 @@ class StagedFiles:
     def write(self, parts: tuple[str, ...], source: Chunks, *, runnable: bool = False) -> None:
         """Write one file. Raises ImportRefused at a limit, or where a file of this name came before."""
         self._files += 1
-        if self._files > MAX_FILES:
-            raise ImportRefused(f"It holds more than {MAX_FILES:,} files.", next_step="Choose the folder of one skill.")
+        if self._files > self._most:
+            raise ImportRefused(
+                f"It holds more than {self._most:,} files.", next_step="Choose the folder of one skill."
+            )
         self._once(parts)
         path = self.folder.joinpath(*parts)
         make_folder(path.parent)

@@ -108,7 +108,7 @@ class Staging:
         try:
             into = StagedFiles(folder, stop)
             fill(into)
-            staged = _looked_at(folder, into.links)
+            staged = looked_at(folder, into.links)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -145,7 +145,8 @@ def _copy_file(path: Path, into: StagedFiles) -> None:
 # -- what is in it ----------------------------------------------------------------------------------------------------
 
 
-def _looked_at(folder: Path, links: int) -> Staged:
+def looked_at(folder: Path, links: int = 0, *, most: int = MAX_SKILLS) -> Staged:
+    """The skills below a folder, at most so many. Blocks."""
     sizes = dict(_sizes(folder))
     skills = [rel for rel in sizes if is_skill_file(rel.rpartition("/")[2])]
     mains = sorted(skills, key=lambda rel: (rel.count("/"), rel))
@@ -156,8 +157,8 @@ def _looked_at(folder: Path, links: int) -> Staged:
         if owner is not None:
             below = rel[len(owner.rpartition("/")[0]) :].lstrip("/")
             beside.setdefault(owner, []).append(FolderFile(below, size))
-    found = tuple(_candidate(folder, rel, beside.get(rel, ())) for rel in mains[:MAX_SKILLS])
-    return Staged(folder, found, links, len(mains) > MAX_SKILLS)
+    found = tuple(candidate_of(folder, rel, beside.get(rel, ())) for rel in mains[:most])
+    return Staged(folder, found, links, len(mains) > most)
 
 
 def _sizes(folder: Path) -> Iterable[tuple[str, int]]:
@@ -167,7 +168,8 @@ def _sizes(folder: Path) -> Iterable[tuple[str, int]]:
             yield os.path.relpath(path, folder).replace(os.sep, "/"), os.lstat(path).st_size
 
 
-def _candidate(folder: Path, rel: str, files: Iterable[FolderFile]) -> Candidate:
+def candidate_of(folder: Path, rel: str, files: Iterable[FolderFile] = ()) -> Candidate:
+    """One skill below a folder, with the files beside it. Blocks."""
     try:
         data, _ = read_bytes(str(folder / rel))
         text = decode(data)

@@ -129,9 +129,9 @@ class SkillFabric(Resolver):
 
     def set_roots(self, roots: Iterable[SearchRoot], *, project: str = "") -> SkillChanges:
         """Replace the folders or the trust in them: a project was opened, trusted, closed."""
-        before, watching = _projects(self._roots), self._watch is not None
+        before, watching = _pinned_places(self._roots), self._watch is not None
         self._roots = tuple(roots)
-        if self.globals.pins is not None and (lost := before - _projects(self._roots)):
+        if self.globals.pins is not None and (lost := before - _pinned_places(self._roots)):
             self.globals.pins.forget(lost)
         config = self.globals.config
         entries = search_entries(self._roots, self._ignores)
@@ -221,6 +221,23 @@ class SkillFabric(Resolver):
         self.globals.cache.forget_folders([], [path], changes.names | {one.name for one in known})
         return changes
 
+    def seen(self, folder: str, paths: Iterable[str]) -> SkillChanges:
+        """A person agreed to these files of one search folder as they are now, and to what is gone of them; as
+        ``invalidate_file`` for each, in one go."""
+        root = next((one for one in self._roots if one.path == folder), None)
+        if root is None:
+            return SkillChanges()
+        changes = self._checked({root: None})
+        found = [self._fingerprint(root, path) for path in dict.fromkeys(paths)]
+        if self.globals.pins is not None and root.pinned:
+            self.globals.pins.see(one for one in found if one.files)
+        files = frozenset(one.path for one in found)
+        names = changes.names | {one.name for path in files for one in self.globals.cache.file.get(path, ())}
+        self.globals.cache.forget_folders([], files, names)
+        self._pin_changes += 1
+        self._tell(SkillChanges(names, files))
+        return changes
+
     # -- changes ------------------------------------------------------------------------------------------------------
 
     def on_change(self, listener: Listener) -> Callable[[], None]:
@@ -307,6 +324,11 @@ class SkillFabric(Resolver):
 def _projects(roots: Iterable[SearchRoot]) -> set[str]:
     """The project folders that the person trusts."""
     return {root.project for root in roots if root.project and root.trusted}
+
+
+def _pinned_places(roots: Iterable[SearchRoot]) -> set[str]:
+    """What can be taken back: trust in a project, and a repository."""
+    return _projects(roots) | {root.path for root in roots if root.repository}
 
 
 def _same(now: list[Snapshot], then: list[Snapshot]) -> bool:

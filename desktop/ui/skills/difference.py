@@ -75,13 +75,13 @@ class DifferenceView(QFrame):
         self.accept.setEnabled(False)
         clear(self.files)
         self.files.addWidget(Text("Comparing…", "body", "2"))
-        self._finding.start(lambda: _compared(found))
+        self._finding.start(lambda: differences(found))
 
     def _found(self, result: object) -> None:
         clear(self.files)
         assert isinstance(result, list)
         for name, words, compared in result:
-            self.files.addWidget(_card(name, words, compared))
+            self.files.addWidget(card_of(name, words, compared))
         if not result:
             self.files.addWidget(Text("Nothing: the text is the same as before.", "body", "2"))
         self.accept.setEnabled(self._seen.difference is not None)
@@ -97,7 +97,8 @@ class DifferenceView(QFrame):
         self.closed.emit()
 
 
-def _compared(found: Difference) -> list[tuple[str, str, Diff | None]]:
+def differences(found: Difference) -> list[tuple[str, str, Diff | None]]:
+    """(name, words, rows) of each file that is another one; for a thread."""
     out: list[tuple[str, str, Diff | None]] = []
     for file in found.files[:MAX_FILES]:
         if file.before is None and file.after is None:
@@ -111,7 +112,8 @@ def _compared(found: Difference) -> list[tuple[str, str, Diff | None]]:
     return out
 
 
-def _card(name: str, words: str, compared: Diff | None) -> QWidget:
+def card_of(name: str, words: str, compared: Diff | None) -> QWidget:
+    """One file with its rows."""
     card = pane("card")
     column = Column(card, margins=1, spacing=0)
     head = sized(pane("header" if compared is not None else "plain"), height=36)

@@ -9,16 +9,19 @@ from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, Qt
 from PySide6.QtWidgets import QAbstractButton, QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop.presenter.skills.page import SkillsViewModel
+from desktop.presenter.skills.repositories import Repositories
+from desktop.presenter.skills.repository_words import tail_words
 from desktop.presenter.skills.words import EVERYTHING, EVERYTHING_WORD, KINDS, SOURCES, TIPS, YOURS, YOURS_WORD
 from desktop.ui.theme import theme
 from desktop.ui.theme.paint import elided, glyph, row_background
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.controls.toggles import Chip, Segmented
 from desktop.ui.widgets.focus import Ringed
-from desktop.ui.widgets.layout.containers import PaneHeader, Scroller
+from desktop.ui.widgets.layout.containers import PaneHeader, Scroller, clear
 from desktop.ui.widgets.layout.flowing import FlowRow
 from desktop.ui.widgets.scaling import Column, Row, sized
-from desktop.ui.widgets.text import Text
+from desktop.ui.widgets.shown import shown_line
+from desktop.ui.widgets.text import Paragraph, Text
 from desktop.ui.widgets.tips import plain_tip
 
 WIDTH = 216
@@ -39,6 +42,7 @@ class FacetRow(Ringed, QAbstractButton):
         super().__init__()
         self._word, self._icon, self._token = word, icon, token
         self._count = -1
+        self._tail, self._tail_token = "", "text-2"
         self.setCheckable(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -56,6 +60,13 @@ class FacetRow(Ringed, QAbstractButton):
             self.setAccessibleName(f"{self._word}, {count:,}")
             self.update()
 
+    def set_tail(self, words: str, token: str = "text-2") -> None:
+        """Other words in the place of the figure."""
+        if (words, token) != (self._tail, self._tail_token):
+            self._tail, self._tail_token = words, token
+            self.setAccessibleName(f"{self._word}, {words}" if words else self._word)
+            self.update()
+
     def sizeHint(self) -> QSize:
         """A row 28 pixels high."""
         return QSize(theme().px(120), theme().px(28))
@@ -69,12 +80,12 @@ class FacetRow(Ringed, QAbstractButton):
         t = theme()
         painter = QPainter(self)
         row_background(painter, self.rect(), selected=self.isChecked(), hovered=self.underMouse(), focused=False)
-        quiet = not self._count and not self.isChecked()
+        quiet = not self._count and not self.isChecked() and not self._tail
         side = t.px(16)
         glyph(painter, QRect(t.px(8), 0, side, self.height()), self._icon, "text-3" if quiet else self._token, side)
         painter.setFont(t.font("small"))
-        painter.setPen(t.color("text-2"))
-        figure = f"{self._count:,}"
+        painter.setPen(t.color(self._tail_token))
+        figure = self._tail or (f"{self._count:,}" if self._count >= 0 else "")
         width = painter.fontMetrics().horizontalAdvance(figure)
         painter.drawText(self.rect().adjusted(0, 0, -t.px(8), 0), _RIGHT, figure)
         weight = 500 if self.isChecked() else None
@@ -86,14 +97,16 @@ class FacetRow(Ringed, QAbstractButton):
 
 class Facets(QFrame):
     """The filters beside the list. ``new_wanted`` and ``project_wanted``: the person pressed New, or Open project
-    folder."""
+    folder; ``pressed``: one of the filters."""
 
     new_wanted = Signal()
     project_wanted = Signal()
+    pressed = Signal()
 
-    def __init__(self, skills: SkillsViewModel) -> None:
+    def __init__(self, skills: SkillsViewModel, repositories: Repositories | None = None) -> None:
         super().__init__()
         self._skills = skills
+        self.repositories = RepositoryGroup(repositories) if repositories is not None else None
         self._chips: dict[str, Chip] = {}
         self._many = False
         self.setProperty("pane", "list")
@@ -118,6 +131,8 @@ class Facets(QFrame):
         column.addLayout(foot)
         skills.counted.connect(self.refresh)
         skills.listed.connect(self._mark)
+        if repositories is not None:
+            repositories.opened.connect(self._mark)
 
     def _lay_out(self, column: QVBoxLayout) -> None:
         self.visibility = Segmented("Visibility", (("shown", "Shown"), ("hidden", "Hidden"), ("all", "All")))
@@ -125,7 +140,7 @@ class Facets(QFrame):
         self.visibility.chosen.connect(lambda value: self._skills.choose(visibility=value))
         self.visibility.set_tips(TIPS)
         column.addWidget(self.visibility)
-        self._tags_head = _caption("Tags")
+        self._tags_head = caption("Tags")
         column.addWidget(self._tags_head)
         self.tags = FlowRow()
         inset = Row(margins=(8, 0, 0, 0))
@@ -136,13 +151,15 @@ class Facets(QFrame):
         column.addWidget(self._more)
         everything = (EVERYTHING, EVERYTHING_WORD, "search")
         self._group(column, "Source", "source", (("", YOURS_WORD, "skills"), *SOURCES, everything))
+        if self.repositories is not None:
+            column.addWidget(self.repositories)
         self._group(column, "Kind", "kind", tuple((name, word, icon) for name, word, icon, _ in KINDS))
         looks = (("problems", "Problems", "failed"), ("off", "Switched off", "lock"))
         self._group(column, "Needs your attention", "look", looks)
         column.addStretch(1)
 
     def _group(self, column: QVBoxLayout, title: str, facet: str, choices: tuple[tuple[str, str, str], ...]) -> None:
-        column.addWidget(_caption(title))
+        column.addWidget(caption(title))
         for value, word, icon in choices:
             token = {"problems": "failed", "off": "ask"}.get(value, "text-2")
             row = FacetRow(word, icon, token)
@@ -154,18 +171,24 @@ class Facets(QFrame):
 
     def _press(self, facet: str, value: str) -> None:
         """A second press takes a choice back."""
+        self.pressed.emit()
         now = getattr(self._skills.chosen, facet)
         self._skills.choose(**{facet: "" if value == now else value})
         self._mark()
 
     # -- following the view-model -------------------------------------------------------------------------------------
 
+    @property
+    def _away(self) -> bool:
+        """Whether a repository shows, and not the list that these filter."""
+        return self.repositories is not None and self.repositories.shows
+
     def _mark(self) -> None:
         """Mark the choices that are made."""
         chosen = self._skills.chosen
         self.visibility.set_value(chosen.visibility)
         for (facet, value), row in self._rows.items():
-            row.setChecked(getattr(chosen, facet) == value)
+            row.setChecked(getattr(chosen, facet) == value and not self._away)
         for tag, chip in self._chips.items():
             chip.setChecked(tag in chosen.tags)
 
@@ -226,6 +249,68 @@ class Facets(QFrame):
             super().keyPressEvent(event)
 
 
+class RepositoryGroup(QWidget):
+    """The repositories that skills are taken from, and the way to another. ``add_wanted``: the person pressed Add;
+    ``wanted`` carries the name of the one that was pressed."""
+
+    add_wanted = Signal()
+    wanted = Signal(str)
+
+    def __init__(self, repositories: Repositories) -> None:
+        super().__init__()
+        self._repositories = repositories
+        self.rows: dict[str, FacetRow] = {}
+        column = Column(self, spacing=0)
+        column.addWidget(caption("Repositories"))
+        self._list = Column(spacing=0)
+        column.addLayout(self._list)
+        self.add = FacetRow("Add a repository…", "new")
+        self.add.setCheckable(False)
+        self.add.set_tail(" ")
+        self.add.setAccessibleName("Add a repository…")
+        self.add.clicked.connect(self.add_wanted)
+        column.addWidget(self.add)
+        self.note = Paragraph("What is taken is written to skills.lock, which a team can share.", "small", "3")
+        holder = Row(margins=(8, 4, 8, 0))
+        holder.addWidget(self.note)
+        column.addLayout(holder)
+        self.note.setToolTip(plain_tip(repositories.lock_file))
+        self.note.hide()
+        repositories.listed.connect(self.refresh)
+        repositories.opened.connect(self._mark)
+
+    @property
+    def shows(self) -> bool:
+        """Whether a repository is open."""
+        return bool(self._repositories.name)
+
+    def refresh(self) -> None:
+        """Show the repositories that there are now."""
+        views = self._repositories.views
+        if [view.source.name for view in views] != list(self.rows):
+            clear(self._list)
+            self.rows = {}
+            for view in views:
+                name = view.source.name
+                row = self.rows[name] = FacetRow(name, "branch")
+                row.setToolTip(plain_tip(shown_line(view.source.address)))
+                row.clicked.connect(lambda _=False, name=name: self._press(name))
+                self._list.addWidget(row)
+        self.note.setVisible(any(view.taken for view in views))
+        for view in views:
+            words, changed = tail_words(view)
+            self.rows[view.source.name].set_tail(words, "info" if changed else "text-2")
+        self._mark()
+
+    def _press(self, name: str) -> None:
+        self._mark()  # a second press does not uncheck it
+        self.wanted.emit(name)
+
+    def _mark(self) -> None:
+        for name, row in self.rows.items():
+            row.setChecked(name == self._repositories.name)
+
+
 class _TagChip(Chip):
     """A chip that never grows wider than the pane: a long tag is named in full in its tooltip."""
 
@@ -242,7 +327,8 @@ class _TagChip(Chip):
         self.setText(text)
 
 
-def _caption(text: str) -> QWidget:
+def caption(text: str) -> QWidget:
+    """The title of a group of choices."""
     holder = sized(QWidget(), height=36)
     row = Row(holder, margins=(8, 12, 8, 4))
     row.addWidget(Text(text, "caption", "2"))

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from typing import Protocol, cast
 
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QMenu, QWidget
+from PySide6.QtWidgets import QFrame, QMenu, QStackedWidget, QWidget
 
 from desktop.presenter.skills.models import SkillsModels
+from desktop.presenter.skills.repositories import Repositories
 from desktop.ui.skills import asking, facets, importing, list_pane
 from desktop.ui.skills.detail import SkillPane
 from desktop.ui.skills.facets import Facets
 from desktop.ui.skills.list_pane import SkillList
+from desktop.ui.skills.repositories import list_pane as repository_pane
+from desktop.ui.skills.repositories.adding import AddDialog
+from desktop.ui.skills.repositories.item_pane import ItemPane
+from desktop.ui.skills.repositories.list_pane import RepositoryList
 from desktop.ui.theme import theme
 from desktop.ui.widgets.dialogs.drop_zone import DropZone
 from desktop.ui.widgets.dialogs.files import choose_folder
@@ -26,12 +32,18 @@ OVERLAY_BELOW = 1040
 """Pixels of the window, at 100 %, below which the skill lies over the list."""
 
 
-class SideBySide(QWidget):
-    """The list, and one skill beside it or, in a narrow window, over it."""
+class Overlaid(Protocol):
+    """A pane that needs a way back where it lies over the list."""
 
-    def __init__(self, rows: QWidget, skill: SkillPane) -> None:
+    def set_overlaid(self, overlaid: bool) -> None: ...
+
+
+class SideBySide(QWidget):
+    """The list, ``wide`` pixels at 100 %, and one thing of it beside it or, in a narrow window, over it."""
+
+    def __init__(self, rows: QWidget, skill: QWidget, wide: int = list_pane.WIDTH) -> None:
         super().__init__()
-        self._rows, self._skill = rows, skill
+        self._rows, self._skill, self._wide = rows, skill, wide
         self.over = False
         self.narrow = False
         rows.setParent(self)
@@ -51,8 +63,8 @@ class SideBySide(QWidget):
         """Arrange the parts by the width of the window."""
         px = theme().px
         self.narrow = self.window().width() < px(OVERLAY_BELOW)
-        self._skill.set_overlaid(self.narrow)
-        width = self.width() if self.narrow else min(px(list_pane.WIDTH), self.width() // 2)
+        cast("Overlaid", self._skill).set_overlaid(self.narrow)
+        width = self.width() if self.narrow else min(px(self._wide), self.width() // 2)
         self._rows.setGeometry(QRect(0, 0, width, self.height()))
         if self.narrow:
             self._skill.setGeometry(self.rect())
@@ -61,6 +73,25 @@ class SideBySide(QWidget):
         else:
             self._skill.setGeometry(QRect(width, 0, self.width() - width, self.height()))
             self._skill.show()
+
+
+class RepositorySides(SideBySide):
+    """What a repository has, and one thing of it."""
+
+    def __init__(self, repositories: Repositories) -> None:
+        self.list, self.item = RepositoryList(repositories), ItemPane(repositories)
+        super().__init__(self.list, self.item, repository_pane.WIDTH)
+        self.list.opened.connect(self._open)
+        self.item.back.connect(self._back)
+
+    def _open(self) -> None:
+        self.show_skill(True)
+        if self.narrow:
+            self.item.leave.setFocus()
+
+    def _back(self) -> None:
+        self.show_skill(False)
+        self.list.take_keys()
 
 
 class SkillsPage(QFrame):
@@ -75,13 +106,18 @@ class SkillsPage(QFrame):
         self._models = models
         self._skills, self._editor = models.skills, models.editor
         self.setProperty("pane", "surface")
-        self.facets, self.list = Facets(models.skills), SkillList(models.skills)
+        self.facets, self.list = Facets(models.skills, models.repositories), SkillList(models.skills)
         self.skill = SkillPane(models.skills, models.editor, models.trials)
         self.sides = SideBySide(self.list, self.skill)
-        self.folding = FoldingPane(self.facets, self.sides, width=facets.WIDTH, name="Show what to filter by")
+        self.work = QStackedWidget()
+        self.work.addWidget(self.sides)
+        self.repository = RepositorySides(models.repositories) if models.repositories is not None else None
+        if self.repository is not None:
+            self.work.addWidget(self.repository)
+        self.folding = FoldingPane(self.facets, self.work, width=facets.WIDTH, name="Show what to filter by")
         self.list.head.insertWidget(0, self.folding.button)
         Column(self, spacing=0).addWidget(self.folding, 1)
-        self.toast = Toast(self.sides)
+        self.toast = Toast(self.work)
         self._after_save: Callable[[], None] | None = None
         self._connect()
         self._shortcuts()
@@ -115,6 +151,43 @@ class SkillsPage(QFrame):
         projects.said.connect(self.toast.say)
         projects.failed.connect(self.toast.say)
 
+        if self._models.repositories is not None:
+            self._connect_repositories(self._models.repositories)
+
+    def _connect_repositories(self, repositories: Repositories) -> None:
+        group = self.facets.repositories
+        assert group is not None
+        group.add_wanted.connect(self.add_repository)
+        group.wanted.connect(lambda name: self.leaving(lambda: repositories.open(name)))
+        self.facets.pressed.connect(lambda: repositories.open(""))
+        repositories.opened.connect(self._show_repository)
+        repositories.said.connect(self.toast.say)
+        repositories.failed.connect(self.toast.say)
+        self.toast.undone.connect(repositories.undo)
+
+    def _show_repository(self) -> None:
+        """A repository, or the list of skills; the button that brings the left pane goes along."""
+        repositories, sides = self._models.repositories, self.repository
+        assert repositories is not None
+        assert sides is not None
+        wanted: QWidget = sides if repositories.view is not None else self.sides
+        if wanted is self.work.currentWidget():
+            return
+        (sides.list.head if wanted is sides else self.list.head).insertWidget(0, self.folding.button)
+        self.work.setCurrentWidget(wanted)
+        self.folding.put_away()
+        if wanted is sides:
+            sides.show_skill(False)
+            sides.list.take_keys()
+        else:
+            self.list.rows.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def add_repository(self) -> None:
+        """Ask for the address of a repository, and look at it."""
+        if self._models.repositories is not None:
+            dialog = AddDialog(self.window(), self._models.repositories)
+            dialog.open(dialog.field)
+
     def _shortcuts(self) -> None:
         for keys, act in (
             ("Ctrl+Shift+N", self.new),
@@ -127,6 +200,8 @@ class SkillsPage(QFrame):
         """List the skills when the page is first shown."""
         super().showEvent(event)
         self._skills.start()
+        if self._models.repositories is not None:
+            self._models.repositories.start()
 
     def changeEvent(self, event: QEvent) -> None:
         """Back from another program, perhaps an editor: read the open skill again."""
@@ -137,12 +212,16 @@ class SkillsPage(QFrame):
 
     def first_focus(self) -> QWidget:
         """Keys go to the list, or to what is being edited."""
+        if self.repository is not None and self.work.currentWidget() is self.repository:
+            return self.repository.list.rows
         if self.skill.isVisible() and self._editor.dirty:
             return self.skill.edit.source
         return self.list.rows
 
     def begin_find(self) -> None:
         """Move the keys to the search field (Ctrl+F)."""
+        if self._models.repositories is not None:
+            self._models.repositories.open("")
         self.sides.show_skill(False)
         self.list.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.list.field.selectAll()
@@ -231,6 +310,7 @@ class SkillsPage(QFrame):
             ("Import from a folder…", self.import_folder),
             ("Import from an archive…", self.import_archive),
             ("Paste a SKILL.md…", self.import_text),
+            *((("Add a repository…", self.add_repository),) if self.repository is not None else ()),
         ):
             action = QAction(words, menu)
             action.triggered.connect(lambda _=False, act=act: act())

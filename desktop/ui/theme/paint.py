@@ -42,6 +42,9 @@ BADGES: dict[str, BadgeLook] = {
     "off: changed": BadgeLook("lock", "ask", "off: changed"),
     "not trusted": BadgeLook("lock", "ask", "not trusted"),
     "changed on disk": BadgeLook("retry", "info", "changed on disk"),
+    "reaches more": BadgeLook("network", "ask", "reaches more"),
+    "text changed": BadgeLook("retry", "info", "text changed"),
+    "new": BadgeLook("new", "info", "new"),
     "shadowed": BadgeLook("skills", "", "shadowed"),
     "hidden": BadgeLook("hidden", "", "hidden"),
 }

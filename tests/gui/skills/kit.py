@@ -9,7 +9,9 @@ from typing import Any
 
 from desktop.agents.skill.host import Host
 from desktop.app.home.unsaved_texts import UnsavedTextFiles
+from desktop.app.wiring.repositories import declared_servers
 from desktop.app.wiring.skills import PinFile
+from desktop.domain.safety import SafetySettings
 from desktop.pipeline.pipeline import CallSettings, Pipeline
 from desktop.presenter.events.bridge import Bridge
 from desktop.presenter.skills.editing import SkillEditor
@@ -17,16 +19,24 @@ from desktop.presenter.skills.importing import SkillImport
 from desktop.presenter.skills.models import SkillsModels
 from desktop.presenter.skills.page import SkillsViewModel
 from desktop.presenter.skills.projects import SkillProjects
+from desktop.presenter.skills.repositories import Repositories
 from desktop.presenter.skills.trying import SkillTrials
+from desktop.safety.boundary.policy import BoundaryPolicy
+from desktop.safety.confinement.process import GroupRunner
+from desktop.safety.confinement.select import SystemConfinement
 from desktop.services.skills.editing import SkillService
+from desktop.services.skills.repositories.git import Git
+from desktop.services.skills.repositories.service import SkillRepositories
 from desktop.services.skills.world import SkillWorld
 from desktop.settings import SettingsService
-from desktop.skills.catalogue.roots import Project, conventional_roots
+from desktop.skills.catalogue.roots import Project, SearchRoot, conventional_roots
+from desktop.skills.repositories.shelf import Shelf
 from desktop.supervision.tasks import TaskOwner
 from tests.harness.definitions import load_agents
 from tests.harness.skills import open_fabric
 from tests.harness.timeouts import WAIT_S
 from tests.unit.pipeline.kit import FakeTool, Person, Table
+from tests.unit.services.skills.repositories.kit import Servers
 
 ROOT = Path(__file__).resolve().parents[3]
 PARAMS = """\
@@ -117,7 +127,24 @@ class SkillsBench:
         self.skills.touched.connect(self.editor.look_at_disk)
         self.imports = SkillImport(self.bench, self.bridge, self.skills)
         self.imports.refused.connect(self.failed.append)
-        return SkillsModels(self.skills, self.editor, self.trials, self.projects, self.imports)
+        self.repositories = Repositories(self._taken_from(roots), self.bridge, self.skills)
+        self.repositories.said.connect(lambda text, token: self.said.append((text, token)))
+        self.repositories.failed.connect(self.failed.append)
+        return SkillsModels(self.skills, self.editor, self.trials, self.projects, self.imports, self.repositories)
+
+    def _taken_from(self, roots: tuple[SearchRoot, ...]) -> SkillRepositories:
+        """The real service, with the git of the system in a sandbox."""
+        settings = SafetySettings(workspace=str(self.person))
+        policy = BoundaryPolicy(str(self.home), lambda: settings)
+        self.confinement = SystemConfinement(policy, lambda: settings)
+        self.shelf, self.servers = Shelf(self.home), Servers()
+
+        def follow() -> None:
+            taken = [SearchRoot(folder, "shared", repository=name) for name, folder in self.shelf.folders()]
+            self.fabric.set_roots((*roots[:1], *taken, *roots[1:]))
+
+        git = Git(self.confinement, GroupRunner())
+        return SkillRepositories(self.shelf, self.world, git, self.servers, declared_servers, follow)
 
     async def listed(self) -> None:
         self.skills.start()
@@ -163,6 +190,7 @@ class SkillsBench:
         await self.bridge.shutdown(3.0)
         await self.owner.close()
         await asyncio.to_thread(self.world.close)
+        self.confinement.close()
 
 
 async def until(true: Callable[[], Any], what: str) -> None:

@@ -1,0 +1,79 @@
+"""The service of repositories that skills are taken from, made when the Skills page is first shown."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from desktop.app.wiring.services import Services
+from desktop.app.wiring.skills import project_of, roots_of
+from desktop.domain.errors import KnownError
+from desktop.presenter.mcp.paste import PastedServer, read_pasted
+from desktop.safety.confinement.process import GroupRunner
+from desktop.services.skills.repositories.git import Git
+from desktop.services.skills.repositories.service import SkillRepositories
+from desktop.skills.repositories.offers import DeclaredServer
+from desktop.skills.repositories.shelf import Shelf
+from desktop.tools.mcp.servers import McpServers
+from desktop.yaml_text.change import with_item
+
+
+class McpFile:
+    """mcp.yaml as repositories use it: a ``ServerFile``."""
+
+    def __init__(self, servers: McpServers) -> None:
+        self._servers = servers
+
+    def names(self) -> frozenset[str]:
+        """The servers in it."""
+        return frozenset(server.definition.name for server in self._servers.state.servers)
+
+    def add(self, entries: Sequence[Mapping[str, object]]) -> None:
+        """Add these at its end, switched off. Raises KnownError, and then adds none."""
+        known = self._servers.read()
+        taken = self.names()
+        text = known.text
+        for entry in entries:
+            if entry["name"] in taken:
+                raise KnownError(
+                    f"mcp.yaml has a server called {entry['name']} already.",
+                    next_step="Remove it there first, in Settings, MCP servers, then take this one.",
+                )
+            text = with_item(text, "servers", {**entry, "enabled": False})
+        self._servers.save(text, known.stamp)
+
+
+def declared_servers(text: str) -> tuple[DeclaredServer, ...]:
+    """The servers of a plugin's declaration, read as what a person pastes is."""
+    return tuple(_declared(one) for one in read_pasted(text).servers)
+
+
+def _declared(one: PastedServer) -> DeclaredServer:
+    runs = " ".join((one.command, *one.args)) if one.command else one.url
+    problem = ""
+    if one.secrets:
+        names = ", ".join(secret.name for secret in one.secrets[:5])
+        problem = f"A secret stands in it ({names}). Add the server by hand in Settings, MCP servers."
+    host = urlsplit(one.url).hostname if one.url else None
+    return DeclaredServer(one.name, one.entry(), runs, problem, (host,) if host else ())
+
+
+def skill_repositories(services: Services) -> SkillRepositories:
+    """For the Skills page; reads nothing yet."""
+    fabric, settings = services.skills.fabric, services.settings
+    library = next((root.path for root in fabric.roots if root.source == "library"), os.devnull)
+
+    def follow() -> None:
+        roots = roots_of(settings, services.home, Path(library))
+        fabric.set_roots(roots, project=project_of(roots))
+
+    return SkillRepositories(
+        Shelf(services.home),
+        services.skills,
+        Git(services.confinement, GroupRunner(mask=services.redactor.mask_known)),
+        McpFile(services.mcp),
+        declared_servers,
+        follow,
+    )
