@@ -250,7 +250,7 @@ async def test_a_name_of_the_library_says_that_agents_would_get_this_one_instead
     await until(lambda: "Agents would get this one instead" in words(dialog), "what it would hide")
 
 
-async def test_the_menu_has_four_ways_that_keys_reach(open_page: Any, bench: SkillsBench) -> None:
+async def test_the_menu_has_five_ways_that_keys_reach(open_page: Any, bench: SkillsBench) -> None:
     window = await open_page(bench)
     menu = window.page.make_new_menu()
     assert [action.text() for action in menu.actions()] == [
@@ -258,6 +258,7 @@ async def test_the_menu_has_four_ways_that_keys_reach(open_page: Any, bench: Ski
         "Import from a folder…",
         "Import from an archive…",
         "Paste a SKILL.md…",
+        "Add a repository…",
     ]
     menu.actions()[3].trigger()
     assert window.dialog.accessibleName() == "Paste a skill"
