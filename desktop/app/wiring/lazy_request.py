@@ -1,6 +1,7 @@
-"""The request over a thread, built when something asks for the first time: most starts end without a question.
+"""The request over a thread, and a server's question over the window, built when something asks for the first time:
+most starts end without a question.
 
-Its code is loaded in a thread when a run begins (``warm_with_first_run``), so that the window only has to build it.
+The request's code is loaded in a thread when a run begins (``warm_with_first_run``), so that the window only has to build it.
 """
 
 from __future__ import annotations
@@ -9,19 +10,24 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
 from desktop.app.wiring.view_models import ViewModels
 from desktop.domain.lazy import lazy_module, load
+from desktop.presenter.mcp.questions import ServerQuestionsViewModel
 from desktop.presenter.transcript.live_threads import LiveThreads
 from desktop.supervision.tasks import TaskOwner
 from desktop.ui.widgets.layout.side_room import SideRoom
 
 if TYPE_CHECKING:
+    from desktop.ui.approvals.asking import dialog as asking_dialog
+    from desktop.ui.approvals.asking.dialog import AskingDialog
     from desktop.ui.approvals.request import dialog as request_dialog
     from desktop.ui.approvals.request.dialog import RequestDialog
 else:
+    asking_dialog = lazy_module("desktop.ui.approvals.asking.dialog")
     request_dialog = lazy_module("desktop.ui.approvals.request.dialog")
 
 
@@ -82,3 +88,30 @@ class LazyRequest(QObject):
     def _look(self) -> None:
         if self._models.approvals.requests:
             self.made()
+
+
+class LazyAsking(QObject):
+    """Shows the oldest question over ``window``, and the next one when that is over."""
+
+    def __init__(self, window: QWidget, questions: ServerQuestionsViewModel) -> None:
+        super().__init__(window)
+        self._window, self._questions = window, questions
+        self.dialog: AskingDialog | None = None
+        questions.changed.connect(self._look)
+        window.destroyed.connect(questions.close)
+
+    def _look(self) -> None:
+        question = self._questions.current
+        if self.dialog is not None or question is None:
+            return
+        self.dialog = asking_dialog.AskingDialog(self._window, self._questions, question)
+        self.dialog.opened.connect(self._open)
+        self.dialog.answered.connect(self._over)
+        self.dialog.appear()
+
+    def _open(self, page: QUrl) -> None:
+        QDesktopServices.openUrl(page)
+
+    def _over(self, _value: str) -> None:
+        self.dialog = None
+        QTimer.singleShot(0, self, self._look)

@@ -17,8 +17,7 @@ from desktop.app.desktop.text_zoom import TextZoom
 from desktop.app.home.debate_drafts import DebateDrafts
 from desktop.app.home.window_state import WindowState
 from desktop.app.wiring.debate_pages import DebatePages
-from desktop.app.wiring.lazy_asking import LazyAsking
-from desktop.app.wiring.lazy_request import LazyRequest, warm_with_first_run
+from desktop.app.wiring.lazy_request import LazyAsking, LazyRequest, warm_with_first_run
 from desktop.app.wiring.services import Services
 from desktop.app.wiring.settings_pages import SETTINGS_PAGES, SettingsModels
 from desktop.app.wiring.view_models import ViewModels

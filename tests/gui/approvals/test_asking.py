@@ -10,7 +10,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from desktop.app.wiring.lazy_asking import LazyAsking
+from desktop.app.wiring.lazy_request import LazyAsking
 from desktop.domain.permission import AuditEntry
 from desktop.presenter.mcp.questions import ServerQuestionsViewModel
 from desktop.tools.mcp.asking.questions import CallUnderWay, PersonQuestions

@@ -58,7 +58,7 @@ class CallUnderWay:
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenQuestion:
     question: ServerQuestion
     answer: asyncio.Future[PersonAnswer]
 
@@ -68,7 +68,7 @@ class PersonQuestions:
 
     def __init__(self, write_down: WriteDown) -> None:
         self._write_down = write_down
-        self._open: dict[str, _Open] = {}
+        self._open: dict[str, _OpenQuestion] = {}
         self._listeners: list[Callable[[], None]] = []
 
     # -- for the window -----------------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ class PersonQuestions:
     async def _asked(
         self, question: ServerQuestion, under_way: tuple[CallUnderWay, ...], note: Callable[[str], None]
     ) -> dict[str, Any]:
-        found = _Open(question, asyncio.get_running_loop().create_future())
+        found = _OpenQuestion(question, asyncio.get_running_loop().create_future())
         resumes = [call.pause() for call in under_way]
         began, answer = time.monotonic(), PersonAnswer("cancel")
         self._open[question.question_id] = found
