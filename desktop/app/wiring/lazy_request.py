@@ -1,7 +1,8 @@
 """The request over a thread, and a server's question over the window, built when something asks for the first time:
 most starts end without a question.
 
-The request's code is loaded in a thread when a run begins (``warm_with_first_run``), so that the window only has to build it.
+The request's code is loaded in a thread when a run begins (``warm_with_first_run``), so that the window only has to
+build it.
 """
 
 from __future__ import annotations
