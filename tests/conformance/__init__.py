@@ -1,0 +1,1 @@
+"""Official conformance suites, run against the app's own ends of a protocol."""
