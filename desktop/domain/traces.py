@@ -75,12 +75,17 @@ _FACTS = (
 )
 
 
+_NUMBERS = (bool, int, float)
+_PARTS = (dict, list)
+"""What is made of parts nearly always is one of these, and asking that is quick."""
+
+
 def packed(data: Mapping[str, Any]) -> dict[str, Any]:
     """The same with what is made of parts as JSON text: a run has tens of thousands of entries, and each part would be
     looked at by every collection of garbage on the window's thread."""
     return {
         key: json.dumps(value, ensure_ascii=False, default=str)
-        if key in PACKED and isinstance(value, Mapping | list)
+        if key in PACKED and (type(value) in _PARTS or isinstance(value, (Mapping, list)))
         else value
         for key, value in data.items()
     }
@@ -207,11 +212,14 @@ def bounded(value: Any, room: int = KEPT_DATA) -> Any:
 
 
 def _bounded(value: Any, room: list[int], depth: int) -> Any:
-    if value is None or isinstance(value, bool | int | float):
+    if type(value) is str and len(value) <= room[0]:  # as nearly all: an entry is made for each event of a run
+        room[0] -= len(value) + 8
+        return value
+    if value is None or isinstance(value, _NUMBERS):
         room[0] -= 8
         return value
-    if isinstance(value, Mapping | list | tuple) and depth < _DEEPEST:
-        if isinstance(value, Mapping):
+    if depth < _DEEPEST and (type(value) in _PARTS or isinstance(value, (Mapping, list, tuple))):
+        if type(value) is dict or isinstance(value, Mapping):
             return {str(key)[:BRIEF]: _bounded(item, room, depth + 1) for key, item in _while(value.items(), room)}
         return [_bounded(item, room, depth + 1) for item in _while(value, room)]
     text = value if isinstance(value, str) else str(value) if depth < _DEEPEST else "…"

@@ -58,6 +58,9 @@ class TracePanel(QFrame):
         self.budget = BudgetView()
         self.text_page = TextPage()
         self._lay_out()
+        self._soon = QTimer(self, singleShot=True, interval=0)
+        """While a run goes on, what stands below the lines is made in a turn of its own, after they are painted."""
+        self._soon.timeout.connect(self._refresh_below)
         self._second = QTimer(self, interval=SECOND)
         self._second.timeout.connect(self._refresh_below)
         self._connect()
@@ -166,7 +169,10 @@ class TracePanel(QFrame):
         self.rows.refresh(live=self._trace.live)
         if self._pages.currentWidget() is self._empty and self.model.lines:
             self._pages.setCurrentWidget(self._body)
-        self._refresh_below()
+        if self._trace.live:
+            self._soon.start()
+        else:
+            self._refresh_below()
 
     def _refresh_below(self) -> None:
         tree, node = self._trace.tree, self.chosen_node

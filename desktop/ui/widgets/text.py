@@ -97,6 +97,10 @@ class Text(QLabel):
             self.setToolTip(plain_tip(self.text() if cut else ""))
 
 
+_WIDTHS = 8
+"""Heights that a paragraph remembers, each of another width."""
+
+
 class Selectable(QLabel):
     """A line of machine text that can be selected and copied: an address, a path."""
 
@@ -128,6 +132,9 @@ class Paragraph(QLabel):
         self._center = center
         self._pieces: tuple[Piece, ...] = ()
         self._laid: tuple[int, float, str, QTextLayout, int] | None = None
+        self._heights: dict[tuple[int, float], int] = {}
+        """By width and scale; a layout asks for the same few again and again."""
+        self._natural: tuple[float, int] | None = None
         self.setTextFormat(Qt.TextFormat.PlainText)
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(True)
@@ -136,8 +143,11 @@ class Paragraph(QLabel):
 
     def set_pieces(self, pieces: str | Sequence[Piece]) -> None:
         """Replace the text."""
-        self._pieces = ((pieces, ""),) if isinstance(pieces, str) else tuple(pieces)
-        self._laid = None
+        wanted = ((pieces, ""),) if isinstance(pieces, str) else tuple(pieces)
+        if wanted == self._pieces:
+            return
+        self._pieces = wanted
+        self._forget()
         self.setText("".join(text for text, _ in self._pieces))
         if self.minimumHeight():  # of other words, at the same width
             self.setMinimumHeight(self.heightForWidth(self.width()))
@@ -151,7 +161,13 @@ class Paragraph(QLabel):
 
     def heightForWidth(self, width: int) -> int:
         """Height at ``width`` pixels."""
-        return self._layout_at(width)[1]
+        key = (width, theme().scale)
+        height = self._heights.get(key)
+        if height is None:
+            if len(self._heights) >= _WIDTHS:
+                self._heights.clear()
+            height = self._heights[key] = self._layout_at(width)[1]
+        return height
 
     def hasHeightForWidth(self) -> bool:
         """The height depends on the width."""
@@ -159,7 +175,10 @@ class Paragraph(QLabel):
 
     def natural_width(self) -> int:
         """Pixels that it takes on one line."""
-        return int(self._layout_at(100_000)[0].maximumWidth()) + 2
+        scale = theme().scale
+        if self._natural is None or self._natural[0] != scale:
+            self._natural = (scale, int(self._layout_at(100_000)[0].maximumWidth()) + 2)
+        return self._natural[1]
 
     def sizeHint(self) -> QSize:
         """Natural width up to 400 pixels."""
@@ -179,8 +198,12 @@ class Paragraph(QLabel):
     def changeEvent(self, event: QEvent) -> None:
         """A new style sheet means new fonts and colours."""
         if event.type() in (QEvent.Type.StyleChange, QEvent.Type.PaletteChange):
-            self._laid = None
+            self._forget()
         super().changeEvent(event)
+
+    def _forget(self) -> None:
+        self._laid, self._natural = None, None
+        self._heights.clear()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the lines."""
