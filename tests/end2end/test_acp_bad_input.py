@@ -198,3 +198,19 @@ async def test_an_editor_that_leaves_while_it_is_asked_has_said_no_and_the_run_e
     ((reason,),) = rows(home, "SELECT end_reason FROM runs")
     assert reason in ("cancelled", "interrupted")
     assert rows(home, "SELECT line FROM audit WHERE line LIKE '%allow_%'") == []
+
+
+async def test_an_editor_hears_nothing_of_a_session_before_its_id_and_everything_before_the_end(tmp_path: Path) -> None:
+    home = make_home(tmp_path / "h", [*[{"text": "word "}] * 300, {"text": "end"}])
+    async with raw(home) as editor:
+        editor.ask(1, "initialize", **HELLO)
+        await editor.answer(1)
+        editor.ask(2, "session/new", cwd=str(home), mcpServers=[])
+        session = (await editor.answer(2))["result"]["sessionId"]
+        assert editor.others == []
+        editor.ask(3, "session/prompt", sessionId=session, prompt=[{"type": "text", "text": "Go"}])
+        await editor.answer(3)
+        told = [one["params"]["update"] for one in editor.others]
+        said = [one["content"]["text"] for one in told if one["sessionUpdate"] == "agent_message_chunk"]
+        assert "".join(said).endswith("word " * 300 + "end")
+        assert "available_commands_update" in [one["sessionUpdate"] for one in told]
