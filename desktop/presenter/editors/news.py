@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Mapping
+import time
+from collections.abc import Coroutine, Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import Any
 
 from desktop.domain.errors import KnownError
-from desktop.domain.events import Event, MessageClosed, RunEnded, RunStarted, ThreadChanged, ToolCallWaiting
+from desktop.domain.events import (
+    Event,
+    MessageClosed,
+    ReasoningArrived,
+    RunEnded,
+    RunStarted,
+    TextArrived,
+    ThreadChanged,
+    ToolCallFinished,
+    ToolCallWaiting,
+)
 from desktop.domain.models import ModelInfo
 from desktop.presenter.editors.desk import EditorDesk, EditorLink
 from desktop.presenter.editors.options import options_of
@@ -17,6 +30,8 @@ from desktop.presenter.editors.replay import said_by_person
 from desktop.presenter.editors.session import EditorSession
 from desktop.presenter.editors.updates import Update, call_updates, updates_of
 
+SLICE_S = 0.004
+"""Seconds of telling after which everything else gets its turn."""
 logger = logging.getLogger(__name__)
 
 
@@ -84,14 +99,21 @@ class EditorNews:
 
     async def _tell(self) -> None:
         while True:
-            event = await self._events.get()
-            try:
-                session = self._of(event)
-                if session is not None:
-                    await self._pass_on(session, event)
-            except KnownError as error:
-                logger.info("an editor could not be told of something: %s", error.code)
-            finally:
+            events = [await self._events.get()]
+            while not self._events.empty():
+                events.append(self._events.get_nowait())
+            turn = time.monotonic()
+            for event in merged(events):
+                if time.monotonic() - turn > SLICE_S:
+                    await asyncio.sleep(0)
+                    turn = time.monotonic()
+                try:
+                    session = self._of(event)
+                    if session is not None:
+                        await self._pass_on(session, event)
+                except KnownError as error:
+                    logger.info("an editor could not be told of something: %s", error.code)
+            for _ in events:
                 self._events.task_done()
 
     async def _pass_on(self, session: EditorSession, event: Event) -> None:
@@ -107,7 +129,12 @@ class EditorNews:
             await self._began(session, event)
         elif isinstance(event, ThreadChanged) and event.what in ("title", "model", "agent"):
             await self._changed(session, event.what)
-        for update in updates_of(event, session.calls, self._desk.mask):
+        mask = self._desk.mask
+        if isinstance(event, ToolCallWaiting | ToolCallFinished):
+            told = await asyncio.to_thread(lambda: list(updates_of(event, session.calls, mask)))
+        else:
+            told = list(updates_of(event, session.calls, mask))
+        for update in told:
             self.say(session, update)
 
     async def _began(self, session: EditorSession, event: RunStarted) -> None:
@@ -128,6 +155,25 @@ class EditorNews:
     def _say_options(self, session: EditorSession) -> None:
         found = options_of(self._desk, session.record, self.models)
         self.say(session, {"kind": "options", "options": found})
+
+
+def merged(events: Iterable[Event]) -> Iterator[Event]:
+    """The same, with text that came in pieces as one piece where nothing came between: an editor that draws more slowly
+    than a model writes gets fewer and larger ones."""
+    for (kind, message, _), group in groupby(events, _kind):
+        found = list(group)
+        first = found[0]
+        if kind is not None and isinstance(first, TextArrived | ReasoningArrived):
+            yield replace(first, text="".join(one.text for one in found if isinstance(one, kind)), message_id=message)
+        else:
+            yield from found
+
+
+def _kind(event: Event) -> tuple[type[TextArrived | ReasoningArrived] | None, str, str]:
+    """What goes together: pieces of one message's text, or of its thinking."""
+    if isinstance(event, TextArrived | ReasoningArrived):
+        return type(event), event.message_id, event.thread_id
+    return None, "", ""
 
 
 def moment(at: float) -> str:

@@ -111,6 +111,7 @@ class EditorRoom:
                 for update in said:
                     self._news.say(session, update)
                 await self._guest.drained()
+                await asyncio.sleep(0)  # where there is nothing to wait for, everything else gets its turn
         return await self._opened(session)
 
     async def _again(self, params: Mapping[str, Any]) -> Any:
@@ -284,7 +285,7 @@ class EditorRoom:
         session = self._sessions.get(request.seen_in)
         if session is None:
             return None
-        if why := not_for_editors(request):
+        if why := await asyncio.to_thread(not_for_editors, request):
             reason = f"{why}, and Assent’s window is not open"
             no = Decision("deny", request.digest, by="no_handler", reason=reason)
             return None if self._desk.is_attended() else no

@@ -157,7 +157,9 @@ class EditorCalls:
     ) -> Update:
         """How a call ended."""
         content: list[Update] = [{"type": "diff", **diff}] if diff and done else []
-        shown = cut(self._around.mask(text), RESULT_LIMIT)
+        shown = self._around.mask(
+            cut(text, RESULT_LIMIT)
+        )  # results come without secrets; it is masked for good measure
         content += [{"type": "text", "text": fenced(shown)}] if shown.strip() else []
         if said := media_words(media):
             content.append({"type": "text", "text": said})
