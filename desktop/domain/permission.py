@@ -117,6 +117,8 @@ class Decision:
     """Seconds until the answer."""
     with_network: bool = False
     """The person gave the call the network, where its request offered that."""
+    via: str = ""
+    """The program outside in which it was answered, as that names itself; "": in the window."""
 
     @property
     def allowed(self) -> bool:

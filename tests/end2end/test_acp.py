@@ -75,6 +75,7 @@ async def test_an_answer_of_the_editor_is_logged_with_the_digest_of_the_very_cal
         (asked,) = editor.asked
     (line,) = [json.loads(row[0]) for row in rows(home, "SELECT line FROM audit WHERE line LIKE '%allow_once%'")]
     assert (line["tool"], line["decision"], line["by"]) == ("write-file", "allow_once", "user")
+    assert line["extra"]["via"] == "Zed"
     assert line["digest"] == asked["meta"]["assent.digest"]
 
 
@@ -403,9 +404,12 @@ async def test_what_an_editor_began_ends_with_it_where_no_window_is_open(tmp_pat
             await second.until(lambda: "Begun" in second.said())
         with pytest.raises(ConnectionError):
             await going
-        assert (await first.conn.list_sessions()).sessions
+        session = next(one.session_id for one in (await first.conn.list_sessions()).sessions if one.title == "Go")
+        await first.conn.load_session(cwd=str(home), session_id=session, mcp_servers=[])
+        with pytest.raises(RequestError, match="The script is over"):  # and not that it is at work
+            await first.say(session, "And now?")
     ends = rows(home, "SELECT end_reason FROM runs ORDER BY started_at")
-    assert ends == [("response",), ("interrupted",)]
+    assert ends == [("response",), ("interrupted",), ("error",)]
 
 
 async def test_without_a_model_it_says_where_one_is_chosen(tmp_path: Path) -> None:
@@ -415,3 +419,22 @@ async def test_without_a_model_it_says_where_one_is_chosen(tmp_path: Path) -> No
         await editor.greet()
         with pytest.raises(RequestError, match=r"No model is chosen. Choose one in Assent, Settings, Models"):
             await editor.conn.new_session(cwd=str(home), mcp_servers=[])
+
+
+async def test_a_persistent_agent_has_answered_when_it_waits_again(tmp_path: Path) -> None:
+    home = make_home(tmp_path / "h", [{"text": "One."}], [{"text": "Two."}])
+    for folder in ("skills", "agents"):
+        (home / folder).mkdir()
+    (home / "skills" / "keeper.skill.md").write_text(
+        "---\nname: keeper\ndescription: x\nmetadata:\n  model: {persistent: true}\n---\nKeep.\n"
+    )
+    (home / "agents" / "keeper.yaml").write_text("name: keeper_agent\ndescription: Keeps.\nsideA: {prompt: keeper}\n")
+    async with editing(home) as editor:
+        session = await editor.begin(home / "workspace")
+        await editor.conn.set_config_option(config_id="agent", session_id=session, value="keeper_agent")
+        assert await editor.say(session, "Begin") == "end_turn"
+        assert editor.said() == "One."
+        assert await editor.say(session, "Go on") == "end_turn"
+        assert editor.said() == "One.Two."
+        await editor.conn.cancel(session_id=session)
+    assert rows(home, "SELECT end_reason FROM runs") == [("cancelled",)]

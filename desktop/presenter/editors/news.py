@@ -13,6 +13,7 @@ from typing import Any
 
 from desktop.domain.errors import KnownError
 from desktop.domain.events import (
+    AgentListening,
     Event,
     MessageClosed,
     ReasoningArrived,
@@ -123,6 +124,9 @@ class EditorNews:
             return
         if isinstance(event, RunEnded):
             session.end = event
+            session.resting = False
+        elif isinstance(event, AgentListening):
+            session.resting = event.waiting and event.context_id == event.thread_id
         elif isinstance(event, MessageClosed):
             session.closed = event.stop_reason
         elif isinstance(event, RunStarted):

@@ -35,9 +35,9 @@ from desktop.presenter.editors.session import EditorSession
 from desktop.presenter.editors.updates import EditorCalls, Surroundings
 from desktop.services.definitions.book import DEFAULT_AGENT
 
-SESSIONS, PAGE, MOMENT, FOR_EVER = 200, 50, 1.0, 3600.0
-"""Sessions of one editor at once; threads of one page of the list; seconds of a wait for a run: for the very end of the
-one before, and for its own."""
+SESSIONS, PAGE, MOMENT, LOOK = 200, 50, 1.0, 0.25
+"""Sessions of one editor at once; threads of one page of the list; seconds of a wait for the very end of the run
+before, and between two looks whether a persistent agent waits again."""
 NO_MODEL, BUSY = "No model is chosen.", "This thread is at work."
 _ID = re.compile("[0-9a-f]{32}")
 logger = logging.getLogger(__name__)
@@ -206,30 +206,35 @@ class EditorRoom:
             raise _busy()
         session.prompting, session.stopping, session.end, session.closed = True, False, None, None
         try:
-            if not await self._desk.chats.wait(thread_id, MOMENT):  # somebody has said something in the window
-                raise _busy()
+            if not session.resting and not await self._desk.chats.wait(thread_id, MOMENT):
+                raise _busy()  # somebody has said something in the window
             said = await asyncio.to_thread(read_prompt, params.get("blocks"))
             await self._store(session)
-            if session.stopping:
-                return {"stop": "cancelled"}
-            if session.folder.warning and not session.warned:
-                session.warned = True
-                self._news.say(session, {"kind": "text", "message": "", "text": quoted((session.folder.warning,))})
             folder = await self._folder(session)
-            session.working = True
-            sent = await self._desk.chats.send(thread_id, said.text, (*said.blocks, *folder))
-            session.mine.add(sent.message_id)
-            if not sent.run_id and await self._desk.chats.remove_queued(thread_id, sent.queue_id):
-                raise _busy()
-            if session.stopping:
-                await self._desk.chats.stop(thread_id)
-            while not await self._desk.chats.wait(thread_id, FOR_EVER):
-                pass
-            session.working = False
-            await self._news.told()
-            return answer_of(session.end, session.closed)
+            if session.stopping:  # from here on there is a run, which a stop finds
+                return {"stop": "cancelled"}
+            return await self._answered(session, said.text, (*said.blocks, *folder))
         finally:
             session.prompting = False
+
+    async def _answered(self, session: EditorSession, text: str, blocks: tuple[Block, ...]) -> Any:
+        """Say it, and wait for the end of the answer; a persistent agent has answered when it waits again."""
+        chats, thread_id = self._desk.chats, session.record.thread_id
+        if session.folder.warning and not session.warned:
+            session.warned = True
+            self._news.say(session, {"kind": "text", "message": "", "text": quoted((session.folder.warning,))})
+        was_resting, session.resting, session.working = session.resting, False, True
+        sent = await chats.send(thread_id, text, blocks)
+        session.mine.add(sent.message_id)
+        if not (sent.run_id or was_resting) and await chats.remove_queued(thread_id, sent.queue_id):
+            raise _busy()
+        while not session.resting and not await chats.wait(thread_id, LOOK):
+            pass
+        await self._news.told()
+        if session.resting and session.end is None:
+            return {"stop": "end_turn"}
+        session.working = False
+        return answer_of(session.end, session.closed)
 
     async def _store(self, session: EditorSession) -> None:
         """The thread itself, with the first message: an editor opens many that nothing is ever said in."""
@@ -301,11 +306,12 @@ class EditorRoom:
         except KnownError as error:
             logger.info("a question could not be brought to an editor: %s", error.code)
             return None
-        return decision_of(request, answer.get("option") if isinstance(answer, Mapping) else None)
+        option = answer.get("option") if isinstance(answer, Mapping) else None
+        return replace(decision_of(request, option), via=self._name)
 
 
 def _busy() -> KnownError:
-    return KnownError("This thread is at work.", next_step="Wait until it is done, or stop it.", code="editor.busy")
+    return KnownError(BUSY, next_step="Wait until it is done, or stop it.", code="editor.busy")
 
 
 def _folder(kept: Any) -> str:

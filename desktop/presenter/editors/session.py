@@ -24,6 +24,8 @@ class EditorSession:
         """Whether the editor waits for an answer, and wants it stopped."""
         self.working = False
         """Whether what it began may be under way still, although it waits no longer."""
+        self.resting = False
+        """Whether a persistent agent is at work here and waits for a message."""
         self.end: RunEnded | None = None
         """How the last run ended."""
         self.closed: StopReason | None = None

@@ -444,6 +444,8 @@ def _extra_of(request: PermissionRequest, decision: Decision, redactor: Redactor
     extra: dict[str, Any] = {"waited_s": round(decision.waited_s, 3)}
     if decision.reason:
         extra["reason"] = decision.reason[:_SUMMARY]
+    if decision.via:
+        extra["via"] = decision.via[:_SUMMARY]
     if decision.rule:
         extra["rule"] = dict(decision.rule)
     if request.raised_because:

@@ -93,6 +93,7 @@ async def test_a_question_stays_in_the_window_when_its_editor_leaves_and_the_run
         with pytest.raises(ConnectionError):
             await going
     request = await app.asked()
+    assert app.startup._services.askers.of(request) is None  # the editor is asked no more
     app.models.approvals.answer(request.request_id, "allow_once", digest=request.digest)
     app.models.chat.open_thread(session)
     await app.answered("Done.")

@@ -105,6 +105,7 @@ def facts(row: AuditRow, thread_title: str) -> list[EntryFact]:
         EntryFact("Outcome", entry.outcome + later if entry.outcome else UNKNOWN),
         EntryFact("Time", moment(entry.at) + _waited(extra)),
         EntryFact("Reason", _text(extra.get("reason"))),
+        EntryFact("Answered in", _text(extra.get("via"))),
         EntryFact("Tool", entry.tool, machine=True),
         EntryFact("Category", entry.category + _because(extra)),
         EntryFact("Called by", " › ".join(entry.chain)),
