@@ -16,6 +16,7 @@ from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import (
     Block,
     ChatMessage,
+    GivenBlock,
     ImageBlock,
     MediaBlock,
     NoticeBlock,
@@ -90,6 +91,8 @@ def parts(messages: Sequence[ChatMessage], senses: Senses = EVERYTHING) -> Itera
     for message in messages:
         yield ["m", {"role": message.role}]
         for block in message.blocks:
+            if isinstance(block, GivenBlock):
+                block = TextBlock(block.as_read)
             if isinstance(block, ImageBlock) and senses.images is False:
                 block = TextBlock(f"[An attached image{_named(block)} is not shown to you: {BLIND}.]")
             if isinstance(block, ToolResultBlock) and block.media:

@@ -40,6 +40,7 @@ from desktop.ui.chat.page import ChatPage
 from desktop.ui.chat.variables_dialog import VariablesDialog
 from desktop.ui.run_panel.panel import RunPanel
 from desktop.ui.trace.panel import TracePanel
+from shots import composer
 from shots import run_panel as run_shots
 from shots import trace as trace_shots
 from shots.chat_code import OPENED, SampleModes, code_items, says_direct
@@ -221,6 +222,7 @@ def _page(
             shell=shell,
             setup=cast(ModelSetupViewModel, SampleSetup()),
             offers=OffersViewModel(bridge, {}),
+            servers=composer.sample_servers(bridge),
             attaching=AttachingViewModel(bridge),
             agents=(("assistant", "Workbench"),),
             trace=trace_shots.SAMPLES[trace](),
@@ -278,6 +280,16 @@ def _variables() -> ChatPage:
     return page
 
 
+SIZES = ("", "-960", "-200")
+
+
+def _shown() -> ChatPage:
+    """A page as large as its picture, for what opens over the composer."""
+    page = _page(sample_items())
+    page.resize(1280, 800)
+    return page
+
+
 def _job_page(status: str) -> ChatPage:
     """A job's thread, with its other runs in the list."""
     page = _page(sample_items(), running=status == "running")
@@ -324,6 +336,9 @@ def pictures() -> dict[str, Callable[[], QWidget]]:
         **{f"01-chat-held{size}": _held for size in ("", "-200", "-960")},
         **{f"01-chat-archived{size}": _archived for size in ("", "-200")},
         **{f"01-chat-variables{size}": _variables for size in ("", "-200", "-960")},
+        **{f"33-composer-resources{size}": lambda: composer.resources(_shown()) for size in SIZES},
+        **{f"33-composer-prompts{size}": lambda: composer.prompts(_shown()) for size in SIZES},
+        "33-composer-prompt-list": lambda: composer.prompts(_shown(), filled=False),
         **trace_pictures(),
         **agent_pictures(),
     }

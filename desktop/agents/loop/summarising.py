@@ -22,6 +22,7 @@ from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.messages import (
     ChatMessage,
     FileBlock,
+    GivenBlock,
     TextBlock,
     ToolCallBlock,
     ToolResultBlock,
@@ -211,6 +212,8 @@ def _lines(message: ChatMessage) -> Iterator[str]:
     for block in message.blocks:
         if isinstance(block, TextBlock):
             yield f"{who}: {block.text}"
+        elif isinstance(block, GivenBlock):
+            yield f"{who} put in {cut(block.as_read, MAX_OF_RESULT)}"
         elif isinstance(block, FileBlock):
             yield f"{who} attached {block.name}: {cut(block.text, MAX_OF_RESULT)}"
         elif isinstance(block, ToolCallBlock):

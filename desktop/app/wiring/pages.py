@@ -112,6 +112,7 @@ class Pages(QObject):
                 shell=self._shell,
                 setup=m.setup,
                 offers=m.offers,
+                servers=m.servers,
                 attaching=m.attaching,
                 agents=m.agents,
                 trace=m.trace,

@@ -22,6 +22,7 @@ from desktop.presenter.approvals.rules import RulesViewModel
 from desktop.presenter.approvals.rules_editing import RuleEditor, RulesModels
 from desktop.presenter.chat.attaching import AttachingViewModel
 from desktop.presenter.chat.context import ContextViewModel
+from desktop.presenter.chat.from_servers import FromServers, host_of
 from desktop.presenter.chat.offers import OffersViewModel
 from desktop.presenter.chat.offers import Source as OfferSource
 from desktop.presenter.chat.page import ChatViewModel
@@ -75,6 +76,8 @@ class ViewModels(LazyModels):
     """The settings."""
     offers: OffersViewModel
     """What the composer's pickers offer."""
+    servers: FromServers
+    """What MCP servers give to a message."""
     attaching: AttachingViewModel
     """Reads what is attached to a message."""
     agents: Sequence[tuple[str, str]]
@@ -105,6 +108,8 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
     setup = ModelSetupViewModel(services.models.catalogue, services.secrets, bridge, _saved(services))
     chat = ChatViewModel(services.chats, bridge, board)
     chat.post = services.inboxes.post
+    given = _given(services, bridge)
+    chat.read_in = given.read
     chat.model_titles = lambda ref: _described(setup, services, ref)
     threads = ThreadsViewModel(services.chats, bridge, board)
     context = ContextViewModel(services.context, bridge, lambda: services.settings.current.chat.summaries)
@@ -125,7 +130,8 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
         rules=_rules(services, bridge, approvals, chat),
         setup=setup,
         settings=SettingsViewModel(services.settings, bridge),
-        offers=OffersViewModel(bridge, _offers(services)),
+        offers=OffersViewModel(bridge, _offers(services, given)),
+        servers=given,
         attaching=AttachingViewModel(bridge),
         agents=agents,
         trace=trace,
@@ -215,13 +221,26 @@ def _saved(services: Services) -> Saved:
     )
 
 
-def _offers(services: Services) -> dict[str, OfferSource]:
+def _given(services: Services, bridge: Bridge) -> FromServers:
+    """What MCP servers give to a message."""
+
+    def where(server: str) -> str:
+        found = (one.definition.url for one in services.mcp.state.servers if one.definition.name == server)
+        return host_of(next(found, ""))
+
+    return FromServers(services.mcp, where, bridge)
+
+
+def _offers(services: Services, given: FromServers) -> dict[str, OfferSource]:
     """What the composer offers, by the mark that a word begins with."""
-    return {
-        "/": lambda _: _skills(services, "/"),
-        "$": lambda _: _skills(services, "$"),
-        "@": lambda text: _files(services, text),
-    }
+
+    async def slash(_: str) -> list[Offer]:
+        return [*await _skills(services, "/"), *given.prompts()]
+
+    async def at(text: str) -> list[Offer]:
+        return [*await _files(services, text), *given.resources()]
+
+    return {"/": slash, "$": lambda _: _skills(services, "$"), "@": at}
 
 
 async def _skills(services: Services, mark: str) -> list[Offer]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
 
 MAXIMUM = 40
 """Offers shown for one word."""
+SHARE = 6
+"""Of them for a group, where there are several."""
+MANY = 200
+"""Rows up to which they are looked through on the loop."""
+BARRED = 1_000
+"""What cannot be chosen stands last in its group."""
 
 _COMMAND = lazy_pattern(r"\s*/(?:skill:)?([a-z0-9]+(?:-[a-z0-9]+)*)(?=\s|$)", re.IGNORECASE)
 """A message that begins like a command; a path such as /tmp/x is none."""
@@ -43,7 +50,7 @@ class OffersViewModel(QObject):
 
     async def _learn(self) -> None:
         if (source := self._sources.get("/")) is not None:
-            self._names = frozenset(row.label for row in await source(""))
+            self._names = frozenset(row.label for row in await source("") if row.item is None)
 
     def unknown_name(self, text: str) -> str:
         """The name that a message begins with as if it named a skill, where there is none of it; else ""."""
@@ -61,12 +68,20 @@ class OffersViewModel(QObject):
 
     async def _find(self, number: int, prefix: str, text: str, source: Source) -> None:
         rows = await source(text)
-        if number != self._number:
-            return
-        wanted = text.rsplit("/", 1)[-1] if prefix == "@" else text
-        scored = []
-        for place, row in enumerate(rows):
-            fit = match(wanted, row.label)
-            if fit is not None:
-                scored.append((-fit.score, place, row))
-        self.ready.emit(prefix, text, tuple(row for _, _, row in sorted(scored, key=lambda s: s[:2])[:MAXIMUM]))
+        found = await asyncio.to_thread(best, prefix, text, rows) if len(rows) > MANY else best(prefix, text, rows)
+        if number == self._number:
+            self.ready.emit(prefix, text, found)
+
+
+def best(prefix: str, text: str, rows: Sequence[Offer]) -> tuple[Offer, ...]:
+    """What fits the word, best first in each group; groups in their order, each with a share of the room."""
+    wanted = text.rsplit("/", 1)[-1] if prefix == "@" else text
+    groups: dict[str, list[tuple[int, int, Offer]]] = {}
+    for place, row in enumerate(rows):
+        named = match(text if row.group else wanted, row.label)
+        fit = named or (match(text, row.detail) if row.detail else None)
+        if fit is not None:
+            groups.setdefault(row.group, []).append((-fit.score + row.barred * BARRED, place, row))
+    share = MAXIMUM if len(groups) < 2 else max(SHARE, MAXIMUM // len(groups))
+    ordered = (sorted(found, key=lambda one: one[:2])[:share] for found in groups.values())
+    return tuple(row for found in ordered for _, _, row in found)[:MAXIMUM]

@@ -6,7 +6,7 @@ Every call returns at once; the work runs in tasks that the bridge owns, and its
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 
 async def _just(action: Callable[[], Awaitable[object]]) -> None:
     await action()
+
+
+async def _as_they_are(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """Where no server gives anything."""
+    return tuple(blocks)
 
 
 async def _nobody(_address: str, _text: str) -> None:
@@ -50,6 +55,7 @@ class ChatViewModel(OpenThread):
         super().__init__(service, bridge, board)
         self._sending = asyncio.Lock()
         self.post: Callable[[str, str], Coroutine[Any, Any, None]] = _nobody
+        self.read_in: Callable[[Sequence[Block]], Awaitable[tuple[Block, ...]]] = _as_they_are
         self._made = (0, "")
 
     def open_child(self, thread_id: str) -> None:
@@ -100,8 +106,9 @@ class ChatViewModel(OpenThread):
         origin = thread_id
         try:
             async with self._sending:
+                attachments = await self.read_in(said.attachments)
                 thread_id = thread_id or await self._thread_for(opening)
-                await self._service.send(thread_id, said.text, said.attachments)
+                await self._service.send(thread_id, said.text, attachments)
         except KnownError:
             self.drafts.unsent(origin, thread_id, said)
             if thread_id == self._thread_id:

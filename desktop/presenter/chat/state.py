@@ -72,5 +72,14 @@ class Offer:
 
     label: str
     insert: str
+    """What takes the place of the word that was typed."""
     hint: str = ""
     icon: str = ""
+    group: str = ""
+    """What it stands under."""
+    detail: str = ""
+    """What it is asked for by, and found by, too."""
+    barred: bool = False
+    """It is shown with the reason and cannot be chosen."""
+    item: object = None
+    """Of a server: its resource, family of resources, or prompt."""

@@ -13,6 +13,7 @@ from typing import Any
 from desktop.domain.messages import (
     Block,
     FileBlock,
+    GivenBlock,
     ImageBlock,
     NoticeBlock,
     ReasoningBlock,
@@ -33,6 +34,7 @@ from desktop.presenter.transcript.folding import fold_calls
 from desktop.presenter.transcript.items import (
     AttachmentPart,
     CallState,
+    GivenPart,
     NoticeAction,
     NoticePart,
     Part,
@@ -202,6 +204,8 @@ def simple_part(message_id: str, index: int, block: Block) -> Part | None:
         return TextPart(part_id, block.text) if block.text else None
     if isinstance(block, ReasoningBlock):
         return ReasoningPart(part_id, block.text) if block.text else None
+    if isinstance(block, GivenBlock):
+        return GivenPart(part_id, given_title(block), given_facts(block), block.text)
     if isinstance(block, FileBlock):
         return AttachmentPart(part_id, block.name, size_words(size_of(block.text)))
     if isinstance(block, ImageBlock):
@@ -211,6 +215,18 @@ def simple_part(message_id: str, index: int, block: Block) -> Part | None:
     if isinstance(block, UnknownBlock):
         return NoticePart(part_id, "This part was written by another version of Assent and cannot be shown.")
     return None
+
+
+def given_title(block: GivenBlock) -> str:
+    """``tide-archive: Quay 3, levels of March``."""
+    return f"{block.server}: {block.name or block.uri or block.prompt}"
+
+
+def given_facts(block: GivenBlock) -> str:
+    """What it is, how much, and as of when: ``its words, 4 KB, read 14:02``."""
+    what = "prompt, in its words" if block.prompt else "resource"
+    when = f"read {clock(block.at)}" if block.at else "read when it is sent"
+    return ", ".join((what, size_words(size_of(block.text)), when) if block.at else (what, when))
 
 
 def results_by_call(messages: Iterable[MessageRecord]) -> dict[str, ToolResultBlock]:

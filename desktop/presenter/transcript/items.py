@@ -164,6 +164,17 @@ class AttachmentPart:
 
 
 @dataclass(frozen=True, slots=True)
+class GivenPart:
+    """What a server gave for a person's message, folded to a line: whose it is, and its text as a model reads it."""
+
+    part_id: str
+    title: str
+    facts: str
+    text: str = field(repr=False, default="")
+    live: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class NoticeAction:
     """A button on a notice: ``action`` is a command id the chat page handles."""
 
@@ -196,7 +207,7 @@ class PlainPart:
         return self.text[: self.maximum]
 
 
-Part = TextPart | ReasoningPart | ToolPart | CallsPart | AttachmentPart | NoticePart | PlainPart
+Part = TextPart | ReasoningPart | ToolPart | CallsPart | AttachmentPart | GivenPart | NoticePart | PlainPart
 
 
 @dataclass(frozen=True, slots=True)

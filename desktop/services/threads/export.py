@@ -13,6 +13,7 @@ from desktop.domain.messages import (
     AudioBlock,
     Block,
     FileBlock,
+    GivenBlock,
     ImageBlock,
     NoticeBlock,
     ReasoningBlock,
@@ -108,6 +109,9 @@ def block_text(block: Block) -> str:
         return f"**{'Failed' if block.is_error else 'Result'} of `{_name(block.tool)}`**\n\n{fence(block.text)}"
     if isinstance(block, NoticeBlock):
         return f"> **Note:** {block.text} {block.next_step}".rstrip()
+    if isinstance(block, GivenBlock):
+        of = _name(block.uri or block.prompt)
+        return f"**From `{_name(block.server)}`: `{_name(block.name)}`** (`{of}`)\n\n{fence(block.text)}"
     if isinstance(block, FileBlock):
         return f"**File `{_name(block.name)}`**\n\n{fence(block.text)}"
     if isinstance(block, ImageBlock):

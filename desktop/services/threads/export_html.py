@@ -14,6 +14,7 @@ from desktop.domain.messages import (
     AudioBlock,
     Block,
     FileBlock,
+    GivenBlock,
     ImageBlock,
     NoticeBlock,
     ReasoningBlock,
@@ -78,6 +79,8 @@ def block_html(block: Block) -> str:
         return _folded(f"{'Failed' if block.is_error else 'Result'} of {block.tool}", _pre(block.text))
     if isinstance(block, NoticeBlock):
         return f'<p class="note">{escape(f"{block.text} {block.next_step}".strip())}</p>'
+    if isinstance(block, GivenBlock):
+        return _folded(f"From {block.server}: {block.name} ({block.uri or block.prompt})", _pre(block.text))
     if isinstance(block, FileBlock):
         return _folded(f"File {block.name}", _pre(block.text))
     if isinstance(block, ImageBlock):

@@ -12,7 +12,7 @@ from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from typing import Any, TypeVar
 
-from desktop.domain.messages import Block, FileBlock, NoticeBlock, TextBlock
+from desktop.domain.messages import Block, FileBlock, GivenBlock, NoticeBlock, TextBlock
 
 Mask = Callable[[str], str]
 _T = TypeVar("_T")
@@ -71,6 +71,8 @@ def masked_blocks(blocks: Sequence[Block], mask: Mask) -> tuple[Block, ...]:
 
 
 def _block(block: Block, mask: Mask) -> Block:
+    if isinstance(block, GivenBlock):
+        block = replace(block, uri=mask(block.uri), about=mask(block.about))
     if isinstance(block, FileBlock):
         return replace(block, name=mask(block.name), text=mask(block.text))
     return replace(block, text=mask(block.text)) if isinstance(block, TextBlock) else block

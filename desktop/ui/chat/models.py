@@ -8,6 +8,7 @@ from desktop.domain.lazy_dataclass import dataclass
 from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.chat.attaching import AttachingViewModel
 from desktop.presenter.chat.context import ContextViewModel
+from desktop.presenter.chat.from_servers import FromServers
 from desktop.presenter.chat.offers import OffersViewModel
 from desktop.presenter.chat.page import ChatViewModel
 from desktop.presenter.chat.thread_variables import ThreadVariables
@@ -35,6 +36,8 @@ class ChatModels:
     """Models, connections and keys."""
     offers: OffersViewModel
     """What the composer's pickers offer."""
+    servers: FromServers
+    """What MCP servers give to a message."""
     attaching: AttachingViewModel
     """Reads what is attached to a message."""
     agents: Sequence[tuple[str, str]]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from desktop.presenter.transcript.items import (
     AttachmentPart,
     CallsPart,
+    GivenPart,
     NoticePart,
     Part,
     PlainPart,
@@ -41,6 +42,8 @@ def _spoken_part(part: Part, parser: InlineParser, longest: int) -> str:
         return "Tool calls: " + " ".join(calls_words(part.calls))
     if isinstance(part, NoticePart | PlainPart):
         return part.text[:longest]
+    if isinstance(part, GivenPart):
+        return f"{part.title}, {part.facts}"
     if isinstance(part, AttachmentPart):
         return f"Attachment {part.name}"
     return "Thinking" if isinstance(part, ReasoningPart) else ""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.presenter.transcript.items import (
     AttachmentPart,
+    GivenPart,
     NoticePart,
     Part,
     PlainPart,
@@ -27,7 +28,7 @@ from desktop.ui.transcript.pieces.formulas import Formulas
 from desktop.ui.transcript.pieces.look import PageLook
 from desktop.ui.transcript.pieces.media_strip import Pictures
 from desktop.ui.transcript.pieces.plain import PlainPiece
-from desktop.ui.transcript.pieces.small import AttachmentPiece, MorePiece, NoticePiece, ReasoningPiece
+from desktop.ui.transcript.pieces.small import AttachmentPiece, GivenPiece, MorePiece, NoticePiece, ReasoningPiece
 from desktop.ui.transcript.pieces.table import TablePiece
 from desktop.ui.transcript.pieces.text import BlockPiece, RulePiece, TextPiece
 from desktop.ui.transcript.pieces.tool_card import ToolCard
@@ -184,6 +185,8 @@ def _single_piece(part: Part, pictures: Pictures) -> Piece:
         return make_card(part.part_id, part)
     if isinstance(part, ReasoningPart):
         return ReasoningPiece(part.part_id, part)
+    if isinstance(part, GivenPart):
+        return GivenPiece(part.part_id, part)
     if isinstance(part, NoticePart):
         return NoticePiece(part.part_id, part)
     if isinstance(part, PlainPart):

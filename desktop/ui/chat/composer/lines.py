@@ -1,4 +1,4 @@
-"""Lines above the composer's text: queued messages and attachments, each with a cross."""
+"""Lines above the composer's text: queued messages, each with a cross, and what is waited for."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.lazy_dataclass import dataclass
-from desktop.domain.messages import ImageBlock
-from desktop.ui.chat.composer.thumbnail import Run, Thumbnail
-from desktop.ui.transcript.pieces.pooled import Pool
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.layout.containers import clear
-from desktop.ui.widgets.marks import Icon
+from desktop.ui.widgets.marks import Icon, StateLabel
 from desktop.ui.widgets.scaling import Column, Row
+from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Text
 
 SOON_MS = 600
@@ -26,22 +24,21 @@ SHOWN = 4
 
 @dataclass(frozen=True, slots=True)
 class ComposerLine:
-    """``icon``, the text, a note at the right, and what the cross calls it. ``image`` is shown in place of the icon."""
+    """``icon``, the text, a note at the right, and what the cross calls it."""
 
     icon: str
     text: str
     note: str
     what: str
-    image: ImageBlock | None = None
 
 
 class _LineRow(QWidget):
     removed = Signal()
 
-    def __init__(self, line: ComposerLine, run: Run) -> None:
+    def __init__(self, line: ComposerLine) -> None:
         super().__init__()
         row = Row(self, spacing=8)
-        row.addWidget(Icon(line.icon, "text-2", 16) if line.image is None else Thumbnail(line.image, run))
+        row.addWidget(Icon(line.icon, "text-2", 16))
         row.addWidget(Text(" ".join(line.text[:500].split()), "small", "2", elide="right"), 1)
         if line.note:
             row.addWidget(Text(line.note, "small", "3"))
@@ -56,20 +53,40 @@ class ComposerLines(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._column = Column(self, spacing=4)
-        self._pool = Pool(self)
         self.setVisible(False)
 
     def show_lines(self, lines: Sequence[ComposerLine], removed: Callable[[int], None]) -> None:
         """Show these lines; ``removed(i)`` is called when the cross of line i is pressed."""
         clear(self._column)
         for place, line in enumerate(lines[:SHOWN]):
-            row = _LineRow(line, self._pool.run)
+            row = _LineRow(line)
             row.removed.connect(lambda place=place: removed(place))
             self._column.addWidget(row)
         if len(lines) > SHOWN:
             self._column.addWidget(Text(f"and {len(lines) - SHOWN} more", "small", "3"))
         self.setVisible(bool(lines))
         self.updateGeometry()
+
+
+class ReadingBar(QWidget):
+    """What is read of servers before the message goes out; ``stop``: the person does not wait for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        row = Row(self, spacing=8)
+        self._state = StateLabel()
+        row.addWidget(self._state)
+        self._words = Text("", "small", "2", elide="right")
+        row.addWidget(self._words, 1)
+        self.stop = Button("Do not wait", "quiet", small=True, tip="Take the message back")
+        row.addWidget(self.stop)
+        self.hide()
+
+    def say(self, words: str) -> None:
+        """Say what is read; "" when it is over."""
+        self._words.setText(shown_line(words))
+        self._state.set_state("running" if words else "", "reading")
+        self.setVisible(bool(words))
 
 
 class WaitingBar(QWidget):

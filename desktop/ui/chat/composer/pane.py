@@ -7,10 +7,11 @@ from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.messages import Block
-from desktop.presenter.chat.state import Meters, Offer
+from desktop.presenter.chat.from_servers import newer_words
+from desktop.presenter.chat.state import Meters
 from desktop.ui.chat.composer.message_edit import MessageEdit
+from desktop.ui.chat.composer.offers_popup import OffersPopup
 from desktop.ui.chat.composer.pasted_image import png_of
-from desktop.ui.chat.composer.picker import Picker, PickerChoice
 from desktop.ui.chat.composer.pickers import TOOL_MODE, AgentPicker, ModelPicker, ToolModePicker
 from desktop.ui.chat.composer.view import Composer
 from desktop.ui.chat.models import ChatModels
@@ -33,8 +34,7 @@ class ComposerPane(QWidget):
         self._begun = False
         self.composer = composer
         self.editing = MessageEdit()
-        self.offers = Picker(page, name="Offers", empty="Nothing found", field=False)
-        self.offers.rows.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.offers = OffersPopup(page, composer, models.servers)
         self._draft = QTimer(self)
         self._draft.setSingleShot(True)
         self._draft.setInterval(DRAFT_DELAY)
@@ -55,10 +55,14 @@ class ComposerPane(QWidget):
         chat.draft_loaded.connect(self._load_draft)
         chat.returned.connect(composer.give_back)
         models.attaching.ready.connect(composer.add_attachment)
-        models.offers.ready.connect(self._show_offers)
+        models.offers.ready.connect(self.offers.show_offers)
         composer.unknown_name = models.offers.unknown_name
         self.editing.done.connect(chat.edit)
-        self.offers.chosen.connect(composer.complete)
+        models.servers.put_in.connect(composer.add_attachment)
+        models.servers.reading.connect(composer.reading.say)
+        models.servers.newer.connect(lambda server, uri, at: composer.mark_newer(server, uri, newer_words(at)))
+        composer.reading.stop.clicked.connect(models.servers.stop_reading)
+        composer.draft_changed.connect(lambda _, attachments: models.servers.let_go(attachments))
         composer.send.connect(self._send)
         composer.stop.clicked.connect(chat.stop)
         composer.queued_removed.connect(chat.remove_queued)
@@ -178,20 +182,11 @@ class ComposerPane(QWidget):
 
     # -- offers -----------------------------------------------------------------------------------------------------
 
-    def _show_offers(self, prefix: str, text: str, offers: tuple[Offer, ...]) -> None:
-        self.composer.text.offers_open = bool(offers)
-        self.offers.setVisible(bool(offers))
-        if offers:
-            self.offers.fill([PickerChoice(o.insert, o.label, o.hint, o.icon) for o in offers])
-            corner = self.composer.mapTo(self._page, self.composer.rect().topLeft())
-            self.offers.move(corner.x(), corner.y() - self.offers.height() - theme().px(6))
-            self.offers.raise_()
-
     def _focus_changed(self, here: bool) -> None:
         """Offers are for the word being typed: elsewhere they only cover what is there."""
         if here:
             self._models.offers.learn()
-        else:
+        elif not self.offers.is_filling:
             self._models.offers.want("", "")
 
     def _offer_key(self, key: Qt.Key) -> None:

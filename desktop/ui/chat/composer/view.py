@@ -8,9 +8,10 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy
 
-from desktop.domain.messages import Block, ImageBlock
+from desktop.domain.messages import Block, GivenBlock
 from desktop.presenter.chat.state import Meters, QueuedMessage, RunState
-from desktop.ui.chat.composer.lines import ComposerLine, ComposerLines, WaitingBar
+from desktop.ui.chat.composer.chips import AttachmentChips, words_of
+from desktop.ui.chat.composer.lines import ComposerLine, ComposerLines, ReadingBar, WaitingBar
 from desktop.ui.chat.composer.text import ComposerText
 from desktop.ui.theme import theme
 from desktop.ui.theme.agent_looks import agent_icon
@@ -41,10 +42,12 @@ class Composer(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self._attachments: list[Block] = []
+        self._newer: dict[tuple[str, str], str] = {}
+        """Of resources that wait here: since when the server has another version, in words."""
         self._queue: tuple[QueuedMessage, ...] = ()
         self._state = RunState()
         self.text = ComposerText()
-        self._queue_lines, self._attachment_lines = ComposerLines(), ComposerLines()
+        self._queue_lines, self.chips, self.reading = ComposerLines(), AttachmentChips(), ReadingBar()
         self.held = WaitingBar(self.send_next.emit, self.queue_cleared.emit)
         self.attach = IconButton("attach", "Attach files or images", side=24)
         self.agent = Button("Assistant", "quiet", icon="agent", small=True, chevron=True, shrinks=True)
@@ -69,14 +72,15 @@ class Composer(QFrame):
         column = Column(self, margins=(16, 12, 8, 8), spacing=10)
         column.addWidget(self._queue_lines)
         column.addWidget(self.held)
-        column.addWidget(self._attachment_lines)
+        column.addWidget(self.reading)
+        column.addWidget(self.chips)
         self.note = Text("", "small", "ask", elide="right")
         self.note.hide()
         column.addWidget(self.note)
         column.addWidget(self.text)
         bar = Row(margins=(0, 0, 0, 0), spacing=2)
         skill = Button("/ skill", "quiet", small=True, tip="Use a skill (type /)")
-        file = Button("@ file", "quiet", small=True, tip="Name a file inside the boundary (type @)")
+        file = Button("@ file", "quiet", small=True, tip="Name a file, or put in what a server gives (type @)")
         skill.clicked.connect(lambda: self._begin("/"))
         file.clicked.connect(lambda: self._begin("@"))
         self._spare = (skill, file)
@@ -191,11 +195,20 @@ class Composer(QFrame):
         self._tell_draft()
 
     def _show_attachments(self) -> None:
-        lines = [_line_of(block) for block in self._attachments]
-        self._attachment_lines.show_lines(lines, self._remove)
+        self.chips.show_chips([words_of(block, self._newer_of(block)) for block in self._attachments], self._remove)
         self.text.updateGeometry()
         self.updateGeometry()
         self._show_send()
+
+    def _newer_of(self, block: Block) -> str:
+        waits = isinstance(block, GivenBlock) and block.waits
+        return self._newer.get((block.server, block.uri), "") if waits and isinstance(block, GivenBlock) else ""
+
+    def mark_newer(self, server: str, uri: str, words: str) -> None:
+        """The server has another version of a resource that waits here."""
+        self._newer[(server, uri)] = words
+        if any(self._newer_of(block) for block in self._attachments):
+            self._show_attachments()
 
     def _remove(self, place: int) -> None:
         self._attachments = self._attachments[:place] + self._attachments[place + 1 :]
@@ -246,10 +259,15 @@ class Composer(QFrame):
     def _changed(self) -> None:
         self._show_send()
         self._tell_draft()
-        word = self.word_at_cursor()
-        self.offers_wanted.emit(word[:1], word[1:])
+        word = self.ask_for_offers()
         if word[:1] != "/":  # it is not being typed any more
             self._note_unknown(self.text.toPlainText())
+
+    def ask_for_offers(self) -> str:
+        """Offers for the word being typed; returns it."""
+        word = self.word_at_cursor()
+        self.offers_wanted.emit(word[:1], word[1:])
+        return word
 
     def _tell_draft(self) -> None:
         self.draft_changed.emit(self.text.toPlainText(), self.attachments)
@@ -262,19 +280,15 @@ class Composer(QFrame):
         return word if word[:1] == "@" or (word[:1] in ("/", "$") and "/" not in word[1:]) else ""
 
     def complete(self, insert: str) -> None:
-        """Replace the word being typed."""
+        """Replace the word being typed; with nothing, it only goes."""
         cursor = self.text.textCursor()
+        cursor.beginEditBlock()
         for _ in self.word_at_cursor():
             cursor.deletePreviousChar()
-        cursor.insertText(f"{insert} ")
+        cursor.insertText(f"{insert} " if insert else "")
+        cursor.endEditBlock()
         self.text.setFocus()
 
 
 def _short(text: str) -> str:
     return text if len(text) <= 28 else text[:27] + "…"
-
-
-def _line_of(block: Block) -> ComposerLine:
-    """An image is shown; the cross names what it takes away."""
-    name = getattr(block, "name", "") or "attachment"
-    return ComposerLine("file", name, "", name[:80], block if isinstance(block, ImageBlock) else None)

@@ -9,11 +9,12 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QImage
 
 from desktop.domain.words import size_words
-from desktop.presenter.transcript.items import AttachmentPart, NoticePart, ReasoningPart
+from desktop.presenter.transcript.items import AttachmentPart, GivenPart, NoticePart, ReasoningPart
 from desktop.ui.transcript.pieces.base import Canvas, Piece, PlacedBox, Spot
 from desktop.ui.transcript.pieces.look import PageLook
 from desktop.ui.transcript.pieces.media_strip import Pictures
 from desktop.ui.transcript.pieces.text_box import TextBox
+from desktop.ui.widgets.shown import shown_line
 
 FOLD_HEIGHT = 24
 REASONING_CHUNK = 2000
@@ -32,7 +33,7 @@ class ReasoningPiece(Piece):
 
     __slots__ = ("_toggle", "open", "part")
 
-    def __init__(self, key: str, part: ReasoningPart) -> None:
+    def __init__(self, key: str, part: ReasoningPart | GivenPart) -> None:
         super().__init__(key)
         self.part = part
         self.open = False
@@ -52,7 +53,7 @@ class ReasoningPiece(Piece):
     def lay_out(self, look: PageLook, width: float, before: Piece | None) -> None:
         del before
         words = look.metrics("small").horizontalAdvance(self._title()) + look.px(32)
-        self._toggle = QRectF(-look.px(4), 0, words, look.px(FOLD_HEIGHT))
+        self._toggle = QRectF(-look.px(4), 0, min(words, width), look.px(FOLD_HEIGHT))
         self.boxes = []
         self.text = ""
         y = look.px(FOLD_HEIGHT)
@@ -82,8 +83,9 @@ class ReasoningPiece(Piece):
         icon = "down" if self.open else "right"
         middle = origin.y() + (look.px(FOLD_HEIGHT) - look.px(14)) / 2
         canvas.glyph(icon, "text-3", origin.x(), middle, 14)
-        box = QRectF(origin.x() + look.px(20), origin.y(), look.px(300), look.px(FOLD_HEIGHT))
-        canvas.words(self._title(), box, "small", "text-3")
+        box = QRectF(origin.x() + look.px(20), origin.y(), self._toggle.width(), look.px(FOLD_HEIGHT))
+        room = look.metrics("small").elidedText(self._title(), Qt.TextElideMode.ElideMiddle, int(box.width()))
+        canvas.words(room, box, "small", "text-3")
         if self.part.live:
             x = box.x() + look.metrics("small").horizontalAdvance(self._title()) + look.px(8)
             canvas.glyph("running", "running", x, middle, 14, canvas.angle)
@@ -94,7 +96,10 @@ class ReasoningPiece(Piece):
 
     def spots(self) -> Sequence[Spot]:
         verb = "Fold" if self.open else "Open"
-        return (Spot("toggle", f"{self.key}/head", self._toggle, f"{verb} the reasoning", self.key),)
+        return (Spot("toggle", f"{self.key}/head", self._toggle, f"{verb} {self._called()}", self.key),)
+
+    def _called(self) -> str:
+        return "the reasoning"
 
     def more(self) -> None:
         """There is no more than it shows."""
@@ -102,6 +107,22 @@ class ReasoningPiece(Piece):
     def state_rect(self, look: PageLook) -> QRectF:
         """The part that turns."""
         return QRectF(0, 0, look.px(160), look.px(FOLD_HEIGHT))
+
+
+class GivenPiece(ReasoningPiece):
+    """What a server gave for a message, folded to a line that says whose it is."""
+
+    __slots__ = ()
+
+    def __init__(self, key: str, part: GivenPart) -> None:
+        super().__init__(key, part)
+
+    def _title(self) -> str:
+        assert isinstance(self.part, GivenPart)
+        return shown_line(f"{self.part.title} · {self.part.facts}")
+
+    def _called(self) -> str:
+        return self._title()
 
 
 def _paragraphs(text: str) -> list[str]:
