@@ -88,10 +88,8 @@ SAID = McpPromptText(
 )
 
 
-class SampleServers:
+class SampleReading:
     """Two servers that answer at once."""
-
-    offers = OFFERS
 
     async def read_resource(self, server: str, uri: str) -> McpRead:
         """Nothing is read in a picture."""
@@ -101,9 +99,7 @@ class SampleServers:
         """The same each time."""
         return SAID
 
-    async def complete(
-        self, _server: str, _of: Fillable, _argument: str, _value: str, _context: Mapping[str, str]
-    ) -> McpCompletion:
+    async def complete(self, _of: Fillable, _argument: str, _value: str, _context: Mapping[str, str]) -> McpCompletion:
         """Two quays."""
         return McpCompletion(("Quay 3, north steps", "Quay 3, fuel berth"))
 
@@ -116,6 +112,13 @@ class SampleServers:
     def on_resource(self, _listener: Callable[[str, str], None]) -> Callable[[], None]:
         """Nobody tells."""
         return lambda: None
+
+
+class SampleServers:
+    """What they offer, and how they are read."""
+
+    offers = OFFERS
+    reading = SampleReading()
 
 
 def sample_servers(bridge: object) -> FromServers:

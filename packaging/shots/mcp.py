@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -17,6 +18,7 @@ from desktop.presenter.mcp.secrets import PastedSecret
 from desktop.presenter.mcp.servers import compared
 from desktop.presenter.skills.forms import FormField, fields_of
 from shots.cli import PARAMS, SampleTrials
+from shots.composer import OFFERS
 
 TEXT = EXAMPLE.replace("enabled: false ", "enabled: true  ")
 _CONFINED = (
@@ -108,6 +110,8 @@ ROWS = (
             timeout="120 s",
             protocol="2025-11-25",
         ),
+        McpInstructions("Resources: you can put them into messages.", "", False, "offers:"),
+        replace(OFFERS[0], server="files", prompts=OFFERS[1].prompts),
     ),
     McpRow(
         "tickets",

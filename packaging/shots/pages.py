@@ -429,7 +429,10 @@ PICTURES: dict[str, Callable[[Stage], QWidget]] = {
     "07-mcp-960": _mcp,
     **{f"07-mcp-{view}": partial(_mcp, view=view) for view in ("look", "add", "try", "text", "request")},
     **{f"07-mcp-server{size}": partial(_mcp, view="server") for size in ("", "-960", "-1440")},
-    **{f"07-mcp-server-{tab}": partial(_mcp, view=f"server-{tab}") for tab in ("log", "started")},
+    **{
+        f"07-mcp-server-{tab}": partial(_mcp, view=f"server-{tab}")
+        for tab in ("resources", "prompts", "log", "started")
+    },
     "07-keys": _keys,
     "07-keys-960": _keys,
     "07-keys-add": lambda s: _keys(s, "add"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -30,25 +31,30 @@ _GROUPS = {"image": "picture", "text": "text", "audio": "sound", "video": "video
 Fillable = McpPrompt | McpTemplate
 
 
-class ServersPort(Protocol):
-    """The servers, as far as a message needs them."""
-
-    @property
-    def offers(self) -> tuple[McpOffers, ...]: ...
+class ReadingPort(Protocol):
+    """Servers that are read for a message."""
 
     async def read_resource(self, server: str, uri: str) -> McpRead: ...
 
     async def get_prompt(self, server: str, name: str, arguments: Mapping[str, str]) -> McpPromptText: ...
 
-    async def complete(
-        self, server: str, of: Fillable, argument: str, value: str, context: Mapping[str, str]
-    ) -> McpCompletion: ...
+    async def complete(self, of: Fillable, argument: str, value: str, context: Mapping[str, str]) -> McpCompletion: ...
 
     async def watch(self, server: str, uri: str) -> None: ...
 
     async def unwatch(self, server: str, uri: str) -> None: ...
 
     def on_resource(self, listener: Callable[[str, str], None]) -> Callable[[], None]: ...
+
+
+class ServersPort(Protocol):
+    """The servers, as far as a message needs them. ``reading`` loads code: it is not asked for before it is needed."""
+
+    @property
+    def offers(self) -> tuple[McpOffers, ...]: ...
+
+    @property
+    def reading(self) -> ReadingPort: ...
 
 
 class FromServers(QObject):
@@ -70,7 +76,7 @@ class FromServers(QObject):
         self._watched: set[tuple[str, str]] = set()
         self._reads: set[asyncio.Future[tuple[Block, ...]]] = set()
         self._changed.connect(self._tell_newer)
-        servers.on_resource(self._changed.emit)
+        self._listens = False
 
     # -- what is offered ----------------------------------------------------------------------------------------------
 
@@ -134,10 +140,13 @@ class FromServers(QObject):
         self._bridge.spawn(self._watch(block.server, block.uri), name="watch a resource")
 
     async def _watch(self, server: str, uri: str) -> None:
+        if not self._listens:
+            self._listens = True
+            self._servers.reading.on_resource(self._changed.emit)
         if (server, uri) not in self._watched:
             self._watched.add((server, uri))
             try:
-                await self._servers.watch(server, uri)
+                await self._servers.reading.watch(server, uri)
             except KnownError:
                 self._watched.discard((server, uri))  # a server without subscriptions says nothing of changes
 
@@ -146,7 +155,11 @@ class FromServers(QObject):
         kept = {(block.server, block.uri) for block in blocks if isinstance(block, GivenBlock) and block.waits}
         for server, uri in self._watched - kept:
             self._watched.discard((server, uri))
-            self._bridge.spawn(self._servers.unwatch(server, uri), name="watch a resource no longer")
+            self._bridge.spawn(self._unwatch(server, uri), name="watch a resource no longer")
+
+    async def _unwatch(self, server: str, uri: str) -> None:
+        with suppress(KnownError):  # it is gone, and tells nothing any more
+            await self._servers.reading.unwatch(server, uri)
 
     def _tell_newer(self, server: str, uri: str) -> None:
         if (server, uri) in self._watched:
@@ -159,7 +172,7 @@ class FromServers(QObject):
         self._bridge.spawn(self._complete(of, argument, value, dict(context)), name="values for an argument")
 
     async def _complete(self, of: Fillable, argument: str, value: str, context: Mapping[str, str]) -> None:
-        found = await self._servers.complete(of.server, of, argument, value, context)
+        found = await self._servers.reading.complete(of, argument, value, context)
         self.completed.emit(argument, value, found.values)
 
     def preview(self, prompt: McpPrompt, values: Mapping[str, str]) -> None:
@@ -168,7 +181,7 @@ class FromServers(QObject):
 
     async def _preview(self, prompt: McpPrompt, values: Mapping[str, str]) -> None:
         try:
-            said: McpPromptText | str = await self._servers.get_prompt(prompt.server, prompt.name, values)
+            said: McpPromptText | str = await self._servers.reading.get_prompt(prompt.server, prompt.name, values)
         except KnownError as error:
             said = error.advice
         self.previewed.emit(values, said)
@@ -216,8 +229,7 @@ class FromServers(QObject):
     async def _read(self, block: Block) -> tuple[Block, ...]:
         if not isinstance(block, GivenBlock) or not block.waits:
             return (block,)
-        found = await self._servers.read_resource(block.server, block.uri)
-        self._watched.discard((block.server, block.uri))
+        found = await self._servers.reading.read_resource(block.server, block.uri)
         return (replace(block, text=found.text, at=time.time()), *_pictures(found.media, block.name))
 
 

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.sign_in import SignInFacts
+from desktop.domain.mcp import McpOffers, McpTask
 from desktop.presenter.skills.words import table_of
 
 if TYPE_CHECKING:
@@ -82,8 +83,8 @@ class McpToolRow:
 
 @dataclass(frozen=True, slots=True)
 class McpInstructions:
-    """How a server wants to be used, in its own words. ``off`` why models are not told, or ""; ``unseen`` as of a
-    tool."""
+    """How a server wants to be used, in its own words, or what it offers beside tools. ``off`` why that does not count,
+    or ""; ``unseen`` as of a tool."""
 
     text: str
     off: str
@@ -155,6 +156,13 @@ class McpRow:
     sign_in: SignInFacts = SignInFacts()
     """How a person's sign-in to it stands."""
 
+    offering: McpInstructions | None = None
+    """That it offers resources or prompts; None: neither."""
+    offers: McpOffers = field(default_factory=lambda: McpOffers(""))
+    """Which."""
+    tasks: tuple[McpTask, ...] = ()
+    """Its calls that go on by themselves."""
+
     @property
     def host(self) -> str:
         """The host of a server at an address, or ""."""
@@ -172,6 +180,16 @@ class McpRow:
     def unseen_instructions(self) -> bool:
         """Whether its instructions wait to be looked at."""
         return self.instructions is not None and self.instructions.unseen
+
+    @property
+    def unseen_offering(self) -> bool:
+        """Whether its resources and prompts wait to be looked at."""
+        return self.offering is not None and self.offering.unseen
+
+    @property
+    def waiting(self) -> int:
+        """How many things of it wait to be looked at."""
+        return self.unseen + self.unseen_instructions + self.unseen_offering
 
     @property
     def on(self) -> int:
@@ -201,6 +219,9 @@ def row_of(server: ServerFacts) -> McpRow:
         _instructions(server.instructions),
         _start(server),
         server.sign_in,
+        _instructions(server.offering),
+        server.offers or McpOffers(definition.name),
+        server.tasks,
     )
 
 

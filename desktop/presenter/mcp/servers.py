@@ -18,6 +18,7 @@ from desktop.presenter.mcp.secrets import PastedSecret
 from desktop.presenter.settings.declared import DeclaredViewModel
 from desktop.presenter.skills.forms import FormField, fields_of
 from desktop.skills.catalogue.pins import Difference, FileDifference
+from desktop.tools.mcp.offered import INSTRUCTIONS
 from desktop.tools.person_file import CannotSaveTools
 from desktop.yaml_text.change import change_item, with_item
 
@@ -114,7 +115,7 @@ class McpServersViewModel(DeclaredViewModel):
         tool = next((t for t in self._state.server(name).judged if t.offered.raw == shown.server_name), None)
         if tool is None:
             return
-        if isinstance(shown, McpInstructions):
+        if shown.server_name == INSTRUCTIONS:
             self._look_at(name, [tool])
         else:
             self._spawn(self._service.accept(name, {shown.server_name: shown.digest}), f"switch on a tool of {name}")

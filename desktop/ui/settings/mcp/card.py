@@ -8,6 +8,8 @@ from PySide6.QtCore import Qt, Signal, SignalInstance
 from PySide6.QtWidgets import QFrame, QWidget
 
 from desktop.domain.sign_in import SignInFacts
+from desktop.domain.mcp import McpOffers
+from desktop.domain.words import count_words
 from desktop.presenter.mcp.rows import McpRow
 from desktop.ui.settings.mcp.sign_in import SignInPanel, WaitingClock
 from desktop.ui.settings.mcp.state import LAST_LINES, state_of, trouble, unseen_words
@@ -43,8 +45,10 @@ class ServerCard(QFrame):
         may write to its log without end."""
         self.signing.show_facts(row.sign_in if row.state != "off" else SignInFacts(), row.host)
         broken = row.state in ("waiting", "failed")
-        facts = (len(row.tools), row.on, row.unseen, row.unseen_instructions)
-        key = (replace(row, tools=(), instructions=None, log=row.log[-LAST_LINES:] if broken else ()), facts)
+        facts = (len(row.tools), row.on, row.unseen, row.waiting, _beside(row))
+        log = row.log[-LAST_LINES:] if broken else ()
+        bare = replace(row, tools=(), instructions=None, offering=None, offers=McpOffers(""), tasks=(), log=log)
+        key = (bare, facts)
         if key == self._known:
             return
         self._known = key
@@ -61,11 +65,12 @@ class ServerCard(QFrame):
         widgets: list[QWidget] = [self._head(row), Text(shown_line(row.where), "code", "2", elide="right")]
         said = (row.confinement, row.weak and f"Every call asks you, as an admin call: {row.weak}.")
         widgets += [Paragraph(shown(words), "small", "2") for words in said if words]
-        if row.tools:
-            widgets.append(Text(f"{row.on} of {len(row.tools)} tools on", "small", "2"))
+        tools = f"{row.on} of {len(row.tools)} tools on" if row.tools else ""
+        if has := ", ".join(filter(None, (tools, _beside(row)))):
+            widgets.append(Text(has, "small", "2"))
         if broken:
             widgets.append(trouble(row))
-        if row.unseen or row.unseen_instructions:
+        if row.waiting:
             widgets.append(self._unseen(row))
         return widgets
 
@@ -94,11 +99,17 @@ class ServerCard(QFrame):
 
     def _unseen(self, row: McpRow) -> Notice:
         strip = Notice("ask", unseen_words(row))
-        many = row.unseen + row.unseen_instructions != 1
-        button = Button("Look at them" if many else "Look at it", small=True)
+        button = Button("Look at them" if row.waiting != 1 else "Look at it", small=True)
         button.clicked.connect(self.look)
         strip.add(button)
         return strip
+
+
+def _beside(row: McpRow) -> str:
+    """What it offers beside tools, counted."""
+    offers = row.offers
+    counted = ((len(offers.resources) + len(offers.templates), "resource"), (len(offers.prompts), "prompt"))
+    return ", ".join(count_words(count, noun) for count, noun in counted if count)
 
 
 def run_buttons(row: McpRow, stop: SignalInstance, restart: SignalInstance) -> list[Button]:

@@ -14,6 +14,7 @@ from desktop.ui.widgets.shown import shown
 from desktop.ui.widgets.text import Paragraph, Text
 
 TITLE = "Its instructions for models"
+NOT_TOLD = "Models are not told"
 FOLDED = 240
 """Characters that are shown until a person wants to see all."""
 
@@ -24,21 +25,21 @@ class InstructionsRow(QFrame):
     switched = Signal(bool)
     opened = Signal(bool)
 
-    def __init__(self, said: McpInstructions, *, is_open: bool) -> None:
+    def __init__(self, said: McpInstructions, *, is_open: bool, title: str = TITLE, off: str = NOT_TOLD) -> None:
         super().__init__()
         self.setProperty("pane", "row")
         self._said = said
-        self.setAccessibleName(f"{TITLE}, {f'off: {said.off}' if said.off else 'on'}")
+        self.setAccessibleName(f"{title}, {f'off: {said.off}' if said.off else 'on'}")
         column = Column(self, margins=(0, 8, 0, 8), spacing=4)
         head = Row(spacing=12)
-        self.switch = Switch("Models are told its instructions")
+        self.switch = Switch(title)
         self.switch.setChecked(not said.off)
         self.switch.clicked.connect(self._switched)
         head.addWidget(self.switch)
-        head.addWidget(Text(TITLE, "strong", "3" if said.off else "1"), 1)
+        head.addWidget(Text(title, "strong", "3" if said.off else "1"), 1)
         folded = len(said.text) > FOLDED and not is_open
         if len(said.text) > FOLDED:
-            self.more = IconButton("right" if folded else "down", f"{'Show' if folded else 'Fold'} its instructions")
+            self.more = IconButton("right" if folded else "down", f"{'Show' if folded else 'Fold'} {title.lower()}")
             self.more.clicked.connect(lambda: self.opened.emit(folded))
             head.addWidget(self.more)
         column.addLayout(head)
@@ -46,7 +47,7 @@ class InstructionsRow(QFrame):
         words = f"{said.text[:FOLDED].rstrip()} …" if folded else said.text
         body.addWidget(Paragraph(shown(words), "small", "2"))
         if said.off:
-            body.addWidget(Paragraph(shown(f"Models are not told: {said.off}."), "small", "3"))
+            body.addWidget(Paragraph(shown(f"{off}: {said.off}."), "small", "3"))
         column.addLayout(body)
 
     def _switched(self, on: bool) -> None:

@@ -17,6 +17,8 @@ from desktop.presenter.mcp.rows import McpRow
 from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.settings.mcp.card import run_buttons
 from desktop.ui.settings.mcp.sign_in import SignInPanel
+from desktop.domain.mcp import McpOffers
+from desktop.ui.settings.mcp.offered_view import OfferedView
 from desktop.ui.settings.mcp.started import started_card
 from desktop.ui.settings.mcp.state import state_of, trouble
 from desktop.ui.settings.mcp.tool_list import ToolList
@@ -30,7 +32,13 @@ from desktop.ui.widgets.scaling import Column, Row, sized
 from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Text
 
-TABS = (("tools", "Tools"), ("log", "Log"), ("started", "How it is started"))
+TABS = (
+    ("tools", "Tools"),
+    ("resources", "Resources"),
+    ("prompts", "Prompts"),
+    ("log", "Log"),
+    ("started", "How it is started"),
+)
 MARGINS = (24, 14, 24, 24)
 
 
@@ -80,6 +88,8 @@ class ServerPage(QFrame):
         column.addWidget(self.stack, 1)
         self._views: dict[str, QWidget] = {
             "tools": self._make_tools(),
+            "resources": self._make_offered(),
+            "prompts": self._make_offered(),
             "log": self._make_log(),
             "started": self._make_started(),
         }
@@ -120,6 +130,11 @@ class ServerPage(QFrame):
         view.column.addStretch(1)
         return view
 
+    def _make_offered(self) -> OfferedView:
+        view = OfferedView()
+        view.switched.connect(self.switched)
+        return view
+
     def _make_log(self) -> QWidget:
         holder = QFrame()
         column = Column(holder, margins=MARGINS, spacing=8)
@@ -156,6 +171,8 @@ class ServerPage(QFrame):
         self._tools_top.show_row(row)
         self.tools.show_tools(row)
         self.tabs.set_count("tools", len(row.tools))
+        self.tabs.set_count("resources", len(row.offers.resources) + len(row.offers.templates))
+        self.tabs.set_count("prompts", len(row.offers.prompts))
         self._show_tab(row)
 
     def _show_tab(self, row: McpRow) -> None:
@@ -163,7 +180,10 @@ class ServerPage(QFrame):
         if self.tabs.value == "log":
             self._part("log", row.log, lambda: self._show_log(row))
         elif self.tabs.value == "started":
-            self._part("started", replace(row, tools=(), log=(), instructions=None), lambda: self._show_started(row))
+            bare = replace(row, tools=(), log=(), instructions=None, offering=None, offers=McpOffers(""), tasks=())
+            self._part("started", bare, lambda: self._show_started(row))
+        elif isinstance(view := self._views[self.tabs.value], OfferedView):
+            view.show_row(row, self.tabs.value)
 
     def say(self, why: str) -> None:
         """What a person wanted was not done."""

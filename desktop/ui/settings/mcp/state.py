@@ -41,10 +41,11 @@ def state_of(row: McpRow) -> tuple[str, str]:
 
 def unseen_words(row: McpRow) -> str:
     """What waits to be looked at: ``Its instructions and 2 tools are new or changed, and off until …``."""
-    tools = f"{row.unseen} tool{'s' * (row.unseen != 1)}" if row.unseen else ""
-    said = "instructions" if row.unseen_instructions else ""
-    what = " and ".join(part for part in (f"its {said}" if said else "", tools) if part)
-    are, them = ("is", "it") if row.unseen == 1 and not said else ("are", "them")
+    parts = ["its instructions"] if row.unseen_instructions else []
+    parts += ["its resources and prompts"] if row.unseen_offering else []
+    parts += [f"{row.unseen} tool{'s' * (row.unseen != 1)}"] if row.unseen else []
+    what = " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+    are, them = ("is", "it") if parts == ["1 tool"] else ("are", "them")
     return f"{what[:1].upper()}{what[1:]} {are} new or changed, and off until you switch {them} on."
 
 

@@ -14,6 +14,7 @@ from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown
 from desktop.ui.widgets.text import Paragraph
 
+BESIDE = "Its resources and prompts"
 WHOSE = "Names and descriptions are the server's own words. Models are told them."
 
 
@@ -69,10 +70,10 @@ class ToolsTop(QWidget):
         self._weak.setVisible(bool(row.weak))
         if row.weak:
             self._weak.say(shown(f"Every call asks you, as an admin call: {row.weak}."))
-        self._unseen.setVisible(bool(row.unseen or row.unseen_instructions))
-        if row.unseen or row.unseen_instructions:
+        self._unseen.setVisible(bool(row.waiting))
+        if row.waiting:
             self._unseen.say(unseen_words(row))
-            self._look.set_label("Look at them" if row.unseen + row.unseen_instructions != 1 else "Look at it")
+            self._look.set_label("Look at them" if row.waiting != 1 else "Look at it")
         self._show_instructions(row)
         self._head.setVisible(bool(row.tools))
         self._nothing.setVisible(not row.tools)
@@ -91,16 +92,20 @@ class ToolsTop(QWidget):
         self._none.setEnabled(any(tool.switchable and not tool.off for tool in row.tools))
 
     def _show_instructions(self, row: McpRow) -> None:
-        said = row.instructions
-        if self._said == (said, self._said_open):
+        said, offering = row.instructions, row.offering
+        if self._said == (said, offering, self._said_open):
             return
-        self._said = (said, self._said_open)
+        self._said = (said, offering, self._said_open)
         clear(self._instructions)
         if said is not None:
             widget = InstructionsRow(said, is_open=self._said_open)
             widget.switched.connect(lambda on: self.switched.emit(said, on))
             widget.opened.connect(self._open)
             self._instructions.addWidget(widget)
+        if offering is not None:
+            beside = InstructionsRow(offering, is_open=True, title=BESIDE, off="Nothing of it is offered to you")
+            beside.switched.connect(lambda on: self.switched.emit(offering, on))
+            self._instructions.addWidget(beside)
 
     def _open(self, is_open: bool) -> None:
         self._said_open = is_open
