@@ -252,7 +252,8 @@ async def test_each_tool_has_a_switch_its_words_and_what_it_takes_in_words_and_a
     shoot(page, "one")
     said = mcp.rows[0].instructions
     assert (said.text, said.off) == ("Always call say first.", "new, not switched on yet")
-    (shown_row,) = [one for one in page.findChildren(InstructionsRow) if one.isVisible()]
+    rows = [one for one in page.findChildren(InstructionsRow) if one.isVisible()]
+    (shown_row,) = [one for one in rows if one.accessibleName().startswith("Its instructions")]
     shown_row.switch.click()
     await app.until(button(page, "I have read this, switch on").isEnabled, "the instructions")
     assert [file.after for file in mcp.difference.files] == ["Always call say first."]

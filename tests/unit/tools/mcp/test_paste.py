@@ -349,6 +349,7 @@ PACKAGES = {
 }
 
 
+@pytest.mark.spec("R-MCP-6")
 @pytest.mark.parametrize("kind", PACKAGES)
 def test_a_package_of_a_registry_entry_is_the_line_that_runs_it(kind: str) -> None:
     package, line = PACKAGES[kind]
@@ -356,6 +357,7 @@ def test_a_package_of_a_registry_entry_is_the_line_that_runs_it(kind: str) -> No
     assert [found.name, found.command, *found.args] == ["tides", *line]
 
 
+@pytest.mark.spec("R-MCP-6")
 def test_a_registry_entry_with_several_ways_says_so_and_leaves_secrets_to_the_keyring() -> None:
     variables = [
         {"name": "TIDES_KEY", "isRequired": True, "isSecret": True},
@@ -397,6 +399,7 @@ def test_a_registry_entry_with_several_ways_says_so_and_leaves_secrets_to_the_ke
     assert len(page.servers) == 3
 
 
+@pytest.mark.spec("R-MCP-6")
 @pytest.mark.parametrize(
     ("block", "url", "bearer"),
     [
@@ -425,6 +428,7 @@ def test_an_address_is_found_where_another_app_keeps_it(block: dict[str, object]
     assert (found.name, found.url, found.bearer) == ("tides", url, bearer)
 
 
+@pytest.mark.spec("R-MCP-6")
 def test_what_is_left_out_of_a_block_is_named() -> None:
     block = {
         "tides": {"command": "./scripts/tides", "envFile": ".env"},
