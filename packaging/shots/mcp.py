@@ -110,8 +110,8 @@ ROWS = (
             timeout="120 s",
             protocol="2025-11-25",
         ),
-        McpInstructions("Resources: you can put them into messages.", "", False, "offers:"),
-        replace(OFFERS[0], server="files", prompts=OFFERS[1].prompts),
+        offering=McpInstructions("Resources: you can put them into messages.", "", False, "offers:"),
+        offers=replace(OFFERS[0], server="files", prompts=OFFERS[1].prompts),
     ),
     McpRow(
         "tickets",

@@ -104,23 +104,7 @@ class Pages(QObject):
     def chat(self) -> ChatPage:
         """The Chats page, built when first needed."""
         if self._chat is None:
-            m = self._models
-            bundle = ChatModels(
-                chat=m.chat,
-                threads=m.threads,
-                approvals=m.approvals,
-                shell=self._shell,
-                setup=m.setup,
-                offers=m.offers,
-                servers=m.servers,
-                attaching=m.attaching,
-                agents=m.agents,
-                trace=m.trace,
-                modes=m.modes,
-                context=m.context,
-                run_tree=m.run_tree,
-                variables=m.variables,
-            )
+            m, bundle = self._models, _chat_models(self._models, self._shell)
             made = self._chat = _chat_page(bundle, self._window_state, self._chat_parts)
             self._dialog = LazyRequest(made.pane, m, self._title_of, made.pane.foot, made.pane.conversation)
             self._dialog.open_inbox.connect(self.show_inbox)
@@ -386,6 +370,25 @@ def _chat_with(agent: str, on_chats: Callable[[str], None], models: ViewModels) 
     """A new chat with the agent of this name."""
     on_chats("new_chat")
     models.chat.set_agent(agent)
+
+
+def _chat_models(m: ViewModels, shell: ShellViewModel) -> ChatModels:
+    return ChatModels(
+        chat=m.chat,
+        threads=m.threads,
+        approvals=m.approvals,
+        shell=shell,
+        setup=m.setup,
+        offers=m.offers,
+        servers=m.servers,
+        attaching=m.attaching,
+        agents=m.agents,
+        trace=m.trace,
+        modes=m.modes,
+        context=m.context,
+        run_tree=m.run_tree,
+        variables=m.variables,
+    )
 
 
 def _chat_page(models: ChatModels, window_state: WindowState, parts: ChatParts | None) -> ChatPage:

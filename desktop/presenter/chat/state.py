@@ -71,10 +71,13 @@ class Offer:
     """One completion for ``/`` or ``@``: what is shown, what is inserted."""
 
     label: str
+    """What is read, and found by."""
     insert: str
     """What takes the place of the word that was typed."""
     hint: str = ""
+    """What stands at the right."""
     icon: str = ""
+    """What stands at the left."""
     group: str = ""
     """What it stands under."""
     detail: str = ""

@@ -206,7 +206,7 @@ async def test_hostile_offers_are_shown_with_the_reason_and_hold_nothing_up(star
     beat.says("a word typed over a server with hundreds of resources")
     foot(app).composer.text.clear()
     type_in(app, "@scheme")
-    await app.until(lambda: ["no scheme"] == [r.offer.detail for r in foot(app).offers.model.rows if r.offer], "it")
+    await app.until(lambda: [r.offer.detail for r in foot(app).offers.model.rows if r.offer] == ["no scheme"], "it")
     (refused,) = [row.offer for row in foot(app).offers.model.rows if row.offer]
     assert refused.barred
     assert refused.hint.startswith("refused: ")

@@ -7,8 +7,8 @@ from dataclasses import replace
 from PySide6.QtCore import Qt, Signal, SignalInstance
 from PySide6.QtWidgets import QFrame, QWidget
 
-from desktop.domain.sign_in import SignInFacts
 from desktop.domain.mcp import McpOffers
+from desktop.domain.sign_in import SignInFacts
 from desktop.domain.words import count_words
 from desktop.presenter.mcp.rows import McpRow
 from desktop.ui.settings.mcp.sign_in import SignInPanel, WaitingClock

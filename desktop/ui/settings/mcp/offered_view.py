@@ -10,7 +10,7 @@ from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.mcp import McpPrompt, McpResource, McpTemplate
 from desktop.presenter.chat.from_servers import kind_words
 from desktop.presenter.mcp.rows import McpRow
-from desktop.ui.settings.mcp.state import STATES
+from desktop.ui.settings.mcp.state import state_of
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.controls.fields import Field
 from desktop.ui.widgets.layout.containers import EmptyState, Notice, Scroller, clear
@@ -124,7 +124,7 @@ class OfferedView(Scroller):
         self._notes.setVisible(bool(offers.notes))
         title, sentence = NOTHING[kind]
         if row.state != "running":
-            title, sentence = f"It is {STATES[row.state][1]}", "What it offers is known once it runs."
+            title, sentence = f"It is {state_of(row)[1]}", "What it offers is known once it runs."
         self._nothing.say(title, sentence)
         self._page = 0
         self._show()

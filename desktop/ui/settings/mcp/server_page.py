@@ -12,13 +12,13 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
+from desktop.domain.mcp import McpOffers
 from desktop.domain.sign_in import SignInFacts
 from desktop.presenter.mcp.rows import McpRow
 from desktop.ui.approvals.request.lines_view import LinesView
 from desktop.ui.settings.mcp.card import run_buttons
-from desktop.ui.settings.mcp.sign_in import SignInPanel
-from desktop.domain.mcp import McpOffers
 from desktop.ui.settings.mcp.offered_view import OfferedView
+from desktop.ui.settings.mcp.sign_in import SignInPanel
 from desktop.ui.settings.mcp.started import started_card
 from desktop.ui.settings.mcp.state import state_of, trouble
 from desktop.ui.settings.mcp.tool_list import ToolList

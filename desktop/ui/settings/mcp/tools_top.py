@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.presenter.mcp.rows import McpRow
 from desktop.ui.settings.mcp.instructions import InstructionsRow
-from desktop.ui.settings.mcp.state import STATES, unseen_words
+from desktop.ui.settings.mcp.state import state_of, unseen_words
 from desktop.ui.widgets.controls.buttons import Button
 from desktop.ui.widgets.layout.containers import EmptyState, Notice, clear
 from desktop.ui.widgets.scaling import Column, Row
@@ -82,7 +82,7 @@ class ToolsTop(QWidget):
         elif row.state == "running":
             self._nothing.say("It offers no tools", "Nothing that a model could call.")
         else:
-            self._nothing.say(f"It is {STATES[row.state][1]}", "What it offers is known once it runs.")
+            self._nothing.say(f"It is {state_of(row)[1]}", "What it offers is known once it runs.")
 
     def _show_head(self, row: McpRow) -> None:
         self._count.set_pieces([(f"{row.on} of {len(row.tools)} on. ", "strong"), (WHOSE, "")])
