@@ -75,9 +75,17 @@ class Act:
         files = {one.about for one in since if one.kind in ("read", "edit")}
         if self.kind in ("read", "edit") and any(path in files for path in self._places):
             return True
-        tools = [one.about for one in since if one.kind == "tool"]
+        return self._was_tool(made)
+
+    def _was_tool(self, made: list[Made]) -> bool:
+        """Whether it is one of our tools that it has called, which may have come here before it said so. Each call of
+        ours explains one of them."""
         said = f"{self.title} {self.given}".replace("-", "_")
-        return any(name.replace("-", "_") in said for name in tools)
+        for one in reversed(made):
+            if one.kind == "tool" and one.about.replace("-", "_") in said:
+                made[made.index(one)] = Made("explained", one.about)
+                return True
+        return False
 
     @property
     def _places(self) -> tuple[str, ...]:
@@ -109,6 +117,17 @@ class Acts:
     def __init__(self) -> None:
         self._acts: dict[str, Act] = {}
         self.made: list[Made] = []
+        self._allowed: set[tuple[str, str]] = set()
+
+    def allow(self, act: Act) -> None:
+        """A person has allowed it."""
+        about = act.announces()
+        if about.get("tool") == WRITE_FILE.name:
+            self._allowed.add((about["arguments"]["path"], about["arguments"]["content"]))
+
+    def allowed(self, path: str, content: str) -> bool:
+        """Whether a person has allowed that exactly this is written."""
+        return (path, content) in self._allowed
 
     def take(self, event: Mapping[str, Any]) -> Act:
         """What the agent tells of one of them."""

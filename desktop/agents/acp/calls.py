@@ -49,9 +49,10 @@ class Made:
 class CalledFiles:
     """``fs/read_text_file`` and ``fs/write_text_file``."""
 
-    def __init__(self, call: Call, made: Callable[[Made], None]) -> None:
+    def __init__(self, call: Call, made: Callable[[Made], None], may_have_written: Callable[[str, str], bool]) -> None:
         self._call = call
         self._made = made
+        self._may_have_written = may_have_written
 
     async def read(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """The file as it is, whole or the lines asked for: what is only a part of that is an error, because the agent
@@ -88,11 +89,21 @@ class CalledFiles:
         path, content = params.get("path"), params.get("content")
         if not isinstance(path, str) or not isinstance(content, str):
             raise Refusal("A path or the content is missing.", INVALID)
+        if self._may_have_written(path, content) and await self._holds(path, content):
+            return {}
         answer = await self._call(WRITE_FILE.name, {"path": path, "content": content})
         self._made(Made("edit", path))
         if not answer.get("ok"):
             raise Refusal(str(answer.get("text", "")), _code(answer))
         return {}
+
+    async def _holds(self, path: str, content: str) -> bool:
+        """Whether the file is exactly that already: some agents write by themselves, and tell the client, too."""
+        try:
+            found = await self.read({"path": path})
+        except Refusal:
+            return False
+        return bool(found["content"] == content)
 
 
 class _Terminal:

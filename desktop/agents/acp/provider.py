@@ -88,7 +88,7 @@ class _Turn:
         self._hook = Hook(ctx, args.get("hookRef"), spawn)
         self._ref = str(args.get("invokeRef") or "")
         self._acts = Acts()
-        self._files = CalledFiles(self._call, self._acts.made.append)
+        self._files = CalledFiles(self._call, self._acts.made.append, self._may_have_written)
         self._terminals = CalledTerminals(self._call, self._acts.made.append, session.state.folder, spawn)
         self._requests = session.agents.services.requests
         self._asked: dict[int, tuple[str, asyncio.Task[None]]] = {}
@@ -208,8 +208,7 @@ class _Turn:
             case "ask":
                 self._ask(event)
             case "failed":
-                said = self._session.agents.said(str(event.get("message") or "It failed."))
-                raise ToolFailure(f"{self._session.state.title} could not go on: {said}", code="acp.failed")
+                raise self._session.failed(event)
 
     async def _speaks(self) -> None:
         """It speaks again after it has done something: another round, as far as can be seen."""
@@ -314,9 +313,15 @@ class _Turn:
             answer = await self._call(ASKS, about)
         finally:
             self._requests.end(name)
+        if answer.get("ok") is True:
+            self._acts.allow(act)
         kind = "allow_once" if answer.get("ok") is True else "reject_once"
         chosen = next((str(one.get("id")) for one in offered if one.get("kind") == kind), "")
         return {"outcome": "selected", "optionId": chosen} if chosen else {"outcome": "cancelled"}
+
+    def _may_have_written(self, path: str, content: str) -> bool:
+        """Whether it may write by itself, and was allowed exactly this: then it may be done already."""
+        return self._session.state.writes and self._acts.allowed(path, content)
 
     async def _tool(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """One of our tools that it was offered."""

@@ -207,7 +207,9 @@ class AcpAgents:
     async def launch(self, row: AcpRow) -> Launch:
         """How it is started, with the sandbox as its terms and the settings are now. Raises ToolFailure."""
         services = self.services
-        environment = await services.environment.build(row.agent.env, admin=True, tool=f"acp-{row.agent.name}")
+        agent = row.agent
+        declared = {**agent.env, **(agent.asking if row.terms.writes else {})}
+        environment = await services.environment.build(declared, admin=True, tool=f"acp-{agent.name}")
         return await asyncio.to_thread(self._launch, row, environment)
 
     def _launch(self, row: AcpRow, environment: dict[str, str]) -> Launch:

@@ -25,6 +25,9 @@ class AcpAgent:
     """Variables that it needs beside those that every process gets."""
     folders: tuple[str, ...] = ()
     """Where it keeps its settings, its login and its sessions."""
+    asking: Mapping[str, str] = field(default_factory=dict)
+    """Variables by which it asks for permission before it writes or runs something by itself; they are set where it
+    may write by itself."""
     origin: str = "known"
     """Where it was found: ``known``, ``added`` by a person, or ``registry``."""
     note: str = ""
@@ -38,6 +41,7 @@ KNOWN: tuple[AcpAgent, ...] = (
         "opencode",
         ("acp",),
         folders=("~/.config/opencode", "~/.local/share/opencode", "~/.local/state/opencode", "~/.cache/opencode"),
+        asking={"OPENCODE_PERMISSION": '{"edit": "ask", "bash": "ask"}'},
     ),
     AcpAgent("gemini", "Gemini CLI", "gemini", ("--experimental-acp",), folders=("~/.gemini",)),
     AcpAgent("claude-agent", "Claude Agent", "claude-agent-acp", folders=("~/.claude", "~/.claude.json")),

@@ -31,6 +31,8 @@ CANCEL_S = 5.0
 """Seconds that an agent has to end a turn that was cancelled; then it is ended itself."""
 IDLE_S = 900.0
 """Seconds after which the agent of a chat in which nothing happens is ended; it is started again when it is needed."""
+NEEDS_SIGN_IN = -32_000
+"""The protocol's code for it."""
 PIECE = 16_000
 MAX_WHOLE = 24_000_000
 MAX_SESSIONS = 8
@@ -109,16 +111,28 @@ class AcpSession:
                 await self._turn.put(Gone(self.gone))
             self._changed()
 
+    def failed(self, event: Event) -> KnownError:
+        """Why a turn could not go on, as the agent says it."""
+        words = self.agents.said(str(event.get("message") or "It failed."))
+        if event.get("code") == NEEDS_SIGN_IN:
+            error = self._signed_out(words, ())
+            self.agents.failed(self.row.agent.name, error.advice)
+            return error
+        return ToolFailure(f"{self.row.agent.title} could not go on: {words}", code="acp.failed")
+
+    def _signed_out(self, words: str, ways: Sequence[Any]) -> KnownError:
+        said = "; ".join(self.agents.said(str(way)) for way in ways)
+        how = f" It says: {said}." if said else ""
+        return ToolFailure(
+            f"{self.row.agent.title} is not signed in: {words}",
+            code="acp.sign_in",
+            next_step=f"Sign in with its own program in a terminal, then try again.{how}",
+        )
+
     def _failure(self, refused: ChildRefused) -> KnownError:
         agent, words = self.row.agent, self.agents.said(str(refused))
         if refused.code == "acp.sign_in":
-            ways = [self.agents.said(str(way)) for way in refused.data.get("ways", ())]
-            how = f" It says: {'; '.join(ways)}." if ways else ""
-            return ToolFailure(
-                f"{agent.title} is not signed in: {words}",
-                code="acp.sign_in",
-                next_step=f"Sign in with its own program in a terminal, then try again.{how}",
-            )
+            return self._signed_out(words, refused.data.get("ways", ()))
         return ToolFailure(
             f"{agent.title} {'ended' if self.state.ready else 'did not start'}: {words}",
             code=refused.code,

@@ -113,8 +113,8 @@ def _agent(one: Any) -> AcpAgent | None:
         _texts(one.get("args")),
         {str(key): str(value) for key, value in env.items()} if isinstance(env, Mapping) else {},
         _texts(one.get("folders")),
-        _text(one.get("origin")) or "added",
-        _text(one.get("note")),
+        origin=_text(one.get("origin")) or "added",
+        note=_text(one.get("note")),
     )
 
 

@@ -47,6 +47,14 @@ OPTIONS = [
 ]
 
 
+def _orders(text: str) -> list[str]:
+    """The lines of a message, and those in the arguments that a skill was called with."""
+    found = []
+    for line in text.splitlines():
+        found += json.loads(line)["arguments"].splitlines() if line.startswith("{") else [line]
+    return found
+
+
 class Bridge:
     """The MCP server that the client declared, as an agent starts it."""
 
@@ -121,7 +129,7 @@ class Honest(acp.Agent):
         self._cancelled.clear()
         self._turns += 1
         used = 0
-        for line in prompt[-1].text.splitlines():
+        for line in _orders(prompt[-1].text):
             order, _, rest = line.strip().partition(" ")
             if order == "use":
                 used += int(rest)
@@ -139,8 +147,8 @@ class Honest(acp.Agent):
 
     async def _do(self, session: str, order: str, rest: str) -> str:
         first, _, text = rest.partition(" ")
-        found = getattr(self, "do_" + order.replace("-", "_"))
-        answer: str | None = await found(session, first, text, rest)
+        found = getattr(self, "do_" + order.replace("-", "_"), None)
+        answer: str | None = await found(session, first, text, rest) if found is not None else ""
         return answer or ""
 
     async def do_say(self, _session: str, _first: str, _text: str, rest: str) -> str:
