@@ -153,6 +153,7 @@ class SampleCli(QObject):
     outside = Signal(str)
     failed = Signal(str)
     requests_wanted = Signal()
+    adding = Signal()
     path = "/home/ida/.agent/tools.yaml"
     name, holds, example = "tools.yaml", "tools", TEXT
     keeps_last_good = False
@@ -165,6 +166,10 @@ class SampleCli(QObject):
         self.rows: tuple[CliRow, ...] = ROWS
         self.file_problems: tuple[SkillProblem, ...] = (_WRONG,)
         self.problems = self.file_problems
+
+    def add(self) -> None:
+        """As the view-model."""
+        self.adding.emit()
 
     def look_at_file(self) -> None:
         """It is the same."""

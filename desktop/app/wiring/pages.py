@@ -256,6 +256,9 @@ class Pages(QObject):
         shell.handle("trace", lambda _: on_chats("toggle_trace"))
         shell.handle("agents", lambda _: self._debates.toggle_agents(lambda: on_chats("toggle_agents")))
         shell.handle("new-job", lambda _: self._new_job())
+        shell.handle("new-skill", lambda _: self._new_skill())
+        shell.handle("new-agent", lambda _: self._new_on_page("Agents", m.agents_editor.create))
+        shell.handle("new-tool", lambda _: self._new_on_page("CLI tools", m.cli.add))
         shell.handle("open-models", lambda _: self._open_models())
         shell.handle("settings", self._show_settings)
         shell.handle("rules", lambda _: self._show_rules(new=False))
@@ -269,6 +272,16 @@ class Pages(QObject):
         self._shell.go("schedules")
         if self._schedules is not None:
             self._schedules.new_job()
+
+    def _new_skill(self) -> None:
+        self._shell.go("skills")
+        if self._skills is not None:
+            self._skills.new()
+
+    def _new_on_page(self, page: str, make: Callable[[], None]) -> None:
+        """On a page of the settings, which is made first."""
+        self._show_settings(page)
+        make()
 
     def _find(self, on_chats: Callable[[str], None]) -> None:
         """In the skills, rules or activity while they are shown, else in the open thread."""

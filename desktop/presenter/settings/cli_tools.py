@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from PySide6.QtCore import Signal
+
 from desktop.domain.errors import KnownError
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.presenter.settings.cli_example import EXAMPLE
@@ -49,6 +51,8 @@ class CliToolsViewModel(DeclaredViewModel):
     """The tools of tools.yaml."""
 
     _state: CliState
+    adding = Signal()
+    """A person wants to write one more tool."""
 
     def __init__(self, service: CliTools, trials: SkillTrials, bridge: Bridge) -> None:
         super().__init__(service, trials, bridge, example=EXAMPLE, holds="tools")
@@ -57,6 +61,10 @@ class CliToolsViewModel(DeclaredViewModel):
     def rows(self) -> tuple[CliRow, ...]:
         """The tools in force, in the order of the file."""
         return tuple(_row(tool) for tool in self._state.tools)
+
+    def add(self) -> None:
+        """Go to the end of the text, where one more tool is written."""
+        self.adding.emit()
 
     def take_back(self, name: str) -> None:
         """The tool reads no denied folder any more, until a person agrees again. Raises NotFound."""

@@ -149,10 +149,10 @@ class SkillList(QFrame):
         everything = Button("Show all skills")
         everything.clicked.connect(self._show_everything)
         self._nothing = EmptyState("search", "Nothing found", "No skill matches all of this.", (everything,))
-        make = Button("New skill", icon="new")
-        make.clicked.connect(self.new_wanted)
+        self.make = Button("New skill", icon="new")
+        self.make.clicked.connect(self.new_wanted)
         sentence = "A skill is a file that teaches an agent something: a procedure, a tool, a way of working."
-        self._own = EmptyState("skills", "No skills of your own yet", sentence, (make,))
+        self._own = EmptyState("skills", "No skills of your own yet", sentence, (self.make,))
         self._wait = EmptyState("skills", "Looking for skills", "One moment.")
         for widget in (self._wait, self.rows, self._nothing, self._own):
             self._stack.addWidget(widget)

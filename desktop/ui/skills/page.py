@@ -295,7 +295,7 @@ class SkillsPage(QFrame):
         self.leaving(self._new_menu)
 
     def _new_menu(self) -> None:
-        button = self.facets.new if self.facets.new.isVisible() else self.list
+        button = next((one for one in (self.list.make, self.facets.new) if one.isVisible()), self.list)
         menu = self.make_new_menu()
         menu.popup(button.mapToGlobal(button.rect().bottomLeft() if button is not self.list else QPoint(8, 8)))
         menu.setActiveAction(menu.actions()[0])

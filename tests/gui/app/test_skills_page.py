@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from desktop.ui.skills.source_text import SourceText
 from desktop.ui.widgets.dialogs.base import Dialog
 from tests.gui.app.kit import Running
 from tests.gui.skills.kit import skill
@@ -72,3 +73,16 @@ async def test_names_of_skills_are_offered_after_a_dollar_sign_too(start: Any, t
     app.composer.text.setPlainText("")
     app.composer.text.insertPlainText("Use $poe")
     await app.until_true(lambda: offers and offers[-1] == ("$", ["$poem"]), "the offer")
+
+
+async def test_a_skill_an_agent_and_a_tool_are_begun_from_the_palette(start: Any, tmp_path: Path) -> None:
+    app, _page = await on_skills(start, tmp_path)
+    shell = app.window._shell
+    titles = [row.title for row in shell.commands()]
+    assert {"New skill", "New agent", "New tool in tools.yaml"} <= set(titles)
+    shell.run_command("new-agent")
+    await app.until_true(lambda: app.models.agents_editor.is_new, "a new agent")
+    assert shell.page == "settings"
+    shell.run_command("new-tool")
+    await app.until_true(lambda: isinstance(app.window.focusWidget(), SourceText), "its text has the keys")
+    assert app.window.focusWidget().accessibleName() == "Text of tools.yaml"

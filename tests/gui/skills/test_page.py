@@ -157,9 +157,10 @@ async def test_a_skill_that_can_come_to_call_itself_says_by_way_of_which(open_pa
         filled.put(name, f"---\nname: {name}\ndescription: x\nallowed-tools: {other}\n---\nGo.\n")
     window = await open_page(filled)
     await window.show("ebb")
-    assert "through flow. Calls are nested at most 32 deep" in words(window.skill.overview)
+    through = "through flow. Calls are nested at most 32 deep"
+    await until(lambda: through in words(window.skill.overview), "by way of which")
     await window.show("round")
-    assert "its own list names it. Calls are nested" in words(window.skill.overview)
+    await until(lambda: "its own list names it. Calls are nested" in words(window.skill.overview), "by itself")
     await window.show("clean")
     assert "Calls are nested" not in words(window.skill.overview)
 

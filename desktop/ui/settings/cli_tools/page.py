@@ -31,7 +31,17 @@ class CliPage(DeclaredPage):
         self.trying = CliTry(cli)
         self.stack.addWidget(self.trying)
         self.trying.back.connect(lambda: self.show_view("tools"))
+        cli.adding.connect(self._add)
         self._begin()
+
+    def _head_buttons(self) -> tuple[QWidget, ...]:
+        self.add = Button("Add a tool", "quiet", icon="new", small=True)
+        self.add.clicked.connect(self._add)
+        return (self.add,)
+
+    def _add(self) -> None:
+        """Write on at the end of the file."""
+        self._edit(self._cli.shown.count("\n") + 1)
 
     def refresh(self) -> None:
         """Show what the view-model has now."""
@@ -41,6 +51,7 @@ class CliPage(DeclaredPage):
         for widget in self._wrong():
             column.addWidget(widget)
         rows = cli.rows
+        self.add.setVisible(bool(rows))  # else it is offered where the first one would be
         for row in rows:
             column.addWidget(self._card(row))
         if not rows:
@@ -52,7 +63,7 @@ class CliPage(DeclaredPage):
 
     def _nothing(self) -> QWidget:
         write = Button("Add a tool", "primary", icon="new")
-        write.clicked.connect(lambda: self.show_view("text"))
+        write.clicked.connect(self._add)
         words = "Name a program, its arguments, and what a model may fill in."
         return EmptyState("terminal", "No tools yet", words, (write,), framed=True)
 
