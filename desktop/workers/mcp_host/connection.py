@@ -107,7 +107,8 @@ class McpConnection:
     async def run(self, transport: AbstractAsyncContextManager[tuple[Any, Any]], timeout: float) -> None:
         """Until the server is gone. Raises CallError for what it did wrong; ``timeout`` is for the greeting."""
         try:
-            async with transport as (incoming, outgoing):
+            async with contextlib.AsyncExitStack() as open_until_then:
+                incoming, outgoing = await _opened(open_until_then, transport)
                 self._exchange.dispatcher = JSONRPCDispatcher(_Metered(incoming), outgoing)
                 async with anyio.create_task_group() as group:
                     await group.start(self._pump)
@@ -282,6 +283,17 @@ class McpConnection:
             self._log.add(params)
         else:
             self._changes.hear(method, params)
+
+
+async def _opened(stack: contextlib.AsyncExitStack, transport: AbstractAsyncContextManager[Any]) -> tuple[Any, Any]:
+    """The streams of a transport. Raises CallError where it does not come to that: an older server that names no
+    address for messages, or one that is not its own, would be waited for without end."""
+    try:
+        async with asyncio.timeout(limits.OPEN_TIMEOUT):
+            streams: tuple[Any, Any] = await stack.enter_async_context(transport)
+    except TimeoutError:
+        raise CallError("mcp.silent", "It does not say where messages can be sent to.") from None
+    return streams
 
 
 async def _emitted(call: WorkerCall, result: Mapping[str, Any]) -> dict[str, Any]:

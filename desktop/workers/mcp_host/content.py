@@ -114,7 +114,7 @@ def _part(block: Any, media: list[str]) -> Part:
 def _bytes_part(said: Part, data: Any, media: list[str]) -> Part:
     if not isinstance(data, str) or not data:
         return {"kind": "text", "text": f"[{said.get('uri') or 'content'} without data: not shown]"}
-    size = {"size": len(data) * 3 // 4}
+    size = {"size": _bytes_in(data)}
     if len(media) >= limits.MEDIA_COUNT or sum(map(len, media)) + len(data) > limits.MEDIA_MAX:
         return {"kind": "other", **said, **size}
     media.append(data)
@@ -129,7 +129,7 @@ def _beside(block: Mapping[str, Any]) -> Part | None:
     if block.get("type") != "resource" or not isinstance(found, Mapping):
         return None
     text, blob = found.get("text"), found.get("blob")
-    size = len(text) if isinstance(text, str) else len(blob) * 3 // 4 if isinstance(blob, str) else 0
+    size = len(text) if isinstance(text, str) else _bytes_in(blob) if isinstance(blob, str) else 0
     beginning = cut(text, limits.BESIDE_TEXT)
     return {"kind": "resource" if isinstance(text, str) else "other", **_said(found), "size": size, "text": beginning}
 
@@ -211,4 +211,9 @@ def _word(value: Any) -> str:
 
 
 def _size(value: Any) -> str:
-    return f"{len(value) * 3 // 4:,} bytes" if isinstance(value, str) else "no data"
+    return f"{_bytes_in(value):,} bytes" if isinstance(value, str) else "no data"
+
+
+def _bytes_in(data: str) -> int:
+    """How many bytes base64 stands for."""
+    return max(0, len(data) * 3 // 4 - data[-2:].count("="))

@@ -26,3 +26,8 @@ def library(*arguments: str) -> list[str]:
 def signed(**options: Any) -> list[str]:
     """The command of a real server that wants a sign-in; ``options`` are what it does otherwise than an honest one."""
     return [sys.executable, str(FOLDER / "signed.py"), json.dumps(options)]
+
+
+def unruly(mode: str, *arguments: str) -> list[str]:
+    """The command of one that misbehaves beside its tools."""
+    return [sys.executable, "-I", "-S", str(FOLDER / "unruly.py"), mode, *arguments]

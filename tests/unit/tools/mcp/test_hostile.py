@@ -156,9 +156,9 @@ async def test_results_of_every_kind_become_capped_text(bench: McpBench) -> None
     contents = (await bench.call("contents_echo", text="x")).result
     assert contents.text.splitlines() == [
         "words",
-        "[image 1: image/png, 6 bytes]",
-        "[image 2: text/html, 72 bytes]",
-        "[sound 3: audio/wav, 18 bytes]",
+        "[image 1: image/png, 5 bytes]",
+        "[image 2: text/html, 70 bytes]",
+        "[sound 3: audio/wav, 16 bytes]",
         "[image, image/png, no data: not shown]",
         "[image 4: ?, 30 bytes]",
         "[resource file:///x]",
@@ -166,8 +166,8 @@ async def test_results_of_every_kind_become_capped_text(bench: McpBench) -> None
         "[end of the resource]",
         "[content of the kind odd: not shown]",
         "[a piece of content that cannot be read]",
-        "[resource file:///y] [image 5: image/png, 72 bytes]",
-        "[resource file:///z, application/zip, 3 bytes: not shown]",
+        "[resource file:///y] [image 5: image/png, 70 bytes]",
+        "[resource file:///z, application/zip, 2 bytes: not shown]",
         "[link: a link, https://x, text/plain]",
         *(f"[{number} is no image or sound in a format that can be shown]" for number in (1, 4)),
     ]
@@ -175,6 +175,13 @@ async def test_results_of_every_kind_become_capped_text(bench: McpBench) -> None
         ("image", "image/png", "contents-echo 2"),
         ("audio", "audio/wav", "contents-echo 3"),
         ("image", "image/png", "contents-echo 5"),
+    ]
+    link = {"server": "contents", "uri": "https://x", "name": "a link", "title": "", "description": ""}
+    assert contents.facts["links"] == [{**link, "media_type": "text/plain", "size": None}]
+    assert [(one["uri"], one["text"], one["size"]) for one in contents.facts["embedded"]] == [
+        ("file:///x", "inside", 6),
+        ("file:///y", "", 70),
+        ("file:///z", "", 2),
     ]
     many = (await bench.call("many_images_echo", text="x")).result
     assert (len(many.media), many.text.count("left out, the result has too many")) == (8, 4)

@@ -1,6 +1,7 @@
 """What servers offer beside tools: read by a person at once, by an agent through the gates, in both eras."""
 
 import asyncio
+import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -64,6 +65,59 @@ async def test_resources_and_prompts_are_listed_and_read_in_both_eras(
     assert (await reading.complete(review, "title", "M", {})) == McpCompletion(("Moby Dick", "Middlemarch"), more=True)
     known = await reading.complete(template, "title", "E", {"author": "Austen"})
     assert known.values == ("Emma (Austen)",)
+
+
+@pytest.mark.spec("R-MCP-1", "R-MCP-3")
+@pytest.mark.parametrize(("transport", "path"), [("http", "mcp"), ("sse", "sse")])
+async def test_a_server_at_an_address_is_used_in_the_way_that_it_knows(
+    bench: McpBench, transport: str, path: str
+) -> None:
+    with subprocess.Popen(library(transport), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        try:
+            port = int(await asyncio.to_thread(process.stdout.readline))
+            await bench.put({"name": "books", "url": f"http://127.0.0.1:{port}/{path}", "category": "read"})
+            await bench.accept("books")
+            await bench.until(lambda: bench.servers.offers[0].prompts, "all lists")
+            told: list[str] = []
+            bench.servers.reading.on_resource(lambda _server, uri: told.append(uri))
+            if bench.servers.offers[0].era == "2026-07-28":
+                await bench.servers.reading.watch("books", "books://1")
+            assert (await bench.call("books_rewrite", text="anew")).result.text == "written"
+            assert (await bench.servers.reading.read_resource("books", "books://1")).text == "anew"
+            if bench.servers.offers[0].era == "2026-07-28":
+                await bench.until(lambda: told == ["books://1"], "told of the change")
+            assert bench.server("books").restarts == 0
+        finally:
+            await bench.servers.stop("books")
+            process.kill()
+
+
+@pytest.mark.spec("R-MCP-1")
+async def test_folders_inside_the_boundary_alone_are_offered_to_a_program_that_asks(bench: McpBench) -> None:
+    inside = bench.world.workspace / "notes"
+    inside.mkdir()
+    folders = [str(inside), str(bench.world.home / "data")]
+    await bench.ready("books", library("older"), category="read", roots=folders)
+    offered = (await bench.call("books_roots")).result.structured
+    assert offered == {"result": [f"notes {inside.as_uri()}"]}
+    assert any("not offered a folder of roots" in line for line in bench.server("books").log)
+    await bench.ready("books", library("older"), category="read")
+    assert "offers this server no folders" in (await bench.call("books_roots")).result.text
+
+
+@pytest.mark.spec("R-MCP-5")
+async def test_how_much_a_server_logs_is_asked_for_again_after_a_restart(bench: McpBench) -> None:
+    command = hostile("logs")
+    await bench.put({"name": "logs", "command": command[0], "args": command[1:]})
+    await bench.running("logs")
+    with pytest.raises(KnownError, match="no such level"):
+        await bench.servers.reading.set_log_level("logs", "shouting")
+    await bench.servers.reading.set_log_level("logs", "error")
+    await bench.until(lambda: '[info] {"level": "error"}' in bench.server("logs").log, "asked")
+    before = bench.server("logs").log.count('[info] {"level": "error"}')
+    await bench.servers.restart("logs")
+    await bench.until(lambda: bench.server("logs").log.count('[info] {"level": "error"}') > before, "asked again")
 
 
 @pytest.mark.spec("R-MCP-3")
