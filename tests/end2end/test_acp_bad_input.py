@@ -214,3 +214,45 @@ async def test_an_editor_hears_nothing_of_a_session_before_its_id_and_everything
         said = [one["content"]["text"] for one in told if one["sessionUpdate"] == "agent_message_chunk"]
         assert "".join(said).endswith("word " * 300 + "end")
         assert "available_commands_update" in [one["sessionUpdate"] for one in told]
+
+
+@pytest.mark.spec("R-ACP-3", "R-PRM-5")
+async def test_of_two_answers_to_one_question_the_first_counts(tmp_path: Path) -> None:
+    home = make_home(tmp_path / "h", call("write_file", path="a.txt", content="x"), [{"text": "Done."}])
+    async with raw(home) as editor:
+        editor.ask(1, "initialize", **HELLO)
+        editor.ask(2, "session/new", cwd=str(home), mcpServers=[])
+        session = (await editor.answer(2))["result"]["sessionId"]
+        editor.ask(3, "session/prompt", sessionId=session, prompt=[{"type": "text", "text": "Go"}])
+        while (asked := await editor.line()).get("method") != "session/request_permission":
+            pass
+        for number, option in ((asked["id"] + 1, "allow_once"), (asked["id"], "deny"), (asked["id"], "allow_once")):
+            outcome = {"outcome": {"outcome": "selected", "optionId": option}}
+            editor.send(json.dumps({"jsonrpc": "2.0", "id": number, "result": outcome}).encode())
+        assert (await editor.answer(3))["result"]["stopReason"] == "end_turn"
+    assert not (home / "workspace" / "a.txt").exists()
+
+
+@pytest.mark.spec("R-ACP-3", "R-PRM-6")
+async def test_an_answer_that_is_none_is_a_no(tmp_path: Path) -> None:
+    """Also one that the protocol's own SDK cannot read."""
+    odd = [
+        {"result": {}},
+        {"result": None},
+        {"result": {"outcome": "allow_once"}},
+        {"error": {"code": "x"}},
+        {"error": {}},
+    ]
+    rounds = [call("write_file", path=f"{number}.txt", content="x") for number in range(len(odd))]
+    home = make_home(tmp_path / "h", *rounds, [{"text": "Done."}])
+    async with raw(home) as editor:
+        editor.ask(1, "initialize", **HELLO)
+        editor.ask(2, "session/new", cwd=str(home), mcpServers=[])
+        session = (await editor.answer(2))["result"]["sessionId"]
+        editor.ask(3, "session/prompt", sessionId=session, prompt=[{"type": "text", "text": "Go"}])
+        for answer in odd:
+            while (asked := await editor.line()).get("method") != "session/request_permission":
+                assert asked.get("id") != 3, "it has ended"
+            editor.send(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **answer}).encode())
+        assert (await editor.answer(3))["result"]["stopReason"] == "end_turn"
+    assert list((home / "workspace").iterdir()) == []
