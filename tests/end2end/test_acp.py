@@ -260,6 +260,10 @@ async def test_skills_are_offered_as_commands_and_a_message_can_name_them(tmp_pa
         assert offered["pirate"]["description"] == "Talks like a pirate"
         assert offered["pirate"]["input"] == {"hint": "topic"}
         assert await editor.say(session, "/pirate ships") == "end_turn"
+        (home / "skills" / "sailor.skill.md").write_text("---\nname: sailor\ndescription: Sails\n---\nSail.\n")
+        await editor.until(
+            lambda: "sailor" in json.dumps(editor.updates("available_commands_update")[-1]["availableCommands"])
+        )
 
 
 async def test_files_images_and_links_of_a_message_arrive_as_what_they_are(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 
 from desktop.app.door.host import Guest
 from desktop.app.door.peer import Peer
@@ -30,6 +31,7 @@ def _desk(services: Services) -> EditorDesk:
         workspace=lambda: str(services.home / "workspace"),
         spec=lambda name: _spec(services, name),
         commands=lambda: _commands(services),
+        on_commands=lambda changed: _on_skills(services, changed),
         models=services.models.catalogue.models,
         reaches=lambda ref: services.models.reaches(ModelRef.parse(ref)),
         default_model=lambda: services.settings.current.models.default,
@@ -44,6 +46,16 @@ def _desk(services: Services) -> EditorDesk:
 def _spec(services: Services, name: str) -> ToolSpec | None:
     tool = services.tools.find(name)
     return tool.spec if tool is not None else None
+
+
+def _on_skills(services: Services, changed: Callable[[], None]) -> Callable[[], None]:
+    """Skills are compared with the disk in a thread."""
+    loop = asyncio.get_running_loop()
+
+    def seen(_changes: object) -> None:
+        loop.call_soon_threadsafe(changed)
+
+    return services.skills.fabric.on_change(seen)
 
 
 async def _commands(services: Services) -> Sequence[SkillCommand]:

@@ -63,6 +63,8 @@ class EditorDesk:
     """What a tool is, by its name."""
     commands: Callable[[], Awaitable[Sequence[SkillCommand]]]
     """The skills that a message can name."""
+    on_commands: Callable[[Callable[[], None]], Callable[[], None]]
+    """Calls back, on the loop, when those may have changed; returns how to stop."""
     models: Callable[[], Awaitable[Sequence[ModelInfo]]]
     """Asks for all models that can be used; it may take long."""
     reaches: Callable[[str], bool]

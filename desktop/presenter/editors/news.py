@@ -25,7 +25,7 @@ from desktop.domain.events import (
     ToolCallWaiting,
 )
 from desktop.domain.models import ModelInfo
-from desktop.presenter.editors.desk import EditorDesk, EditorLink
+from desktop.presenter.editors.desk import EditorDesk, EditorLink, SkillCommand
 from desktop.presenter.editors.options import options_of
 from desktop.presenter.editors.replay import said_by_person
 from desktop.presenter.editors.session import EditorSession
@@ -44,6 +44,9 @@ class EditorNews:
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self._deaf = desk.bus.listen(self._take)
         self._tasks = [self._begin(self._tell(), "editor: tell")]
+        self._commands_changed = asyncio.Event()
+        self._tasks.append(self._begin(self._tell_commands(), "editor: commands"))
+        self._still = desk.on_commands(self._commands_changed.set)
         self._sought = False
         self.models: tuple[ModelInfo, ...] = ()
         """Those that are known so far."""
@@ -51,6 +54,7 @@ class EditorNews:
     def close(self) -> None:
         """Tell nothing any more."""
         self._deaf()
+        self._still()
         for task in self._tasks:
             task.cancel()
 
@@ -76,6 +80,17 @@ class EditorNews:
             return
         for session in self._sessions.values():
             self._say_options(session)
+
+    async def _tell_commands(self) -> None:
+        """Skills that are added, changed or taken away while the editor is there."""
+        told: list[SkillCommand] | None = None
+        while True:
+            await self._commands_changed.wait()
+            self._commands_changed.clear()
+            commands = list(await self._desk.commands())
+            for session in self._sessions.values() if commands != told else ():
+                self.say(session, {"kind": "commands", "commands": [one._asdict() for one in commands]})
+            told = commands
 
     def _begin(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Future[None]:
         return self._desk.spawn(work, name)

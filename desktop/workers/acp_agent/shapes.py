@@ -26,6 +26,8 @@ def update_of(told: Told) -> Any:
         )
     if kind == "usage":
         return schema.UsageUpdate(session_update="usage_update", used=int(told["used"]), size=int(told["size"]))
+    if kind == "commands":
+        return commands(told["commands"])
     if kind == "options":
         return schema.ConfigOptionUpdate(
             session_update="config_option_update", config_options=config_options(told["options"])
