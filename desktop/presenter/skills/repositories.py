@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import AssentError
-from desktop.presenter.skills.repository_words import Plan, plan_of
+from desktop.presenter.skills.repository_words import TakingPlan, plan_of
 from desktop.services.skills.repositories.compare import Item, ItemDetail, SourceView
 
 if TYPE_CHECKING:
@@ -142,10 +142,10 @@ class Repositories(QObject):
         self.ticked.emit()
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> TakingPlan:
         """What the button below the list would do."""
         view = self.view
-        return plan_of(view.items, self.ticks) if view is not None else Plan()
+        return plan_of(view.items, self.ticks) if view is not None else TakingPlan()
 
     # -- doing --------------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ _MANY = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TakingPlan:
     """What is to be done: ``words`` on the button, "" for nothing; ``done`` once it was."""
 
     take: tuple[Key, ...] = ()
@@ -28,7 +28,7 @@ class Plan:
     done: str = ""
 
 
-def plan_of(items: Sequence[Item], ticks: Mapping[Key, bool]) -> Plan:
+def plan_of(items: Sequence[Item], ticks: Mapping[Key, bool]) -> TakingPlan:
     """From the ticks; without any, what changed in its words alone."""
     take = [one for one in items if ticks.get(one.key) and one.taken is None and one.takeable]
     drop = [one for one in items if ticks.get(one.key) is False and one.taken is not None]
@@ -38,11 +38,11 @@ def plan_of(items: Sequence[Item], ticks: Mapping[Key, bool]) -> Plan:
         words = ", ".join(parts)
         said = [f"{_named(take)} taken"] if take else []
         said += [f"{_named(drop)} taken out"] if drop else []
-        return Plan(_keys(take), _keys(drop), words[0].upper() + words[1:], ", ".join(said))
+        return TakingPlan(_keys(take), _keys(drop), words[0].upper() + words[1:], ", ".join(said))
     text = [one for one in items if one.changed and one.status == "text" and one.takeable]
     if not text:
-        return Plan()
-    return Plan(_keys(text), (), f"Take {_named(text)}, text only", f"{_named(text)} taken")
+        return TakingPlan()
+    return TakingPlan(_keys(text), (), f"Take {_named(text)}, text only", f"{_named(text)} taken")
 
 
 def _keys(items: Sequence[Item]) -> tuple[Key, ...]:

@@ -67,14 +67,14 @@ class GitFailed(KnownError):
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class GitSurroundings:
     """Of the computer: the program, and what ssh needs of the person."""
 
     git: str | None
     variables: Mapping[str, str]
 
     @classmethod
-    def here(cls) -> Surroundings:
+    def here(cls) -> GitSurroundings:
         """Of this one. Blocks."""
         return cls(shutil.which("git"), dict(os.environ))
 
@@ -86,7 +86,7 @@ class Git:
         self,
         confinement: Confinement,
         runner: ProcessRunner,
-        surroundings: Callable[[], Surroundings] = Surroundings.here,
+        surroundings: Callable[[], GitSurroundings] = GitSurroundings.here,
         most: int = MAX_PACK,
     ) -> None:
         self._confinement = confinement
@@ -206,7 +206,7 @@ def _limited(git: tuple[str, ...], limit: int, out: Path | None, fed: Path | Non
     return ("/bin/sh", "-c", _LIMITED, blocks, *git)
 
 
-def _environment(address: Address, folder: Path, around: Surroundings) -> dict[str, str]:
+def _environment(address: Address, folder: Path, around: GitSurroundings) -> dict[str, str]:
     """All of it: nothing that is not here reaches git."""
     own = str(folder / "configuration")
     env = {
@@ -237,7 +237,7 @@ def _environment(address: Address, folder: Path, around: Surroundings) -> dict[s
     return env
 
 
-def _ssh(around: Surroundings) -> str:
+def _ssh(around: GitSurroundings) -> str:
     """ssh with keys of the agent alone, to hosts that the person knows already, and nothing of its configuration."""
     options = {
         "BatchMode": "yes",
@@ -251,11 +251,11 @@ def _ssh(around: Surroundings) -> str:
     return " ".join(("ssh", "-F", "/dev/null", *(shlex.quote(f"-o{key}={value}") for key, value in options.items())))
 
 
-def _known_hosts(around: Surroundings) -> str:
+def _known_hosts(around: GitSurroundings) -> str:
     return os.path.join(around.variables.get("HOME", "/"), ".ssh", "known_hosts")
 
 
-def _read_by(address: Address, around: Surroundings) -> tuple[str, ...]:
+def _read_by(address: Address, around: GitSurroundings) -> tuple[str, ...]:
     """What it has to see for this address."""
     if address.here:
         return _objects_of(address.path)

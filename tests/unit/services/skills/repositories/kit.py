@@ -17,7 +17,7 @@ from desktop.safety.boundary.policy import BoundaryPolicy
 from desktop.safety.confinement.process import GroupRunner
 from desktop.safety.confinement.select import SystemConfinement
 from desktop.services.skills.repositories.compare import Item
-from desktop.services.skills.repositories.git import MAX_PACK, Git, Surroundings
+from desktop.services.skills.repositories.git import MAX_PACK, Git, GitSurroundings
 from desktop.services.skills.repositories.service import SkillRepositories, SourceView
 from desktop.services.skills.world import SkillWorld
 from desktop.skills.catalogue.roots import SearchRoot, conventional_roots
@@ -88,7 +88,7 @@ class Place:
         self,
         folder: Path,
         servers: Servers | None = None,
-        around: Surroundings | None = None,
+        around: GitSurroundings | None = None,
         name: str = "agent",
         most: int = MAX_PACK,
     ) -> None:
@@ -106,7 +106,7 @@ class Place:
         self.world = SkillWorld(self.fabric, Table())
         self.servers = servers or Servers()
         runner = GroupRunner()
-        git = Git(self.confinement, runner, (lambda: around) if around is not None else Surroundings.here, most)
+        git = Git(self.confinement, runner, (lambda: around) if around is not None else GitSurroundings.here, most)
         self.service = SkillRepositories(
             self.shelf, self.world, git, self.servers, declared_servers, lambda: self.fabric.set_roots(self.roots())
         )

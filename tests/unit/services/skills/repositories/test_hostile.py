@@ -15,7 +15,7 @@ import pytest
 
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import AssentError, KnownError
-from desktop.services.skills.repositories.git import Surroundings
+from desktop.services.skills.repositories.git import GitSurroundings
 from tests.harness.timeouts import WAIT_S
 from tests.unit.services.skills.repositories.kit import AUTHOR, Place, Repository, item, skill
 
@@ -103,7 +103,7 @@ async def test_git_writes_nowhere_but_in_the_folder_of_its_repository(place: Pla
     fake.chmod(0o755)
     made = Repository(tmp_path / "remote" / "skills")
     made.commit({"tide/SKILL.md": skill("tide")})
-    other = Place(tmp_path, around=Surroundings(str(fake), {"PATH": os.environ["PATH"]}), name="other")
+    other = Place(tmp_path, around=GitSurroundings(str(fake), {"PATH": os.environ["PATH"]}), name="other")
     with pytest.raises(KnownError):
         await other.add(made)
     for path in (tmp_path / "out", place.home / "out", place.home / "skills" / "out"):
@@ -292,7 +292,7 @@ async def test_cancelled_it_leaves_nothing_and_no_process(place: Place, tmp_path
     fake.chmod(0o755)
     made = Repository(tmp_path / "remote" / "skills")
     made.commit({"tide/SKILL.md": skill("tide")})
-    other = Place(tmp_path, around=Surroundings(str(fake), {"PATH": os.environ["PATH"]}), name="other")
+    other = Place(tmp_path, around=GitSurroundings(str(fake), {"PATH": os.environ["PATH"]}), name="other")
     token = CancellationToken()
     said = asyncio.Event()
 

@@ -12,7 +12,7 @@ import pytest
 
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import KnownError
-from desktop.services.skills.repositories.git import Surroundings
+from desktop.services.skills.repositories.git import GitSurroundings
 from desktop.skills.repositories.lock import LockRefused
 from tests.unit.services.skills.repositories.kit import Place, Repository, Servers, item, skill
 
@@ -313,7 +313,7 @@ async def test_a_lock_file_of_a_repository_that_nobody_else_can_reach_says_so(tm
 
 
 async def test_without_git_it_says_what_to_do_and_archives_still_work(tmp_path: Path, gauges: Repository) -> None:
-    place = Place(tmp_path, around=Surroundings(None, {"PATH": os.defpath}))
+    place = Place(tmp_path, around=GitSurroundings(None, {"PATH": os.defpath}))
     with pytest.raises(KnownError, match="git is not installed") as refused:
         await place.add(gauges)
     assert "zip" in refused.value.advice
