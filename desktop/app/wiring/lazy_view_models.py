@@ -21,8 +21,7 @@ from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.tools.mcp.headers import references
 
 if TYPE_CHECKING:
-    from desktop.app.wiring import reach as wiring_reach
-    from desktop.app.wiring import repositories as wiring_repositories
+    from desktop.app.wiring import page_services
     from desktop.presenter.mcp import servers as mcp_servers
     from desktop.presenter.mcp.servers import McpServersViewModel
     from desktop.presenter.schedules import page as schedules_page
@@ -55,8 +54,7 @@ if TYPE_CHECKING:
     from desktop.safety.boundary import entries as boundary_entries
     from desktop.safety.boundary import reach as boundary_reach
 else:
-    wiring_reach = lazy_module("desktop.app.wiring.reach")
-    wiring_repositories = lazy_module("desktop.app.wiring.repositories")
+    page_services = lazy_module("desktop.app.wiring.page_services")
     mcp_servers = lazy_module("desktop.presenter.mcp.servers")
     schedules_page = lazy_module("desktop.presenter.schedules.page")
     settings_boundaries = lazy_module("desktop.presenter.settings.boundaries")
@@ -111,7 +109,7 @@ class LazyModels:
     @cached_property
     def reach(self) -> ReachViewModel:
         """The view-model of the reach explorer in the settings."""
-        service = wiring_reach.reach_service(self.services)
+        service = page_services.reach_service(self.services)
         return settings_reach.ReachViewModel(service, self.bridge)
 
     @cached_property
@@ -177,7 +175,7 @@ class LazyModels:
         editor = skills_editing.SkillEditor(self.services.skill_service, self.bridge, skills.wrote, texts)
         projects = skills_projects.SkillProjects(self.services.settings, self.bridge)
         imports = skills_importing.SkillImport(self.services.skill_service, self.bridge, skills)
-        taken_from = wiring_repositories.skill_repositories(self.services)
+        taken_from = page_services.skill_repositories(self.services)
         repositories = skills_repositories.Repositories(taken_from, self.bridge, skills)
         return skills_models.SkillsModels(skills, editor, self._trials(self._model), projects, imports, repositories)
 

@@ -17,8 +17,6 @@ from desktop.domain.words import size_words
 from desktop.skills.importing.limits import MAX_ARCHIVE, MAX_ENTRIES, MAX_TOTAL, ImportRefused, StagedFiles
 from desktop.skills.importing.reading import open_plain
 
-ENDINGS = (".zip", ".skill", ".tar", ".tar.gz", ".tgz")
-"""What is offered to choose. What an archive is, its bytes say."""
 _MAX_DIRECTORY = MAX_ENTRIES * 600
 """Bytes of a zip file's list of contents, which is read as a whole."""
 _MAX_STREAM = MAX_TOTAL + MAX_ENTRIES * 4_096

@@ -12,6 +12,8 @@ from desktop.domain.hidden_characters import HIDDEN
 from desktop.domain.words import size_words
 from desktop.files.private import FILE, FOLDER, make_folder
 
+ENDINGS = (".zip", ".skill", ".tar", ".tar.gz", ".tgz")
+"""Archives that are offered to choose. What an archive is, its bytes say."""
 MAX_ARCHIVE = 50_000_000
 MAX_FILES = 5_000
 MAX_ENTRIES = 20_000

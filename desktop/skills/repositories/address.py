@@ -13,8 +13,7 @@ from urllib.parse import urlsplit
 
 from desktop.domain.hidden_characters import HIDDEN
 from desktop.domain.lazy_dataclass import dataclass
-from desktop.skills.importing.archives import ENDINGS
-from desktop.skills.importing.limits import ImportRefused
+from desktop.skills.importing.limits import ENDINGS, ImportRefused
 
 SourceKind = Literal["git", "folder", "archive"]
 Protocol = Literal["https", "ssh", "file", ""]

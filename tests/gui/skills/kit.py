@@ -9,7 +9,7 @@ from typing import Any
 
 from desktop.agents.skill.host import Host
 from desktop.app.home.unsaved_texts import UnsavedTextFiles
-from desktop.app.wiring.repositories import declared_servers
+from desktop.app.wiring.page_services import declared_servers
 from desktop.app.wiring.skills import PinFile
 from desktop.domain.safety import SafetySettings
 from desktop.pipeline.pipeline import CallSettings, Pipeline

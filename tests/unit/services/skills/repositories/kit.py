@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from desktop.app.wiring.repositories import declared_servers
+from desktop.app.wiring.page_services import declared_servers
 from desktop.app.wiring.skills import PinFile
 from desktop.domain.cancellation import CancellationToken
 from desktop.domain.errors import KnownError

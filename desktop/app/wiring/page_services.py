@@ -1,23 +1,61 @@
-"""The service of repositories that skills are taken from, made when the Skills page is first shown."""
+"""Services that are made when their page is first shown: the reach explorer, and repositories of skills."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from desktop.app.wiring.boundary import safety_of
 from desktop.app.wiring.services import Services
 from desktop.app.wiring.skills import project_of, roots_of
 from desktop.domain.errors import KnownError
 from desktop.presenter.mcp.paste import PastedServer, read_pasted
+from desktop.safety.boundary.reach import ProvenFiles, Prover
 from desktop.safety.confinement.process import GroupRunner
+from desktop.safety.permission.audit import RedactedLog
+from desktop.services.reach.service import ReachService, ReachServices
 from desktop.services.skills.repositories.git import Git
 from desktop.services.skills.repositories.service import SkillRepositories
 from desktop.skills.repositories.offers import DeclaredServer
 from desktop.skills.repositories.shelf import Shelf
 from desktop.tools.mcp.servers import McpServers
 from desktop.yaml_text.change import with_item
+
+DECIDING = ("security.", "tools.bash.network")
+"""Settings on which depends what can be reached."""
+
+
+def reach_service(services: Services) -> ReachService:
+    """For the page of the boundary; reads nothing yet."""
+    safety = safety_of(services.settings, services.home, services.grants)
+
+    def changes(listener: Callable[[], None]) -> Callable[[], None]:
+        def told(_settings: object, keys: frozenset[str]) -> None:
+            if any(key.startswith(DECIDING) for key in keys):
+                listener()
+
+        return services.settings.subscribe(told)
+
+    return ReachService(
+        ReachServices(
+            policy=services.policy,
+            settings=safety,
+            rules=services.rules.book,
+            agents=services.agents,
+            skills=services.skills,
+            confinement=services.confinement,
+            log=RedactedLog(services.store.audit, services.redactor),
+            activity=services.store.audit,
+            prover=Prover(services.policy, ProvenFiles(services.policy), services.confinement, GroupRunner(), safety),
+            changes=changes,
+            profile=services.confinement.profile,
+        )
+    )
+
+
+# -- repositories ------------------------------------------------------------------------------------------------------
 
 
 class McpFile:
