@@ -442,3 +442,19 @@ async def test_a_persistent_agent_has_answered_when_it_waits_again(tmp_path: Pat
         assert editor.said() == "One.Two."
         await editor.conn.cancel(session_id=session)
     assert rows(home, "SELECT end_reason FROM runs") == [("cancelled",)]
+
+
+async def test_a_thread_that_is_opened_twice_at_once_asks_once(tmp_path: Path) -> None:
+    home = make_home(
+        tmp_path / "h", [{"text": "Hello."}], call("write_file", path="a.txt", content="x"), [{"text": "Done."}]
+    )
+    async with editing(home) as editor:
+        session = await editor.begin(home / "workspace")
+        await editor.say(session, "Hello")
+        again = (editor.conn.load_session(cwd=str(home), session_id=session, mcp_servers=[]) for _ in range(3))
+        await asyncio.gather(*again)
+        assert await editor.say(session, "Write") == "end_turn"
+        assert len(editor.asked) == 1
+        await editor.conn.close_session(session_id=session)
+        with pytest.raises(RequestError, match="not open here"):
+            await editor.say(session, "And now?")

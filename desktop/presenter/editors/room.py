@@ -88,9 +88,7 @@ class EditorRoom:
         folder = await folder_of(params.get("cwd"), self._desk.policy)
         model = self._desk.default_model()
         if not model:
-            raise KnownError(
-                "No model is chosen.", next_step="Choose one in Assent, Settings, Models.", code="model.none"
-            )
+            raise KnownError(NO_MODEL, next_step="Choose one in Assent, Settings, Models.", code="model.none")
         now, wanted = time.time(), params.get("thread")
         thread_id = wanted if isinstance(wanted, str) and _ID.fullmatch(wanted) else new_id()
         record = ThreadRecord(thread_id, "", now, now, DEFAULT_AGENT, model, label=f"{EDITOR_LABEL}{self._name}")
@@ -178,7 +176,8 @@ class EditorRoom:
 
     async def _close(self, params: Mapping[str, Any]) -> Any:
         session = self._session(params)
-        await self._stop(params)
+        if session.working:
+            await self._stop(params)
         await self._let_go(session)
         return {}
 
