@@ -16,6 +16,7 @@ from desktop.presenter.approvals.inbox import ApprovalsViewModel
 from desktop.presenter.chat.attaching import AttachingViewModel
 from desktop.presenter.chat.context import ContextViewModel
 from desktop.presenter.chat.offers import OffersViewModel
+from desktop.presenter.chat.other_agent import OtherAgentShown, OtherAgentViewModel
 from desktop.presenter.chat.page import ChatViewModel
 from desktop.presenter.chat.state import Meters, QueuedMessage, RunState
 from desktop.presenter.chat.thread_lines import ARCHIVED, arrange
@@ -44,6 +45,7 @@ from shots import composer
 from shots import run_panel as run_shots
 from shots import trace as trace_shots
 from shots.chat_code import OPENED, SampleModes, code_items, says_direct
+from shots.other_agents import SHOWN, SampleOther, other_items
 from shots.samples import SampleApprovals, SampleSetup, new_file_request, sample_shell
 
 TABLE = """There are **three gaps**, 63 samples in all. I looked for any step longer than the nominal six minutes:
@@ -209,6 +211,7 @@ def _page(
     trace: str = "empty",
     agents: str = "empty",
     mode: str = "",
+    other: OtherAgentShown | None = None,
 ) -> ChatPage:
     bridge, board = cast(Bridge, StillBridge()), LiveThreads()
     nothing = cast(Any, None)
@@ -230,6 +233,7 @@ def _page(
             context=_context(bridge),
             run_tree=run_shots.SAMPLES[agents](),
             variables=ThreadVariables(nothing, bridge),
+            other=cast(OtherAgentViewModel, SampleOther(other)),
         )
     )
     now = time.time()
@@ -249,6 +253,10 @@ def _page(
     )
     chat.state_changed.emit(RunState(running=running, can_send=True))
     chat.queue_changed.emit(queue)
+    if other is not None:
+        chat.title_changed.emit("Merge instead of append")
+        chat.meters_changed.emit(Meters("acp_opencode", "opencode", "", "", 62_000, 200_000, 0, 0.0))
+        page._models.other.changed.emit()
     return page
 
 
@@ -328,6 +336,10 @@ def pictures() -> dict[str, Callable[[], QWidget]]:
         "01-chat-code": lambda: _opened(_page(code_items(), running=True, mode="code"), OPENED[1]),
         "01-chat-code-200": lambda: _opened(_page(code_items(), running=True, mode="both"), OPENED[1]),
         "01-chat-empty": lambda: _page(()),
+        **{
+            f"chat-other-agent{size}": lambda: _page(other_items(), running=True, other=SHOWN)
+            for size in ("", "-200", "-960")
+        },
         "chat-job": lambda: _job_page("failed"),
         "chat-job-200": lambda: _job_page("done"),
         "chat-job-960": lambda: _job_page("running"),

@@ -7,7 +7,10 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from desktop.presenter.chat.other_agent import ChoiceRow, OtherAgentShown, PlanRow
 from desktop.presenter.settings.other_agents import OtherAgentRow, RegistryRow
+from desktop.presenter.transcript.items import TextPart, ToolPart, TranscriptItem
+from shots.samples import new_file_request
 
 _OPENCODE = OtherAgentRow(
     name="opencode",
@@ -142,3 +145,67 @@ class SampleOtherAgents(QObject):
     def choose_registry(self, path: str) -> None:
         """Keep."""
         self._called("choose_registry", path)
+
+
+SHOWN = OtherAgentShown(
+    "opencode",
+    "opencode",
+    "its files and commands, and what it asks for",
+    "works by itself, confined to harbour-sensors; its writes ask",
+    "Build mode",
+    "its own model",
+    (
+        PlanRow("Read the job and its tests", "done"),
+        PlanRow("Find where rows are appended", "done"),
+        PlanRow("Merge by station and time", "now"),
+        PlanRow("Run the tests", "next"),
+    ),
+    "2 of 4 done",
+)
+
+
+class SampleOther(QObject):
+    """What is shown of the agent of a chat; ``calls`` is what was chosen."""
+
+    changed = Signal()
+    refused = Signal(str)
+
+    def __init__(self, shown: OtherAgentShown | None = None) -> None:
+        super().__init__()
+        self.shown = shown
+        self.calls: list[tuple[str, str]] = []
+
+    def choices(self, kind: str) -> tuple[ChoiceRow, ...]:
+        """Two of each."""
+        return (ChoiceRow("build", f"Build {kind}", "Does it.", True), ChoiceRow("plan", f"Plan {kind}", "", False))
+
+    def choose(self, kind: str, value: str) -> None:
+        """Keep."""
+        self.calls.append((kind, value))
+
+
+def other_items() -> tuple[TranscriptItem, ...]:
+    """A chat with an agent of another maker."""
+    read = ToolPart("p1", "c1", "read-file", "ingest/nightly.py", "read", "done", facts=("4.1 KB",), elapsed_ms=10)
+    grep = ToolPart(
+        "p2",
+        "c2",
+        "acp-did",
+        "Grep append( in ingest",
+        "read",
+        "done",
+        result="opencode says that it is done.",
+        facts=("by itself, confined",),
+        title="Search",
+        own_words=True,
+    )
+    request = replace(new_file_request(), chain=("opencode",))
+    write = ToolPart(
+        "p3", "c3", "write-file", "ingest/nightly.py", "write", "waiting", request=request, chain=("opencode",)
+    )
+    question = "The nightly job doubles rows after a restart. Make it merge by station and time."
+    said = TextPart("t1", "The job appends whatever it reads. I will merge by station and time.")
+    return (
+        TranscriptItem("u1", "human", "You", "15:03", (TextPart("t0", question),)),
+        TranscriptItem("a1", "a", "opencode", "15:04", (read, grep, said, write), live=True),
+    )

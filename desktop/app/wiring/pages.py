@@ -401,6 +401,7 @@ def _chat_models(m: ViewModels, shell: ShellViewModel) -> ChatModels:
         context=m.context,
         run_tree=m.run_tree,
         variables=m.variables,
+        other=m.other,
     )
 
 

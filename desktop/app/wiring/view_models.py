@@ -12,6 +12,7 @@ from desktop.app.wiring.lazy_view_models import LazyModels
 from desktop.app.wiring.services import Services
 from desktop.app.wiring.skills import named_in_messages
 from desktop.domain.errors import KnownError
+from desktop.domain.events import ContextMeasured
 from desktop.domain.lazy_dataclass import dataclass
 from desktop.domain.models import Connection, ModelRef
 from desktop.domain.safety import Access
@@ -25,6 +26,7 @@ from desktop.presenter.chat.context import ContextViewModel
 from desktop.presenter.chat.from_servers import FromServers, host_of
 from desktop.presenter.chat.offers import OffersViewModel
 from desktop.presenter.chat.offers import Source as OfferSource
+from desktop.presenter.chat.other_agent import OtherAgentViewModel, follow_usage
 from desktop.presenter.chat.page import ChatViewModel
 from desktop.presenter.chat.state import Offer
 from desktop.presenter.chat.thread_variables import ThreadVariables
@@ -94,6 +96,8 @@ class ViewModels(LazyModels):
     """The variables of a thread."""
     modes: ToolModesViewModel
     """How each agent calls its tools."""
+    other: OtherAgentViewModel
+    """What is shown of an agent of another maker."""
     agents_editor: AgentsViewModel
     """The settings page Agents."""
     door: Door
@@ -139,6 +143,7 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
         run_tree=run_tree,
         variables=ThreadVariables(services.chats, bridge),
         modes=ToolModesViewModel(services.modes, lambda agent: _declared_mode(services, agent), bridge),
+        other=_other(services, bridge, chat, board),
         debates=_debates(services, bridge, board, approvals, setup),
         agents_editor=_agents(services, bridge, board, setup),
         door=door,
@@ -149,6 +154,17 @@ def make_view_models(services: Services, bridge: Bridge, shell: ShellViewModel, 
     shell.add_source(lambda: (*_debate_rows(made.debates.debates), *_debate_agent_rows(made.agents_editor)))
     shell.add_source(lambda: _model_rows(setup))
     return made
+
+
+def _other(services: Services, bridge: Bridge, chat: ChatViewModel, board: LiveThreads) -> OtherAgentViewModel:
+    """Agents of other makers in chats: their titles, and how full they say that their context is."""
+
+    def measured(thread_id: str, used: int, window: int | None) -> None:
+        services.bus.publish(ContextMeasured(thread_id=thread_id, run_id="", used=used, window=window))
+
+    services.others.agents.on_change(lambda: board.titles.update(ChatAgents(services.agents)))
+    follow_usage(services.others, measured)
+    return OtherAgentViewModel(services.others, chat, bridge)
 
 
 def _agents(services: Services, bridge: Bridge, board: LiveThreads, models: ModelSetupViewModel) -> AgentsViewModel:

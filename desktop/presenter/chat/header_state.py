@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from desktop.domain.threads import ThreadRecord
 from desktop.presenter.chat.state import Meters, RunState
 from desktop.presenter.transcript.live_threads import ThreadState
+from desktop.services.definitions.others import PREFIX
 
 
 def meters_of(
@@ -48,7 +49,7 @@ def run_state_of(live: ThreadState, meters: Meters) -> RunState:
         running=live.running,
         waiting=bool(live.waiting_calls),
         stopping=live.stopping,
-        can_send=bool(meters.model),
+        can_send=bool(meters.model) or meters.agent.startswith(PREFIX),
         phase=phase,
         sentence=f"{meters.agent_title}: {phase}" if live.running else "",
         listening=tuple(live.listening.values()) if live.running and not live.stopping else (),

@@ -29,6 +29,7 @@ from desktop.domain.threads import MessageRecord, ThreadEnd
 from desktop.domain.words import arguments_words, json_beginning, size_of, size_words
 from desktop.presenter.common.outcomes import DECIDED_BY, DECISIONS
 from desktop.presenter.common.words import clock, footer_of
+from desktop.presenter.transcript.by_itself import confined_fact, in_own_words
 from desktop.presenter.transcript.code_calls import code_of, ran, summary_of
 from desktop.presenter.transcript.folding import fold_calls
 from desktop.presenter.transcript.items import (
@@ -91,7 +92,7 @@ def tool_part(
         state = _state_of(result, facts)
     arguments = arguments_of(call.arguments, facts)
     code = code_of(canonical(call.tool), arguments)
-    return ToolPart(
+    made = ToolPart(
         part_id=f"{message_id}:{call.call_id}",
         call_id=call.call_id,
         tool=canonical(call.tool),
@@ -108,6 +109,7 @@ def tool_part(
         child=child_of(facts),
         media=media_parts(f"{message_id}:{call.call_id}", result.media) if result else (),
     )
+    return in_own_words(made, arguments)
 
 
 def child_of(facts: Mapping[str, Any]) -> str:
@@ -119,7 +121,8 @@ def child_of(facts: Mapping[str, Any]) -> str:
 def with_arguments(part: ToolPart, arguments: Mapping[str, Any] | None) -> ToolPart:
     """The card with the arguments as they are now."""
     code = code_of(part.tool, arguments)
-    return replace(part, summary=summary_of(code, summarise(arguments)), arguments=pretty(arguments), code=code)
+    made = replace(part, summary=summary_of(code, summarise(arguments)), arguments=pretty(arguments), code=code)
+    return in_own_words(made, arguments)
 
 
 def arguments_of(asked: Mapping[str, Any] | None, facts: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -165,6 +168,8 @@ def result_facts(result: ToolResultBlock | None) -> tuple[str, ...]:
 def card_facts(facts: Mapping[str, Any], *, is_error: bool) -> tuple[str, ...]:
     """The facts on a card: that a person edited the call, and the size of the result."""
     size = _whole(facts.get("bytes"))
+    if confined := confined_fact(facts):
+        return confined
     edited = ("edited by you",) if facts.get("edited") else ()
     return (*edited, size_words(size)) if size and not is_error else edited
 

@@ -136,6 +136,10 @@ class ToolPart:
     """Set on a call that runs code written by the model."""
     child: str = ""
     """The thread of an agent that was called."""
+    title: str = ""
+    """What the card is called in place of its tool."""
+    own_words: bool = False
+    """Whether what became of it is the word of whoever did it."""
     media: tuple[MediaPart, ...] = ()
     """Images and sounds of the result."""
 

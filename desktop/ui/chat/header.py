@@ -13,6 +13,7 @@ from desktop.ui.chat.meters import ThreadMeters
 from desktop.ui.theme import theme
 from desktop.ui.widgets.controls.buttons import Button, IconButton
 from desktop.ui.widgets.layout.panel_head import AGENTS_KEYS
+from desktop.ui.widgets.marks import Badge
 from desktop.ui.widgets.scaling import Row, sized
 from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Text
@@ -109,6 +110,8 @@ class ThreadHeader(QFrame):
         self.job.setVisible(False)
         self.editor = Text("", "small", "2")
         self.editor.setVisible(False)
+        self.other = Badge("other agent")
+        self.other.setVisible(False)
         self.meters = ThreadMeters()
         self.meters.pressed.connect(self.context_wanted)
         self.trace = IconButton("trace", "Show the trace", shortcut=TRACE_KEYS, side=32)
@@ -132,6 +135,7 @@ class ThreadHeader(QFrame):
         row.addWidget(self._title, 1)
         row.addWidget(self.job)
         row.addWidget(self.editor)
+        row.addWidget(self.other)
         row.addWidget(self.meters)
         row.addSpacing(theme().px(8))
         row.addWidget(self.trace)
@@ -162,6 +166,13 @@ class ThreadHeader(QFrame):
         self.editor.setToolTip(plain_tip(f"Begun in {shown}, an editor that works with Assent"))
         self._fit()
 
+    def show_other(self, title: str) -> None:
+        """Say which agent of another maker works here; "" for none."""
+        shown = shown_line(title)
+        self.other.setVisible(bool(title))
+        self.other.set_badge("other agent", f"{shown if len(shown) <= EDITOR else f'{shown[: EDITOR - 1]}…'}, by ACP")
+        self._fit()
+
     def show_side(self, name: str) -> None:
         """The buttons follow what stands beside the thread."""
         for button, own, what, keys in (
@@ -188,7 +199,9 @@ class ThreadHeader(QFrame):
     def _fit(self) -> None:
         px = theme().px
         beside = [
-            one for one in (self._fold, self.job, self.editor, self.trace, self.agents, self.more) if not one.isHidden()
+            one
+            for one in (self._fold, self.job, self.editor, self.other, self.trace, self.agents, self.more)
+            if not one.isHidden()
         ]
         taken = sum(max(one.minimumSizeHint().width(), one.minimumWidth()) + px(8) for one in beside)
         room = self.width() - px(24 + 12 + 8 + 8 + MIN_TITLE) - taken

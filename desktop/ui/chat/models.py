@@ -10,6 +10,7 @@ from desktop.presenter.chat.attaching import AttachingViewModel
 from desktop.presenter.chat.context import ContextViewModel
 from desktop.presenter.chat.from_servers import FromServers
 from desktop.presenter.chat.offers import OffersViewModel
+from desktop.presenter.chat.other_agent import OtherAgentViewModel
 from desktop.presenter.chat.page import ChatViewModel
 from desktop.presenter.chat.thread_variables import ThreadVariables
 from desktop.presenter.chat.threads import ThreadsViewModel
@@ -52,3 +53,5 @@ class ChatModels:
     """The Run panel."""
     variables: ThreadVariables
     """The variables of a thread."""
+    other: OtherAgentViewModel
+    """What is shown of an agent of another maker."""

@@ -17,6 +17,7 @@ from desktop.ui.chat.header import ThreadHeader
 from desktop.ui.chat.inbox_strip import InboxDialog, InboxStrip
 from desktop.ui.chat.job_strip import JobStrip
 from desktop.ui.chat.models import ChatModels
+from desktop.ui.chat.other_agent import OtherAgentStrip
 from desktop.ui.theme import theme
 from desktop.ui.transcript.pieces.media_saving import ask_where, media_of
 from desktop.ui.transcript.pieces.tool_card import OPEN
@@ -55,13 +56,13 @@ class ThreadPane(QFrame):
         self._jump_to = self._call = ""
         self.header = header
         self.job_strip = JobStrip()
-        self.inbox_strip = InboxStrip()
+        self.inbox_strip, self.other_strip = InboxStrip(), OtherAgentStrip()
         self.find_bar = FindBar()
         self.transcript = transcript
         self.empty = EmptyState("chats", EMPTY, EMPTY_SENTENCE)
         self.foot = ComposerPane(models, page, composer)
         column = Column(self, spacing=0)
-        for widget in (self.header, self.job_strip, self.inbox_strip, self.find_bar):
+        for widget in (self.header, self.job_strip, self.other_strip, self.inbox_strip, self.find_bar):
             column.addWidget(widget)
         self.conversation = SideRoom(self.transcript, self.empty)
         column.addWidget(self.conversation, 1)
@@ -83,6 +84,9 @@ class ThreadPane(QFrame):
         chat.meters_changed.connect(self.header.show_meters)
         chat.meters_changed.connect(self._show_model)
         chat.title_changed.connect(self.header.show_title)
+        self._models.other.changed.connect(self._show_other)
+        self._models.other.refused.connect(self.said)
+        self.other_strip.wanted.connect(lambda: self._models.shell.run_command("settings:Other agents"))
         chat.state_changed.connect(lambda state: self.inbox_strip.show_agents(state.listening))
         self.inbox_strip.write.connect(self._write_to)
         self.inbox_strip.copied.connect(self._copy_address)
@@ -114,6 +118,12 @@ class ThreadPane(QFrame):
         self.header.show_job(job)
         self.header.show_editor(self._models.threads.editor_of(self._models.chat.thread_id))
         self.job_strip.show_job(job)
+
+    def _show_other(self) -> None:
+        agent = self._models.other.shown
+        self.header.show_other(agent.title if agent is not None else "")
+        self.other_strip.show_agent(agent)
+        self.foot.show_other(agent)
 
     def _open_job(self) -> None:
         job = self._models.threads.job_of(self._models.chat.thread_id)

@@ -47,6 +47,8 @@ BADGES: dict[str, BadgeLook] = {
     "new": BadgeLook("new", "info", "new"),
     "shadowed": BadgeLook("skills", "", "shadowed"),
     "hidden": BadgeLook("hidden", "", "hidden"),
+    "confined": BadgeLook("lock", "", "confined"),
+    "other agent": BadgeLook("agent", "", "by ACP"),
 }
 """Filled badges by name; a look without a token is neutral: outline only."""
 

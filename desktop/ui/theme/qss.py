@@ -24,6 +24,7 @@ QFrame[pane="surface-list"] { background: $surface; border: none; border-right: 
 QFrame[pane="surface-side"] { background: $surface; border: none; border-left: 1px solid $border; }
 QFrame[pane="surface"], QWidget[pane="surface"] { background: $surface; border: none; }
 QFrame[pane="header"] { background: transparent; border: none; border-bottom: 1px solid $border; }
+QFrame[pane="strip"] { background: $bg; border: none; border-bottom: 1px solid $border; }
 QFrame[pane="footer"] { background: transparent; border: none; border-top: 1px solid $border; }
 QFrame[pane="card"] { background: $surface; border: 1px solid $border; border-radius: 8px; }
 QFrame[pane="card-attention"] { background: $surface; border: 1px solid $border-strong; border-radius: 8px; }

@@ -8,13 +8,15 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.domain.messages import Block
 from desktop.presenter.chat.from_servers import newer_words
+from desktop.presenter.chat.other_agent import OtherAgentShown
 from desktop.presenter.chat.state import Meters
 from desktop.ui.chat.composer.message_edit import MessageEdit
 from desktop.ui.chat.composer.offers_popup import OffersPopup
 from desktop.ui.chat.composer.pasted_image import png_of
-from desktop.ui.chat.composer.pickers import TOOL_MODE, AgentPicker, ModelPicker, ToolModePicker
+from desktop.ui.chat.composer.pickers import TOOL_MODE, AgentPicker, ModelPicker, OwnChoicePicker, ToolModePicker
 from desktop.ui.chat.composer.view import Composer
 from desktop.ui.chat.models import ChatModels
+from desktop.ui.chat.other_agent import PlanCard
 from desktop.ui.theme import theme
 from desktop.ui.widgets.dialogs.files import FileDialog
 from desktop.ui.widgets.scaling import Column, Row, sized
@@ -41,6 +43,8 @@ class ComposerPane(QWidget):
         line = self._line = Row(self, margins=(48, 8, 16, 16), spacing=0)
         line.addStretch(1)
         inner = Column(spacing=8)
+        self.plan = PlanCard()
+        inner.addWidget(sized(self.plan, max_width=720))
         inner.addWidget(sized(self.editing, max_width=720))
         inner.addWidget(sized(self.composer, max_width=720))
         line.addLayout(inner, 1000)
@@ -83,6 +87,7 @@ class ComposerPane(QWidget):
         composer.agent.clicked.connect(self._choose_agent)
         composer.model.clicked.connect(self.choose_model)
         composer.code.clicked.connect(self.choose_tool_mode)
+        composer.mode.clicked.connect(lambda: self._choose_own("mode"))
         chat.meters_changed.connect(self._show_agent)
         models.modes.changed.connect(self._show_mode)
         self._show_agent(chat.meters)
@@ -124,10 +129,27 @@ class ComposerPane(QWidget):
     # -- lists ------------------------------------------------------------------------------------------------------
 
     def choose_model(self) -> None:
-        """Open the list of models over the composer."""
+        """Open the list of models over the composer; an agent of another maker has its own."""
+        if self._models.other.shown is not None:
+            self._choose_own("model")
+            return
         picker = ModelPicker(self._page, self._models.setup, self._models.chat.meters.model)
         picker.chosen.connect(self._model_chosen)
         picker.open_at(self.composer.model)
+
+    def show_other(self, agent: OtherAgentShown | None) -> None:
+        """What an agent of another maker says of itself: its plan, its mode and model."""
+        self.plan.show_agent(agent)
+        self.composer.show_own(agent)
+
+    def _choose_own(self, kind: str) -> None:
+        """Open the modes or the models of an agent of another maker."""
+        other = self._models.other
+        name = f"Choose its {kind}"
+        picker = OwnChoicePicker(self._page, name, other.choices(kind), "step" if kind == "mode" else "model")
+        picker.chosen.connect(lambda value: other.choose(kind, value))
+        picker.chosen.connect(lambda _: self.composer.text.setFocus(Qt.FocusReason.OtherFocusReason))
+        picker.open_at(self.composer.mode if kind == "mode" else self.composer.model)
 
     def _model_chosen(self, value: str) -> None:
         if value == "open-models":

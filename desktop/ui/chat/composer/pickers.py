@@ -8,12 +8,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from desktop.domain.models import ModelInfo
+from desktop.presenter.chat.other_agent import ChoiceRow
 from desktop.presenter.chat.tool_modes import EXPLAINED, MODES, ToolModesViewModel
 from desktop.presenter.common.words import human_count
 from desktop.presenter.settings.model_setup import ModelSetupViewModel
 from desktop.ui.chat.composer.picker import Picker, PickerChoice
 from desktop.ui.theme.agent_looks import agent_icon
 from desktop.ui.widgets.scaling import Column
+from desktop.ui.widgets.shown import shown_line
 from desktop.ui.widgets.text import Paragraph
 
 
@@ -78,3 +80,13 @@ class ToolModePicker(Picker):
         icons = {"direct": "step", "": "skills"}
         rows = [PickerChoice(mode, words, said if not mode else "", icons.get(mode, "code")) for mode, words in MODES]
         self.fill(rows, modes.chosen(agent))
+
+
+class OwnChoicePicker(Picker):
+    """The modes or the models that an agent of another maker offers."""
+
+    def __init__(self, parent: QWidget, name: str, rows: tuple[ChoiceRow, ...], icon: str) -> None:
+        super().__init__(parent, name=name, empty="It offers none while it does not run")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        found = [PickerChoice(row.value, shown_line(row.name), shown_line(row.about)[:80], icon) for row in rows]
+        self.fill(found, next((row.value for row in rows if row.is_current), ""))

@@ -9,6 +9,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy
 
 from desktop.domain.messages import Block, GivenBlock
+from desktop.presenter.chat.other_agent import OtherAgentShown
 from desktop.presenter.chat.state import Meters, QueuedMessage, RunState
 from desktop.ui.chat.composer.chips import AttachmentChips, words_of
 from desktop.ui.chat.composer.lines import ComposerLine, ComposerLines, ReadingBar, WaitingBar
@@ -54,6 +55,10 @@ class Composer(QFrame):
         self.model = Button("Choose a model", "quiet", icon="model", small=True, chevron=True, shrinks=True)
         self.code = IconButton("code", "Calls its tools in code", side=24)
         self.code.hide()
+        self.mode = Button("Mode", "quiet", small=True, chevron=True, shrinks=True)
+        self.mode.hide()
+        self._own: OtherAgentShown | None = None
+        self._model_label = "Choose a model"
         self.stop = Button("Stop", icon="stop", key="Ctrl+.", tip="Stop the run (Ctrl+.)")
         self._send = Button("Send", "primary", icon="send")
         self._lay_out()
@@ -92,6 +97,7 @@ class Composer(QFrame):
         bar.addSpacing(theme().px(6))
         bar.addWidget(self.agent)
         bar.addWidget(self.code)
+        bar.addWidget(self.mode)
         bar.addWidget(self.model)
         bar.addStretch(1)
         bar.addWidget(self.stop)
@@ -102,11 +108,14 @@ class Composer(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Where it is narrow, what can also be typed gives way; agent and model then shrink by themselves."""
         super().resizeEvent(event)
-        px = theme().px
-        for button in self._spare:
-            button.setVisible(self.width() >= px(600))
+        self._show_spare()
         for button in (self.stop, self._send):
-            button.set_bare(self.width() < px(NARROW))
+            button.set_bare(self.width() < theme().px(NARROW))
+
+    def _show_spare(self) -> None:
+        """Whether there is room for what can also be typed: a mode of the agent's own takes it."""
+        for button in self._spare:
+            button.setVisible(self.width() >= theme().px(600) and self.mode.isHidden())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """A rounded field; its outline is ink while keys go here."""
@@ -146,10 +155,26 @@ class Composer(QFrame):
         """The names of agent and model."""
         self.agent.set_label(_short(meters.agent_title))
         self.agent.set_icon(agent_icon(meters.agent))
-        self.model.set_label(_short(meters.model_title) or "Choose a model")
+        self._model_label = _short(meters.model_title) or "Choose a model"
+        self.model.set_label(self._model_label)
         self.agent.setToolTip(plain_tip(f"{meters.agent_title}: choose the agent"))
         model = f"{meters.model_title}: choose the model" if meters.model_title else "Choose a model"
         self.model.setToolTip(plain_tip(f"{model} (Ctrl+M)"))
+
+        self.show_own(self._own)
+
+    def show_own(self, agent: OtherAgentShown | None) -> None:
+        """The mode and the model of an agent of another maker, as it calls them."""
+        was, self._own = self._own, agent
+        self.mode.setVisible(agent is not None and bool(agent.mode))
+        if agent is not None:
+            self.mode.set_label(_short(agent.mode))
+            self.model.set_label(_short(agent.model))
+            for button, what in ((self.mode, "mode"), (self.model, "model")):
+                button.setToolTip(plain_tip(f"Choose the {what} of {agent.title}"))
+        elif was is not None:
+            self.model.set_label(self._model_label)
+        self._show_spare()
 
     def show_mode(self, words: str, *, in_code: bool) -> None:
         """A mark beside the agent while it may write code."""

@@ -34,7 +34,7 @@ def head_words(part: ToolPart) -> tuple[str, str]:
 
 def title_of(part: ToolPart) -> str:
     """What a card is called: its tool, or that it runs code."""
-    return "code" if part.code is not None else shown_line(part.tool)
+    return "code" if part.code is not None else shown_line(part.title or part.tool)
 
 
 def from_code(place: str) -> str:
@@ -98,6 +98,9 @@ def draw_state(canvas: Canvas, part: ToolPart, clock: str, rect: QRectF) -> floa
     """Facts and state at the right; returns where they begin."""
     look = canvas.look
     icon, token, word = STATES.get(part.state, ("", "text-2", part.state))
+    if part.own_words and part.state == "done":
+        icon, token, clock = "info", "text-2", ""
+        word = "it says done" if "says that it is done" in part.result else "it says failed"
     if clock:
         word = f"{word} {clock}"
     weight = None if token == "text-3" else 500
