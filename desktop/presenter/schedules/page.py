@@ -113,6 +113,8 @@ class JobsViewModel(QObject):
         self.next_ahead_s: tuple[float, ...] = ()
         self.runs: tuple[JobRun, ...] = ()
         self.loaded = False
+        self._day = time.localtime()[:3]
+        """Of what is said to be today, and tomorrow."""
         self.unread: dict[str, str] = {}
         self._opening = 0
         self._deleted: tuple[Job, bool] | None = None
@@ -170,9 +172,13 @@ class JobsViewModel(QObject):
             self.history_changed.emit()
 
     def _tick(self) -> None:
-        """Show new next times where the shown ones have passed."""
+        """Show new next times where the shown ones have passed, and other words once tomorrow is today."""
+        before, self._day = self._day, time.localtime()[:3]
         if self.next_times and self.next_times[0] <= time.time():
             self.check()
+        if before != self._day:
+            self.checked.emit()
+            self.changed.emit()
 
     # -- the draft ----------------------------------------------------------------------------------------------------
 

@@ -316,3 +316,15 @@ def test_no_jobs_yet_is_said_only_once_the_jobs_were_read(theme: Any, qtbot: Any
     bridge.go_on()
     assert made._empty.isVisible()
     made._jobs._timer.stop()
+
+
+def test_what_was_tomorrow_is_called_today_after_midnight(page):
+    told = []
+    page.jobs.checked.connect(lambda: told.append("form"))
+    page.jobs.changed.connect(lambda: told.append("list"))
+    page.jobs.next_times = (time.time() + 3600,)
+    page.jobs._tick()
+    assert told == [], "nothing is said anew while the day is the same"
+    page.jobs._day = (2000, 1, 1)
+    page.jobs._tick()
+    assert sorted(told) == ["form", "list"]
