@@ -44,6 +44,8 @@ class Owner:
     reason: str = ""
 
 
+Rank = tuple[int, bool, bool, int]
+"""What the more specific of two rules has more of."""
 _NOBODY = Owner()
 _OF_COMMANDS = ("command", "call-object")
 _PROGRAM = re.compile(r"\s*(?:[^\s*?\[\]{}\\]|\\.)+(?:\s|$)")
@@ -52,7 +54,7 @@ _PROGRAM = re.compile(r"\s*(?:[^\s*?\[\]{}\\]|\\.)+(?:\s|$)")
 class PolicyRules:
     """A list of trust rules; never changes. ``owners`` belong to the patterns in their order; without, to nobody."""
 
-    __slots__ = ("_index", "_owners", "_policies", "_sieves", "_where", "patterns")
+    __slots__ = ("_index", "_owners", "_policies", "_ranks", "_sieves", "_where", "patterns")
 
     def __init__(self, patterns: PatternList, where: Where, owners: Sequence[Owner] = ()) -> None:
         self.patterns = patterns
@@ -61,6 +63,7 @@ class PolicyRules:
         self._policies: tuple[Policy, ...] = tuple(pattern.policy or "ask" for pattern in patterns.patterns)
         self._where = where
         self._sieves: dict[tuple[str, tuple[str, ...]], Sieve] = {}
+        self._ranks: dict[int, Rank] = {}
 
     @classmethod
     def parse(cls, text: str | Sequence[str], *, cwd: str = "", home: str = "") -> PolicyRules:
@@ -82,11 +85,11 @@ class PolicyRules:
             elif policy == "ask" or rule.specificity == top:
                 others.append(rule)
         if denying:
-            return self._match([max(denying, key=_rank)], facts)
+            return self._match([self._highest(denying)], facts)
         found = [self._best(others, part, call) for part in call.parts]
         asking = [rule for rule in found if rule is not None and policies[rule.order] == "ask"]
         if asking:
-            return self._match([max(asking, key=_rank)], facts)
+            return self._match([self._highest(asking)], facts)
         allowing = [rule for rule in found if rule is not None]
         return self._match(allowing, facts) if len(allowing) == len(found) else None
 
@@ -112,7 +115,17 @@ class PolicyRules:
             for rule, allow in zip(rules, allows, strict=True)
             if (call.allowed_by(rule, part) if allow else call.denied_by(rule, part))
         ]
-        return max(fitting, key=_rank, default=None)
+        return self._highest(fitting) if fitting else None
+
+    def _highest(self, rules: Sequence[PatternRule]) -> PatternRule:
+        """The one that goes before the others; the first of equal ones."""
+        return rules[0] if len(rules) == 1 else max(rules, key=self._rank)
+
+    def _rank(self, rule: PatternRule) -> Rank:
+        found = self._ranks.get(rule.order)
+        if found is None:
+            found = self._ranks[rule.order] = _rank(rule)
+        return found
 
     def _counts(self, rule: PatternRule, threads: tuple[str, ...]) -> bool:
         return self._owners[rule.order].thread_id in threads
@@ -138,6 +151,6 @@ def _names_program(rule: PatternRule) -> bool:
     return any(_PROGRAM.match(constraint.glob) for constraint in said)
 
 
-def _rank(rule: PatternRule) -> tuple[int, bool, bool, int]:
+def _rank(rule: PatternRule) -> Rank:
     exact = all(check.is_literal for check in rule.checks)
     return rule.specificity, bool(rule.checks), exact, sum(check.letters for check in rule.checks)
