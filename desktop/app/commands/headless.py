@@ -45,6 +45,7 @@ from desktop.domain.skills import SkillDef
 from desktop.domain.words import count_words
 from desktop.pipeline.skills.code_mode import result_in
 from desktop.presenter.approvals.activity_words import BROKEN
+from desktop.services.definitions.others import PREFIX, own_model_of
 from desktop.services.rules.text import problem_of, read_rule
 from desktop.services.turns.endings import EMPTY
 from desktop.skills.patterns.grammar import Pattern
@@ -166,6 +167,8 @@ class _Headless:
         """An agent answers the message; a skill is called."""
         loop = asyncio.get_running_loop()
         name = _reference(str(self._options.name))
+        if name.startswith(PREFIX):
+            await self._services.others.agents.opened()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._interrupted)
         if name in self._services.agents.agents:
@@ -224,7 +227,8 @@ class _Headless:
 
     async def _answered(self, agent: str) -> int:
         services = self._services
-        thread = await services.chats.create_thread(agent=agent, model=self._model())
+        own = own_model_of(services.agents.get(agent).side_a)
+        thread = await services.chats.create_thread(agent=agent, model="" if own is not None else self._model())
         self._thread = thread.thread_id
         services.bus.listen(self._tell)
         self._stop = lambda: _spawned(services, thread.thread_id)

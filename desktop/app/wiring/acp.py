@@ -12,6 +12,7 @@ from desktop.safety.confinement.process import held
 from desktop.safety.secrets.redaction import SecretRedactor
 from desktop.services.definitions.book import AgentBook
 from desktop.services.definitions.others import definitions_of
+from desktop.settings import SettingsService
 from desktop.supervision.tasks import TaskOwner
 from desktop.tools.acp.agents import AcpAgents
 from desktop.tools.acp.asks import AgentAsks, AgentDid, OpenRequests
@@ -29,6 +30,7 @@ def other_agents(
     store: AcpStore,
     redactor: SecretRedactor,
     book: AgentBook,
+    settings: SettingsService,
 ) -> AcpSessions:
     """The agents of other makers; what a person agreed to is read in the background, and no agent starts before a chat
     needs it."""
@@ -56,4 +58,11 @@ def other_agents(
     agents = AcpAgents(services)
     agents.on_change(lambda: book.put_others(definitions_of(agents.rows)))
     owner.spawn(agents.open(), "agents of other makers: found")
-    return AcpSessions(agents)
+    sessions = AcpSessions(agents)
+    settings.subscribe(lambda _settings, keys: sessions.recheck() if any(map(_binds, keys)) else None)
+    return sessions
+
+
+def _binds(key: str) -> bool:
+    """Whether a setting is one that an agent is started under."""
+    return key.startswith(("security.", "tools."))

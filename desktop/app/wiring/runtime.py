@@ -146,7 +146,7 @@ async def _services(
     models = build_models(child, secrets, lambda: _connections(settings), script=script)
 
     # Agents of other makers.
-    others = other_agents(boundary.tools, boundary.cli, owner, store.state, redactor, agent_files.book)
+    others = other_agents(boundary.tools, boundary.cli, owner, store.state, redactor, agent_files.book, settings)
 
     # What every run works with.
     code, modes = open_code(skills), await ToolModes.opened(store.state)

@@ -216,7 +216,9 @@ def _day(at: float) -> str:
 
 
 def _command(agent: AcpAgent) -> str:
-    return shlex.join((agent.command, *agent.args))
+    """What would be run, with the variables that it is given."""
+    given = [f"{name}={shlex.quote(value)}" for name, value in sorted(agent.env.items())]
+    return " ".join([*given, shlex.join((agent.command, *agent.args))])
 
 
 def _row(row: AcpRow, agents: AcpAgents) -> OtherAgentRow:

@@ -24,6 +24,7 @@ from desktop.domain.run_meta import RunMeta
 from desktop.domain.supervision import Priority, Supervision
 from desktop.domain.threads import ThreadRecord
 from desktop.models.providers import DEMO, SCRIPTED
+from desktop.services.definitions.others import own_model_of
 from desktop.services.threads.titles import MAX_CHARACTERS
 from desktop.services.turns.runtime import Runtime
 from desktop.supervision.tasks import TaskOwner
@@ -123,11 +124,22 @@ class ModelTitles:
     async def _wanted(self, thread: ThreadRecord, run_id: str) -> bool:
         """Whether this run gave the thread's first answer, and its model can give a title: a script or the demo is no
         model, and a title that a person has given stays."""
-        if thread.titled_by == "person" or thread.deleted_at is not None or not _can(thread.model):
+        if thread.titled_by == "person" or thread.deleted_at is not None or not self._can(thread):
             return False
         runs = await self._runtime.store.runs.of_thread(thread_id=thread.thread_id, limit=_LOOK)
         answered = [run.run_id for run in runs if run.end_reason == "response"]  # the newest first
         return len(runs) < _LOOK and answered[-1:] == [run_id]
+
+    def _can(self, thread: ThreadRecord) -> bool:
+        """Whether the model of the chat may be asked: what was said with an agent that has its own goes to no other."""
+        agent = self._runtime.agents.agents.get(thread.agent)
+        if agent is not None and own_model_of(agent.side_a) is not None:
+            return False
+        try:
+            ref: ModelRef = turns_spec.model_from(thread.model)
+        except KnownError:
+            return False
+        return ref.connection_id not in (DEMO, SCRIPTED)
 
     async def _rename(self, thread_id: str, title: str) -> None:
         """Set the title, unless the person has chosen one meanwhile. The thread's usage has changed in any case."""
@@ -159,14 +171,6 @@ class ModelTitles:
         if found.message.usage is not None:
             await runtime.store.threads.add_usage(thread_id=thread.thread_id, usage=found.message.usage)
         return found.message.text if found.error is None else ""
-
-
-def _can(model: str) -> bool:
-    try:
-        ref: ModelRef = turns_spec.model_from(model)
-    except KnownError:
-        return False
-    return ref.connection_id not in (DEMO, SCRIPTED)
 
 
 def clean_title(said: str) -> str:

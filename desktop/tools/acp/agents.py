@@ -57,6 +57,8 @@ class Launch:
     """What confines it, for a person."""
     door: str
     """The folder in which it reaches our tools; whoever started it removes it."""
+    bounds: tuple[Any, ...]
+    """What of the settings it is bound by."""
 
 
 class AcpAgents:
@@ -80,7 +82,7 @@ class AcpAgents:
     async def open(self) -> None:
         """Read what was agreed to, and look."""
         self._kept = from_plain(await self.services.store.get(key=KEY))
-        await self.look()
+        await self._look(lambda name: (self._kept.of(name).stamp, self._kept.of(name).digest))
         if self._kept.registry:
             await self._read_registry(self._kept.registry)
         self._opened.set()
@@ -90,9 +92,12 @@ class AcpAgents:
         await self._opened.wait()
 
     async def look(self) -> None:
-        """Look along the PATH again; nothing is started."""
+        """Look along the PATH again, and read what is found; nothing is started."""
+        await self._look(None)
+
+    async def _look(self, known: Callable[[str], tuple[str, str]] | None) -> None:
         path = search_path(await self.services.environment.build({}))
-        self._found = await asyncio.to_thread(found_on, path, self._kept.added)
+        self._found = await asyncio.to_thread(found_on, path, self._kept.added, known)
         self.looked_at = time.time()
         self._tell()
 
@@ -135,7 +140,9 @@ class AcpAgents:
                 next_step="Look at it again.",
                 code="acp.changed_again",
             )
-        await self._keep(self._kept.with_terms(name, replace(terms, digest=digest, seen_at=time.time())))
+        stamp = row.program.stamp if row.program is not None else ""
+        seen = replace(terms, digest=digest, stamp=stamp, seen_at=time.time())
+        await self._keep(self._kept.with_terms(name, seen))
 
     async def switch_off(self, name: str) -> None:
         """It is not used any more; what was agreed to is kept for the next time."""
@@ -204,18 +211,25 @@ class AcpAgents:
             next_step="Settings, Other agents shows what it may do, and has its switch.",
         )
 
-    async def launch(self, row: AcpRow) -> Launch:
+    def bounds(self, *, grants: bool) -> tuple[Any, ...]:
+        """What of the settings an agent that is started now is bound by; not ``grants``: without the folders that are
+        open for this session only."""
+        now = self.services.settings()
+        opened = now.granted if grants else ()
+        return (now.workspace, now.allowed, now.denied, opened, now.environment_allowlist, grants)
+
+    async def launch(self, row: AcpRow, *, grants: bool) -> Launch:
         """How it is started, with the sandbox as its terms and the settings are now. Raises ToolFailure."""
         services = self.services
         agent = row.agent
         declared = {**agent.env, **(agent.asking if row.terms.writes else {})}
         environment = await services.environment.build(declared, admin=True, tool=f"acp-{agent.name}")
-        return await asyncio.to_thread(self._launch, row, environment)
+        return await asyncio.to_thread(self._launch, row, environment, grants=grants)
 
-    def _launch(self, row: AcpRow, environment: dict[str, str]) -> Launch:
+    def _launch(self, row: AcpRow, environment: dict[str, str], *, grants: bool) -> Launch:
         services, terms, program = self.services, row.terms, row.program
         assert program is not None
-        settings = services.settings()
+        settings, bounds = services.settings(), self.bounds(grants=grants)
         place = services.policy.explain(os.path.expanduser(terms.folder) or settings.workspace, Access.LIST)
         if not place.allowed:
             raise ToolFailure(place.sentence, code="denied.boundary")
@@ -226,6 +240,7 @@ class AcpAgents:
                 ProcessSpec((program.path, *row.agent.args), place.resolved, environment),
                 network=terms.network,
                 writes=terms.writes,
+                grants=grants,
                 cache=f"{CACHE}{row.agent.name} {row.agent.command}",
                 own=tuple(own),
             )
@@ -235,7 +250,7 @@ class AcpAgents:
             raise
         spec = services.hold(spec)
         params = {"argv": list(spec.argv), "cwd": spec.cwd, "env": dict(spec.env), "folder": place.resolved}
-        return Launch({**params, "door": door}, report.sentence, door)
+        return Launch({**params, "door": door}, report.sentence, door, bounds)
 
     def _own_folders(self, agent: AcpAgent) -> Sequence[str]:
         """Where it keeps what is its own; folders are made, because nothing can be let in that is not there."""

@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,8 @@ from desktop.tools.acp.known import KNOWN, AcpAgent
 MAX_FILE = 4_000_000
 MAX_AGENTS = 200
 MAX_PACKAGE = 1_000_000
+UNREAD = "unread"
+"""The digest of a program that nobody has agreed to and that was not read yet."""
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 _FETCHERS = {"npx": ("npx", "-y"), "uvx": ("uvx",)}
 
@@ -32,6 +34,8 @@ class Program:
     digest: str
     version: str = ""
     problem: str = ""
+    stamp: str = ""
+    """Stands for the file without its content: enough to show it, not to start it."""
 
 
 def search_path(environment: Mapping[str, str]) -> str:
@@ -40,17 +44,29 @@ def search_path(environment: Mapping[str, str]) -> str:
     return os.pathsep.join(folder for folder in folders if os.path.isabs(folder)) or os.defpath
 
 
-def program_of(agent: AcpAgent, path: str) -> Program | None:
-    """The program that would run; None: it is not here. Blocks: the whole file is read."""
+def program_of(agent: AcpAgent, path: str, known: tuple[str, str] | None = None) -> Program | None:
+    """The program that would run; None: it is not here. Blocks: the whole file is read, some of which are 200 MB.
+
+    ``known``: (stamp, digest) of what was seen last. A file of that stamp is taken for that one, and one of which
+    nothing is known is not read: for a look at the start of the app, when nothing is started by it."""
     found = shutil.which(os.path.expanduser(agent.command), path=path)
     if found is None:
         return None
     real = os.path.realpath(found)
     try:
+        stamp = _stamp(real, agent)
+        if known is not None and known[0] in ("", stamp):
+            return Program(found, known[1] or UNREAD, _version(real), stamp=stamp)
         digest = _digest(real, agent)
     except OSError as error:
         return Program(found, "", problem=f"It cannot be read: {error.strerror or error}.")
-    return Program(found, digest, _version(real))
+    return Program(found, digest, _version(real), stamp=stamp)
+
+
+def _stamp(real: str, agent: AcpAgent) -> str:
+    found = os.stat(real)
+    facts = [real, list(agent.args), sorted(agent.env.items()), found.st_ino, found.st_size, found.st_mtime_ns]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
 
 def _digest(real: str, agent: AcpAgent) -> str:
@@ -78,11 +94,18 @@ def _version(real: str) -> str:
     return ""
 
 
-def found_on(path: str, added: Iterable[AcpAgent]) -> list[tuple[AcpAgent, Program | None]]:
-    """The known agents that are here, and all that a person added, each with its program. Blocks."""
-    found = [(agent, program_of(agent, path)) for agent in KNOWN]
-    here: list[tuple[AcpAgent, Program | None]] = [(agent, program) for agent, program in found if program is not None]
-    return here + [(agent, program_of(agent, path)) for agent in added]
+def found_on(
+    path: str, added: Iterable[AcpAgent], known: Callable[[str], tuple[str, str]] | None = None
+) -> list[tuple[AcpAgent, Program | None]]:
+    """The known agents that are here, and all that a person added, each with its program; ``known`` by name: see
+    ``program_of``. Blocks."""
+
+    def program(agent: AcpAgent) -> Program | None:
+        return program_of(agent, path, known(agent.name) if known is not None else None)
+
+    found = [(agent, program(agent)) for agent in KNOWN]
+    here: list[tuple[AcpAgent, Program | None]] = [(agent, one) for agent, one in found if one is not None]
+    return here + [(agent, program(agent)) for agent in added]
 
 
 # -- a registry file ---------------------------------------------------------------------------------------------------

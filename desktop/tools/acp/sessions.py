@@ -280,6 +280,7 @@ class AcpSessions:
     def __init__(self, agents: AcpAgents) -> None:
         self.agents = agents
         self._open: dict[str, AcpSession] = {}
+        agents.on_change(self.recheck)
         self._locks: dict[str, asyncio.Lock] = {}
         self._listeners: list[Callable[[str], None]] = []
 
@@ -298,20 +299,23 @@ class AcpSessions:
         found = self._open.get(place)
         return found if found is not None and found.gone is None else None
 
-    async def of(self, place: str, name: str, earlier: Sequence[Any], tools: Sequence[Any]) -> tuple[AcpSession, bool]:
+    async def of(
+        self, place: str, name: str, earlier: Sequence[Any], tools: Sequence[Any], *, grants: bool = True
+    ) -> tuple[AcpSession, bool]:
         """The session of the agent ``name`` in a chat, started or gone on with, and whether it knows what was said
-        (``earlier``). Raises ToolFailure."""
+        (``earlier``). Not ``grants``: what is open for this session of the app only is closed to it, as to every call
+        of a job. Raises ToolFailure."""
         async with self._locks.setdefault(place, asyncio.Lock()):
             row = await self.agents.usable(name)
             known, found = conversation(earlier), self._open.get(place)
-            if found is not None and found.gone is None and _fits(found, row) and found.history == known:
+            if found is not None and self._fits(found, row, grants=grants) and found.history == known:
                 return found, True
             if found is not None:
                 self._open.pop(place, None)
                 await found.close()
             await self._make_room()
             kept = await self._kept(place, name, known) if known else ""
-            launch = await self.agents.launch(row)
+            launch = await self.agents.launch(row, grants=grants)
             session = AcpSession(row, launch, self.agents, lambda: self._tell(place))
             session.history = known
             await session.open(kept, tools)
@@ -360,6 +364,28 @@ class AcpSessions:
         for listener in tuple(self._listeners):
             listener(place)
 
+    def _fits(self, session: AcpSession, row: AcpRow, *, grants: bool) -> bool:
+        """Whether it was started as it would be now."""
+        same = (session.row.agent, session.row.terms) == (row.agent, row.terms)
+        bound = session.launch.bounds == self.agents.bounds(grants=grants)
+        return session.gone is None and same and bound and os.path.isdir(session.launch.door)
+
+    def recheck(self) -> None:
+        """What agents may do has changed: one that was started under other terms, or inside other folders, is ended,
+        also in the middle of its turn."""
+        rows = {row.agent.name: row for row in self.agents.rows}
+        for place, session in list(self._open.items()):
+            row, grants = rows.get(session.row.agent.name), bool(session.launch.bounds[-1])
+            if row is not None and row.standing == "on" and self._fits(session, row, grants=grants):
+                continue
+            session.gone = session.gone or ToolFailure(
+                f"What {session.row.agent.title} may do was changed, so it was ended.",
+                code="acp.ended",
+                next_step="Ask again.",
+            )
+            self._open.pop(place, None)
+            self.agents.services.spawn(session.close(), f"end agent {session.row.agent.name}")
+
     async def end(self, place: str) -> None:
         """End the agent of a chat, if it runs."""
         found = self._open.pop(place, None)
@@ -373,11 +399,6 @@ class AcpSessions:
         for session in list(self._open.values()):
             shutil.rmtree(session.launch.door, ignore_errors=True)
         self._open.clear()
-
-
-def _fits(session: AcpSession, row: AcpRow) -> bool:
-    """Whether it was started as it would be now."""
-    return session.row.agent == row.agent and session.row.terms == row.terms and os.path.isdir(session.launch.door)
 
 
 def conversation(rows: Sequence[Any]) -> str:

@@ -26,6 +26,8 @@ class AcpTerms:
     """Whether the person has switched it on."""
     digest: str = ""
     """The program that they looked at."""
+    stamp: str = ""
+    """Its file, without its content."""
     seen_at: float = 0.0
     """When they did, in seconds since the epoch."""
     writes: bool = False
@@ -93,6 +95,7 @@ def _terms(one: Any) -> AcpTerms:
     return AcpTerms(
         on=one.get("on") is True,
         digest=_text(one.get("digest")),
+        stamp=_text(one.get("stamp")),
         seen_at=float(one["seen_at"]) if isinstance(one.get("seen_at"), int | float) else 0.0,
         writes=one.get("writes") is True,
         network=one.get("network") is True,

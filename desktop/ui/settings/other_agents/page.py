@@ -92,6 +92,7 @@ class OtherAgentsPage(Scroller):
         model.refused.connect(self._refused)
         model.added.connect(self._added)
         self.refresh()
+        model.look()
 
     def _head(self) -> QWidget:
         holder = QWidget()

@@ -7,7 +7,7 @@ import pytest
 
 from desktop.domain.judgement import Category
 from tests.harness.timeouts import WAIT_S
-from tests.unit.agents.acp.kit import Desk, desk
+from tests.unit.agents.acp.kit import Desk, desk, shown
 
 
 async def answered(d: Desk, *orders: str) -> list[str]:
@@ -191,3 +191,26 @@ async def test_plan_mode_and_usage_are_what_it_reports_and_a_budget_ends_it(tmp_
         assert state.choice("mode").shown == "Plan mode"  # type: ignore[union-attr]
         record = await d.services.chats.thread(thread)
         assert (record.usage.input_tokens, record.usage.cost_usd) == (1200, 0.25)
+
+
+@pytest.mark.spec("R-ACP-2")
+async def test_other_folders_and_other_terms_end_what_was_started_under_the_old_ones(tmp_path: Path) -> None:
+    async with desk(tmp_path) as d:
+        await d.switched_on()
+        for change in ("folders", "terms", "off"):
+            thread = await d.thread()
+            await d.services.chats.send(thread, "say I wait\nwait\nsay never")
+            sessions = d.services.others
+            async with asyncio.timeout(WAIT_S):
+                while (found := sessions.session(thread)) is None or not found.at_work:
+                    await asyncio.sleep(0.01)
+            if change == "folders":
+                await d.services.settings.update("security.denied_paths", (str(d.workspace / "closed"),))
+            elif change == "terms":
+                await d.switched("honest", writes=True)
+            else:
+                await sessions.agents.switch_off("honest")
+            assert await d.services.chats.wait(thread, WAIT_S)
+            told = shown(await d.services.chats.path(thread))
+            assert "What Honest may do was changed, so it was ended." in told[-1], change
+            assert sessions.session(thread) is None
