@@ -412,8 +412,9 @@ class McpServers(DeclaredFile[McpDefinition]):
     def _tool(self, server: McpServer, offered: Offered) -> Tool:
         """The one that is there already, where nothing about it changed: its schema is one object (R-TOOL-7)."""
         rule, known = server.definition.rule(offered.raw), self._tools.get(offered.name)
-        made = mcp_tool.McpTool(server, offered, rule, self._slots, self.tasks)
-        return known if known is not None and _same(known, made) else made
+        if isinstance(known, mcp_tool.McpTool) and known.stands_for(server, offered, rule):
+            return known
+        return mcp_tool.McpTool(server, offered, rule, self._slots, self.tasks)
 
     def _register(self, tools: dict[str, Tool]) -> None:
         try:

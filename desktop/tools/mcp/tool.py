@@ -72,19 +72,11 @@ class McpTool:
             return Category.ADMIN
         return self.rule.category or self._server.definition.category
 
-    def same_as(self, other: object) -> bool:
-        """Whether both are the same tool of the same server under the same rules."""
-        if not isinstance(other, McpTool):
-            return False
+    def stands_for(self, server: McpServer, offered: Offered, rule: ToolRule) -> bool:
+        """Whether it is the tool of this server as it is declared now, under this rule."""
         mine = (self._server, self.offered.raw, self.offered.digest, self.rule, self.spec.category, self.timeout_s)
-        return mine == (
-            other._server,
-            other.offered.raw,
-            other.offered.digest,
-            other.rule,
-            other.spec.category,
-            other.timeout_s,
-        )
+        seconds = rule.timeout_s or server.definition.timeout_s
+        return mine == (server, offered.raw, offered.digest, rule, self.category, seconds)
 
     # -- judging ------------------------------------------------------------------------------------------------------
 
