@@ -9,6 +9,7 @@ from pathlib import Path
 MODE = sys.argv[1]
 REST = sys.argv[2:]
 MANY = 100_000
+LISTED = []
 SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}}
 OUTPUT = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 
@@ -118,7 +119,8 @@ def cursors(message):
 
 
 def same_cursor(message):
-    answer(message, {"prompts": [{"name": "greet"}], "nextCursor": "again"})
+    LISTED.append(message)
+    answer(message, {"prompts": [{"name": f"greet {len(LISTED)}"}], "nextCursor": "again"})
 
 
 def odd_contents(message):
