@@ -21,7 +21,7 @@ from desktop.domain.keyring import OWN_SERVICE, SIGN_IN_PREFIX, KeyringEntry
 from desktop.domain.processes import ChildRefused
 from desktop.domain.sign_in import SignInFacts, SignInScope
 from desktop.tools.mcp.definitions import McpDefinition
-from desktop.tools.mcp.headers import followed, headers_of
+from desktop.tools.mcp.headers import followed
 from desktop.tools.mcp.offered import plain
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class McpSignIn:
         self._changed = changed
         self._entry = KeyringEntry(OWN_SERVICE, f"{SIGN_IN_PREFIX}{definition.name}")
         self._task: asyncio.Task[None] | None = None
-        self._scope = ""
+        self._scope = self._challenge = ""
         self.facts = SignInFacts()
 
     # -- what the server needs of it ----------------------------------------------------------------------------------
@@ -92,9 +92,8 @@ class McpSignIn:
         before = self.facts
         if before.stage in ("looking", "waiting", "asks"):
             return
-        named = (
-            _SCOPE.search(str(refusal.get("challenge", ""))) if refusal.get("status") == HTTPStatus.FORBIDDEN else None
-        )
+        self._challenge = str(refusal.get("challenge", ""))
+        named = _SCOPE.search(self._challenge) if refusal.get("status") == HTTPStatus.FORBIDDEN else None
         more = named[1].split()[:SCOPES_MAX] if named is not None else []
         self._scope = " ".join(dict.fromkeys((*before.granted, *more))) if more else ""
         again = before.stage == "in" and not more
@@ -152,14 +151,13 @@ class McpSignIn:
 
     async def _params(self) -> dict[str, Any]:
         """What the MCP host needs to ask. Raises ToolFailure: a secret is not there."""
-        definition, environment = self._definition, self._services.environment
-        caller, secret = f"mcp-{definition.name}", ""
-        headers, _ = await headers_of(definition.headers, "", environment, caller)
+        definition, secret = self._definition, ""
         if definition.client_secret:
+            environment, caller = self._services.environment, f"mcp-{definition.name}"
             secret = await followed(definition.client_secret, "client_secret", environment, caller)
         return {
             "url": definition.url,
-            "headers": headers,
+            "challenge": self._challenge,
             "client_id": definition.client_id,
             "client_secret": secret,
             "scope": self._scope,

@@ -11,6 +11,7 @@ import json
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -38,7 +39,7 @@ from desktop.domain.lazy_dataclass import dataclass
 from desktop.workers.inside import CallError
 from desktop.workers.mcp_host.sign_in.addresses import refused
 from desktop.workers.mcp_host.sign_in.guard import GuardedClient, limit_of
-from desktop.workers.mcp_host.sign_in.kept import KEPT_MAX, NAME, Kept, as_tokens, checked, metadata
+from desktop.workers.mcp_host.sign_in.kept import KEPT_MAX, Kept, as_tokens, checked, metadata
 from desktop.workers.mcp_host.sign_in.redirect import RedirectListener
 
 SCOPES_MAX = 60
@@ -59,8 +60,8 @@ class SignInClient:
 
     url: str
     """The server."""
-    headers: Mapping[str, str]
-    """What is sent to the server itself with each request."""
+    challenge: str = ""
+    """What its refusal says (``WWW-Authenticate``)."""
     client_id: str = ""
     """The client's name at the sign-in server, or ""."""
     client_secret: str = ""
@@ -71,9 +72,8 @@ class SignInClient:
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> SignInClient:
         """Read the parameters of a call."""
-        headers = {str(key): str(value) for key, value in (params.get("headers") or {}).items()}
-        more = (str(params.get(key) or "") for key in ("client_id", "client_secret", "scope"))
-        return cls(str(params["url"]), headers, *more)
+        more = (str(params.get(key) or "") for key in ("challenge", "client_id", "client_secret", "scope"))
+        return cls(str(params["url"]), *more)
 
 
 class _Seen(Exception):
@@ -167,45 +167,28 @@ async def signed_in(client: SignInClient, wanted: list[str], host: str, show: Sh
 
 
 async def _discovered(client: SignInClient, web: GuardedClient) -> tuple[_Provider, tuple[str, ...]]:
-    """Ask the server, be refused, and read what it names; also the scopes that it names itself. Raises CallError."""
-    for method in ("POST", "GET"):  # a server of the older transport refuses only what it knows
-        provider = _Provider(client.url)
-        required = await _driven(provider, client, web, method)
-        if required is not None:
-            return provider, tuple((client.scope or required).split())[:SCOPES_MAX]
-    raise CallError("mcp.sign_in_failed", "It does not ask anybody to sign in.")
-
-
-async def _driven(provider: _Provider, client: SignInClient, web: GuardedClient, method: str) -> str | None:
-    """The scopes of the refusal; None: it did not refuse."""
-    request, required = _first_request(client, method), ""
+    """Read what the server's refusal leads to; also the scopes that it names itself. The refusal was given already, to
+    a request of the server's own: it is not asked once more. Raises CallError."""
+    provider, request = _Provider(client.url), httpx2.Request("POST", client.url)
+    header = {"www-authenticate": client.challenge} if client.challenge else {}
+    refusal = httpx2.Response(HTTPStatus.UNAUTHORIZED, headers=header, request=request)
+    required = client.scope or extract_scope_from_www_auth(refusal) or ""
     flow = provider.async_auth_flow(request)
     try:
         outgoing = await flow.__anext__()
         while True:
-            response = await web.send(outgoing, whole=outgoing is not request)
-            if outgoing is request:
-                required = extract_scope_from_www_auth(response) or ""
+            response = refusal if outgoing is request else await web.send(outgoing)
             outgoing = await flow.asend(response)
     except StopAsyncIteration:
-        return None
+        raise CallError("mcp.sign_in_failed", "It does not say where to sign in.") from None
     except _Seen:
-        return required[:ADDRESS_MAX]
+        return provider, tuple(required.split())[:SCOPES_MAX]
     except (OAuthFlowError, OAuthRegistrationError, OAuthTokenError) as error:
         raise _refused(_words(error)) from None
     except (ValueError, UnicodeError, RecursionError):
         raise _refused("What it says of itself cannot be read.") from None
     finally:
         await flow.aclose()
-
-
-def _first_request(client: SignInClient, method: str) -> httpx2.Request:
-    accepts = {"Accept": "text/event-stream" if method == "GET" else "application/json, text/event-stream"}
-    if method == "GET":
-        return httpx2.Request("GET", client.url, headers={**client.headers, **accepts})
-    about = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": NAME, "version": "1"}}
-    greeting = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": about}
-    return httpx2.Request("POST", client.url, json=greeting, headers={**client.headers, **accepts})
 
 
 def _told(provider: _Provider, required: tuple[str, ...], web: GuardedClient) -> dict[str, Any]:

@@ -104,8 +104,8 @@ class GuardedClient:
     async def __aexit__(self, *error: Any) -> None:
         await self._client.__aexit__(*error)
 
-    async def send(self, request: httpx2.Request, *, whole: bool = True) -> httpx2.Response:
-        """The answer, read whole or not at all. Raises CallError for whatever goes wrong on the way."""
+    async def send(self, request: httpx2.Request) -> httpx2.Response:
+        """The answer, read whole. Raises CallError for whatever goes wrong on the way."""
         host = request.url.host
         if why := refused(str(request.url), self.limit):
             raise CallError("mcp.sign_in_refused", why)
@@ -113,8 +113,7 @@ class GuardedClient:
             async with asyncio.timeout(ANSWER_S):
                 response = await self._client.send(request, stream=True)
                 try:
-                    if whole:
-                        await response.aread()
+                    await response.aread()
                 finally:
                     await response.aclose()
                 return response

@@ -17,7 +17,8 @@ from desktop.workers.mcp_host.sign_in.kept import revoked
 
 
 async def sign_in_look(call: WorkerCall) -> dict[str, Any]:
-    """``url``, ``headers``, maybe ``client_id``, ``client_secret``, ``scope``: who asks to sign in, and for what."""
+    """``url``, ``challenge`` (what its refusal says), maybe ``client_id``, ``client_secret``, ``scope``: who asks to
+    sign in, and for what."""
     try:
         return await looked(SignInClient.of(call.params))
     except CallError as error:
@@ -53,5 +54,5 @@ def sign_in_methods() -> dict[str, Any]:
 
 
 def _clean(error: CallError, params: Mapping[str, Any]) -> CallError:
-    secrets = [*map(str, (params.get("headers") or {}).values()), str(params.get("client_secret") or "")]
-    return CallError(error.code, scrub(str(error), [one for one in secrets if one]), error.data)
+    secret = str(params.get("client_secret") or "")
+    return CallError(error.code, scrub(str(error), [secret] if secret else []), error.data)
