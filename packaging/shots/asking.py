@@ -1,12 +1,15 @@
-"""Sample questions of servers for the pictures: a form, and a page to be opened. Never in the app."""
+"""Sample questions of servers, and sign-ins to them, for the pictures. Never in the app."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, Signal
 
 from desktop.domain.server_questions import AnswerValue, AskedField, ServerQuestion
+from desktop.domain.sign_in import SignInFacts, SignInScope
+from desktop.presenter.mcp.rows import McpRow
 from desktop.tools.mcp.asking.form import checked, fields_of, typed
 
 _SCHEMA = {
@@ -50,6 +53,54 @@ PAGE = ServerQuestion(
     "Confirm the visit with the harbour office first.",
     (),
     "https://visits.harbour.example/confirm/8f2c19?from=assent",
+)
+
+
+def signed(name: str, host: str, state: str, facts: SignInFacts) -> McpRow:
+    """A server at an address, and how a person's sign-in to it stands."""
+    elsewhere = "It runs elsewhere: nothing on this computer holds what it does with these arguments."
+    return McpRow(name, state, "", f"https://{host}/mcp", True, True, elsewhere, "", "", "", (), (), 1, sign_in=facts)
+
+
+_OFFERED = (
+    SignInScope("archive.read", "", needed=True),
+    SignInScope("archive.annotate"),
+    SignInScope("offline_access", "Stay signed in when this sign-in ends"),
+)
+_NOW = time.time()
+SIGN_INS = (
+    signed("tide-archive", "tides.example", "sign_in", SignInFacts("asks", "login.tides.example", scopes=_OFFERED)),
+    signed(
+        "harbour-tickets",
+        "tickets.harbour.example",
+        "sign_in",
+        SignInFacts("waiting", "login.harbour.example", address="https://login.harbour.example/a", until=_NOW + 258),
+    ),
+    signed(
+        "station-registry",
+        "stations.example",
+        "running",
+        SignInFacts(
+            "in",
+            "login.stations.example",
+            since=_NOW - 9_000,
+            renewed=_NOW - 1_200,
+            renews=True,
+            granted=("stations:read", "stations:write"),
+            left_out=("stations:delete",),
+            can_revoke=True,
+        ),
+    ),
+    signed(
+        "weather",
+        "weather.example",
+        "sign_in",
+        SignInFacts(
+            "refused",
+            problem="The answer came from login.wx.example, but the server had named id.weather.example. "
+            "Nothing was kept.",
+        ),
+    ),
 )
 
 

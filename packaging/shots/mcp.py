@@ -189,6 +189,7 @@ class SampleMcp(QObject):
     difference_ready = Signal(object)
     secrets_kept = Signal(object)
     secrets_refused = Signal(str)
+    address_ready = Signal(str)
     declared_read = Signal(str)
     path = "/home/ida/.agent/mcp.yaml"
     name, holds, example = "mcp.yaml", "servers", EXAMPLE

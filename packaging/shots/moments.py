@@ -21,7 +21,7 @@ from desktop.ui.settings.models.page import ModelsPage
 from desktop.ui.shell.closing import ask_close
 from desktop.ui.skills.importing import ImportDialog
 from shots import samples
-from shots.asking import FORM, PAGE, SampleAsking
+from shots.asking import FORM, PAGE, SIGN_INS, SampleAsking
 
 Moment = Callable[[Any], QWidget]
 """Sets up a ``Stage`` of ``shots``."""
@@ -200,7 +200,15 @@ def _asking(stage: Any, asked: SampleAsking) -> QWidget:
     return cast(QWidget, stage.window)
 
 
+def _sign_ins(stage: Any) -> QWidget:
+    page = _settings(stage, "MCP servers").findChild(McpPage)
+    page._mcp.rows = SIGN_INS
+    page.refresh()
+    return cast(QWidget, stage.window)
+
+
 PICTURES: dict[str, Moment] = {
+    **{f"31-mcp-signin{size}": _sign_ins for size in ("", "-960")},
     **{f"32-mcp-form{size}": lambda stage: _asking(stage, SampleAsking(FORM)) for size in ("", "-960")},
     "32-mcp-page": lambda stage: _asking(stage, SampleAsking(PAGE)),
     **{f"06-import{size}": _import for size in ("", "-960")},
@@ -218,4 +226,13 @@ PICTURES: dict[str, Moment] = {
     "09-closing": lambda stage: _closing(stage, 1),
     "09-closing-tray-960": lambda stage: _closing(stage, 3),
 }
-AT_200 = ("32-mcp-form", "06-import", "06-paste", "07-models-edit", "07-mcp-add-line", "02-network", "09-closing")
+AT_200 = (
+    "31-mcp-signin",
+    "32-mcp-form",
+    "06-import",
+    "06-paste",
+    "07-models-edit",
+    "07-mcp-add-line",
+    "02-network",
+    "09-closing",
+)

@@ -18,11 +18,10 @@ from desktop.ui.widgets.controls.toggles import CheckBox
 from desktop.ui.widgets.layout.containers import Notice, caption_value, clear
 from desktop.ui.widgets.marks import Icon
 from desktop.ui.widgets.properties import pane
-from desktop.ui.widgets.scaling import Column, Row, sized
+from desktop.ui.widgets.scaling import Column, Row
 from desktop.ui.widgets.shown import shown, shown_line, waited
 from desktop.ui.widgets.text import Paragraph, Text
 
-NAME_WIDTH = 176
 FACTS = 80
 WAIT_S = 300
 NEVER = "Assent never sees your password."
@@ -116,8 +115,8 @@ class SignInPanel(QWidget):
         check.setAccessibleName(f"{name}{', ' + scope.words if scope.words else ''}{', new' if scope.new else ''}")
         self._checks.append((scope.name, check))
         row.addWidget(check)
-        row.addWidget(sized(Text(name, "code", elide="right"), width=NAME_WIDTH))
-        row.addWidget(Text(shown_line(scope.words), "body", "2", elide="right"), 1)
+        row.addWidget(Text(name, "code", elide="right"), 2)
+        row.addWidget(Text(shown_line(scope.words), "body", "2", elide="right"), 3)
         if scope.new:
             row.addWidget(Text("new", "small", "ask"))
         return row
@@ -127,7 +126,7 @@ class SignInPanel(QWidget):
         row = Row(foot, margins=(12, 8, 12, 8), spacing=8)
         row.addWidget(Icon("lock", "text-2", 16, line="small"), 0, Qt.AlignmentFlag.AlignVCenter)
         words = f"What comes back is kept in the system keyring and sent to {shown_line(self._where)} only."
-        row.addWidget(Paragraph(words, "small", "2"), 1)
+        row.addWidget(Paragraph(words, "small", "2"), 1, Qt.AlignmentFlag.AlignVCenter)
         later = Button("Not now", "quiet")
         later.clicked.connect(lambda: self._put_off(True))
         row.addWidget(later)
