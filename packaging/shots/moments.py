@@ -194,6 +194,8 @@ def _asking(stage: Any, asked: SampleAsking) -> QWidget:
     question = asked.current
     dialog = AskingDialog(stage.window, cast(Any, asked), question)
     asked.setParent(dialog)
+    for _ in dialog._left_to_build:
+        pass
     dialog.appear()
     if dialog.form is not None:
         dialog.form.show_wrong()

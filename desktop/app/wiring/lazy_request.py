@@ -37,9 +37,14 @@ def warm_with_first_run(board: LiveThreads, owner: TaskOwner) -> None:
 
     def loaded(_thread_id: str) -> None:
         board.state_changed.disconnect(loaded)
-        owner.spawn(asyncio.to_thread(load, request_dialog), "requests: code")
+        owner.spawn(asyncio.to_thread(_load_both), "requests: code")
 
     board.state_changed.connect(loaded)
+
+
+def _load_both() -> None:
+    load(request_dialog)
+    load(asking_dialog)
 
 
 class LazyRequest(QObject):
@@ -108,7 +113,7 @@ class LazyAsking(QObject):
         self.dialog = asking_dialog.AskingDialog(self._window, self._questions, question)
         self.dialog.opened.connect(self._open)
         self.dialog.answered.connect(self._over)
-        self.dialog.appear()
+        self.dialog.begin()
 
     def _open(self, page: QUrl) -> None:
         QDesktopServices.openUrl(page)

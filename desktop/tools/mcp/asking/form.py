@@ -22,7 +22,10 @@ from desktop.tools.mcp.offered import plain
 FIELDS_MAX = 20
 MESSAGE_MAX = 4_000
 NAME_MAX, LABEL_MAX, WORDS_MAX = 100, 200, 600
-CHOICES_MAX, CHOICE_MAX = 100, 200
+CHOICES_MAX, TICKS_MAX, CHOICE_MAX = 100, 30, 200
+"""Choices of which one is taken, or several; characters of each."""
+ALL_CHOICES_MAX = 200
+"""Of a whole form."""
 TEXT_MAX = 4_000
 URL_MAX = 2_000
 
@@ -111,7 +114,10 @@ def fields_of(schema: Any) -> tuple[AskedField, ...]:
         raise Refused(f"Its form has {len(properties):,} fields, {FIELDS_MAX} are allowed.")
     if not set(map(str, required)) <= set(map(str, properties)):
         raise Refused("Its form wants a field that is not there.")
-    return tuple(_field(str(name), part, name in required) for name, part in properties.items())
+    found = tuple(_field(str(name), part, name in required) for name, part in properties.items())
+    if (choices := sum(len(one.choices) for one in found)) > ALL_CHOICES_MAX:
+        raise Refused(f"Its form has {choices:,} choices in all, {ALL_CHOICES_MAX} are allowed.")
+    return found
 
 
 def _field(name: str, part: Any, required: bool) -> AskedField:
@@ -197,8 +203,9 @@ def _choices(part: Mapping[str, Any], kind: AskedKind, name: str) -> tuple[tuple
     titles = values if titles is None else titles
     if not isinstance(values, list) or not isinstance(titles, list) or len(titles) != len(values):
         raise Refused(f"The field {name} does not say what may be chosen.")
-    if not 1 <= len(values) <= CHOICES_MAX:
-        raise Refused(f"The field {name} has {len(values):,} choices, 1 to {CHOICES_MAX} are allowed.")
+    most = CHOICES_MAX if kind == "one" else TICKS_MAX
+    if not 1 <= len(values) <= most:
+        raise Refused(f"The field {name} has {len(values):,} choices, 1 to {most} are allowed.")
     if not all(isinstance(one, str) and len(one) <= CHOICE_MAX for one in (*values, *titles)):
         raise Refused(f"The field {name} has a choice that is no text, or a very long one.")
     if len(set(values)) != len(values) or len(set(map(_seen, titles))) != len(titles):

@@ -6,7 +6,10 @@ going where it went, until a click or F6. Escape refuses; nothing is sent but by
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QUrl, Signal
+import time
+from collections.abc import Iterator
+
+from PySide6.QtCore import Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 
@@ -25,6 +28,7 @@ from desktop.ui.widgets.shown import shown, shown_line
 from desktop.ui.widgets.text import Paragraph, Selectable, Text
 
 WIDTH = 560
+STEP_S = 0.004
 KEY = "F6"
 NEVER = "Never type a password or a key here. Servers have the browser for that."
 BROWSER = "The page opens in your browser, outside of Assent. Look at the address before you type anything there."
@@ -37,9 +41,11 @@ class AskingDialog(ScrolledDialog):
 
     def __init__(self, window: QWidget, questions: ServerQuestionsViewModel, question: ServerQuestion) -> None:
         super().__init__(window, f"{shown_line(question.server)} asks you", (), (), width=WIDTH)
+        self.hide()
         self._questions, self.question = questions, question
         self._safe = "decline"
         self.form: AskedForm | None = None
+        self._left_to_build: Iterator[None] = iter(())
         column = self.scroller.column
         column.setSpacing(theme().px(12))
         column.setContentsMargins(0, 0, 0, theme().px(8))
@@ -65,6 +71,7 @@ class AskingDialog(ScrolledDialog):
         self.form = AskedForm(self.question.fields, self._questions.value)
         self.form.changed.connect(self._judge)
         self.form.grown.connect(self.resized)
+        self._left_to_build = self.form.build()
         return self.form
 
     def _page(self) -> QWidget:
@@ -99,15 +106,31 @@ class AskingDialog(ScrolledDialog):
     def _judge(self) -> None:
         self.send.setEnabled(self.form is None or self.form.values is not None)
 
+    def begin(self) -> None:
+        """Build what is left, a few milliseconds at a time, and appear."""
+        end = time.monotonic() + STEP_S
+        for _ in self._left_to_build:
+            if time.monotonic() > end:
+                QTimer.singleShot(0, self, self.begin)
+                return
+        QTimer.singleShot(0, self, self._lay_out)
+
+    def _lay_out(self) -> None:
+        """In a turn of its own: it takes as long as showing does."""
+        self._judge()
+        self.resized()
+        QTimer.singleShot(0, self, self.appear)
+
     # -- keys ---------------------------------------------------------------------------------------------------------
 
     def appear(self) -> None:
         """Show it; the keys come here unless a person is writing."""
+        if self._done:
+            return
         for other in self._others:
             other.setEnabled(False)
         for button in self._patient:  # a press that was on its way to what is below is no answer
             button.pause()
-        self.resized()
         self.show()
         self.raise_()
         focused = self.window().focusWidget()

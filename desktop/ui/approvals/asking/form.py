@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
@@ -26,23 +26,40 @@ Check = Callable[[AskedField, object], AnswerValue | None]
 
 
 class AskedForm(QWidget):
-    """``changed`` after each change; ``values`` is None while something is wrong or missing."""
+    """``changed`` after each change; ``values`` is None while something is wrong or missing. ``build`` makes its fields
+    one after the other, for there may be many."""
 
     changed = Signal()
     grown = Signal()
 
     def __init__(self, fields: Sequence[AskedField], check: Check) -> None:
         super().__init__()
-        self._rows = [_AskedRow(one, check) for one in fields]
-        column = Column(self, spacing=12)
-        for group in _side_by_side(self._rows):
-            line = Row(spacing=16)
-            for row in group:
-                line.addWidget(row, 1 if row.is_short and len(group) > 1 else 2, Qt.AlignmentFlag.AlignTop)
-            column.addLayout(line)
-        for row in self._rows:
+        self._fields, self._check = tuple(fields), check
+        self._rows: list[_AskedRow] = []
+        self._column, self._line = Column(self, spacing=12), Row()
+
+    def build(self) -> Iterator[None]:
+        """Make the fields; the window may have its turn after each of them."""
+        for asked in self._fields:
+            row = _AskedRow(asked, self._check)
             row.changed.connect(self.changed)
             row.grown.connect(self.grown)
+            self._put(row)
+            self._rows.append(row)
+            for widget in (row, *row.findChildren(QWidget)):
+                widget.ensurePolished()
+            yield
+
+    def _put(self, row: _AskedRow) -> None:
+        """Beside the one before where one of them is short, else on a line of its own."""
+        before, line = self._rows[-1] if self._rows else None, self._line
+        fits = line.count() == 1 and before is not None and (before.is_short or row.is_short)
+        if fits and before is not None and not (before.is_tall or row.is_tall):
+            line.setStretch(0, 1 if before.is_short else 2)
+        else:
+            line = self._line = Row(spacing=16)
+            self._column.addLayout(line)
+        line.addWidget(row, 1 if row.is_short and line.count() else 2, Qt.AlignmentFlag.AlignTop)
 
     @property
     def first(self) -> QWidget | None:
@@ -126,18 +143,6 @@ class _AskedRow(Labelled):
 
 def _heading(asked: AskedField) -> str:
     return shown_line(asked.label) + ("" if asked.required else f"  ·  {LEFT_OUT}")
-
-
-def _side_by_side(rows: Sequence[_AskedRow]) -> list[list[_AskedRow]]:
-    """Two to a line where one of them is short."""
-    lines: list[list[_AskedRow]] = []
-    for row in rows:
-        last = lines[-1] if lines else []
-        if len(last) == 1 and (last[0].is_short or row.is_short) and not (last[0].is_tall or row.is_tall):
-            last.append(row)
-        else:
-            lines.append([row])
-    return lines
 
 
 def _control(asked: AskedField, edited: Callable[..., None]) -> tuple[QWidget, Callable[[], object]]:
