@@ -88,6 +88,9 @@ SAID_BY_OTHERS: dict[str, str] = {
         ),
         "the SDK of the Agent Client Protocol calls it",
     ),
+    **dict.fromkeys(
+        ("get_tokens", "set_tokens", "get_client_info", "set_client_info"), "the MCP library's sign-in asks its storage"
+    ),
     "fails": "a script of the model of the tests is written with it, as with says and calls",
 }
 

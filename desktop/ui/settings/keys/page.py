@@ -179,7 +179,8 @@ def _tool_lines(row: ToolSecretRow) -> list[str]:
     uses = ", ".join(f"{shown_line(use.tool)} ({shown_line(use.variable)})" for use in row.uses)
     lines = [f"Used by {uses}." if uses else "No tool uses it now."]
     if row.state == "never":
-        lines.append("This is the key of a provider. Calls of these tools fail until tools.yaml names another entry.")
+        whose = "This is the key of a provider, or a sign-in to an MCP server."
+        lines.append(f"{whose} Calls of these tools fail until they name another entry.")
     elif row.foreign:
         lines.append("Another program keeps it. Assent does not look at it before you agree.")
     return lines

@@ -71,6 +71,28 @@ async def test_a_secret_made_for_tools_reaches_the_tool_that_names_it(world: Wor
     assert "value-of-mine" not in repr(world.state.value)
 
 
+@pytest.mark.spec("R-MCP-2", "R-ENV-6")
+@pytest.mark.parametrize("service", ["assent", "ASSENT"])
+async def test_no_tool_is_given_a_sign_in_to_a_server_whatever_it_and_the_person_say(
+    world: World, service: str
+) -> None:
+    kept = KeyringEntry("assent", f"mcp-sign-in/test-{os.getpid()}")
+    entry = KeyringEntry(service, kept.user)
+    await world.keyring.keep(kept.service, kept.user, '{"tokens": {"access_token": "of-the-person"}}')
+    try:
+        with pytest.raises(EntryRefused, match="sign-in to an MCP server"):
+            await world.secrets.agree(entry, ["deploy"])
+        with pytest.raises(EntryRefused, match="sign-in to an MCP server"):
+            await world.secrets.keep(entry, "x" * 10)
+        with pytest.raises(ToolFailure, match=r"TOKEN refers to .* no tool is ever given") as caught:
+            await world.environment(entry.reference)
+        assert "of-the-person" not in str(caught.value)
+        with pytest.raises(EntryRefused):
+            await world.secrets.length(entry)
+    finally:
+        await world.keyring.drop(kept.service, kept.user)
+
+
 @pytest.mark.spec("R-ENV-6", "R-SEC-1")
 @pytest.mark.parametrize(
     "entry",
