@@ -208,7 +208,7 @@ class AcpAgents:
         raise ToolFailure(
             f"{row.agent.title} {_WHY_NOT[row.standing]}.",
             code="acp.not_allowed",
-            next_step="Settings, Other agents shows what it may do, and has its switch.",
+            next_step="Settings, Other agents, says what it may do and has its switch.",
         )
 
     def bounds(self, *, grants: bool) -> tuple[Any, ...]:

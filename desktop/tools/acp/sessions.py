@@ -136,7 +136,7 @@ class AcpSession:
         return ToolFailure(
             f"{agent.title} {'ended' if self.state.ready else 'did not start'}: {words}",
             code=refused.code,
-            next_step="Settings, Other agents shows its log.",
+            next_step="Settings, Other agents, has its log.",
         )
 
     async def _take(self, event: Event) -> None:

@@ -18,6 +18,7 @@ NEEDS = {
     "Keyring": "keys",
     "MCP servers": "mcp",
     "Agents": "agents_editor",
+    "Other agents": "other_agents",
     "Other apps": "other_apps",
 }
 """Pages that are shown only over a sample of their own."""

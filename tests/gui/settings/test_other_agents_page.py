@@ -30,6 +30,8 @@ def shown(qtbot: QtBot, model: Any, chats: list[str] | None = None) -> OtherAgen
     made.show()
     made.activateWindow()
     spin()
+    assert model.calls == [("look",)], "it looks when it is opened, and does nothing else"
+    model.calls.clear()
     return made
 
 

@@ -81,6 +81,16 @@ async def test_what_a_person_allowed_ahead_of_the_very_call_is_not_asked_twice_a
 
 
 @pytest.mark.spec("R-ACP-2")
+async def test_a_yes_to_one_change_is_none_to_another(tmp_path: Path) -> None:
+    async with desk(tmp_path, "allow_once", "deny") as d:
+        await d.switched_on()
+        told = await answered(d, "ask-other a.txt hey")
+        assert [request.tool for request in d.asked.requests] == ["acp-asks", "write-file"]
+        assert "refused" in told[-1]
+        assert not (d.workspace / "a.txt").exists()
+
+
+@pytest.mark.spec("R-ACP-2")
 async def test_its_request_for_permission_is_ours_and_always_is_never_taken(tmp_path: Path) -> None:
     async with desk(tmp_path, "allow_run", "deny") as d:
         await d.switched_on()
