@@ -7,6 +7,8 @@ import contextlib
 import json
 import os
 import signal
+import socket
+import sqlite3
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -14,6 +16,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx2
 import pytest
 from mcp import Client, ClientSession, StdioServerParameters
@@ -24,6 +27,7 @@ from mcp.shared.exceptions import MCPError
 from desktop.app.home.folder import holder
 from desktop.settings import SettingsService
 from tests.harness.help_pages import samples
+from tests.harness.services import KeyringDaemon
 from tests.harness.timeouts import WAIT_S
 from tests.unit.app.test_mcp_room import ADD, NOTE, WORDS
 
@@ -126,14 +130,18 @@ async def test_a_client_of_the_new_protocol_lists_calls_hears_and_is_told_of_cha
 
 
 @asynccontextmanager
-async def serving(home: Path) -> AsyncIterator[tuple[str, str]]:
-    """`assent mcp --http`: its address and its token."""
-    command = [sys.executable, *words(home, "--http", "--port", "0")]
-    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+async def serving(home: Path, *more: str, keyring: KeyringDaemon | None = None) -> AsyncIterator[tuple[str, str]]:
+    """`assent mcp --http`: its address, and its token where it shows one. Without ``keyring`` there is none."""
+    command = [sys.executable, *words(home, "--http", "--port", "0", *more)]
+    environment = {**os.environ, **(keyring.environment if keyring is not None else {})}
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, env=environment)
     assert process.stderr is not None
-    lines = [await asyncio.to_thread(process.stderr.readline) for _ in range(3)]
+    lines = [await asyncio.to_thread(process.stderr.readline)]
+    shown = keyring is None or more or not (home / "shown").exists()
+    lines += [await asyncio.to_thread(process.stderr.readline) for _ in range(2 if shown else 0)]
+    (home / "shown").touch()
     try:
-        yield lines[0].split()[-1], lines[1].split()[-1]
+        yield lines[0].split()[-1], lines[1].split()[-1] if shown else ""
         process.send_signal(signal.SIGTERM)
         assert await asyncio.to_thread(process.wait, WAIT_S) == 0
         assert process.stderr.read() == ""
@@ -169,6 +177,53 @@ async def test_by_http_only_who_has_the_token_gets_in_and_no_page_of_the_web(tmp
             large = await http.post(address, content=b"x" * 9_000_000, headers={"Content-Type": "application/json"})
             assert large.status_code == 413
             assert (await http.get(address.replace("/mcp", "/"))).status_code == 404
+
+
+@pytest.mark.spec("R-MSV-1")
+async def test_the_token_is_shown_once_kept_in_the_keyring_and_void_when_another_is_made(
+    tmp_path: Path, keyring_daemon: KeyringDaemon
+) -> None:
+    home, body = made_home(tmp_path / "h"), {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+
+    async def status(address: str, token: str) -> int:
+        headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
+        async with httpx2.AsyncClient(headers=headers, timeout=WAIT_S) as http:
+            return (await http.post(address, json=body)).status_code
+
+    async with serving(home, keyring=keyring_daemon) as (address, first):
+        assert await status(address, first) != 401
+        async with serving(made_home(tmp_path / "other")) as (elsewhere, other):
+            assert (await status(elsewhere, first), await status(address, other)) == (401, 401), "of another home"
+    async with serving(home, keyring=keyring_daemon) as (address, shown):
+        assert (shown, await status(address, first) != 401) == ("", True)
+    async with serving(home, "--new-token", keyring=keyring_daemon) as (address, second):
+        assert await status(address, second) != 401
+        assert await status(address, first) == 401
+    kept = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
+    assert not any(token.encode() in kept for token in (first, second))
+
+
+@pytest.mark.spec("R-MSV-1")
+async def test_what_a_client_cancels_stops_in_the_app_and_its_connection_goes_on(tmp_path: Path) -> None:
+    hangs = {"when": "for ever", "steps": [{"hang": True}]}
+    home = made_home(tmp_path / "h", hangs, {"when": "hi", "steps": [{"text": "Hello."}]})
+    (home / "data").mkdir()
+    with socket.socket(socket.AF_UNIX) as dead:  # a socket that a process left that was killed
+        dead.bind(str(home / "data" / "raise.sock"))
+    async with session(home, tmp_path / "said") as (client, heard):
+        with anyio.CancelScope() as scope:
+
+            async def stop_once_it_works(*_: object) -> None:
+                scope.cancel()
+
+            await client.call_tool("answer", {"message": "for ever"}, progress_callback=stop_once_it_works)
+        await until(lambda: any(one.data["type"] == "agent-start" for one in heard.logs))
+        done = await client.call_tool("answer", {"message": "hi"})
+        assert done.content[0].text == "Hello."
+    with sqlite3.connect(home / "data" / "assent.db") as database:
+        lines = [json.loads(line) for (line,) in database.execute("SELECT line FROM audit ORDER BY seq")]
+    outcomes = [line["outcome"] for line in lines if line.get("tool") == "answer" and line.get("outcome")]
+    assert outcomes == ["aborted", "done"], lines
 
 
 @pytest.mark.spec("R-MSV-1")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import socket
+import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,6 +18,7 @@ from desktop.app.door.client import greet
 from desktop.app.door.host import Door
 from desktop.app.door.peer import Peer
 from desktop.app.guests.rooms import rooms
+from desktop.app.home.instance import InstanceServer
 from desktop.app.wiring.runtime import build_services
 from desktop.app.wiring.services import Services
 from desktop.domain.audit import AuditFilter
@@ -41,6 +44,28 @@ frontmatter = {"name": "note", "description": "Writes a note.", "allowed-tools":
 
 async def run(ctx, args):
     return await ctx.manager.invoke("write-file", {"path": "note.txt", "content": "x"})
+"""
+PEEK = """
+import os
+import socket
+
+frontmatter = {"name": "peek", "description": "Tries the door.", "metadata": {"category": "admin", "network": True,
+    "params": {"type": "object", "properties": {"path": {"type": "string"}}}}}
+
+
+def tried(to):
+    try:
+        line = socket.socket(socket.AF_UNIX)
+        line.connect(to)
+        return "came in"
+    except OSError as error:
+        return type(error).__name__
+
+
+async def run(ctx, args):
+    path = args["path"]
+    os.chdir(os.environ["TMPDIR"])
+    return [tried(path), tried(os.path.relpath(path))]
 """
 WORDS = "---\nname: answer\ndescription: Answers.\n---\nAnswer shortly.\n"
 AGENT = "name: scribe\nsideA: {prompt: answer}\nexposeAsTool: true\ntoolDescription: Writes answers.\n"
@@ -124,6 +149,7 @@ async def house(
     for folder, name, text in (
         ("skills", "add.skill.py", ADD),
         ("skills", "note.skill.py", NOTE),
+        ("skills", "peek.skill.py", PEEK),
         ("skills", "answer.skill.md", WORDS),
         ("agents", "scribe.yaml", AGENT),
     ):
@@ -278,3 +304,23 @@ async def test_no_secret_of_the_keyring_is_in_an_event_or_a_result(tmp_path: Pat
         done = await client.call("answer", message="say it")
         assert secret not in json.dumps([done, *client.events])
         assert "It is" in done["text"]
+
+
+@pytest.mark.spec("R-MSV-1")
+async def test_code_that_a_program_has_run_cannot_come_in_by_the_door_itself(tmp_path: Path) -> None:
+    home = Path(tempfile.mkdtemp(prefix="as-")) / "h"  # the path of a socket is short
+    async with house(home, Person(), offered="peek") as at, at.client() as client:
+        address = home / "data" / "raise.sock"
+        server = InstanceServer(address, None, at.services.inboxes.post, receive=at.door.receive)
+        await server.start()
+        try:
+            with socket.socket(socket.AF_UNIX) as line:
+                line.connect(str(address))  # it can be reached from here
+            done = await client.call("peek", path=str(address))
+            assert not done["is_error"], done
+            assert "came in" not in done["text"]
+            assert len(json.loads(done["text"])) == 2
+            assert len(at.door.guests) == 1
+        finally:
+            await server.stop()
+    shutil.rmtree(home.parent)
