@@ -286,15 +286,23 @@ def test_the_samples_of_the_help_page_are_what_the_command_and_the_settings_take
 
 @pytest.mark.spec("R-MSV-1")
 async def test_a_window_that_opens_takes_the_home_over_and_the_client_goes_on_with_it(tmp_path: Path) -> None:
-    home = made_home(tmp_path / "h")
+    home = made_home(tmp_path / "h", [{"hang": True}])
     async with session(home, tmp_path / "said") as (client, heard):
         assert len((await client.list_tools()).tools) == 3
         before = holder(home)
+        under_way = asyncio.create_task(client.call_tool("answer", {"message": "hi"}))
+        await until(lambda: heard.logs)
         environment = {**os.environ, "ASSENT_SCRIPT": str(home / "script.json")}
         window = subprocess.Popen([sys.executable, "-m", "desktop", "--home", str(home)], cwd=ROOT, env=environment)
         try:
             await until(lambda: holder(home) == window.pid)
             assert before != window.pid
+            ended = await under_way
+            assert ended.is_error
+            assert (
+                ended.content[0].text
+                == "Assent's window was opened and has taken over. Look there for what was under way."
+            )
             done = await client.call_tool("add", {"a": 1, "b": 2})
             assert done.structured_content == {"sum": 3}
             assert "window was opened and has taken over" in (tmp_path / "said").read_text()

@@ -44,7 +44,8 @@ def _facts(request: PermissionRequest, thread_title: str) -> Iterator[Fact]:
     preview = request.preview
     if request.place:
         yield Fact("From code", request.place)
-    yield Fact("Chat", shown_line(thread_title), "title")
+    if thread_title:  # what another program calls belongs to no chat
+        yield Fact("Chat", shown_line(thread_title), "title")
     kind = preview.get("kind")
     if kind == "command":
         yield Fact("Runs in", str(preview.get("cwd", "")))

@@ -32,6 +32,12 @@ PORT = 7368
 def main(arguments: Sequence[str]) -> int:
     """The whole command; returns its exit code."""
     options = _parser().parse_args(arguments)
+    if not options.http:
+        if sys.stdin is None or sys.stdout is None:
+            say_error("assent: stdin or stdout is closed, and MCP goes through both")
+            return REFUSED
+        if sys.stdin.isatty():
+            say_error("assent mcp: waiting for an MCP client, which usually starts this itself; Ctrl+C ends it")
     told = logging.StreamHandler(sys.stderr)  # all that the runtime has to say goes to the home's own log
     told.setLevel(logging.ERROR)
     logging.basicConfig(handlers=[told], format="assent mcp: %(message)s")
